@@ -17,10 +17,10 @@ from encoder_edits import (
     drop,
     edit,
     is_right_unedited,
-    made,
+    kernel_of,
 )
 from mma_programs import PRODUCT, lowered
-from tcgen05_kernels import matrix_of, product
+from tcgen05_kernels import matrix_of, mma_kernel
 from tcgen05_operands import Operands, values
 
 from mlir_smem.layout import Swizzle, WgmmaDescriptor, element
@@ -152,7 +152,7 @@ def test_a_field_that_is_left_out(kernel, field, arch, monkeypatch):
     encoder = MODES[arch][0]
     assert is_right_unedited(kernel, arch)
     drop(monkeypatch, encoder, field or encoder.mode)
-    assert not made(kernel).is_right(arch)
+    assert not kernel_of(kernel).is_right(arch)
 
 
 # -- the start address, which the pipeline encodes at run time ---------------------------------------
@@ -188,7 +188,7 @@ def tcgen05_by_hand():
 
     def is_right():
         step = (*(each.encode() for each in descriptors), form.encode(), False)
-        found, registers = product("f16", [step], 64, 16).run(operands.image)
+        found, registers = mma_kernel("f16", [step], 64, 16).run(operands.image)
         return not found and (matrix_of(registers.view(np.float32), 64, 16) == a @ b.T).all()
 
     return is_right

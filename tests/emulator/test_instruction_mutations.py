@@ -9,7 +9,7 @@ from encoder_edits import (
     check_noticed,
     drop,
     is_right_unedited,
-    made,
+    kernel_of,
 )
 
 from mlir_smem.layout.tcgen05 import InstructionDescriptor, instruction_descriptor
@@ -70,7 +70,7 @@ def test_a_field_of_the_instruction_that_is_left_out(kernel, name, monkeypatch):
     arch = arch_of(kernel)
     assert is_right_unedited(kernel, arch)
     drop(monkeypatch, InstructionDescriptor, getattr(instruction_descriptor, name))
-    assert not made(kernel).is_right(arch)
+    assert not kernel_of(kernel).is_right(arch)
 
 
 def test_the_codes_of_d_exchanged(monkeypatch):

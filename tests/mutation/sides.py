@@ -38,10 +38,10 @@ EMULATED: tuple[Files, ...] = (
     },
     {
         "emulator/tcgen05/test_tcgen05_descriptor_rules": (24, ()),
-        "emulator/tcgen05/test_tcgen05_programs": (8, ("a_product_is_right", "the_example")),
+        "emulator/tcgen05/test_tcgen05_programs": (8, ("product_is_exact", "the_example")),
         "emulator/tcgen05/test_scaled_and_pair_programs": (
             3,
-            ("a_product_is_right", "rows_of_48_bytes"),
+            ("product_is_exact", "rows_of_48_bytes"),
         ),
         "emulator/wgmma/test_wgmma_subtiles": (6, ()),
         "emulator/test_relayouts": (5, ()),

@@ -24,12 +24,12 @@ DTYPES = {
     "e2m1": ml_dtypes.float4_e2m1fn,
 }
 
-#: Bits of an element within 16 bytes, of which as many as elements have are padding, or none.
+#: Of each narrow type the bits of an element, and the elements in 16 bytes; the rest of these is padding.
 NARROW = {"e2m1_p64": (4, 16), "e2m3_p32": (6, 16), "e3m2_p32": (6, 16), "e2m1": (4, 32)}
 
 
 def bytes_of(values, name):
-    """The bytes of each row of values; what is padding holds ones."""
+    """The bytes of each row of values; padding is all ones."""
     raw = values.astype(DTYPES[name])
     if name not in NARROW:
         return np.ascontiguousarray(raw).view(np.uint8)
@@ -46,7 +46,7 @@ def bytes_of(values, name):
 
 
 class Operands:
-    """Shared memory, filled with one operand after the other."""
+    """An image of shared memory that is filled with one operand after the other."""
 
     def __init__(self):
         self.image = np.zeros(BYTES, np.uint8)
@@ -54,7 +54,7 @@ class Operands:
         self.next = BASE
 
     def place(self, values, name, major, swizzle):
-        """Puts [m or n, k] values anywhere; their descriptor."""
+        """Place values, [m or n, k], behind the last operand; return their descriptor."""
         if name == "tf32" and major == "mn":
             swizzle = Swizzle.B128_ATOM_32B
         rows, size = len(values), np.dtype(DTYPES[name]).itemsize
@@ -75,7 +75,7 @@ class Operands:
 
 
 def _strides(rows, size, major, swizzle):
-    """LBO and SBO with which atoms lie densely."""
+    """LBO and SBO, in bytes, of densely stored atoms."""
     atom = swizzle.atom_bytes
     if major == "k":
         return (16, atom) if swizzle is not Swizzle.NONE else (16 * rows, atom)
@@ -84,5 +84,5 @@ def _strides(rows, size, major, swizzle):
 
 
 def values(name, rng, shape):
-    """Small numbers of a type."""
+    """Small random integers that a type represents."""
     return rng.integers(0 if name == "u8" else -4, 5, shape)

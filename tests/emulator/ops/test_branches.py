@@ -1,4 +1,4 @@
-"""cf: diamonds, loops, crossings and returns between blocks, with threads that disagree."""
+"""`cf` ops: diamonds, loops and returns, with divergent threads."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_a_diamond_with_arguments(block):
 
 
 @each_block
-def test_both_ways_may_lead_to_the_same_block(block):
+def test_both_branches_lead_to_the_same_block(block):
     body = """
     cf.cond_br %odd, ^end(%t32 : i32), ^end(%zero : i32)
   ^end(%r: i32):
@@ -51,7 +51,7 @@ def test_both_ways_may_lead_to_the_same_block(block):
 
 
 @each_block
-def test_a_loop_that_each_thread_leaves_at_its_own_turn(block):
+def test_loop_with_a_trip_count_for_each_thread(block):
     body = """
     cf.br ^head(%zero, %zero : i32, i32)
   ^head(%i: i32, %s: i32):
@@ -69,7 +69,7 @@ def test_a_loop_that_each_thread_leaves_at_its_own_turn(block):
 
 @each_block
 def test_a_loop_with_a_second_exit(block):
-    # Threads leave at turn t, or break at turn 7 to another block.
+    # Threads leave in iteration t, or in iteration 7 to another block.
     body = """
     %seven = arith.constant 7 : i32
     cf.br ^head(%zero : i32)
@@ -92,7 +92,7 @@ def test_a_loop_with_a_second_exit(block):
 
 
 @each_block
-def test_arguments_of_a_loop_are_exchanged_at_once(block):
+def test_block_arguments_are_passed_in_parallel(block):
     body = """
     cf.br ^head(%zero, %one, %zero : i32, i32, i32)
   ^head(%a: i32, %b: i32, %i: i32):
@@ -106,7 +106,7 @@ def test_arguments_of_a_loop_are_exchanged_at_once(block):
 
 
 @each_block
-def test_threads_that_return_early_store_nothing_more(block):
+def test_threads_return_early(block):
     body = """
     cf.cond_br %low, ^stop, ^go
   ^go:
@@ -120,7 +120,7 @@ def test_threads_that_return_early_store_nothing_more(block):
 
 
 @each_block
-def test_ways_may_end_in_returns_of_their_own(block):
+def test_branches_with_separate_returns(block):
     body = """
     cf.cond_br %low, ^first, ^second
   ^first:
@@ -140,7 +140,7 @@ def test_ways_may_end_in_returns_of_their_own(block):
 
 
 @each_block
-def test_a_block_that_two_nested_branches_lead_to(block):
+def test_join_of_nested_branches(block):
     body = """
     cf.cond_br %low, ^inner, ^join(%zero : i32)
   ^inner:
@@ -155,7 +155,7 @@ def test_a_block_that_two_nested_branches_lead_to(block):
 
 
 @each_block
-def test_a_structured_loop_within_a_branch(block):
+def test_scf_loop_within_a_branch(block):
     body = """
     cf.cond_br %odd, ^loop, ^end(%zero : i32)
   ^loop:
@@ -178,7 +178,7 @@ def test_a_structured_loop_within_a_branch(block):
 
 
 @each_block
-def test_a_loop_that_is_entered_in_its_middle(block):
+def test_loop_with_two_entries(block):
     body = """
     cf.cond_br %odd, ^up(%zero : i32), ^down(%zero : i32)
   ^up(%i: i32):
@@ -196,7 +196,7 @@ def test_a_loop_that_is_entered_in_its_middle(block):
     assert computed(body, block) == [11 if t % 2 else 10 for t in range(block)]
 
 
-def test_llvm_has_branches_too():
+def test_llvm_branches():
     body = """
     llvm.cond_br %odd, ^a(%t32 : i32), ^b
   ^a(%x: i32):
@@ -209,7 +209,7 @@ def test_llvm_has_branches_too():
     assert computed(body, 48) == [t if t % 2 else 0 for t in range(48)]
 
 
-def test_an_assertion_that_does_not_hold_ends_the_block():
+def test_failed_assertion_ends_the_cta():
     body = """
     %k = arith.cmpi ult, %tid, %c16 : index
     cf.assert %k, "few threads"

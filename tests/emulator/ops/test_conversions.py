@@ -1,4 +1,4 @@
-"""cvt to and from f8, f16, bf16 and tf32, against rounding in plain Python."""
+"""`nvvm.convert` to and from f8, f16, bf16 and tf32, against rounding in plain Python."""
 
 import math
 
@@ -19,7 +19,7 @@ SIXTEEN = {"f16": (FORMATS["f16"], 65504.0), "bf16": (FORMATS["bf16"], 255 * 2.0
 
 
 def toward_zero(form, value):
-    """A Python float to the nearest number of a format that is not larger in magnitude."""
+    """Round a Python float toward zero to a number of a format."""
     if value == 0 or not math.isfinite(value):
         return value
     exponent = min(max(math.frexp(value)[1] - 1, form.smallest), form.largest)
@@ -29,7 +29,7 @@ def toward_zero(form, value):
 
 
 def ties_away(form, value):
-    """A Python float to the nearest number of a format, ties away from zero."""
+    """Round a Python float to the nearest number of a format, ties away from zero."""
     if value == 0 or not math.isfinite(value):
         return value
     exponent = max(math.frexp(value)[1] - 1, form.smallest)
@@ -39,7 +39,7 @@ def ties_away(form, value):
 
 
 def expected(form, value, most=None, relu=False, rounding=Format.round):
-    """What `cvt` makes of a number: None for NaN."""
+    """The expected result of a conversion; None for NaN."""
     if math.isnan(value):
         return None
     if relu and value <= 0:
@@ -49,7 +49,7 @@ def expected(form, value, most=None, relu=False, rounding=Format.round):
 
 
 def inputs(form, dtype):
-    """Numbers of a wider type around those of a format: themselves, ties, and what is beside them."""
+    """Numbers of a wider type around those of a format: exact ones, ties, and the neighbours of both."""
     codes = np.arange(
         1 << 8 * min(form.dtype.itemsize, 2), step=1 if form.dtype.itemsize == 1 else 97
     )
@@ -70,12 +70,12 @@ def inputs(form, dtype):
     return found[: len(found) // 2 * 2]
 
 
-def converts(body, a, b, result):
-    """Runs lines that make %r of %a and %b, a thread for each pair, 1024 threads at a time."""
+def converted(body, a, b, result):
+    """Run lines that compute %r from %a and %b, one thread for each pair, 1024 threads at a time."""
     out = np.zeros(len(a), result)
     for first in range(0, len(a), 1024):
-        part = slice(first, first + 1024)
-        n = len(a[part])
+        chunk = slice(first, first + 1024)
+        n = len(a[chunk])
         types = [f"memref<{n}x{ELEMENTS[x.dtype]}>" for x in (a, b, out)]
         text = f"""
     %a = memref.load %A[%tid] : {types[0]}
@@ -83,19 +83,19 @@ def converts(body, a, b, result):
     {body}
     memref.store %r, %C[%tid] : {types[2]}"""
         found = np.zeros(n, result)
-        run(text, a[part].copy(), b[part].copy(), found, block=n)
-        out[part] = found
+        run(text, a[chunk].copy(), b[chunk].copy(), found, block=n)
+        out[chunk] = found
     return out
 
 
-def mode(rounding="rn", saturates=True, relu=False):
+def modifiers(rounding="rn", saturates=True, relu=False):
     words = [f"rnd = #nvvm.fp_rnd_mode<{rounding}>"]
     words += ["sat = #nvvm.sat_mode<satfinite>"] * saturates + ["relu = true"] * relu
     return "{" + ", ".join(words) + "}"
 
 
 def check(found, numbers, dtype, nan):
-    """Compares bits with expected numbers."""
+    """Compare bits with those of the expected numbers."""
     bits = np.array([nan if n is None else 0 for n in numbers], found.dtype)
     known = np.array([n is not None for n in numbers])
     exact = np.array([0.0 if n is None else n for n in numbers])
@@ -112,13 +112,13 @@ def test_two_f32_to_f8(target, packed, relu):
     form, most = EIGHT[target]
     values = inputs(form, np.float32)
     high, low = values[0::2], values[1::2]
-    op = f"nvvm.convert.f32x2.to.f8x2 %a, %b {mode(relu=relu)}"
+    op = f"nvvm.convert.f32x2.to.f8x2 %a, %b {modifiers(relu=relu)}"
     body = f"%r = {op} : i16 ({target})"
     if not packed:
         body = (
             f"%v = {op} : vector<2xi8> ({target})\n    %r = llvm.bitcast %v : vector<2xi8> to i16"
         )
-    found = converts(body, high, low, np.uint16)
+    found = converted(body, high, low, np.uint16)
     for part, source in ((found >> 8, high), (found & 0xFF, low)):
         numbers = [expected(form, x, most, relu) for x in source.astype(float).tolist()]
         check(part.astype(np.uint8), numbers, form.dtype, 0x7F)
@@ -133,7 +133,7 @@ def test_every_f16_to_f8(target, relu):
     body = f"""%h = vector.from_elements %b, %a : vector<2xf16>
     %r = nvvm.convert.f16x2.to.f8x2 %h {{{words[2:]}}} : vector<2xf16> -> i16 ({target})"""
     high, low = every[0::2], every[1::2]
-    found = converts(body, high, low, np.uint16)
+    found = converted(body, high, low, np.uint16)
     for part, source in ((found >> 8, high), (found & 0xFF, low)):
         numbers = [expected(form, x, most, relu) for x in source.astype(float).tolist()]
         check(part.astype(np.uint8), numbers, form.dtype, 0x7F)
@@ -148,9 +148,9 @@ def test_every_f8_to_f16(source, relu):
     body = f"""%v = vector.from_elements %b, %a : vector<2xi8>
     %h = nvvm.convert.f8x2.to.f16x2 %v {{{words}}} : vector<2xi8> ({source}) -> vector<2xf16>
     %r = llvm.bitcast %h : vector<2xf16> to i32"""
-    found = converts(body, codes, codes[::-1].copy(), np.uint32)
-    for part, given in ((found >> 16, codes), (found & 0xFFFF, codes[::-1])):
-        values = given.copy().view(form.dtype).astype(float).tolist()
+    found = converted(body, codes, codes[::-1].copy(), np.uint32)
+    for part, source_codes in ((found >> 16, codes), (found & 0xFFFF, codes[::-1])):
+        values = source_codes.copy().view(form.dtype).astype(float).tolist()
         numbers = [expected(FORMATS["f16"], x, None, relu) for x in values]
         check(part.astype(np.uint16), numbers, np.float16, 0x7FFF)
 
@@ -163,10 +163,10 @@ def test_two_f32_to_16_bits(target, rounding, saturates, relu):
     form, most = SIXTEEN[target]
     values = inputs(form, np.float32)
     high, low = values[0::2], values[1::2]
-    body = f"""%v = nvvm.convert.f32x2.to.{target}x2 %a, %b {mode(rounding, saturates, relu)} \
+    body = f"""%v = nvvm.convert.f32x2.to.{target}x2 %a, %b {modifiers(rounding, saturates, relu)} \
 : vector<2x{target}>
     %r = llvm.bitcast %v : vector<2x{target}> to i32"""
-    found = converts(body, high, low, np.uint32)
+    found = converted(body, high, low, np.uint32)
     function = Format.round if rounding == "rn" else toward_zero
     limit = most if saturates else None
     for part, source in ((found >> 16, high), (found & 0xFFFF, low)):
@@ -184,8 +184,8 @@ def test_two_f32_to_16_bits(target, rounding, saturates, relu):
 )
 def test_f32_to_tf32(rounding, saturates, relu):
     values = inputs(TF32, np.float32)
-    body = f"%r = nvvm.convert.float.to.tf32 %a {mode(rounding, saturates, relu)}"
-    found = converts(body, values, values, np.uint32)
+    body = f"%r = nvvm.convert.float.to.tf32 %a {modifiers(rounding, saturates, relu)}"
+    found = converted(body, values, values, np.uint32)
     function = {"rn": Format.round, "rz": toward_zero, "rna": ties_away}[rounding]
     most = np.uint32(0x7F7FE000).view(np.float32).item() if saturates else None
     numbers = [expected(TF32, x, most, relu, function) for x in values.astype(float).tolist()]
@@ -194,7 +194,7 @@ def test_f32_to_tf32(rounding, saturates, relu):
 
 
 @pytest.mark.parametrize(
-    "line, said",
+    "line, message",
     [
         (
             "%r = nvvm.convert.f32x2.to.f16x2 %x, %x, %t32 {rnd = #nvvm.fp_rnd_mode<rs>} "
@@ -208,8 +208,8 @@ def test_f32_to_tf32(rounding, saturates, relu):
         ),
     ],
 )
-def test_conversions_that_are_not_known(line, said):
+def test_conversions_that_are_not_known(line, message):
     body = f"%x = arith.constant 1.0 : f32\n    {line}"
     with pytest.raises(EmulationError) as error:
         run(body)
-    assert said in str(error.value)
+    assert message in str(error.value)

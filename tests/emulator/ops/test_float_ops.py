@@ -1,4 +1,4 @@
-"""Float ops of arith and llvm against Python's floats, rounded once; NaN and zeros as MLIR says."""
+"""Float ops of `arith` and `llvm` against Python's floats, rounded once; NaN and zeros as in MLIR."""
 
 import math
 
@@ -29,8 +29,8 @@ def _propagates(function):
     return lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else function(a, b)
 
 
-#: An f64 holds sums, products and quotients of narrower numbers so exactly that rounding them once
-#: more is as good as rounding once (Figueroa 1995).
+#: Computing in f64 and rounding to a narrower format gives the same sums, products and quotients as
+#: rounding once (Figueroa 1995).
 OPS = {
     ("arith.addf", "llvm.fadd"): lambda a, b: a + b,
     ("arith.subf", "llvm.fsub"): lambda a, b: a - b,
@@ -42,7 +42,7 @@ OPS = {
 
 
 def binary(name, element):
-    """The edge cases of a format, and what an op makes of each pair."""
+    """Pairs of edge cases of a format, and an op's result for each."""
     a, b = FORMATS[element].pairs()
     found = elementwise(f'"{name}"(%a, %b) : ({element}, {element}) -> {element}', [a, b], a.dtype)
     return list(zip(*(x.astype(np.float64).tolist() for x in (a, b, found)), strict=True))
@@ -52,7 +52,7 @@ def binary(name, element):
 @pytest.mark.parametrize(
     "name, function", [(name, f) for names, f in OPS.items() for name in names]
 )
-def test_an_op_rounds_once(name, function, element):
+def test_ops_round_once(name, function, element):
     wrong = [
         (a, b, found, expected)
         for a, b, found in binary(name, element)
@@ -71,12 +71,12 @@ def test_an_op_rounds_once(name, function, element):
         ("llvm.intr.minnum", min),
     ],
 )
-def test_the_number_is_taken_where_the_other_is_nan(name, function, element):
+def test_maxnum_and_minnum_ignore_nan(name, function, element):
     for a, b, found in binary(name, element):
         if math.isnan(a) or math.isnan(b):
             assert same(found, b if math.isnan(a) else a)
         else:
-            assert found == function(a, b)  # Either zero will do.
+            assert found == function(a, b)  # Zeros of either sign are equal.
 
 
 @each_format

@@ -1,4 +1,4 @@
-"""Integer ops of arith and llvm against Python's integers, at every width."""
+"""Integer ops of `arith` and `llvm` against Python's integers, at every width."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def _on_signed(function):
 
 
 def _divides(function):
-    """None by zero, and where the quotient does not fit: both are undefined."""
+    """None for a division by zero and for a quotient that overflows, which are undefined."""
 
     def divide(a, b, width):
         if b == 0 or (as_signed(a, width), as_signed(b, width)) == (-(1 << width - 1), -1):
@@ -34,7 +34,7 @@ def _shifts(function):
     return lambda a, b, width: function(a, b, width) if b < width else None
 
 
-#: The ops that each function is; None stands for what is undefined.
+#: The Python function of each op; it returns None where the result is undefined.
 OPS = {
     ("arith.addi", "llvm.add"): lambda a, b, width: a + b,
     ("arith.subi", "llvm.sub"): lambda a, b, width: a - b,
@@ -73,7 +73,7 @@ PREDICATES = (
 
 
 def check(a, b, found, function, width):
-    """Compares results with what a function says of each pair."""
+    """Compare results with those of a function of each pair."""
     wrong = [
         (int(x), int(y), int(r), expected)
         for x, y, r in zip(a, b, found, strict=True)
@@ -87,7 +87,7 @@ def check(a, b, found, function, width):
 @pytest.mark.parametrize(
     "name, function", [(name, f) for names, f in OPS.items() for name in names]
 )
-def test_an_op_computes_as_python_does(name, function, width):
+def test_results_are_those_of_python(name, function, width):
     a, b = integer_pairs(width)
     line = f'"{name}"(%a, %b) : (i{width}, i{width}) -> i{width}'
     check(a, b, elementwise(line, [a, b], a.dtype), function, width)
@@ -116,7 +116,7 @@ def test_comparisons(name, predicate, width):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", ["arith.constant", "llvm.mlir.constant"])
-def test_constants_are_patterns_of_bits(name, width):
+def test_constants_are_bit_patterns(name, width):
     a, _ = integer_pairs(width)
     for value in sorted({int(x) for x in a} | {as_signed(int(x), width) for x in a}):
         line = f'"{name}"() {{value = {value} : i{width}}} : () -> i{width}'
@@ -128,12 +128,12 @@ def test_constants_are_patterns_of_bits(name, width):
 
 
 @pytest.mark.parametrize("name", ["arith.shli", "arith.shrui", "arith.shrsi"])
-def test_a_shift_by_too_much_does_not_end_the_emulation(name):
+def test_shift_by_the_width_or_more_does_not_raise(name):
     a, b = np.array([5, 5], np.uint32), np.array([32, 2**32 - 1], np.uint32)
     elementwise(f'"{name}"(%a, %b) : (i32, i32) -> i32', [a, b], np.uint32)
 
 
 @pytest.mark.parametrize("name", ["arith.divsi", "arith.remui", "arith.ceildivui"])
-def test_a_division_by_zero_does_not_end_the_emulation(name):
+def test_division_by_zero_does_not_raise(name):
     a, b = np.array([5, 0], np.uint32), np.zeros(2, np.uint32)
     elementwise(f'"{name}"(%a, %b) : (i32, i32) -> i32', [a, b], np.uint32)

@@ -1,4 +1,4 @@
-"""math: what IEEE 754 defines to the last bit, approximations to the type's precision."""
+"""`math` ops: exact where IEEE 754 defines every bit, else to the precision of the type."""
 
 import math
 from fractions import Fraction
@@ -17,7 +17,7 @@ each_format = pytest.mark.parametrize("element", FORMATS)
 
 
 def unary(name, element, values):
-    """Numbers of a format, and what an op makes of each."""
+    """Numbers of a format, and an op's result for each."""
     with np.errstate(over="ignore"):
         a = np.array(values).astype(FORMATS[element].dtype)
     found = elementwise(f"{name} %a : {element}", [a], a.dtype)
@@ -25,7 +25,7 @@ def unary(name, element, values):
 
 
 def keeps(function):
-    """A function of finite numbers that leaves the others as they are, and the sign of zeros."""
+    """Extend a function of finite numbers: others are returned unchanged, and results keep the sign."""
     return lambda x: math.copysign(function(x), x) if math.isfinite(x) else x
 
 
@@ -49,7 +49,7 @@ def test_exact_ops(name, element):
         assert same(found, FORMATS[element].round(EXACT[name](value))), value
 
 
-def test_the_sign_of_nan_is_a_sign():
+def test_sign_ops_apply_to_nan():
     nans = np.array([0x7FC00001, 0xFFC00001], np.uint32).view(np.float32)
     ones = np.array([-1.0, 1.0], np.float32)
     found = elementwise("math.absf %a : f32", [nans], np.float32)
@@ -68,7 +68,7 @@ def test_copysign(element):
 
 
 def rounded(value, form):
-    """A fraction to the nearest number of a format, ties to even."""
+    """Round a fraction to the nearest number of a format, ties to even."""
     if not value:
         return 0.0
     size = abs(value)
@@ -82,7 +82,7 @@ def rounded(value, form):
 
 
 def fused(a, b, c, form):
-    """a * b + c, by fractions where that is a number."""
+    """a * b + c, rounded once; by fractions where the operands are finite."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return math.nan if math.isnan(c) or math.isnan(a * b) else a * b + c
     exact = Fraction(a) * Fraction(b) + Fraction(c)
@@ -98,14 +98,14 @@ def test_a_fused_multiply_add_rounds_once(name, element):
     form = FORMATS[element]
     rows = list(product(form.edges(), repeat=3))
     for first in range(0, len(rows), 1024):
-        part = rows[first : first + 1024]
-        a, b, c = (np.array(column).astype(form.dtype) for column in zip(*part, strict=True))
+        chunk = rows[first : first + 1024]
+        a, b, c = (np.array(column).astype(form.dtype) for column in zip(*chunk, strict=True))
         found = elementwise(
             f'"{name}"(%a, %b, %c) : ({element}, {element}, {element}) -> {element}',
             [a, b, c],
             form.dtype,
         )
-        for row, z in zip(part, found.astype(float).tolist(), strict=True):
+        for row, z in zip(chunk, found.astype(float).tolist(), strict=True):
             assert same(z, fused(*row, form)), row
 
 
@@ -125,8 +125,8 @@ def test_sums_that_nearly_cancel_in_f32(pairs, ulps):
         assert same(row[3], fused(*row[:3], form)), row
 
 
-def test_a_tie_that_is_none():
-    # The product lies just beside the middle between two f32; rounding it twice would go to even.
+def test_fma_near_a_tie_rounds_once():
+    # The result is next to the middle between two f32; rounding twice would round to even.
     one = 1 + 2.0**-12
     a = np.array([one, one], np.float32)
     c = np.array([2.0**-60, -(2.0**-60)], np.float32)
@@ -136,7 +136,7 @@ def test_a_tie_that_is_none():
     assert expected[0] != expected[1]
 
 
-def test_vectors_too():
+def test_ops_on_vectors():
     out = np.zeros((8, 2), np.float32)
     a = np.arange(8, dtype=np.float32)
     body = """
@@ -180,7 +180,7 @@ APPROXIMATE = {
     "rsqrt": lambda x: 1 / math.sqrt(x),
 }
 
-#: Of numbers up to 1, and from 1.
+#: Functions whose domain ends or begins at 1, and arguments.
 APPROXIMATE_NEAR_ONE = {
     "asin": (math.asin, (-1.0, -0.5, 1e-3, 0.7, 1.0)),
     "acos": (math.acos, (-1.0, -0.5, 1e-3, 0.7)),
@@ -191,7 +191,7 @@ APPROXIMATE_NEAR_ONE = {
 
 @pytest.mark.parametrize("element", SMALL)
 @pytest.mark.parametrize("name", APPROXIMATE)
-def test_approximations_are_as_good_as_their_type(name, element):
+def test_approximations_have_the_precision_of_the_type(name, element):
     form = FORMATS[element]
     positive = name.startswith("log") or name == "rsqrt"
     values = [
@@ -205,13 +205,13 @@ def test_approximations_are_as_good_as_their_type(name, element):
 
 @pytest.mark.parametrize("element", SMALL)
 @pytest.mark.parametrize("name", APPROXIMATE_NEAR_ONE)
-def test_approximations_of_few_numbers(name, element):
+def test_approximations_with_a_limited_domain(name, element):
     exact, values = APPROXIMATE_NEAR_ONE[name]
     for value, found in unary(f"math.{name}", element, values):
         assert abs(found - exact(value)) <= 2.0 ** -FORMATS[element].precision * abs(exact(value))
 
 
-def test_angles():
+def test_atan2():
     y, x = (
         np.array([1.0, 1.0, -1.0, 0.0], np.float32),
         np.array([1.0, -1.0, -1.0, -1.0], np.float32),
@@ -244,13 +244,13 @@ def test_classes_of_numbers(name, element):
     form = FORMATS[element]
     a = np.array(form.edges()).astype(form.dtype)
     found = elementwise(f"math.{name} %a : {element}", [a], np.bool_)
-    says = {
+    predicate = {
         "isfinite": math.isfinite,
         "isinf": math.isinf,
         "isnan": math.isnan,
         "isnormal": lambda x: math.isfinite(x) and abs(x) >= 2.0**form.smallest,
     }[name]
-    assert found.tolist() == [says(x) for x in a.astype(float).tolist()]
+    assert found.tolist() == [predicate(x) for x in a.astype(float).tolist()]
 
 
 @each_format
@@ -326,7 +326,7 @@ def test_bits_of_vectors():
         ("exp", math.nan, math.nan),
     ],
 )
-def test_the_ends_of_the_line(name, value, expected):
+def test_limits_and_special_values(name, value, expected):
     ((_, found),) = unary(f"math.{name}", "f32", [value])
     assert same(found, expected)
 
@@ -346,9 +346,9 @@ def test_powers():
         "llvm.intr.pow(%a, %b) {fastmathFlags = #llvm.fastmath<afn>} : (f32, f32) -> f32",
     ],
 )
-def test_powers_by_logarithms(line):
+def test_fast_powers_by_logarithms(line):
     pairs = [(2.0, 0.5), (10.0, -2.0), (0.0, 3.0), (0.0, -1.0), (-0.0, 3.0), (math.inf, -1.0)]
-    # Here powers are numbers, and their approximations are not.
+    # For these the exact powers are numbers, and the approximations are NaN.
     pairs += [(-2.0, 2.0), (0.0, 0.0), (1.0, math.inf), (math.inf, 0.0), (math.nan, 0.0)]
     a, b = np.array(pairs, np.float32).T.copy()
     found = elementwise(line, [a, b], np.float32)
@@ -362,7 +362,7 @@ def test_powers_of_f64_are_never_by_logarithms():
     assert found.tolist() == [4.0, 1.0, 0.01]
 
 
-def test_magnitudes_of_integers():
+def test_absolute_values_of_integers():
     values = np.array([0, 1, -1, 2**31 - 1, -(2**31), -5], np.int32)
     found = elementwise("math.absi %a : i32", [values], np.uint32)
     assert found.tolist() == [0, 1, 1, 2**31 - 1, 2**31, 5]

@@ -14,7 +14,7 @@ WIDER = [(a, b) for a in WIDTHS for b in WIDTHS if a < b]
 
 
 def cast(name, values, source, target, dtype):
-    """What a cast makes of an array."""
+    """The results of a cast of an array."""
     return elementwise(
         f'"{name}"(%a) : ({source}) -> {target}', [values], dtype, [source, target]
     ).tolist()
@@ -26,7 +26,7 @@ def patterns(width):
 
 @pytest.mark.parametrize("narrow, wide", WIDER)
 @pytest.mark.parametrize("dialect", ["arith", "llvm"])
-def test_integers_change_their_width(dialect, narrow, wide):
+def test_integers_are_extended_and_truncated(dialect, narrow, wide):
     extend = ("arith.extui", "arith.extsi") if dialect == "arith" else ("llvm.zext", "llvm.sext")
     shrink = "arith.trunci" if dialect == "arith" else "llvm.trunc"
     small, large = patterns(narrow), patterns(wide)
@@ -52,7 +52,7 @@ def test_index_is_an_integer_of_64_bits(width):
 
 
 def numbers(element):
-    """Numbers of a format at which rounding to a narrower one may go wrong."""
+    """Edge cases of rounding from a format to narrower ones: ties, their neighbours, limits, subnormals."""
     values = FORMATS[element].edges()
     for other in FORMATS.values():
         step = 2.0 ** (1 - other.precision)
@@ -87,7 +87,7 @@ def test_any_f64_is_narrowed_to_the_nearest(value, target):
 
 
 @pytest.mark.parametrize("target", ["f16", "bf16"])
-def test_a_nan_is_narrowed_to_all_bits_but_the_sign(target):
+def test_nan_is_narrowed_to_0x7fff(target):
     nans = np.array([0x7FC00000, 0xFFC00001, 0x7F800001, 0xFFFFFFFF], np.uint32).view(np.float32)
     found = elementwise(f"arith.truncf %a : f32 to {target}", [nans], FORMATS[target].dtype)
     assert found.view(np.uint16).tolist() == [0x7FFF] * 4
@@ -122,7 +122,7 @@ def test_integers_become_the_nearest_float(dialect, target, width):
 
 
 def nearest(value, form):
-    """An integer to the nearest number of a format, ties to even."""
+    """Round an integer to the nearest number of a format, ties to even."""
     size = abs(value)
     excess = max(size.bit_length() - form.precision, 0)
     units, rest = size >> excess, size & ((1 << excess) - 1)
@@ -136,7 +136,7 @@ def nearest(value, form):
 @pytest.mark.parametrize("source", FORMATS)
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 @pytest.mark.parametrize("dialect", ["arith", "llvm"])
-def test_floats_lose_their_fraction(dialect, width, source):
+def test_floats_are_truncated_to_integers(dialect, width, source):
     values = [x for x in numbers(source).astype(float).tolist() if math.isfinite(x)]
     values += [s * m * 2.0**e for s in (1, -1) for m in (1.0, 1.5, 1.75) for e in range(64)]
     values = narrowed(values, source)

@@ -1,4 +1,4 @@
-"""prmt: bytes of two registers, by the ISA's words for each mode. The op names its selector first."""
+"""`nvvm.prmt` against the PTX ISA's definition of each mode. The op's first operand is the selector."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 WORDS = st.integers(0, 2**32 - 1)
 
-#: The bytes that modes take for selectors 0 to 3, the highest first, as the ISA's table has them.
+#: The bytes that each mode selects for selectors 0 to 3, the highest first: the ISA's table.
 TABLE = {
     "f4e": "3210 4321 5432 6543",
     "b4e": "5670 6701 7012 0123",

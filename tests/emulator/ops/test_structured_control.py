@@ -1,4 +1,4 @@
-"""scf: threads that disagree take their own ways, and every thread gets its own results."""
+"""`scf` ops: divergent threads take different branches, and each thread gets its own results."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def computed(body, block=64):
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
-def test_both_sides_of_an_if_give_results(block):
+def test_both_branches_of_an_if_yield(block):
     body = """
     %k = arith.constant 17 : i32
     %low = arith.cmpi ult, %t, %k : i32
@@ -46,7 +46,7 @@ def test_both_sides_of_an_if_give_results(block):
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
-def test_each_thread_takes_its_own_number_of_turns(block):
+def test_loop_with_a_different_trip_count_in_each_thread(block):
     body = """
     %r = scf.for %i = %zero to %t step %one iter_args(%s = %zero) -> (i32) : i32 {
       %v = arith.addi %s, %i : i32
@@ -77,7 +77,7 @@ def test_trip_counts(bounds, turns):
 
 
 @pytest.mark.parametrize("word, turns", [("", 0), ("unsigned ", 5)])
-def test_a_loop_compares_with_or_without_sign(word, turns):
+def test_signed_and_unsigned_loops(word, turns):
     body = f"""
     %from = arith.constant 2147483646 : i32
     %to = arith.constant -2147483645 : i32
@@ -88,7 +88,7 @@ def test_a_loop_compares_with_or_without_sign(word, turns):
     assert computed(body) == [turns] * 64
 
 
-def test_loop_carried_values_are_exchanged_at_once():
+def test_loop_carried_values_are_passed_in_parallel():
     body = """
     %p, %r = scf.for %i = %zero to %t step %one iter_args(%a = %zero, %b = %one) -> (i32, i32) : i32 {
       %s = arith.addi %a, %b : i32
@@ -101,7 +101,7 @@ def test_loop_carried_values_are_exchanged_at_once():
     assert computed(body) == expected[:1] + [expected[t] for t in range(1, 64)]
 
 
-def test_values_that_a_loop_swaps():
+def test_loop_that_swaps_its_values():
     body = """
     %p, %r = scf.for %i = %zero to %t step %one iter_args(%a = %zero, %b = %one) -> (i32, i32) : i32 {
       scf.yield %b, %a : i32, i32
@@ -109,7 +109,7 @@ def test_values_that_a_loop_swaps():
     assert computed(body) == [1 - t % 2 for t in range(64)]
 
 
-def test_loops_whose_inner_bounds_depend_on_the_outer_turn():
+def test_inner_bounds_depend_on_the_outer_iteration():
     body = """
     %r = scf.for %i = %zero to %t step %one iter_args(%s = %zero) -> (i32) : i32 {
       %w = scf.for %j = %i to %t step %one iter_args(%q = %s) -> (i32) : i32 {
@@ -152,7 +152,7 @@ def test_a_while_counts_collatz_steps():
     assert computed(body, 33) == [steps(t + 1) for t in range(33)]
 
 
-def test_a_while_may_forward_other_values_than_it_carries():
+def test_while_forwards_other_values_than_it_carries():
     body = """
     %r = scf.while (%i = %t) : (i32) -> (i32) {
       %square = arith.muli %i, %i : i32
@@ -168,7 +168,7 @@ def test_a_while_may_forward_other_values_than_it_carries():
     assert computed(body) == [0, *([1] * 63)]
 
 
-def test_a_value_from_before_a_loop_lives_on_in_threads_that_leave_early():
+def test_values_from_before_a_loop_are_kept():
     body = """
     %k = arith.muli %t, %t : i32
     %r = scf.for %i = %zero to %t step %one iter_args(%s = %k) -> (i32) : i32 {
@@ -184,8 +184,8 @@ def test_a_value_from_before_a_loop_lives_on_in_threads_that_leave_early():
     assert computed(body) == [t * t for t in range(64)]
 
 
-def test_a_scalar_of_one_side_meets_each_thread_s_own_of_the_other():
-    # A constant is held once for all threads, which must not spill over.
+def test_uniform_value_of_one_branch_and_thread_values_of_the_other():
+    # The emulator stores a constant once for all threads; it must not overwrite values of other threads.
     body = """
     %odd = arith.andi %t, %one : i32
     %k = arith.cmpi eq, %odd, %one : i32
@@ -206,7 +206,7 @@ def test_a_scalar_of_one_side_meets_each_thread_s_own_of_the_other():
     assert computed(limit + body) == expected
 
 
-def test_memrefs_and_vectors_come_out_of_branches():
+def test_branches_yield_memrefs_and_vectors():
     out = np.zeros((2, 64), np.float32)
     first, second = np.full(64, 3, np.float32), np.full(64, 5, np.float32)
     body = """

@@ -1,4 +1,4 @@
-"""Vectors taken apart, joined and made element by element."""
+"""Vector ops: slices, shuffles, element access, loads and stores, elementwise arithmetic."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ LOAD = "%v = vector.load %A[%tid, %c0] : memref<8x4xf32>, vector<4xf32>"
 
 
 def rows(*lines, source=MATRIX):
-    """Runs lines that make %w, of four elements, of each row %v."""
+    """Run lines that compute %w, of four elements, from each row %v."""
     out = np.zeros((THREADS, 4), np.float32)
     body = "\n    ".join(
         [LOAD, *lines, "vector.store %w, %B[%tid, %c0] : memref<8x4xf32>, vector<4xf32>"]
@@ -77,7 +77,7 @@ def test_a_shuffle_of_one_vector_and_poison():
 
 
 @pytest.mark.parametrize("taken, wrong", [("0", False), ("1", True)])
-def test_an_element_that_a_shuffle_leaves_out(taken, wrong):
+def test_undefined_element_of_a_shuffle_is_poison(taken, wrong):
     lines = f"""{LOAD}
     %s = llvm.shufflevector %v, %v [0, -1] : vector<4xf32>
     %i = arith.constant {taken} : i32
@@ -87,7 +87,7 @@ def test_an_element_that_a_shuffle_leaves_out(taken, wrong):
     assert [f.kind for f in found] == ([Kind.POISON] if wrong else [])
 
 
-def test_vectors_come_apart():
+def test_to_elements_and_from_elements():
     lines = [
         "%e:4 = vector.to_elements %v : vector<4xf32>",
         "%w = vector.from_elements %e#3, %e#2, %e#1, %e#0 : vector<4xf32>",
@@ -95,7 +95,7 @@ def test_vectors_come_apart():
     assert rows(*lines).tolist() == MATRIX[:, ::-1].tolist()
 
 
-def test_halves_are_words():
+def test_bitcast_of_two_i16_to_i32():
     values = np.arange(16, dtype=np.uint16) * 4097
     out = np.zeros(8, np.uint32)
     body = """
@@ -108,7 +108,7 @@ def test_halves_are_words():
     assert out.tobytes() == values.tobytes()
 
 
-def test_truth_values_are_not_cast():
+def test_bitcast_of_i1_is_refused():
     body = """
     %v = arith.constant dense<true> : vector<8xi1>
     %w = vector.bitcast %v : vector<8xi1> to vector<1xi8>"""
@@ -116,13 +116,13 @@ def test_truth_values_are_not_cast():
         run(body)
 
 
-# Element by element, from nothing.
+# Vectors that are built element by element.
 
 
-@pytest.mark.parametrize("nothing", ["llvm.mlir.undef", "llvm.mlir.poison", "ub.poison"])
+@pytest.mark.parametrize("undefined", ["llvm.mlir.undef", "llvm.mlir.poison", "ub.poison"])
 @pytest.mark.parametrize("dialect", ["llvm", "vector"])
-def test_a_vector_is_made_of_elements(nothing, dialect):
-    lines = [f"%n0 = {nothing} : vector<4xf32>"]
+def test_vector_is_built_from_elements(undefined, dialect):
+    lines = [f"%n0 = {undefined} : vector<4xf32>"]
     for i, at in enumerate((2, 0, 3, 1)):
         lines.append(f"%e{i} = vector.extract %v[{i}] : f32 from vector<4xf32>")
         if dialect == "llvm":
@@ -136,7 +136,7 @@ def test_a_vector_is_made_of_elements(nothing, dialect):
 
 @pytest.mark.parametrize("dialect", ["llvm", "vector"])
 @pytest.mark.parametrize("at", [0, 1])
-def test_the_element_that_is_not_made_is_poison(dialect, at):
+def test_element_that_is_not_inserted_is_poison(dialect, at):
     take = {
         "llvm": f"%i = arith.constant {at} : i32\n"
         "    %r = llvm.extractelement %n[%i : i32] : vector<2xf32>",
@@ -161,7 +161,7 @@ def test_a_vector_with_a_poison_element_cannot_be_used():
     assert only_fault(body, block=1).kind is Kind.POISON
 
 
-def test_threads_agree_on_which_elements_are_poison():
+def test_threads_that_insert_into_poison_at_different_positions():
     body = """
     %one = arith.constant 1.0 : f32
     %u = llvm.mlir.undef : vector<8xf32>
@@ -190,7 +190,7 @@ def test_each_thread_has_its_own_position():
 
 @pytest.mark.parametrize("op", ["insert", "extract"])
 @pytest.mark.parametrize("position", [4, -1])
-def test_a_position_that_no_element_has(op, position):
+def test_position_out_of_range_is_poison(op, position):
     take = {
         "insert": "%w = llvm.insertelement %k, %v[%i : i32] : vector<4xf32>",
         "extract": "%w = llvm.extractelement %v[%i : i32] : vector<4xf32>",
@@ -204,7 +204,7 @@ def test_a_position_that_no_element_has(op, position):
     assert found.message == f"takes element {position} of a vector of 4 elements"
 
 
-# Memory: every type that fragments have, in both spaces.
+# Loads and stores of every type of fragments, in both memory spaces.
 
 TYPES = ["i8", "i16", "f16", "bf16", "i32", "f32"]
 
@@ -237,7 +237,7 @@ def test_loads_and_stores_through_both_spaces(element, count):
 
 
 def test_a_vector_load_is_as_aligned_as_its_elements():
-    # Nothing says that the row begins at a multiple of 16 bytes, so four accesses are made.
+    # The row need not begin at a multiple of 16 bytes, so that four accesses are made.
     flat, out = np.arange(40, dtype=np.float32), np.zeros((THREADS, 4), np.float32)
     body = """
     %n = arith.muli %tid, %c4 : index
@@ -262,7 +262,7 @@ def test_vectors_of_vectors_are_refused():
         run("%w = vector.load %A[%c0, %c0] : memref<8x4xf32>, vector<2x2xf32>", MATRIX, block=1)
 
 
-# Arithmetic of vectors is arithmetic of their elements.
+# Elementwise arithmetic.
 
 BINARY = {
     "f32": ["addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf", "minnumf"],

@@ -1,4 +1,4 @@
-"""Values of several elements a thread, choices between values, and casts between both."""
+"""Vector values: elements, broadcasts, constants, selects and bitcasts."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ RIGHT = np.arange(THREADS, dtype=np.float32) + 100
 
 
 def pair_of(*lines):
-    """Runs lines that make %r0 and %r1 (f32) of %x and %y, each thread's own."""
+    """Run lines that compute %r0 and %r1 (f32) from each thread's %x and %y."""
     out = np.zeros((THREADS, 2), np.float32)
     body = """
     %x = memref.load %A[%tid] : memref<8xf32>
@@ -33,22 +33,22 @@ PARTS = [
 ]
 
 
-def test_elements_go_in_and_come_out():
+def test_from_elements_and_extract():
     assert pair_of(VECTOR.replace("%v", "%w"), *PARTS) == (LEFT.tolist(), RIGHT.tolist())
 
 
-def test_ops_go_element_by_element():
+def test_ops_are_elementwise():
     sums = "%w = arith.addf %v, %v : vector<2xf32>"
     assert pair_of(VECTOR, sums, *PARTS) == ((2 * LEFT).tolist(), (2 * RIGHT).tolist())
 
 
-def test_an_insertion_leaves_the_vector_that_it_was_made_of():
+def test_insert_does_not_change_its_operand():
     change = "%u = vector.insert %y, %v [0] : f32 into vector<2xf32>"
     other = "%w = arith.subf %u, %v : vector<2xf32>"
     assert pair_of(VECTOR, change, other, *PARTS) == ([100] * THREADS, [0] * THREADS)
 
 
-def test_a_thread_s_element_goes_into_a_vector_that_all_threads_share():
+def test_insert_of_thread_values_into_a_uniform_vector():
     lines = [
         "%v = arith.constant dense<[1.0, 2.0]> : vector<2xf32>",
         "%w = vector.insert %x, %v [1] : f32 into vector<2xf32>",
@@ -56,7 +56,7 @@ def test_a_thread_s_element_goes_into_a_vector_that_all_threads_share():
     assert pair_of(*lines, *PARTS) == ([1] * THREADS, LEFT.tolist())
 
 
-def test_an_element_that_all_threads_share_goes_into_each_thread_s_vector():
+def test_insert_of_a_uniform_value_into_thread_vectors():
     lines = [
         "%k = arith.constant 7.0 : f32",
         VECTOR,
@@ -65,12 +65,12 @@ def test_an_element_that_all_threads_share_goes_into_each_thread_s_vector():
     assert pair_of(*lines, *PARTS) == (LEFT.tolist(), [7] * THREADS)
 
 
-def test_a_scalar_is_spread():
+def test_broadcast_of_a_scalar():
     lines = ["%w = vector.broadcast %y : f32 to vector<2xf32>"]
     assert pair_of(*lines, *PARTS) == (RIGHT.tolist(), RIGHT.tolist())
 
 
-def test_a_row_is_spread_over_rows():
+def test_broadcast_of_a_row():
     lines = [
         VECTOR,
         "%m = vector.broadcast %v : vector<2xf32> to vector<3x2xf32>",
@@ -80,7 +80,7 @@ def test_a_row_is_spread_over_rows():
     assert pair_of(*lines, *PARTS) == (LEFT.tolist(), LEFT.tolist())
 
 
-def test_a_position_that_is_not_known_is_refused():
+def test_run_time_position_is_refused():
     with pytest.raises(EmulationError, match=r"'vector\.extract' takes an element whose position"):
         pair_of(
             VECTOR,
@@ -120,7 +120,7 @@ def test_dense_constants(element, values):
     assert out.tobytes() == np.array(values).astype(dtype).tobytes()
 
 
-def test_a_dense_constant_of_truth_values():
+def test_dense_constant_of_i1():
     out = np.zeros((THREADS, 2), np.float32)
     choice = "%k = arith.constant dense<[true, false]> : vector<2xi1>"
     other = "%o = vector.from_elements %y, %x : vector<2xf32>"
@@ -131,7 +131,7 @@ def test_a_dense_constant_of_truth_values():
 
 @pytest.mark.parametrize("op", ["arith.select", "llvm.select"])
 @pytest.mark.parametrize("dtype", ELEMENTS)
-def test_each_thread_chooses(op, dtype):
+def test_select_for_each_thread(op, dtype):
     name = ELEMENTS[dtype]
     condition = np.array([True, False, False, True])
     a, b = (np.array(x).astype(dtype) for x in ([1, 1, 0, 0], [0, 1, 1, 0]))
@@ -140,7 +140,7 @@ def test_each_thread_chooses(op, dtype):
     assert found.tolist() == np.where(condition, a, b).tolist()
 
 
-def test_a_thread_chooses_a_whole_vector():
+def test_select_of_whole_vectors():
     lines = [
         "%k = arith.cmpi ult, %t32, %four : i32",
         "%o = vector.from_elements %y, %x : vector<2xf32>",
@@ -153,7 +153,7 @@ def test_a_thread_chooses_a_whole_vector():
 
 
 @pytest.mark.parametrize("value", ["struct", "memref"])
-def test_a_choice_between_values_that_are_no_numbers_is_refused(value):
+def test_select_of_structs_and_memrefs_is_refused(value):
     lines = {
         "struct": """
     %u = llvm.mlir.zero : !llvm.struct<(f32, f32)>
@@ -215,5 +215,5 @@ def test_a_bitcast_of_a_vector_keeps_the_order_of_bytes(halves):
     assert out.view(np.uint16).tolist() == halves
 
 
-def test_a_struct_without_members_is_no_obstacle():
+def test_empty_struct():
     run("%u = llvm.mlir.zero : !llvm.struct<()>")

@@ -1,4 +1,4 @@
-"""Views of memory: each leads to the elements that NumPy's slice has."""
+"""Views of memrefs, against NumPy's slices."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ TYPE = "memref<4x5x6xi32>"
 
 
 def gathered(view, type_, shape):
-    """The elements of %v, read one by one by one thread."""
+    """The elements of %v, which one thread reads one by one."""
     out = np.zeros(shape, np.int32)
     body, indices = view, []
     for index in np.ndindex(*shape):
@@ -36,7 +36,7 @@ def gathered(view, type_, shape):
         ((2, 3, 2), (30, 6, 1), SOURCE[1:3, 2:5, 4:6]),
     ],
 )
-def test_a_part(shape, strides, expected):
+def test_subview(shape, strides, expected):
     type_ = f"memref<2x3x2xi32, strided<{list(strides)}, offset: 46>>"
     view = f"%v = memref.subview %A[1, 2, 4] [2, 3, 2] [1, 1, 1] : {TYPE} to {type_}"
     assert (gathered(view, type_, shape) == expected).all()
@@ -67,18 +67,18 @@ def test_dimensions_of_one_element_may_be_dropped(sizes, shape, strides):
 
 
 @given(st.data())
-def test_any_part_of_any_part(data):
-    part, offset, strides = SOURCE, 0, [30, 6, 1]
+def test_random_subviews_of_subviews(data):
+    expected, offset, strides = SOURCE, 0, [30, 6, 1]
     view, type_, name = "", TYPE, "%A"
     for level in range(data.draw(st.integers(1, 2))):
         starts, sizes, steps = [], [], []
-        for extent in part.shape:
+        for extent in expected.shape:
             start = data.draw(st.integers(0, extent - 1))
             step = data.draw(st.integers(1, 3))
             starts.append(start)
             steps.append(step)
             sizes.append(data.draw(st.integers(1, -(-(extent - start) // step))))
-        part = part[
+        expected = expected[
             tuple(slice(a, a + n * s, s) for a, n, s in zip(starts, sizes, steps, strict=True))
         ]
         offset += sum(a * s for a, s in zip(starts, strides, strict=True))
@@ -88,7 +88,7 @@ def test_any_part_of_any_part(data):
         view += f"\n{target} = memref.subview {name}{starts} {sizes} {steps} : {type_} to {new}"
         name, type_ = target, new
     read = view + f"\n%v = memref.cast {name} : {type_} to {type_}"
-    assert (gathered(read, type_, part.shape) == part).all()
+    assert (gathered(read, type_, expected.shape) == expected).all()
 
 
 def test_starts_sizes_and_steps_known_at_run_time():
@@ -99,7 +99,7 @@ def test_starts_sizes_and_steps_known_at_run_time():
     assert (gathered(view, type_, (2, 3)) == SOURCE[1:4:2, 2, ::2]).all()
 
 
-def test_metadata_builds_the_view_anew():
+def test_view_rebuilt_from_its_metadata():
     type_ = "memref<2x3xi32, strided<[?, ?], offset: ?>>"
     view = f"""
     %p = memref.subview %A[1, 2, 3] [2, 3, 1] [1, 1, 1]
@@ -111,7 +111,7 @@ def test_metadata_builds_the_view_anew():
     assert (gathered(view, type_, (2, 3)) == SOURCE[1:3, 2:5, 3]).all()
 
 
-def test_a_reinterpretation_begins_at_the_array():
+def test_reinterpret_cast_begins_at_the_base():
     type_ = "memref<3x2xi32, strided<[1, 10], offset: 7>>"
     view = f"""
     %p = memref.subview %A[1, 2, 3] [2, 3, 1] [1, 1, 1]

@@ -1,4 +1,4 @@
-"""What threads of a warp exchange: shuffles, and barriers of a warp; who must take part."""
+"""Shuffles and barriers of a warp, and the threads that must participate."""
 
 import numpy as np
 import pytest
@@ -11,23 +11,23 @@ from mlir_smem.emulator import EmulationError, Kind
 THREADS = 64
 VALUES = np.arange(THREADS, dtype=np.int32) * 3 + 1000
 
-KINDS = ("up", "down", "bfly", "idx")
+MODES = ("up", "down", "bfly", "idx")
 
 NUMBERS = st.integers(-(2**31), 2**31 - 1)
 
 
-def isa(kind, lane, b, c):
-    """The lane whose value a lane takes, and the predicate, as the ISA's pseudocode has them."""
+def isa(mode, lane, b, c):
+    """The source lane of a lane, and the predicate, by the ISA's pseudocode."""
     bval, cval, segmask = b & 31, c & 31, c >> 8 & 31
     max_lane = (lane & segmask) | (cval & ~segmask)
     min_lane = lane & segmask
-    if kind == "up":
+    if mode == "up":
         j = lane - bval
         p = j >= max_lane
-    elif kind == "down":
+    elif mode == "down":
         j = lane + bval
         p = j <= max_lane
-    elif kind == "bfly":
+    elif mode == "bfly":
         j = lane ^ bval
         p = j <= max_lane
     else:
@@ -36,26 +36,26 @@ def isa(kind, lane, b, c):
     return (j if p else lane), p
 
 
-def shuffle(kind, clamp, mask="-1", element="i32", block=THREADS):
-    """Lines that shuffle %v, the offset being each thread's of B; %r is what comes."""
+def shuffle(mode, clamp, mask="-1", element="i32", block=THREADS):
+    """Lines that shuffle %v with each thread's offset in B; %r is the result."""
     return f"""
     %mask = arith.constant {mask} : i32
     %clamp = arith.constant {clamp} : i32
     %b = memref.load %B[%tid] : memref<{block}xi32>
     %v = memref.load %A[%tid] : memref<{block}x{element}>
-    %r = nvvm.shfl.sync {kind} %mask, %v, %b, %clamp : {element} -> {element}"""
+    %r = nvvm.shfl.sync {mode} %mask, %v, %b, %clamp : {element} -> {element}"""
 
 
 @settings(max_examples=25)
 @given(
-    kind=st.sampled_from(KINDS),
+    mode=st.sampled_from(MODES),
     clamp=st.sampled_from([0, 0x1F, 0x1C1F, 0x181F, 0x1003, 0x1F00]) | st.integers(0, 0x1FFF),
     offset=NUMBERS | st.integers(0, 31),
 )
-def test_lanes_of_the_isa(kind, clamp, offset):
+def test_lanes_of_the_isa(mode, clamp, offset):
     out, valid = np.zeros(THREADS, np.int32), np.zeros(THREADS, np.bool_)
     body = (
-        shuffle(kind, clamp)
+        shuffle(mode, clamp)
         .replace("%r = nvvm.shfl.sync", "%s = nvvm.shfl.sync")
         .replace(": i32 -> i32", "{return_value_and_is_valid} : i32 -> !llvm.struct<(i32, i1)>")
         + """
@@ -66,7 +66,7 @@ def test_lanes_of_the_isa(kind, clamp, offset):
     )
     run(body, VALUES, np.full(THREADS, offset, np.int32), out, valid, block=THREADS)
     for thread in range(THREADS):
-        source, predicate = isa(kind, thread % 32, offset, clamp)
+        source, predicate = isa(mode, thread % 32, offset, clamp)
         assert out[thread] == VALUES[thread // 32 * 32 + source]
         assert bool(valid[thread]) == predicate
 
@@ -83,7 +83,7 @@ def test_each_thread_has_its_own_source(element, dtype):
     assert out.tobytes() == expected.tobytes()
 
 
-def test_a_sum_over_lanes_that_differ_in_their_lowest_two_bits():
+def test_sum_over_groups_of_four_lanes():
     out = np.zeros(THREADS, np.float32)
     values = np.arange(THREADS, dtype=np.float32)
     body = """
@@ -102,10 +102,10 @@ def test_a_sum_over_lanes_that_differ_in_their_lowest_two_bits():
 
 
 @pytest.mark.parametrize(
-    "word, kind, width",
+    "word, mode, width",
     [("xor", "bfly", 32), ("up", "up", 32), ("down", "down", 32), ("idx", "idx", 16)],
 )
-def test_shuffles_of_the_gpu_dialect(word, kind, width):
+def test_shuffles_of_the_gpu_dialect(word, mode, width):
     out, valid = np.zeros(width, np.int32), np.zeros(width, np.bool_)
     body = f"""
     %width = arith.constant {width} : i32
@@ -115,8 +115,8 @@ def test_shuffles_of_the_gpu_dialect(word, kind, width):
     memref.store %r, %C[%tid] : memref<{width}xi32>
     memref.store %p, %D[%tid] : memref<{width}xi1>"""
     run(body, VALUES[:width].copy(), np.full(width, 5, np.int32), out, valid, block=width)
-    clamp = 0 if kind == "up" else width - 1
-    lanes = [isa(kind, lane, 5, clamp) for lane in range(width)]
+    clamp = 0 if mode == "up" else width - 1
+    lanes = [isa(mode, lane, 5, clamp) for lane in range(width)]
     assert out.tolist() == [VALUES[source] for source, _ in lanes]
     assert valid.tolist() == [predicate for _, predicate in lanes]
 
@@ -129,12 +129,12 @@ def test_a_shuffle_of_the_gpu_dialect_of_16_bits_is_refused():
         run(body)
 
 
-# Who takes part.
+# Participating threads.
 
 
-def exchanging(mask, offset=1, few=None, kind="bfly", block=32):
-    """What a shuffle with a mask does wrong, executed by all threads or by those below a number."""
-    lines = shuffle(kind, 31, mask, block=block)
+def exchanging(mask, offset=1, few=None, mode="bfly", block=32):
+    """The faults of a shuffle with a mask, executed by all threads or by the first `few`."""
+    lines = shuffle(mode, 31, mask, block=block)
     if few is not None:
         lines = f"""
     %n = arith.constant {few} : index
@@ -157,7 +157,7 @@ def test_masks_that_fit(options):
     assert exchanging(**options) == []
 
 
-def test_a_mask_that_leaves_its_thread_out():
+def test_mask_without_the_executing_thread():
     (found,) = exchanging("0xFFFF")
     assert found.kind is Kind.DIVERGENT
     assert (
@@ -165,7 +165,7 @@ def test_a_mask_that_leaves_its_thread_out():
     )
 
 
-def test_a_mask_that_names_threads_that_do_not_come():
+def test_mask_with_threads_that_do_not_execute_it():
     (found,) = exchanging("-1", few=16)
     assert found.kind is Kind.DIVERGENT
     assert found.message == (
@@ -175,7 +175,7 @@ def test_a_mask_that_names_threads_that_do_not_come():
 
 
 @pytest.mark.parametrize("condition", ["ult", "uge"])
-def test_threads_that_return_may_be_named(condition):
+def test_mask_may_name_threads_that_have_returned(condition):
     body = f"""
     %some = arith.cmpi {condition}, %tid, %c16 : index
     cf.cond_br %some, ^on, ^end
@@ -197,7 +197,7 @@ def test_both_sides_of_a_branch_cannot_exchange_values():
     assert found.kind is Kind.DIVERGENT
 
 
-def test_halves_of_a_warp_with_masks_of_their_own():
+def test_halves_of_a_warp_with_different_masks():
     out = np.zeros(32, np.int32)
     body = """
     %low = arith.constant 0xFFFF : i32
@@ -212,7 +212,7 @@ def test_halves_of_a_warp_with_masks_of_their_own():
     assert out.tolist() == [lane ^ 15 for lane in range(32)]
 
 
-def test_the_value_of_a_lane_that_does_not_take_part():
+def test_value_of_a_lane_outside_the_mask():
     (found,) = exchanging("0xFFFF", few=16, offset=16)
     assert found.kind is Kind.POISON
     assert found.message == (
@@ -248,7 +248,7 @@ FULL = "%m = arith.constant -1 : i32\n    nvvm.bar.warp.sync %m : i32"
     "barrier, by, kinds",
     [(FULL, 5, []), ("", 5, [Kind.RACE]), (FULL, 32, [Kind.RACE]), ("gpu.barrier", 32, [])],
 )
-def test_a_warp_s_barrier_orders_its_own_threads(barrier, by, kinds):
+def test_warp_barrier_orders_the_threads_of_a_warp(barrier, by, kinds):
     body = SHARED_LINES.format(barrier=barrier, by=by)
     assert [f.kind for f in faults(body, block=64, symbols=SYMBOLS)] == kinds
 
@@ -261,12 +261,12 @@ HALVES = """%low = arith.constant 0xFFFF : i32
 
 
 @pytest.mark.parametrize("by, kinds", [(8, []), (16, [Kind.RACE])])
-def test_a_barrier_orders_those_that_its_mask_names(by, kinds):
+def test_warp_barrier_orders_the_threads_of_its_mask(by, kinds):
     body = SHARED_LINES.format(barrier=HALVES, by=by)
     assert [f.kind for f in faults(body, block=32, symbols=SYMBOLS)] == kinds
 
 
-def test_a_warp_s_barrier_with_threads_that_do_not_come():
+def test_warp_barrier_with_threads_that_do_not_execute_it():
     body = f"""
     %some = arith.cmpi ult, %tid, %c8 : index
     scf.if %some {{

@@ -1,4 +1,4 @@
-"""ldmatrix and stmatrix: which lane gives and holds what, and the rules of memory that they keep."""
+"""`ldmatrix` and `stmatrix`: lanes and registers, and the rules of shared memory."""
 
 import numpy as np
 import pytest
@@ -18,8 +18,8 @@ SYMBOLS = (
 each_count = pytest.mark.parametrize("count", [1, 2, 4])
 each_layout = pytest.mark.parametrize("transposed", [False, True])
 
-#: Every thread stores 16 bytes of A, or loads 16 bytes into A.
-ALL = """
+#: Every thread has 16 bytes of shared memory: FILL stores A to them, EMPTY loads them to A.
+ADDRESSES = """
     %x = llvm.mlir.addressof @x : !llvm.ptr<3>
     %sixteen = arith.constant 16 : i32
     %own = arith.muli %t32, %sixteen : i32
@@ -31,7 +31,7 @@ EMPTY = """
     %v = llvm.load %mine : !llvm.ptr<3> -> vector<4xi32>
     vector.store %v, %A[%tid, %c0] : memref<64x4xi32>, vector<4xi32>"""
 
-#: The row of each lane: bytes from the beginning.
+#: The address of each lane's row, from its byte offset in B.
 ROW = """
     %at = memref.load %B[%tid] : memref<64xi32>
     %p = llvm.getelementptr %x[%at] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8"""
@@ -78,14 +78,14 @@ def stores(count, transposed):
 
 
 def shuffled_rows(seed):
-    """Each lane's row of its warp's part of memory, in any order, as a byte offset."""
+    """The byte offset of each lane's row, a random permutation of the rows of its warp."""
     rng = np.random.default_rng(seed)
     parts = [rng.permutation(32) * 16 + warp * 4 * MATRIX for warp in range(THREADS // 32)]
     return np.concatenate(parts).astype(np.int32)
 
 
 def places(rows, count, transposed):
-    """For each thread and register, the byte offsets of its two elements, by the ISA's words."""
+    """Yield for each thread and register the byte offsets of its two elements, by the PTX ISA."""
     for thread in range(THREADS):
         lane = thread % 32
         for matrix in range(count):
@@ -104,7 +104,7 @@ def test_ldmatrix(count, transposed):
     memory = np.random.default_rng(count).integers(0, 2**31, (THREADS, 4), np.int32)
     rows = shuffled_rows(count)
     out = np.zeros((THREADS, count), np.int32)
-    body = f"{ALL}{FILL}\n    gpu.barrier\n{ROW}\n    {loads(count, transposed)}"
+    body = f"{ADDRESSES}{FILL}\n    gpu.barrier\n{ROW}\n    {loads(count, transposed)}"
     run(body, memory, rows, out, block=THREADS, symbols=SYMBOLS)
     halves, found = (
         memory.reshape(-1).view(np.uint16),
@@ -120,7 +120,7 @@ def test_stmatrix(count, transposed):
     registers = np.random.default_rng(count).integers(0, 2**31, (THREADS, count), np.int32)
     rows = shuffled_rows(count)
     memory = np.zeros((THREADS, 4), np.int32)
-    body = f"""{ALL}
+    body = f"""{ADDRESSES}
     %none = arith.constant dense<-1> : vector<4xi32>
     llvm.store %none, %mine : vector<4xi32>, !llvm.ptr<3>
     gpu.barrier
@@ -136,14 +136,14 @@ def test_stmatrix(count, transposed):
 
 
 def loading(lines="", rows=None, before="gpu.barrier", count=4, fill=FILL):
-    """What an ldmatrix does wrong."""
+    """The faults of an ldmatrix."""
     rows = shuffled_rows(0) if rows is None else rows
-    body = f"{ALL}{fill}\n    {before}\n{ROW}\n    {lines or loads(count, False)}"
+    body = f"{ADDRESSES}{fill}\n    {before}\n{ROW}\n    {lines or loads(count, False)}"
     memory, out = np.zeros((THREADS, 4), np.int32), np.zeros((THREADS, count), np.int32)
     return faults(body, memory, rows, out, block=THREADS, symbols=SYMBOLS)
 
 
-def test_no_fault_where_there_is_none():
+def test_correct_ldmatrix_has_no_faults():
     assert loading() == []
 
 
@@ -157,7 +157,7 @@ def test_a_row_that_is_not_aligned():
     assert "which is not a multiple of 16" in found.message
 
 
-def test_addresses_of_lanes_that_give_none_are_not_looked_at():
+def test_addresses_of_unused_lanes_are_ignored():
     rows = shuffled_rows(0)
     rows[16:32] = rows[48:] = -5
     assert loading(rows=rows, count=2) == []
@@ -165,7 +165,7 @@ def test_addresses_of_lanes_that_give_none_are_not_looked_at():
     assert found.kind is Kind.MISALIGNED
 
 
-def test_a_row_beyond_memory_is_its_thread_s():
+def test_row_out_of_bounds_names_its_thread():
     rows = shuffled_rows(0)
     rows[37] = BYTES
     (found,) = loading(rows=rows)
@@ -179,17 +179,17 @@ def test_a_missing_barrier_before_ldmatrix():
     assert "gpu.barrier is missing" in found.message
 
 
-def test_a_barrier_of_the_warp_is_enough_within_it():
+def test_warp_barrier_orders_rows_of_the_same_warp():
     before = "%full = arith.constant -1 : i32\n    nvvm.bar.warp.sync %full : i32"
     assert loading(before=before) == []
 
 
-def test_rows_that_nothing_has_written():
+def test_uninitialised_rows():
     (found,) = loading(fill="")
     assert found.kind is Kind.UNINITIALISED
 
 
-def test_rows_that_a_copy_still_writes():
+def test_rows_of_a_copy_that_is_not_waited_for():
     fill = """
     %g = memref.extract_aligned_pointer_as_index %A : memref<64x4xi32> -> index
     %g64 = arith.index_cast %g : index to i64
@@ -211,7 +211,7 @@ def test_a_store_after_ldmatrix_without_a_barrier():
 
 
 def storing(rows, before="", after="", block=THREADS):
-    body = f"{ALL}{ROW}\n    {before}\n    {stores(4, False)}\n    {after}"
+    body = f"{ADDRESSES}{ROW}\n    {before}\n    {stores(4, False)}\n    {after}"
     memory, registers = np.zeros((THREADS, 4), np.int32), np.zeros((THREADS, 4), np.int32)
     return faults(body, memory, rows, registers, block=block, symbols=SYMBOLS)
 
@@ -222,7 +222,7 @@ def test_stmatrix_and_a_load_without_a_barrier():
     assert storing(shuffled_rows(0), after=f"gpu.barrier{EMPTY}") == []
 
 
-def test_two_rows_of_stmatrix_at_one_place():
+def test_two_rows_of_stmatrix_at_one_address():
     rows = shuffled_rows(0)
     rows[5] = rows[40]
     (found,) = storing(rows)
@@ -237,9 +237,9 @@ def test_stmatrix_that_is_not_aligned():
 
 
 @pytest.mark.parametrize("name", ["ldmatrix", "stmatrix"])
-def test_a_part_of_a_warp(name):
+def test_matrix_ops_by_some_threads_of_a_warp(name):
     lines = loads(4, False) if name == "ldmatrix" else stores(4, False)
-    body = f"""{ALL}{FILL}
+    body = f"""{ADDRESSES}{FILL}
     gpu.barrier
     {ROW}
     %few = arith.cmpi ult, %tid, %c8 : index
@@ -252,7 +252,7 @@ def test_a_part_of_a_warp(name):
     assert "is executed by threads 0 to 7, a part of a warp" in found.message
 
 
-def test_a_block_that_ends_within_a_warp():
+def test_matrix_op_in_an_incomplete_warp():
     (found,) = storing(shuffled_rows(0), block=48)
     assert found.kind is Kind.DIVERGENT
     assert "is executed by a warp of 16 threads; it needs all 32" in found.message
@@ -265,4 +265,4 @@ def test_matrices_of_other_shapes_are_refused():
         + "} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32)>"
     )
     with pytest.raises(EmulationError, match=r"'nvvm.ldmatrix' moves matrices .*m = 16, n = 16"):
-        run(f"{ALL}\n{line}", symbols=SYMBOLS)
+        run(f"{ADDRESSES}\n{line}", symbols=SYMBOLS)

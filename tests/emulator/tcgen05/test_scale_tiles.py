@@ -1,4 +1,4 @@
-"""Copies of blocks of scale factors, on the emulator: every byte of the tile."""
+"""Copies of scale factors to tiles on the emulator: every byte of the tile is checked."""
 
 import pytest
 from scale_tiles import CASES
@@ -7,6 +7,6 @@ from mlir_smem.runtime import run_on_cpu
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_factor_is_where_the_layout_has_it(case):
+def test_factors_are_copied_to_the_places_of_the_layout(case):
     compiled = case.compiled(emit="nvvm")
     case.check(run_on_cpu(compiled, "fill", case.inputs(), ["D"], (1,))["D"])

@@ -1,4 +1,4 @@
-"""Products of scaled blocks along K, and of pairs of blocks of a cluster, are right on the emulator."""
+"""Compiled block-scaled matrix products, and those of CTA pairs, are exact on the emulator."""
 
 import numpy as np
 import pytest
@@ -11,10 +11,10 @@ pytestmark = pytest.mark.sampled(2)
 
 E2M1 = ("f4E2M1FN", "f4E2M1FN")
 
-#: The factors of 4-bit types, and elements that share one.
+#: The types of scale factors of 4-bit types, and the number of elements that share a factor.
 SCALES = (("f8E8M0FNU", 32), ("f8E8M0FNU", 16), ("f8E4M3FN", 16))
 
-#: Products of instructions that read 48 bytes along K.
+#: Products by instructions that read 48 bytes along K.
 LONG = (
     *(BlockCase(*E2M1, *scale, n=n, k=768) for scale in SCALES for n in (16, 192)),
     BlockCase(*E2M1, "f8E4M3FN", 16, m=256, n=32, k=768, adds=True),
@@ -31,7 +31,7 @@ SCALED = (
     BlockCase(*E2M1, "f8E4M3FN", 16, m=256, modifier="negate_b"),
 )
 
-#: Products of two blocks: every kind, A in both places.
+#: Products by CTA pairs: every kind, A in shared and in tensor memory.
 PAIRS = (
     *(
         BlockCase(a, b, None, d=d, n=n, k=k, pair=True, registers=registers)
@@ -51,7 +51,7 @@ PAIRS = (
     BlockCase(pair=True, n=64, m=256, adds=True),
 )
 
-#: Products whose results are stored some columns at a time, of several rows of instructions and types.
+#: Products whose results are stored some columns at a time, of several types and rows of MMA tiles.
 BY_COLUMNS = (
     BlockCase("bf16", "bf16", None, n=96, k=64, by=32),
     BlockCase("f16", "f16", None, d="f16", m=256, n=80, k=64, by=16),
@@ -61,13 +61,13 @@ BY_COLUMNS = (
 
 
 def run(case, arch="sm_100a"):
-    """What a kernel computes."""
+    """D as the emulator computes it."""
     compiled = mlir_smem.compile(case.text, arch=arch, emit="nvvm")
     return run_on_cpu(compiled, "product", case.inputs(), ["D"], (case.blocks,))["D"]
 
 
 @pytest.mark.parametrize("case", [*SCALED, *PAIRS, *BY_COLUMNS], ids=str)
-def test_a_product_is_right(case):
+def test_product_is_exact(case):
     assert np.array_equal(run(case), case.expected())
 
 
@@ -80,7 +80,7 @@ def test_rows_of_48_bytes(case):
         assert np.array_equal(run(case, arch), expected), arch
 
 
-def test_rows_of_48_bytes_need_the_widest_swizzle():
+def test_rows_of_48_bytes_with_a_narrower_swizzle():
     narrow = '#smem.swizzle<"64B", "column-major">'
     case = BlockCase(*E2M1, "f8E4M3FN", 16, n=32, k=768, b_layout=narrow)
     text = mlir_smem.compile(case.text, arch="sm_103a", emit="nvvm").located

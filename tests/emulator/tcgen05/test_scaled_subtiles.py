@@ -1,4 +1,4 @@
-"""Scaled products of parts that begin where only the running kernel knows, in loops and in roles."""
+"""Block-scaled mma of subtiles with run-time offsets, in loops and in partitions."""
 
 import re
 
@@ -27,8 +27,10 @@ def run(case, text, arch="sm_100a"):
 
 
 def cut(case, name, dim, start, extent):
-    """The kernel with tile `name` as a part of a larger one, of `extent` elements along `dim`. It begins
-    at `start`; the compiler knows that it begins at a multiple of that."""
+    """The kernel with tile `name` replaced by a subtile of a tile of `extent` elements along `dim`.
+
+    Its offset is `start`; the compiler knows that it is a multiple of `start`.
+    """
     (type_,) = re.findall(rf'%{name.lower()} = "smem.alloc"\(\) : \(\) -> (.*)', case.text)
     shape = [int(x) for x in re.findall(r"(\d+)x", type_)]
     kept = re.search(r"x([^0-9x]\w+)>", type_)[1]
@@ -40,10 +42,10 @@ def cut(case, name, dim, start, extent):
     return case.text.replace(
         f'%{name.lower()} = "smem.alloc"() : () -> {type_}',
         f"""%whole = "smem.alloc"() : () -> {large}
-    %nought = gpu.block_id y
+    %zero_cta = gpu.block_id y
     %step = arith.constant {start} : index
     %one = arith.constant 1 : index
-    %which = arith.addi %nought, %one : index
+    %which = arith.addi %zero_cta, %one : index
     %start = arith.muli %which, %step : index
     %{name.lower()} = "smem.subtile"(%whole, %start)
       {{static_offsets = array<i64: {", ".join(offsets)}>}} : ({large}, index) -> {type_}""",
@@ -51,7 +53,7 @@ def cut(case, name, dim, start, extent):
 
 
 def mma_of(case):
-    """The lines of the kernel's mma and of what follows it, and the operands and types of the first."""
+    """Return the line of the mma, the lines behind it, and its operands, attributes and types."""
     found = re.search(
         r'%once = "smem\.mma_scaled"\((.*)\) (\{.*\}) : \((.*)\) -> !flying', case.text
     )
@@ -61,7 +63,7 @@ def mma_of(case):
 
 @pytest.mark.parametrize("name, dim", [("A", 0), ("A", 1), ("B", 0), ("B", 1)])
 @pytest.mark.parametrize("start", [32, 64, 4])
-def test_a_part_that_cuts_atoms(name, dim, start):
+def test_subtile_that_cuts_atoms(name, dim, start):
     along_k = dim == (1 if name == "A" else 0)
     text = cut(MX, name, dim, 32 if along_k and start == 4 else start, 512)
     assert np.array_equal(run(MX, text), MX.expected())
@@ -71,7 +73,7 @@ def test_a_part_that_cuts_atoms(name, dim, start):
     "name, dim, start, extent, count",
     [("A", 0, 8, 256, 8), ("B", 1, 8, 64, 8), ("A", 1, 128, 1024, 12)],
 )
-def test_a_part_of_rows_of_48_bytes(name, dim, start, extent, count):
+def test_subtile_of_rows_of_48_bytes(name, dim, start, extent, count):
     text = cut(LONG, name, dim, start, extent)
     emitted = mlir_smem.compile(text, arch="sm_103a", emit="nvvm").located
     assert emitted.count("tcgen05.mma.block_scale") == count
@@ -79,12 +81,12 @@ def test_a_part_of_rows_of_48_bytes(name, dim, start, extent, count):
 
 
 @pytest.mark.parametrize("name, dim, start, extent", [("SA", 1, 4, 16), ("SB", 0, 128, 384)])
-def test_a_part_of_the_factors(name, dim, start, extent):
+def test_subtile_of_the_scale_factors(name, dim, start, extent):
     assert np.array_equal(run(MX, cut(MX, name, dim, start, extent)), MX.expected())
 
 
 @pytest.mark.parametrize("case, arch", [(MX, "sm_100a"), (LONG, "sm_103a"), (PAIR, "sm_100a")])
-def test_a_loop_that_adds(case, arch):
+def test_mma_in_a_loop(case, arch):
     mma, _, (operands, unit, types) = mma_of(case)
     loop = f"""%none = arith.constant 3.0 : f32
     %from = arith.constant 0 : index
@@ -102,9 +104,9 @@ def test_a_loop_that_adds(case, arch):
 
 
 @pytest.mark.parametrize("case, arch", [(MX, "sm_100a"), (LONG, "sm_103a"), (PAIR, "sm_100a")])
-def test_the_second_of_two_roles(case, arch):
+def test_mma_in_the_second_partition(case, arch):
     mma, rest, _ = mma_of(case)
-    roles = f""""smem.warp_specialize"() ({{
+    partitions = f""""smem.warp_specialize"() ({{
       "smem.partition"() ({{
       ^bb0:
       }}) {{warpgroups = 1 : i32}} : () -> ()
@@ -113,5 +115,5 @@ def test_the_second_of_two_roles(case, arch):
       }}) {{warpgroups = 2 : i32}} : () -> ()
     }}) : () -> ()
     """
-    text = case.text.replace(mma + rest, roles).replace("i32: 128, 1, 1", "i32: 384, 1, 1")
+    text = case.text.replace(mma + rest, partitions).replace("i32: 128, 1, 1", "i32: 384, 1, 1")
     assert np.array_equal(run(case, text, arch), case.expected())

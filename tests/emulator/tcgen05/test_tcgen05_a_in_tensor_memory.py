@@ -1,4 +1,4 @@
-"""tcgen05.mma with A in tensor memory: what it multiplies, and what must come before and after."""
+"""`tcgen05.mma` with A in tensor memory: its results, and the synchronisation that it needs."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tcgen05_kernels import (
     WAIT_STORE,
     at,
     matrix_of,
-    product,
+    mma_kernel,
     store,
 )
 from tcgen05_operands import DTYPES, Operands
@@ -19,14 +19,14 @@ from mlir_smem.emulator import Kind
 from mlir_smem.layout import Swizzle, element
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 
-#: Where the registers of A lie among the bytes that a kernel is given, and its N, which D's columns take.
+#: The offset of A's registers in the input bytes of a kernel; N, which is also the number of D's columns.
 REGISTERS, N = BYTES // 2, 16
 
 STORED = "gpu.barrier // A is stored"
 
 
 def kernel(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=N):
-    """A kernel that stores A to tensor memory and multiplies it; what it is given, and the product."""
+    """Return a kernel that stores A to tensor memory and multiplies it, its input image, and A * B."""
     rng, operands = np.random.default_rng(0), Operands()
     size = np.dtype(DTYPES[mix[1]]).itemsize
     a, b = (rng.integers(-3, 4, (rows, 32 // size)) for rows in (m, N))
@@ -41,17 +41,17 @@ def kernel(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=
     row = thread // 32 * (m // 4) + half * 16 + thread % 32 // 4 + i // 2 * 8
     registers = words[row, thread % 4 * 2 + i % 2]
     operands.image[REGISTERS:][: registers.nbytes] = registers.reshape(-1).view(np.uint8)
-    made = product(kind, [(0, descriptor, form.encode(), False)], m, N, lane)
+    made = mma_kernel(kind, [(0, descriptor, form.encode(), False)], m, N, lane)
     made = made.without("mma %d, %m0a", "mma %d, %ta").without("6>, i64,", "6>, !llvm.ptr<6>,")
     lines = [at("d", lane), at("ta", lane if a_lane is None else a_lane, column)]
-    for part in range(halves):
+    for i in range(halves):
         lines += [
-            f"%z{part} = arith.constant {4 * halves} : index",
-            f"%y{part} = arith.muli %tid, %z{part} : index",
-            f"%w{part} = arith.constant {REGISTERS // 4 + 4 * part} : index",
-            f"%x{part} = arith.addi %y{part}, %w{part} : index",
-            f"%v{part} = vector.load %A[%x{part}] : memref<{BYTES // 4}xi32>, vector<4xi32>",
-            store(f"s{part}", f"v{part}", lane + 16 * part, N, "16x256b", 4),
+            f"%z{i} = arith.constant {4 * halves} : index",
+            f"%y{i} = arith.muli %tid, %z{i} : index",
+            f"%w{i} = arith.constant {REGISTERS // 4 + 4 * i} : index",
+            f"%x{i} = arith.addi %y{i}, %w{i} : index",
+            f"%v{i} = vector.load %A[%x{i}] : memref<{BYTES // 4}xi32>, vector<4xi32>",
+            store(f"s{i}", f"v{i}", lane + 16 * i, N, "16x256b", 4),
         ]
     lines += [WAIT_STORE, BEFORE, STORED, AFTER]
     return made.without(at("d", lane), "\n    ".join(lines)), operands.image, a @ b.T
@@ -61,7 +61,7 @@ def kernel(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=
 @pytest.mark.parametrize(
     "mix", [("f16", "f16"), ("tf32", "tf32"), ("e4m3", "e5m2"), ("s8", "s8")], ids="-".join
 )
-def test_a_product_is_right(mix, m, lane):
+def test_a_in_tensor_memory_is_multiplied_exactly(mix, m, lane):
     made, image, expected = kernel(mix, m, lane)
     found, registers = made.run(image)
     assert found == []
@@ -78,7 +78,7 @@ def test_a_product_is_right(mix, m, lane):
         (AFTER, "tcgen05.fence::after_thread_sync is missing after the barrier"),
     ],
 )
-def test_a_that_is_not_known_to_be_stored(line, message):
+def test_mma_needs_stores_of_a_to_be_waited_for_and_fenced(line, message):
     made, image, _ = kernel()
     found, _ = made.without(line).run(image)
     assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
@@ -86,7 +86,7 @@ def test_a_that_is_not_known_to_be_stored(line, message):
     assert message in found[0].message
 
 
-def test_a_is_stored_again_while_an_mma_may_read_it():
+def test_a_is_stored_again_before_the_mma_completes():
     made, image, _ = kernel()
     again = f"{store('again', 'v0', 0, N, '16x256b', 4)}\n{WAIT_STORE}"
     early = made.without("%state =", f"{again}\n%state =")
@@ -94,11 +94,11 @@ def test_a_is_stored_again_while_an_mma_may_read_it():
     assert [fault.kind for fault in found] == [Kind.OVERWRITTEN]
     assert "which the tcgen05.mma at " in found[0].message
     assert "a wait for the mbarrier of its tcgen05.commit is missing" in found[0].message
-    # After the wait and its fence it may be.
+    # After the wait and its fence the store is allowed.
     assert made.without(AFTER, f"{AFTER}\n{again}", which=1).run(image)[0] == []
 
 
-def test_a_is_freed_while_an_mma_may_read_it():
+def test_a_is_freed_before_the_mma_completes():
     made, image, _ = kernel()
     alone = made.without("constant 129", "constant 128").without(COMMIT)
     found, _ = alone.run(image)
@@ -106,13 +106,13 @@ def test_a_is_freed_while_an_mma_may_read_it():
     assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT, Kind.OVERWRITTEN}
 
 
-def test_a_that_nothing_has_stored():
+def test_a_is_uninitialised():
     made, image, _ = kernel(column=N + 8)
     found, _ = made.run(image)
     assert [fault.kind for fault in found] == [Kind.UNINITIALISED]
 
 
-def test_d_over_a():
+def test_d_overlaps_a():
     made, image, _ = kernel(column=N - 4)
     found, _ = made.without("%s0dc = arith.constant 16", "%s0dc = arith.constant 12").run(image)
     assert [fault.kind for fault in found] == [Kind.OVERWRITTEN]
@@ -131,7 +131,7 @@ def test_d_over_a():
         ({"m_major": True}, Kind.DESCRIPTOR, "has an A in tensor memory that is M-major"),
     ],
 )
-def test_a_where_it_cannot_be(options, kind, message):
+def test_places_and_majorness_that_a_cannot_have(options, kind, message):
     made, image, _ = kernel(**options)
     found, _ = made.run(image)
     assert [fault.kind for fault in found] == [kind]

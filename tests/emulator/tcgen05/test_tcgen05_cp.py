@@ -1,4 +1,4 @@
-"""tcgen05.cp of shape 32x128b with warpx4: what it copies, and what must come before and after."""
+"""`tcgen05.cp` of shape 32x128b with warpx4: what it copies, and the synchronisation that it needs."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tcgen05_kernels import (
     WAIT,
     WAIT_LOAD,
     WAIT_STORE,
-    TensorKernel,
+    Tcgen05Kernel,
     at,
     cp,
     load,
@@ -31,7 +31,7 @@ ROWS = (BASE + 1024) >> 4 | (SBO >> 4) << 32 | 1 << 46
 LEADER = "scf.if %leader {"
 
 #: The leader copies, and all warps load their quarters.
-KEEPS = TensorKernel(
+KEEPS = Tcgen05Kernel(
     "\n    ".join(
         [
             at("c", 0, 4),
@@ -47,7 +47,7 @@ KEEPS = TensorKernel(
 )
 
 
-def test_rows_come_to_all_quarters():
+def test_rows_are_copied_to_all_quarters_of_the_lanes():
     image = np.random.default_rng(0).integers(0, 256, BYTES, np.uint8)
     found, registers = KEEPS.run(image)
     assert found == []
@@ -67,32 +67,32 @@ def test_rows_come_to_all_quarters():
         (WAIT, "a wait for the mbarrier of its tcgen05.commit is missing before it"),
     ],
 )
-def test_a_load_of_what_a_copy_may_still_write(line, message):
+def test_load_before_the_copy_completes(line, message):
     fault = next(fault for fault in KEEPS.without(line).run()[0] if "tcgen05.ld" in fault.line)
     assert fault.kind is Kind.TENSOR_IN_FLIGHT
     assert "of columns 484 to 487 of tensor memory, which the tcgen05.cp at " in fault.message
     assert message in fault.message
 
 
-def test_a_copy_that_is_not_committed():
+def test_copy_without_a_commit():
     found, _ = KEEPS.without("constant 129", "constant 128").without(COMMIT).run()
     assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
     assert "tcgen05.commit, and a wait for its mbarrier, are missing before it" in found[0].message
 
 
-def test_a_copy_of_what_was_written_without_a_fence():
+def test_copy_of_bytes_that_were_written_without_a_proxy_fence():
     fault = KEEPS.without(PROXY_FENCE).only_fault()
     assert fault.kind is Kind.UNFENCED
     assert fault.message.startswith("tcgen05.cp reads 512 bytes from 0x800 to 0xb7f, which thread")
     assert fault.message.endswith("is missing between the write and the tcgen05.cp")
 
 
-def test_a_copy_of_what_nothing_wrote():
+def test_copy_of_uninitialised_shared_memory():
     fault = KEEPS.without("%i = %tid to %words", "%i = %tid to %c8").only_fault()
     assert fault.kind is Kind.UNINITIALISED
 
 
-def test_shared_memory_is_written_while_a_copy_may_read_it():
+def test_shared_memory_is_written_before_the_copy_completes():
     fault = KEEPS.without(ARRIVE, f"{ARRIVE}\n{REFILL}").only_fault()
     assert fault.kind is Kind.OVERWRITTEN
     assert ", which the tcgen05.cp at " in fault.message
@@ -101,12 +101,12 @@ def test_shared_memory_is_written_while_a_copy_may_read_it():
 
 
 def filled(*between):
-    """The kernel, with the cells stored to before the copy."""
+    """The kernel; its warps store to the cells, and execute lines, before the copy."""
     lines = ["%z = arith.constant dense<0> : vector<4xi32>", store("s", "z", 0, 4, "32x32b", 4)]
     return KEEPS.without(LEADER, "\n".join([*lines, *between, LEADER]), which=1)
 
 
-def test_a_copy_over_what_was_stored():
+def test_copy_over_cells_that_warps_stored():
     wait = [WAIT_STORE, BEFORE, "gpu.barrier", AFTER]
     assert filled(*wait).run()[0] == []
     for line, message in (
@@ -121,12 +121,12 @@ def test_a_copy_over_what_was_stored():
         assert message in found[0].message
 
 
-def test_a_copy_over_what_a_warp_may_still_load():
+def test_copy_over_cells_that_a_warp_still_loads():
     again = f"{LEADER}\n{cp('j', 'c', ROWS)}\n{COMMIT}\n}}\n{ARRIVE}\n{WAIT}\n{AFTER}"
     again = again.replace("%state", "%state2").replace("%done", "%done2").replace("%again", "%a2")
-    told = f"{BEFORE}\ngpu.barrier\n{AFTER}\n{again}"
-    assert KEEPS.without(WAIT_LOAD, f"{WAIT_LOAD}\n{told}").run()[0] == []
-    fault = KEEPS.without(WAIT_LOAD, f"{told}\n{WAIT_LOAD}").only_fault()
+    ordered = f"{BEFORE}\ngpu.barrier\n{AFTER}\n{again}"
+    assert KEEPS.without(WAIT_LOAD, f"{WAIT_LOAD}\n{ordered}").run()[0] == []
+    fault = KEEPS.without(WAIT_LOAD, f"{ordered}\n{WAIT_LOAD}").only_fault()
     assert fault.kind is Kind.OVERWRITTEN
     assert "which the tcgen05.ld of warp 0 at" in fault.message
 
@@ -143,8 +143,8 @@ def test_two_copies_to_the_same_cells():
 MATRIX = BASE >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
 
 
-def test_a_product_over_what_was_copied_and_a_copy_over_a_product():
-    # The first is in the ISA's list of pipelines, and the second is not.
+def test_mma_after_a_copy_is_ordered_and_copy_after_an_mma_is_not():
+    # The ISA lists cp followed by mma among the pipelined instructions, but not mma followed by cp.
     over = f"{at('d', 0, 0)}\n{mma('m', 'f16', MATRIX, MATRIX, 0x04020010, True)}"
     assert KEEPS.without(COMMIT, f"{over}\n{COMMIT}").run()[0][0].kind is Kind.UNINITIALISED
     fresh = over.replace("constant true", "constant false")
@@ -155,7 +155,7 @@ def test_a_product_over_what_was_copied_and_a_copy_over_a_product():
     assert "which the tcgen05.mma at " in fault.message
 
 
-# What it can be given.
+# Operands.
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_a_product_over_what_was_copied_and_a_copy_over_a_product():
         (ROWS | 1 << 61, "swizzles by mode 1, but is K-major of 1 bytes"),
     ],
 )
-def test_a_descriptor_that_is_none(descriptor, message):
+def test_descriptors_that_are_not_valid(descriptor, message):
     fault = KEEPS.without(cp("k", "c", ROWS), cp("k", "c", descriptor)).run()[0][0]
     assert fault.kind is Kind.DESCRIPTOR
     assert message in fault.message
 
 
-def test_rows_that_are_not_in_shared_memory():
+def test_rows_outside_shared_memory():
     far = ROWS + (0x20000 >> 4)
     fault = KEEPS.without(cp("k", "c", ROWS), cp("k", "c", far)).run()[0][0]
     assert fault.kind is Kind.OUT_OF_BOUNDS
@@ -188,13 +188,13 @@ def test_rows_that_are_not_in_shared_memory():
         (0, 30, "writes lanes 0 to 127 of columns 510 to 513 of tensor memory"),
     ],
 )
-def test_cells_that_are_not_there(lane, column, message):
+def test_cells_outside_the_allocation(lane, column, message):
     fault = KEEPS.without(at("c", 0, 4), at("c", lane, column)).run()[0][0]
     assert fault.kind is Kind.TENSOR_MEMORY
     assert fault.message.startswith(message)
 
 
-def test_rows_that_are_swizzled():
+def test_swizzled_rows_are_not_known():
     swizzled = KEEPS.without(cp("k", "c", ROWS), cp("k", "c", ROWS | 2 << 61))
     with pytest.raises(EmulationError, match="copies rows that are swizzled, which the emulator"):
         swizzled.run()

@@ -1,4 +1,4 @@
-"""The descriptors of tcgen05.mma by the emulator's rule and by that of the layouts."""
+"""Descriptors of `tcgen05.mma`: the emulator's rules agree with those of `mlir_smem.layout`."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ elements = st.sampled_from([("f16", 2), ("e4m3", 1), ("tf32", 4), ("s8", 1)])
 
 @st.composite
 def operands(draw):
-    """A descriptor, an element type with its bytes, and a major that go together."""
+    """A descriptor, the name and the bytes of an element type, and a majorness that fit each other."""
     (name, size), major = draw(elements), draw(majors)
     swizzle = draw(st.sampled_from(swizzles_of(element(name), Major(major))))
     base_offset = 0 if swizzle.value == 0 else draw(st.integers(0, 7))
@@ -50,29 +50,31 @@ def test_both_rules_read_the_same_bytes(operand, rows):
     assert (found == tcgen05_addresses(bits, name, major, rows)).all()
 
 
-FORMS_OF = [
-    (form, kind)
+FORMS_OF_ELEMENTS = [
+    (form, element_)
     for form in DENSE_FORMS.values()
-    for kind in map(element, ("f16", "tf32", "s8"))
-    if form.swizzle in swizzles_of(kind, form.major)
+    for element_ in map(element, ("f16", "tf32", "s8"))
+    if form.swizzle in swizzles_of(element_, form.major)
 ]
 
 
-@pytest.mark.parametrize("form, kind", FORMS_OF, ids=lambda x: str(getattr(x, "text", x)))
-def test_a_canonical_layout_is_read_as_the_isa_writes_it(form, kind):
+@pytest.mark.parametrize(
+    "form, element_", FORMS_OF_ELEMENTS, ids=lambda x: str(getattr(x, "text", x))
+)
+def test_canonical_layouts_are_read_as_the_isa_defines_them(form, element_):
     mn_major = form.major is Major.MN
     m, k, lbo, sbo = (2, 2, 0x1230, 0x5670) if mn_major else (3, 1, 0x1230, 0x2460)
-    layout = form.layout(kind, m, k, lbo, sbo)
+    layout = form.layout(element_, m, k, lbo, sbo)
     rows, columns = layout.shape
     bits = Tcgen05Descriptor(0x400, lbo, sbo, swizzle=form.swizzle).encode()
-    operand = matrix(bits, mn_major, kind.bits // 8)
-    found = matrix_bytes(operand, kind.bits, mn_major, rows, columns * kind.bits // 8)
+    operand = matrix(bits, mn_major, element_.bits // 8)
+    found = matrix_bytes(operand, element_.bits, mn_major, rows, columns * element_.bits // 8)
     assert (found == 0x400 + layout.offsets()).all()
 
 
 @given(*[st.integers(0, 255)] * 2, st.integers(0, 7), st.booleans(), st.sampled_from([8, 24, 128]))
 def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, rows):
-    # Two buffers of 128 bytes a row, and where in the first an instruction begins.
+    # Two buffers with rows of 128 bytes; the instruction begins at a 16-byte unit of the first.
     crosses = 16 * unit + 48 > 128
     start, lbo = 1024 * first + 16 * unit, 1024 * second if crosses or always else 0
     descriptor = Tcgen05Descriptor(
@@ -87,7 +89,7 @@ def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, 
 @pytest.mark.parametrize(
     "role, shape", [(Role.A, (256, 768)), (Role.B, (480, 384)), (Role.A, (128, 96))]
 )
-def test_a_tile_of_rows_of_48_bytes_is_read_as_it_is_written(role, shape, order):
+def test_tiles_are_read_48_bytes_at_a_time_as_they_are_written(role, shape, order):
     operand = tile_of_atoms(element("e2m1"), shape, 1, Swizzle.B128, order)
     found = chunked_mma_tiles(role.orient(operand), role, LAYOUT_KINDS["mxf4nvf4"])
     offsets, at = operand.offsets(), 0
@@ -105,14 +107,14 @@ def test_a_tile_of_rows_of_48_bytes_is_read_as_it_is_written(role, shape, order)
 @pytest.mark.parametrize(
     "bits, chunks",
     [
-        # As Triton and CUTLASS encode the blocks of three buffers of 128 rows from 0x800 on.
+        # Triton's and CUTLASS's encodings of the K blocks of three buffers of 128 rows from 0x800 on.
         (0x4000404000000083, [(0x830, 48)]),
         (0x4010404000800083, [(0x830, 48)]),
         (0x4010404004800086, [(0x860, 32), (0x4800, 16)]),
         (0x4010404008800487, [(0x4870, 16), (0x8800, 32)]),
     ],
 )
-def test_rows_of_48_bytes_as_they_are_encoded_elsewhere(bits, chunks):
+def test_encodings_of_triton_and_cutlass_of_rows_of_48_bytes(bits, chunks):
     first = [start + i for start, size in chunks for i in range(size)]
     for row in (0, 1, 13):
         at = [byte + row // 8 * 1024 + row % 8 * 128 for byte in first]
@@ -138,7 +140,7 @@ def test_rows_of_48_bytes_as_they_are_encoded_elsewhere(bits, chunks):
         ),
     ],
 )
-def test_a_descriptor_of_rows_of_48_bytes_that_is_none(bits, message):
+def test_descriptors_of_rows_of_48_bytes_that_are_not_valid(bits, message):
     with pytest.raises(ValueError, match=message):
         matrix(bits | 1 << 46, False, 1, 48)
 
@@ -165,7 +167,7 @@ def test_both_rules_refuse_the_same_rows_of_48_bytes(start, lbo, phase, mode, ab
 def test_both_rules_refuse_the_same_descriptors(bits, is_likely, typed, major):
     name, size = typed
     if is_likely:
-        # All but the mode and the base offset as it must be, which is rare by chance.
+        # Every field but the mode and the base offset gets a legal value, which is rare by chance.
         bits = bits & ~(0x1FF << 52 | 3 << 14 | 3 << 30 | 7 << 46) | 1 << 46
     expected = refuses(tcgen05_addresses, bits, name, major, 64)
     assert refuses(matrix, bits, major == "mn", size) == expected
@@ -183,29 +185,28 @@ def test_both_rules_refuse_the_same_descriptors(bits, is_likely, typed, major):
         (1 << 46 | 1 << 49, False, 2, "has base offset 1 without swizzle; expected 0"),
     ],
 )
-def test_a_descriptor_of_shared_memory_that_is_none(bits, mn_major, size, message):
+def test_matrix_descriptors_that_are_not_valid(bits, mn_major, size, message):
     with pytest.raises(ValueError, match=message):
         matrix(bits, mn_major, size)
 
 
-# Instruction descriptors. Those that scale blocks are here as others encode them; the rest of their
-# rules is in test_scaled_rules.py.
+# Instruction descriptors. Rules of block-scaled ones are also in test_tcgen05_scaled_rules.py.
 
 
 @pytest.mark.parametrize(
     "bits, kind, block, expected",
     [
-        # As CUTLASS encodes them, but of one block, for which M is 128, dense, and K-major.
+        # CUTLASS's encodings, changed to one CTA (M is 128), dense, and K-major.
         (0x08A01000, "mxf8f6f4", 32, ("e4m3", "e3m2", 128, False, False, 32, "ue8m0", 0, 0)),
         (0x08C00480, "mxf4", 32, ("e2m1x2", "e2m1x2", 256, False, False, 32, "ue8m0", 0, 0)),
         (0x08400480, "mxf4nvf4", 16, ("e2m1x2", "e2m1x2", 256, False, False, 32, "ue4m3", 0, 0)),
         (0xC84004A0, "mxf4nvf4", 16, ("e2m1x2", "e2m1x2", 256, False, False, 48, "ue4m3", 2, 2)),
-        # As Triton's tests have them, of e4m3 by e2m1.
+        # From Triton's tests, of e4m3 by e2m1.
         (144708608, "mxf8f6f4", 32, ("e4m3", "e2m1", 128, False, False, 32, "ue8m0", 0, 0)),
         (681579536, "mxf8f6f4", 32, ("e4m3", "e2m1", 128, False, False, 32, "ue8m0", 1, 1)),
     ],
 )
-def test_instructions_that_scale_as_others_encode_them(bits, kind, block, expected):
+def test_encodings_of_triton_and_cutlass_of_scaled_instructions(bits, kind, block, expected):
     a, b, n, a_mn, b_mn, k_bytes, factors, *first = expected
     types = TENSOR_MULTIPLICANDS[a], TENSOR_MULTIPLICANDS[b]
     scales = Scales(block, factors, *first)
@@ -214,7 +215,7 @@ def test_instructions_that_scale_as_others_encode_them(bits, kind, block, expect
 
 
 def checked(bits, kind, group):
-    """What the layouts say that an instruction descriptor of one block, or two, says."""
+    """Decode an instruction descriptor of one CTA or of a pair by the layouts' rules, and check it."""
     found = InstructionDescriptor.decode(bits, LAYOUT_KINDS[kind])
     found.check(group)
     return found
@@ -230,17 +231,17 @@ fields = st.tuples(
 
 
 @given(fields, st.integers(0, 31), st.sampled_from(KINDS), st.sampled_from([1, 2]))
-def test_both_rules_say_the_same_of_an_instruction(chosen, any_bit, kind, group):
+def test_both_rules_decode_an_instruction_alike(chosen, any_bit, kind, group):
     low, d, a, b, major, negate, n, m = chosen
-    # In every second case one bit more or fewer than was chosen.
+    # Every second case flips one more bit.
     flipped = 1 << any_bit if any_bit % 2 else 0
     low &= 8 if any_bit % 4 else 15
     bits = low | d << 4 | a << 7 | b << 10 | negate << 13 | major << 15 | n << 17 | m << 24
-    agree(bits ^ flipped, kind, group)
+    check_agree(bits ^ flipped, kind, group)
 
 
-def agree(bits, kind, group=1):
-    """Asserts that both rules say the same of an instruction of a kind that does not scale."""
+def check_agree(bits, kind, group=1):
+    """Check that both rules decode, or both refuse, an instruction of a kind without scale factors."""
     try:
         found = instruction(bits, kind, group)
     except UnknownInstruction:
@@ -248,21 +249,22 @@ def agree(bits, kind, group=1):
     except ValueError:
         assert refuses(checked, bits, kind, group)
         return
-    same(found, checked(bits, kind, group))
+    check_same(found, checked(bits, kind, group))
 
 
-def same(found, expected):
+def check_same(found, expected):
+    """Check that the two decoded instructions have the same fields."""
     assert (found.m, found.n, found.accumulator) == (expected.m, expected.n, expected.d)
     assert (found.a_mn_major, found.b_mn_major) == (expected.a_mn_major, expected.b_mn_major)
     assert (found.a_sign < 0, found.b_sign < 0) == (expected.negate_a, expected.negate_b)
     assert found.saturates == expected.saturate
     for type_, its in ((found.a, expected.a), (found.b, expected.b)):
-        # Two of 4 bits lie in a byte where they are not padded.
+        # A byte holds two unpadded elements of 4 bits.
         name = "e2m1x2" if its.name == "e2m1" else its.name.split("_")[0]
         assert type_ == TENSOR_MULTIPLICANDS[name]
 
 
-#: Of each kind an instruction, and the fields of all: first bit and width.
+#: An instruction of each kind; then the fields of all kinds, as first bit and width.
 PLAIN = {"f16": 0x08400010, "tf32": 0x08400910, "f8f6f4": 0x08400010, "i8": 0x084004A0}
 SCALED = [("mxf8f6f4", 32, 0x08A01000), ("mxf4", 32, 0x08C00480), ("mxf4nvf4", 16, 0x08400480)]
 FIELDS = (
@@ -281,30 +283,30 @@ FIELDS = (
 FIELDS += ((17, 6), (23, 1), (24, 5), (29, 2), (31, 1))
 
 
-def others(bits):
-    """An instruction with each of its fields replaced by each number that it can hold."""
+def variants(bits):
+    """An instruction with each of its fields replaced by each number that the field can hold."""
     for first, width in FIELDS:
         for value in range(1 << width):
             yield bits & ~((1 << width) - 1 << first) | value << first
 
 
 @pytest.mark.parametrize("kind", PLAIN)
-def test_both_rules_say_the_same_of_each_field(kind):
-    for bits in others(PLAIN[kind]):
-        agree(bits, kind)
-        agree(bits ^ (0x18 << 24), kind, 2)
+def test_both_rules_decode_each_field_alike(kind):
+    for bits in variants(PLAIN[kind]):
+        check_agree(bits, kind)
+        check_agree(bits ^ (0x18 << 24), kind, 2)
 
 
 @pytest.mark.parametrize("kind, block, bits", SCALED)
-def test_layouts_know_each_field_of_what_scales(kind, block, bits):
+def test_both_rules_decode_each_field_of_scaled_instructions_alike(kind, block, bits):
     known = 0
-    for other in others(bits):
+    for other in variants(bits):
         try:
             found = scaled_instruction(other, kind, block)
         except (ValueError, UnknownInstruction):
             continue
         expected, known = checked(other, kind, 1), known + 1
-        same(found, expected)
+        check_same(found, expected)
         assert (found.scales.factors, found.k_bytes) == (expected.scale, expected.k_bytes)
         assert (found.scales.a_first, found.scales.b_first) == (expected.a_scale, expected.b_scale)
         assert expected.encode() == other
@@ -320,7 +322,7 @@ def test_layouts_know_each_field_of_what_scales(kind, block, bits):
         (0x080C00A8, "i8", ("s8", "u8", 128, 48, False, False, 1, 1, True)),
     ],
 )
-def test_instructions_as_cutlass_encodes_them(bits, kind, expected):
+def test_encodings_of_cutlass(bits, kind, expected):
     a, b, m, n, *rest = expected
     accumulator = "s32" if kind == "i8" else "f32"
     found = Instruction(m, n, MULTIPLICANDS[a], MULTIPLICANDS[b], accumulator, *rest)
@@ -343,7 +345,7 @@ def test_instructions_as_cutlass_encodes_them(bits, kind, expected):
         (0x08030010, "f8f6f4", "N is 8; expected a multiple of 16 from 16 to 256"),
     ],
 )
-def test_an_instruction_descriptor_that_is_none(bits, kind, message):
+def test_instruction_descriptors_that_are_not_valid(bits, kind, message):
     with pytest.raises(ValueError, match=message):
         instruction(bits, kind)
 
@@ -357,6 +359,6 @@ def test_an_instruction_descriptor_that_is_none(bits, kind, message):
         (0x08050010, "f8f6f4", "N is 16; expected a multiple of 32 from 32 to 256"),
     ],
 )
-def test_an_instruction_descriptor_that_is_none_of_two_blocks(bits, kind, message):
+def test_instruction_descriptors_that_are_not_valid_for_a_cta_pair(bits, kind, message):
     with pytest.raises(ValueError, match=message):
         instruction(bits, kind, 2)

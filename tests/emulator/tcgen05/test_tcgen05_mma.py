@@ -1,13 +1,13 @@
-"""Products by tcgen05.mma of every kind, type and major, against exact sums.
+"""`tcgen05.mma` of every kind, type and majorness, against exact sums.
 
-Descriptors are encoded, and operands placed, by `layout.tcgen05`, which shares no rule with the emulator.
+Descriptors are encoded, and operands placed, by `layout.tcgen05`, which shares no code with the emulator.
 """
 
-from itertools import product as every
+from itertools import product
 
 import numpy as np
 import pytest
-from tcgen05_kernels import matrix_of, product
+from tcgen05_kernels import matrix_of, mma_kernel
 from tcgen05_operands import DTYPES, Operands, values
 
 from mlir_smem.emulator import EmulationError
@@ -16,16 +16,16 @@ from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 
 pytestmark = pytest.mark.sampled(3)
 
-#: Kinds with types of A and B.
+#: The kind and the types of A and B.
 MIXES = [
     ("f16", "f16", "f16"),
     ("f16", "bf16", "bf16"),
     ("tf32", "tf32", "tf32"),
-    *(("f8f6f4", a, b) for a, b in every(("e4m3", "e5m2"), repeat=2)),
-    *(("i8", a, b) for a, b in every(("u8", "s8"), repeat=2)),
+    *(("f8f6f4", a, b) for a, b in product(("e4m3", "e5m2"), repeat=2)),
+    *(("i8", a, b) for a, b in product(("u8", "s8"), repeat=2)),
 ]
 
-MAJORS = list(every(("k", "mn"), repeat=2))
+MAJORS = list(product(("k", "mn"), repeat=2))
 
 #: M, the lane of D, N, and the swizzles of A and B; MN-major tf32 has a swizzle of its own.
 SIZES = [
@@ -40,13 +40,13 @@ def multiplied(
     mix,
     majors,
     size,
-    steps=2,
+    k_blocks=2,
     negate=(False, False),
     saturate=False,
     start=None,
     accumulator="f32",
 ):
-    """What the kernel makes of the product, and what it is, added to what D began with."""
+    """Return D as the kernel computes it, and the exact D, which begins with `start`."""
     kind, *names = mix
     m, lane, n, *swizzles = size
     rng, operands = np.random.default_rng(0), Operands()
@@ -65,17 +65,17 @@ def multiplied(
     form.check(1)
     k = 32 // np.dtype(DTYPES[names[0]]).itemsize
     expected, instructions = np.full((m, n), start or 0, np.int64), []
-    for step in range(steps):
+    for k_block in range(k_blocks):
         a, b = (values(name, rng, (rows, k)) for name, rows in zip(names, (m, n), strict=True))
         placed = [
             operands.place(*each) for each in zip((a, b), names, majors, swizzles, strict=True)
         ]
-        instructions.append((*placed, form.encode(), step > 0 or start is not None))
+        instructions.append((*placed, form.encode(), k_block > 0 or start is not None))
         expected += (-1) ** sum(negate) * (a @ b.T)
-    found, registers = product(kind, instructions, m, n, lane, start).run(operands.image)
+    found, registers = mma_kernel(kind, instructions, m, n, lane, start).run(operands.image)
     assert found == []
     if accumulator == "f16":
-        # The upper halves hold what nobody has promised.
+        # The upper halves of the registers are undefined.
         registers = np.ascontiguousarray(registers.view(np.float16)[:, ::2])
     else:
         registers = registers.view(np.int32 if kind == "i8" else np.float32)
@@ -84,17 +84,17 @@ def multiplied(
 
 @pytest.mark.parametrize("majors", MAJORS, ids="-".join)
 @pytest.mark.parametrize("mix", MIXES, ids="-".join)
-def test_a_product_is_right(mix, majors):
+def test_types_and_majorness(mix, majors):
     size = SIZES[(MIXES.index(mix) + MAJORS.index(majors)) % len(SIZES)]
-    steps = 1 if size[2] == 256 else 2
-    found, expected = multiplied(mix, majors, size, steps)
+    k_blocks = 1 if size[2] == 256 else 2
+    found, expected = multiplied(mix, majors, size, k_blocks)
     assert (found == expected).all()
 
 
 @pytest.mark.parametrize("accumulator", ["f32", "f16"])
 @pytest.mark.parametrize("narrow", ["e2m1_p64", "e2m3_p32", "e3m2_p32"])
 @pytest.mark.parametrize("other", ["e4m3", "e5m2", "e2m1_p64", "e2m3_p32", "e3m2_p32"])
-def test_narrow_types_beside_each_other_and_8_bits(narrow, other, accumulator):
+def test_narrow_types_with_each_other_and_with_8_bits(narrow, other, accumulator):
     for i, mix in enumerate({(narrow, other), (other, narrow)}):
         found, expected = multiplied(("f8f6f4", *mix), MAJORS[0], SIZES[i], accumulator=accumulator)
         assert (found == expected).all()
@@ -117,7 +117,7 @@ def test_every_swizzle_of_a_type(majors, size):
 
 
 @pytest.mark.parametrize("n", [8, 24, 40, 136, 200])
-def test_n_of_every_eighth(n):
+def test_n_of_multiples_of_8(n):
     found, expected = multiplied(MIXES[1], MAJORS[0], (128, 0, n, Swizzle.B32, Swizzle.B32))
     assert (found == expected).all()
 
@@ -130,10 +130,12 @@ def test_a_or_b_negated(mix, negate):
 
 
 @pytest.mark.parametrize("saturate", [False, True])
-def test_integers_wrap_around_or_are_saturated(saturate):
+def test_integer_sums_wrap_around_or_saturate(saturate):
     limits = np.iinfo(np.int32)
     mix, start = ("i8", "s8", "s8"), limits.max - 20
-    found, expected = multiplied(mix, MAJORS[0], SIZES[0], saturate=saturate, steps=1, start=start)
+    found, expected = multiplied(
+        mix, MAJORS[0], SIZES[0], saturate=saturate, k_blocks=1, start=start
+    )
     assert expected.max() > limits.max
     assert (
         found == (expected.clip(limits.min, limits.max) if saturate else expected.astype("i4"))
@@ -149,8 +151,8 @@ def test_integers_wrap_around_or_are_saturated(saturate):
         ("f16", 0x08400014, "is sparse"),
     ],
 )
-def test_an_instruction_that_is_not_known(kind, bits, words):
+def test_instructions_that_the_emulator_does_not_know(kind, bits, words):
     with pytest.raises(
         EmulationError, match=f"'nvvm.tcgen05.mma' {words}, which the emulator does"
     ):
-        product(kind, [(0, 0, bits, False)], 128, 256).run()
+        mma_kernel(kind, [(0, 0, bits, False)], 128, 256).run()

@@ -1,8 +1,8 @@
-"""tcgen05.mma of two blocks: products, and where each block has its part."""
+"""`tcgen05.mma` of a CTA pair: results, and the halves of the operands in each CTA."""
 
 import numpy as np
 import pytest
-from cta_pair_kernels import pair_matrix, pair_product
+from cta_pair_kernels import pair_kernel, pair_matrix
 from cta_pair_operands import pair_operands, sum_of_products
 from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, store
 
@@ -17,47 +17,47 @@ MIXES = [
 
 @pytest.mark.parametrize("m, n", [(256, 32), (128, 32), (256, 256), (128, 96)])
 @pytest.mark.parametrize("mix", MIXES, ids="-".join)
-def test_a_product_is_right(mix, m, n):
-    steps, image, factors = pair_operands(mix, m, n, steps=1 if n == 256 else 2)
-    found, registers = pair_product(steps, m, n, mix[0]).run(image)
+def test_pair_mma_of_each_type(mix, m, n):
+    instructions, image, matrices = pair_operands(mix, m, n, k_blocks=1 if n == 256 else 2)
+    found, registers = pair_kernel(instructions, m, n, mix[0]).run(image)
     assert found == []
     dtype = np.int32 if mix[0] == "i8" else np.float32
-    assert (pair_matrix(registers.view(dtype), m, n) == sum_of_products(factors)).all()
+    assert (pair_matrix(registers.view(dtype), m, n) == sum_of_products(matrices)).all()
 
 
 @pytest.mark.parametrize("majors", [("mn", "k"), ("k", "mn"), ("mn", "mn")], ids="-".join)
-def test_operands_of_other_majors(majors):
-    steps, image, factors = pair_operands(MIXES[0], 256, 64, majors=majors)
-    found, registers = pair_product(steps, 256, 64).run(image)
+def test_mn_major_operands(majors):
+    instructions, image, matrices = pair_operands(MIXES[0], 256, 64, majors=majors)
+    found, registers = pair_kernel(instructions, 256, 64).run(image)
     assert found == []
-    assert (pair_matrix(registers.view(np.float32), 256, 64) == sum_of_products(factors)).all()
+    assert (pair_matrix(registers.view(np.float32), 256, 64) == sum_of_products(matrices)).all()
 
 
-#: Where the registers of A lie among the bytes that a block is given.
+#: The offset of A's registers in the input bytes of a CTA.
 REGISTERS = BYTES // 2
 
 
 def with_a_in_tensor_memory(m, n, rows):
-    """A kernel whose blocks store rows of A, [block, 128, 16], to all lanes; what it is given, and B."""
-    steps, image, [[_, b]] = pair_operands(MIXES[0], m, n, steps=1)
+    """Return a kernel whose CTAs store rows of A, [CTA, 128, 16], to all lanes; its input image; B."""
+    instructions, image, [[_, b]] = pair_operands(MIXES[0], m, n, k_blocks=1)
     thread, half, i = np.mgrid[:128, :2, :4]
     lane = thread // 32 * 32 + half * 16 + thread % 32 // 4 + i // 2 * 8
-    for block, of_block in enumerate(rows):
-        words = np.ascontiguousarray(of_block.astype(np.float16)).view(np.uint32)
+    for cta, of_cta in enumerate(rows):
+        words = np.ascontiguousarray(of_cta.astype(np.float16)).view(np.uint32)
         registers = words[lane, thread % 4 * 2 + i % 2]
-        image[block, REGISTERS:][: registers.nbytes] = registers.reshape(-1).view(np.uint8)
+        image[cta, REGISTERS:][: registers.nbytes] = registers.reshape(-1).view(np.uint8)
     column = n if m == 256 else n // 2
     lines = [at("d", 0), at("ta", 0, column), "%eight = arith.constant 8 : index"]
     lines.append("%eighth = arith.muli %tid, %eight : index")
-    for part in range(2):
+    for half in range(2):
         lines += [
-            f"%w{part} = arith.constant {REGISTERS // 4 + 4 * part} : index",
-            f"%x{part} = arith.addi %eighth, %w{part} : index",
-            f"%v{part} = vector.load %A[%block, %x{part}] : memref<2x{BYTES // 4}xi32>, vector<4xi32>",
-            store(f"s{part}", f"v{part}", 16 * part, column, "16x256b", 4),
+            f"%w{half} = arith.constant {REGISTERS // 4 + 4 * half} : index",
+            f"%x{half} = arith.addi %eighth, %w{half} : index",
+            f"%v{half} = vector.load %A[%cta, %x{half}] : memref<2x{BYTES // 4}xi32>, vector<4xi32>",
+            store(f"s{half}", f"v{half}", 16 * half, column, "16x256b", 4),
         ]
     lines += [WAIT_STORE, BEFORE, "gpu.barrier // A is stored", AFTER]
-    made = pair_product(steps, m, n).without(at("d", 0), "\n    ".join(lines))
+    made = pair_kernel(instructions, m, n).without(at("d", 0), "\n    ".join(lines))
     made = made.without("mma %d, %m0a", "mma %d, %ta").without("6>, i64,", "6>, !llvm.ptr<6>,")
     return made, image, b
 
@@ -70,8 +70,8 @@ def test_a_in_tensor_memory():
     assert (pair_matrix(registers.view(np.float32), 256, 16) == a @ b.T).all()
 
 
-def test_each_half_of_the_columns_takes_the_copy_of_a_on_its_lanes():
-    # What a kernel does wrong whose copies differ shows in its result.
+def test_each_half_of_the_columns_uses_the_copy_of_a_in_its_lanes():
+    # With M = 128 each CTA holds two copies of its rows of A. Different copies show in D.
     rows = np.random.default_rng(1).integers(-4, 5, (2, 128, 16))
     made, image, b = with_a_in_tensor_memory(128, 32, rows)
     found, registers = made.run(image)
@@ -81,7 +81,7 @@ def test_each_half_of_the_columns_takes_the_copy_of_a_on_its_lanes():
     assert (pair_matrix(registers.view(np.float32), 128, 32) == np.concatenate(expected, 1)).all()
 
 
-def test_a_that_the_other_block_has_not_stored():
+def test_a_of_the_peer_cta_that_is_not_waited_for():
     rows = np.zeros((2, 128, 16))
     made, image, _ = with_a_in_tensor_memory(128, 32, rows)
     found, _ = made.without(WAIT_STORE, f"scf.if %even {{ {WAIT_STORE} }}").run(image)

@@ -1,4 +1,4 @@
-"""tcgen05.mma fed by TMA: one thread loads a step, multiplies it, and loads the next into its place."""
+"""`tcgen05.mma` with operands loaded by TMA: one thread loads, multiplies and reloads a single stage."""
 
 import numpy as np
 import pytest
@@ -13,32 +13,32 @@ BYTES = 64 * 32
 MATRIX = START >> 4 | 1 << 16 | (256 >> 4) << 32 | 1 << 46 | 6 << 61
 FORM = 0x04020010
 
-STEPS = 3
+K_BLOCKS = 3
 
 
-def look(barrier, parity):
+def wait(barrier, parity):
     """A line that waits for a phase of an mbarrier."""
     return f"nvvm.mbarrier.try_wait.parity %{barrier}, %i{parity}, %ticks : !llvm.ptr<3>, i32, i32"
 
 
-def step(number):
-    """Lines of a step."""
+def k_block(number):
+    """Lines that load and multiply a K block."""
     lines = []
     if number:
-        lines.append(f"{look('empty', (number - 1) % 2)} // free for {number}")
+        lines.append(f"{wait('empty', (number - 1) % 2)} // free for {number}")
     lines += [
         f"%x{number} = arith.constant {16 * number} : i32",
         "nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32",
         "nvvm.cp.async.bulk.tensor.shared.cluster.global %to, %map0, %bar, "
         f"box[%x{number}, %i0] : !llvm.ptr<7>, !llvm.ptr",
-        f"{look('bar', number % 2)} // full for {number}",
+        f"{wait('bar', number % 2)} // full for {number}",
         mma(f"m{number}", "f16", MATRIX, MATRIX, FORM, number > 0),
         f"nvvm.tcgen05.commit %empty : !llvm.ptr<3> // of {number}",
     ]
     return "\n".join(lines)
 
 
-LOOP = "\n".join(step(number) for number in range(STEPS))
+LOOP = "\n".join(k_block(number) for number in range(K_BLOCKS))
 
 PIPELINE = f"""
     %emptyn = arith.constant {START + BYTES + 8} : i64
@@ -53,7 +53,7 @@ PIPELINE = f"""
       {LOOP}
     }}
     gpu.barrier
-    {look("empty", (STEPS - 1) % 2)} // done
+    {wait("empty", (K_BLOCKS - 1) % 2)} // done
     {AFTER}
     %r = nvvm.tcgen05.ld %d {transfer("16x256b", 4)}
     {WAIT_LOAD}
@@ -62,22 +62,22 @@ PIPELINE = f"""
 
 
 def run(text):
-    """What a kernel of these lines does wrong, the array that it loads, and its registers."""
-    array = np.random.default_rng(0).integers(-4, 5, (64, 16 * STEPS)).astype(np.float16)
+    """Return the faults of a kernel of these lines, the array that it loads, and its result."""
+    array = np.random.default_rng(0).integers(-4, 5, (64, 16 * K_BLOCKS)).astype(np.float16)
     out = np.zeros((32, 4), np.int32)
     module = kernel(text, [array, out], [map_type((64, 16), "f16", "32B", 1)], BYTES)
     return faults_of(module, "k", (array, out), shared=BYTES + 32), array, out
 
 
 def without(end):
-    """The lines without one that ends so."""
+    """The kernel's lines without the one that ends so."""
     lines = PIPELINE.splitlines()
     kept = [line for line in lines if not line.endswith(end)]
     assert len(kept) == len(lines) - 1
     return "\n".join(kept)
 
 
-def test_the_sum_over_all_steps():
+def test_sum_over_all_k_blocks():
     found, array, out = run(PIPELINE)
     assert found == []
     expected = (array.astype(np.float32) @ array[:8].astype(np.float32).T)[:16]
@@ -87,8 +87,8 @@ def test_the_sum_over_all_steps():
     ).all()
 
 
-@pytest.mark.parametrize("number", range(STEPS))
-def test_a_step_that_may_not_have_come(number):
+@pytest.mark.parametrize("number", range(K_BLOCKS))
+def test_mma_without_a_wait_for_the_load(number):
     found, _, _ = run(without(f"// full for {number}"))
     assert Kind.COPY_IN_FLIGHT in {fault.kind for fault in found}
     fault = next(fault for fault in found if fault.kind is Kind.COPY_IN_FLIGHT)
@@ -96,8 +96,8 @@ def test_a_step_that_may_not_have_come(number):
     assert "a wait for the mbarrier at which it completes (mbarrier.try_wait)" in fault.message
 
 
-@pytest.mark.parametrize("number", range(1, STEPS))
-def test_a_step_that_is_loaded_over_one_that_may_be_read(number):
+@pytest.mark.parametrize("number", range(1, K_BLOCKS))
+def test_load_over_a_k_block_that_the_mma_still_reads(number):
     found, _, _ = run(without(f"// free for {number}"))
     assert found[0].kind is Kind.OVERWRITTEN
     assert found[0].line.startswith("nvvm.cp.async.bulk.tensor")
@@ -105,6 +105,6 @@ def test_a_step_that_is_loaded_over_one_that_may_be_read(number):
     assert "a wait for the mbarrier of its tcgen05.commit" in found[0].message
 
 
-def test_a_load_before_the_last_step_is_known_to_be_done():
+def test_load_of_d_without_a_wait_for_the_last_commit():
     found, _, _ = run(without("// done"))
     assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}

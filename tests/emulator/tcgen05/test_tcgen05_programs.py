@@ -1,5 +1,7 @@
-"""Programs compiled for tcgen05 and for wgmma compute the same bytes on the emulator, whose two
-instructions share no code but the arithmetic."""
+"""Programs compiled for tcgen05 and for wgmma compute the same bytes on the emulator.
+
+The emulator's implementations of the two share only the arithmetic of the tensor core.
+"""
 
 import re
 from pathlib import Path
@@ -23,8 +25,8 @@ from mlir_smem.runtime import run_on_cpu
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
-#: Each mix of types that tcgen05 multiplies, with A in each place: each major, several loads, blocks
-#: of rows, modifiers, and scale-d given at run time.
+#: Each mix of types that tcgen05 multiplies, with A in each place: each majorness, several loads, several
+#: MMA tiles along M, modifiers, and run-time scale-d.
 PRODUCTS = [
     case
     for mix in MIXES
@@ -40,14 +42,14 @@ PRODUCTS = [
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
-def test_a_product_is_right(case):
+def test_product_is_exact(case):
     inputs = case.inputs()
     compiled = mlir_smem.compile(case.text, arch="sm_100a", emit="nvvm")
     case.check(run_on_cpu(compiled, "product", inputs, ["D"], (1,))["D"], inputs)
 
 
 def both(text, entry, inputs, outputs, grid=None, arch="sm_100a", **options):
-    """What a program computes on both architectures."""
+    """Yield what a program computes on sm_90a, then on `arch`."""
     for each in ("sm_90a", arch):
         compiled = mlir_smem.compile(text, arch=each, emit="nvvm", **options)
         yield run_on_cpu(compiled, entry, inputs, outputs, grid)
@@ -76,7 +78,7 @@ def test_the_example(arch):
     assert hopper["C"].tobytes() == blackwell["C"].tobytes()
 
 
-def test_attention_whose_scores_go_through_tensor_memory():
+def test_attention_with_scores_as_a_in_tensor_memory():
     inputs = attention.inputs(64)
     hopper, blackwell = both(attention.TEXT, "attention", inputs, ["O", "L"])
     attention.check(blackwell, inputs)
@@ -92,8 +94,8 @@ def test_attention_whose_scores_go_through_tensor_memory():
         (128, (1, 1), 1, (264, 136, 200)),
     ],
 )
-def test_the_gemm_with_its_partitions_pipelines_and_clusters(rows, cluster, consumers, extents):
-    """With 64 rows of a consumer, and with 128, which a whole instruction multiplies."""
+def test_gemm_with_partitions_pipelines_and_clusters(rows, cluster, consumers, extents):
+    """Consumers have 64 rows, or the 128 of a whole instruction."""
     config = Config((rows * consumers, 128, 64), 2, cluster, consumers, store_columns=64)
     with new_context(), ir.Location.unknown():
         text = str(build(Problem(), config))
@@ -105,7 +107,7 @@ def test_the_gemm_with_its_partitions_pipelines_and_clusters(rows, cluster, cons
     assert hopper["C"].tobytes() == blackwell["C"].tobytes()
 
 
-# What the lowering puts there is needed.
+# Every op that the lowering inserts is necessary.
 
 TWICE = Case("bf16", "bf16", "f32", registers=True).text.replace(
     '%ready = "smem.wait"(%flying)',
@@ -123,7 +125,7 @@ TWICE = Case("bf16", "bf16", "f32", registers=True).text.replace(
         (r"nvvm\.fence\.proxy", Kind.UNFENCED, "fence"),
     ],
 )
-def test_what_is_dropped_is_missed(dropped, kind, words):
+def test_removed_op_is_noticed(dropped, kind, words):
     case = Case("bf16", "bf16", "f32", registers=True)
     lowered = mlir_smem.compile(TWICE, arch="sm_100a", emit="nvvm")
     manifest = lowered.manifest["kernels"][0]

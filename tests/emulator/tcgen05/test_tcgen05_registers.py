@@ -1,4 +1,4 @@
-"""tcgen05.ld and st: which cells of tensor memory the registers of a warp's threads are."""
+"""`tcgen05.ld` and `tcgen05.st`: the cells of tensor memory for each register of a warp's threads."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tcgen05_kernels import (
     SYMBOLS,
     WAIT_LOAD,
     WAIT_STORE,
-    TensorKernel,
+    Tcgen05Kernel,
     load,
     store,
     transfer,
@@ -18,8 +18,8 @@ from mlir_smem.emulator import EmulationError
 from mlir_smem.emulator.tcgen05.fragments import SHAPES, cells_of, lanes_of
 from mlir_smem.emulator.wgmma.fragments import to_elements
 
-#: CuTe's layouts of the smallest form (`DstLayout`, in words of a region that many columns wide): extents
-#: and strides of the thread, then of the register, the fastest first.
+#: CuTe's layouts of the smallest transfers (`DstLayout`): the region's width in columns; then extents and
+#: strides, in words, of the thread and of the register, the fastest first.
 CUTE = {
     "32x32b": (1, [(32, 1)], []),
     "16x64b": (2, [(2, 16), (2, 1), (8, 2)], []),
@@ -29,7 +29,7 @@ CUTE = {
 
 
 def strided(number, modes):
-    """What a number is by the extents and strides of its digits."""
+    """The offset of a linear index in a layout of (extent, stride) modes."""
     found = 0
     for extent, stride in modes:
         found, number = found + number % extent * stride, number // extent
@@ -38,7 +38,7 @@ def strided(number, modes):
 
 @pytest.mark.parametrize("times", [1, 2, 8, 32])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_registers_lie_as_cute_has_them(shape, times):
+def test_registers_are_in_the_cells_of_cutes_layouts(shape, times):
     width, thread_modes, register_modes = CUTE[shape]
     least = 2 ** len(register_modes)
     lanes, columns = cells_of(shape, least * times)
@@ -50,7 +50,7 @@ def test_registers_lie_as_cute_has_them(shape, times):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_each_cell_is_one_register(shape):
+def test_each_cell_belongs_to_one_register(shape):
     lanes, columns = cells_of(shape, 16)
     height = lanes_of(shape)
     assert sorted((lanes * (512 // height) + columns).reshape(-1).tolist()) == [
@@ -58,7 +58,7 @@ def test_each_cell_is_one_register(shape):
     ]
 
 
-def test_16x256b_is_the_fragment_of_wgmma():
+def test_shape_16x256b_is_the_wgmma_fragment():
     matrix = np.arange(64 * 32).reshape(64, 32)
     lanes, columns = cells_of("16x256b", 16)
     found = np.concatenate([matrix[16 * warp :][lanes, columns] for warp in range(4)])
@@ -66,7 +66,7 @@ def test_16x256b_is_the_fragment_of_wgmma():
 
 
 def moved(stored, loaded, columns):
-    """What is loaded in one shape of random numbers that were stored in another, and these."""
+    """Store random registers in one shape and load them in another; return both."""
     counts = [columns * lanes_of(shape) // 32 for shape in (stored, loaded)]
     halves = [(0, 16) if lanes_of(shape) == 16 else (0,) for shape in (stored, loaded)]
     lines = ["%all = arith.constant 0 : index"]
@@ -84,21 +84,21 @@ def moved(stored, loaded, columns):
             f"%o{half} = arith.constant {half * counts[1] // 16} : index",
             f"vector.store %r{half}, %B[%tid, %o{half}] : OUTPUT, vector<{counts[1]}xi32>",
         ]
-    given = np.random.default_rng(0).integers(0, 1 << 31, (128, counts[0] * len(halves[0])))
-    given, found = given.astype(np.int32), np.zeros((128, counts[1] * len(halves[1])), np.int32)
-    types = [f"memref<128x{array.shape[1]}xi32>" for array in (found, given)]
+    source = np.random.default_rng(0).integers(0, 1 << 31, (128, counts[0] * len(halves[0])))
+    source, found = source.astype(np.int32), np.zeros((128, counts[1] * len(halves[1])), np.int32)
+    types = [f"memref<128x{array.shape[1]}xi32>" for array in (found, source)]
     body = (
         "\n".join(lines).replace("%I", "%C").replace("OUTPUT", types[0]).replace("INPUT", types[1])
     )
     text = kernel(
-        TensorKernel(body, max(columns, 32)).text, [f"memref<{BYTES // 4}xi32>", *types], SYMBOLS
+        Tcgen05Kernel(body, max(columns, 32)).text, [f"memref<{BYTES // 4}xi32>", *types], SYMBOLS
     )
-    assert faults_of(text, "k", [np.zeros(BYTES // 4, np.int32), found, given], 128) == []
-    return given, found
+    assert faults_of(text, "k", [np.zeros(BYTES // 4, np.int32), found, source], 128) == []
+    return source, found
 
 
 def cells(registers, shape, columns):
-    """The cells of tensor memory that all registers are, [128, columns]."""
+    """The cells of tensor memory that hold the registers, [128, columns]."""
     lanes, at = cells_of(shape, columns * lanes_of(shape) // 32)
     found = np.zeros((128, columns), registers.dtype)
     for warp in range(4):
@@ -111,15 +111,15 @@ def cells(registers, shape, columns):
 
 @pytest.mark.parametrize("loaded", SHAPES)
 @pytest.mark.parametrize("stored", SHAPES)
-def test_what_is_stored_in_one_shape_is_loaded_in_another(stored, loaded):
-    given, found = moved(stored, loaded, 32)
-    assert (cells(found, loaded, 32) == cells(given, stored, 32)).all()
+def test_store_in_one_shape_and_load_in_another(stored, loaded):
+    source, found = moved(stored, loaded, 32)
+    assert (cells(found, loaded, 32) == cells(source, stored, 32)).all()
 
 
 @pytest.mark.parametrize("columns", [8, 16, 64, 128, 256])
-def test_few_and_many_registers(columns):
-    given, found = moved("16x256b", "16x256b", columns)
-    assert (given == found).all()
+def test_numbers_of_registers(columns):
+    source, found = moved("16x256b", "16x256b", columns)
+    assert (source == found).all()
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_few_and_many_registers(columns):
         ("st %base, %v, %o", "32x32b", "has an offset, which shapes of one part have not"),
     ],
 )
-def test_what_is_not_known(operands, shape, words):
+def test_forms_that_the_emulator_does_not_know(operands, shape, words):
     result = "%r = " if operands.startswith("ld") else ""
     lines = f"""%o = llvm.mlir.constant(16 : i64) : i64
     %v = arith.constant dense<0> : vector<2xi32>
     {result}nvvm.tcgen05.{operands} {transfer(shape, 2)}"""
     with pytest.raises(EmulationError, match=words):
-        TensorKernel(lines).run()
+        Tcgen05Kernel(lines).run()

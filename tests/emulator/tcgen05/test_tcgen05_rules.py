@@ -1,6 +1,6 @@
-"""What must come between tcgen05's instructions, and between them and those that use shared memory.
+"""Synchronisation between tcgen05 instructions, and between them and accesses of shared memory.
 
-Each test takes one instruction out of a kernel that keeps every rule, or puts one in.
+Each test removes or inserts one instruction in a kernel that keeps every rule.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from tcgen05_kernels import (
     WAIT,
     WAIT_LOAD,
     WAIT_STORE,
-    TensorKernel,
+    Tcgen05Kernel,
     at,
     load,
     matrix_of,
@@ -36,7 +36,7 @@ STORED, LOADED = "gpu.barrier // stored", "gpu.barrier // loaded"
 
 
 def issue(name, adds, who="%leader"):
-    """Lines by which a thread multiplies and commits."""
+    """Lines by which a thread issues an mma and commits."""
     return f"scf.if {who} {{{mma(name, 'f16', A, B, FORM, adds)}\n      {COMMIT}\n    }}"
 
 
@@ -48,8 +48,8 @@ def waited(name):
     return lines
 
 
-#: D = 1 + A * B; then, with what is loaded and A and B written again, D = A * B.
-KEEPS = TensorKernel(
+#: D = 1 + A * B is loaded; then A and B are written again, and D = A * B.
+KEEPS = Tcgen05Kernel(
     "\n    ".join(
         [
             at("d", 0),
@@ -81,18 +81,18 @@ KEEPS = TensorKernel(
     registers=8,
 )
 
-#: The last product, and what follows it, left out.
+#: The kernel without the second mma and what follows the first.
 ONCE = KEEPS.without(KEEPS.body[KEEPS.body.index(REFILL) :])
 
 
-def test_a_kernel_that_keeps_the_rules():
+def test_correct_kernel_has_no_faults():
     a, b = (np.random.default_rng(0).integers(-4, 5, (rows, 16)) for rows in (64, 8))
     image = np.zeros(BYTES, np.uint8)
     for start, values in ((0, a), (0x2000, b)):
         rows = values.astype(np.float16).reshape(-1, 8, 2, 8)  # 8 rows, then 16 bytes of each
         for half in range(2):
-            part = np.ascontiguousarray(rows[:, :, half]).view(np.uint8).reshape(-1)
-            image[start + 1024 * half :][: part.size] = part
+            raw = np.ascontiguousarray(rows[:, :, half]).view(np.uint8).reshape(-1)
+            image[start + 1024 * half :][: raw.size] = raw
     found, registers = KEEPS.run(image)
     assert found == []
     first, second = (matrix_of(half.view(np.float32), 64, 8) for half in np.split(registers, 2, 1))
@@ -123,13 +123,13 @@ def test_a_kernel_that_keeps_the_rules():
         ("gpu.barrier // before the end", 0, "overwritten", "gpu.barrier is missing between its"),
     ],
 )
-def test_what_must_come_between(line, which, kind, message):
+def test_missing_synchronisation(line, which, kind, message):
     found, _ = KEEPS.without(line, which=which).run()
     assert {fault.kind.value for fault in found} == {kind}
     assert message in found[0].message
 
 
-def test_a_load_of_what_an_mma_may_still_write():
+def test_load_of_d_without_a_fence_after_the_wait():
     fault = ONCE.without(AFTER, which=1).only_fault()
     assert fault.line.startswith("%r = nvvm.tcgen05.ld")
     assert fault.message.startswith(
@@ -138,21 +138,21 @@ def test_a_load_of_what_an_mma_may_still_write():
     assert " may still write: tcgen05.fence::after_thread_sync is missing" in fault.message
 
 
-def test_a_load_before_the_wait_for_the_mbarrier():
+def test_load_of_d_without_a_wait_for_the_mbarrier():
     found, _ = ONCE.without(WAIT).run()
     assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
     assert "a wait for the mbarrier of its tcgen05.commit is missing before it" in found[0].message
 
 
-def test_an_mma_that_overwrites_what_a_warp_may_still_read():
+def test_mma_overwrites_what_a_warp_still_loads():
     fault = KEEPS.without(WAIT_LOAD).only_fault()
     assert fault.line.startswith("nvvm.tcgen05.mma %d, %na")
     assert "lanes 0 to 111 of columns 480 to 487" in fault.message
     assert "which the tcgen05.ld of warp 0 at " in fault.message
 
 
-def test_nothing_passes_on_that_was_loaded():
-    # The barrier is also between A's new bytes and the mma.
+def test_missing_barrier_between_loads_and_the_next_mma():
+    # The barrier also orders the new bytes of A before the mma.
     found, _ = KEEPS.without(LOADED).run()
     assert {fault.kind for fault in found} == {Kind.OVERWRITTEN, Kind.RACE}
     race = next(fault for fault in found if fault.kind is Kind.RACE)
@@ -160,7 +160,7 @@ def test_nothing_passes_on_that_was_loaded():
     assert race.message.endswith("gpu.barrier is missing after smem.fence")
 
 
-def test_an_mma_that_is_not_committed():
+def test_mma_without_a_commit():
     alone = ONCE.without("constant 129", "constant 128").without(COMMIT)
     found, _ = alone.run()
     assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
@@ -174,13 +174,13 @@ def test_an_mma_that_is_not_committed():
         )
 
 
-def test_a_commit_that_nobody_makes():
+def test_missing_commit_that_threads_wait_for():
     fault = ONCE.without(COMMIT).only_fault()
     assert fault.kind is Kind.DEADLOCK
     assert "an mbarrier's phase, which lacks 1 of 129 arrivals" in fault.message
 
 
-def test_shared_memory_is_written_while_an_mma_may_read_it():
+def test_shared_memory_is_written_before_the_mma_completes():
     fault = ONCE.without(ARRIVE, f"{ARRIVE}\n{REFILL}").only_fault()
     assert fault.kind is Kind.OVERWRITTEN
     assert fault.line.startswith("llvm.store %jw")
@@ -198,24 +198,24 @@ def test_shared_memory_is_written_before_the_mma_is_committed():
     assert "tcgen05.commit, and a wait for its mbarrier, are missing before it" in fault.message
 
 
-def test_a_commit_of_nothing_is_an_arrival():
+def test_commit_without_an_mma_is_an_arrival():
     line = "%other = arith.cmpi ne, %t32, %zero : i32"
     more = f"{line}\nscf.if %other {{\n{COMMIT}\n}}\n{ARRIVE}"
     assert ONCE.without("constant 129", "constant 256").without(ARRIVE, more).run()[0] == []
 
 
-def test_an_mma_that_reads_what_is_not_filled_yet():
+def test_mma_races_with_writes_of_its_operands():
     found, _ = KEEPS.without("gpu.barrier // filled").run()
     assert Kind.RACE in {fault.kind for fault in found}
 
 
-def test_an_mma_that_reads_what_nothing_wrote():
+def test_mma_reads_uninitialised_shared_memory():
     bare = ONCE.without("%i = %tid to %words", "%i = %tid to %c8")
     found, _ = bare.run()
     assert {fault.kind for fault in found} == {Kind.UNINITIALISED}
 
 
-def test_d_that_nothing_wrote():
+def test_mma_adds_to_uninitialised_d():
     line = store("s", "start", 0, 0, "16x256b", 4)
     fault = ONCE.without(line).only_fault()
     assert fault.kind is Kind.UNINITIALISED
@@ -228,7 +228,7 @@ def test_d_that_nothing_wrote():
     )
 
 
-def test_a_store_is_waited_for_by_its_own_warp():
+def test_warp_waits_for_its_own_store():
     line = f"{load('x', 0, 0, '16x256b', 4)}\n    {WAIT_LOAD}"
     early = ONCE.without(WAIT_STORE, f"{line}\n    {WAIT_STORE}")
     fault = early.only_fault()
@@ -237,7 +237,7 @@ def test_a_store_is_waited_for_by_its_own_warp():
     assert ONCE.without(WAIT_STORE, f"{WAIT_STORE}\n    {line}").run()[0] == []
 
 
-def test_a_store_over_what_a_warp_still_loads():
+def test_store_over_what_a_warp_still_loads():
     line = f"{load('x', 0, 0, '16x256b', 4)}\n    {store('y', 'start', 0, 0, '16x256b', 4)}"
     fault = ONCE.without(
         WAIT_STORE, f"{WAIT_STORE}\n    {line}\n{WAIT_LOAD}\n{WAIT_STORE}"
@@ -246,15 +246,15 @@ def test_a_store_over_what_a_warp_still_loads():
     assert "tcgen05.wait::ld is missing after it" in fault.message
 
 
-# Pipelines of mma.
+# Pipelined mma.
 
 
-def test_mma_of_one_thread_and_shape_are_executed_in_order():
+def test_mma_of_one_thread_and_shape_are_ordered():
     twice = ONCE.without(COMMIT, f"{mma('k', 'f16', A, B, FORM, True)}\n{COMMIT}")
     assert twice.run()[0] == []
 
 
-def test_mma_of_other_shapes_are_not():
+def test_mma_of_different_shapes_are_not_ordered():
     wide = ONCE.without(COMMIT, f"{mma('k', 'f16', A, B, FORM + (1 << 17), False)}\n{COMMIT}")
     fault = wide.only_fault()
     assert fault.kind is Kind.TENSOR_IN_FLIGHT
@@ -262,30 +262,30 @@ def test_mma_of_other_shapes_are_not():
 
 
 def other_thread(between):
-    """The kernel, in which another thread multiplies, too, after some lines."""
+    """The kernel, in which another thread also issues an mma, after some lines."""
     lines = f"{between}\n%other = arith.cmpi eq, %t32, %five : i32\n"
     lines += issue("k", True, who="%other")
     more = ONCE.without("constant 129", "constant 130")
     return more.without(ARRIVE, f"{lines}\n{ARRIVE}")
 
 
-def test_mma_of_another_thread_that_was_told_is_executed_in_order():
+def test_mma_of_two_threads_with_fences_are_ordered():
     assert other_thread(f"{BEFORE}\ngpu.barrier\n{AFTER}").run()[0] == []
 
 
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
-def test_mma_of_another_thread_that_was_not_told(between):
+def test_mma_of_two_threads_without_fences_are_not_ordered(between):
     found, _ = other_thread(between).run()
     assert found[0].kind is Kind.TENSOR_IN_FLIGHT
     assert found[0].line.startswith("nvvm.tcgen05.mma %d, %ka")
 
 
-def test_every_thread_may_wait_for_one_that_has_waited():
-    # Only the leader looks at the mbarrier; the others learn of it at a barrier.
+def test_one_thread_waits_and_a_barrier_orders_the_others():
+    # Only the leader waits for the mbarrier; the others wait for the leader at a barrier.
     lone = WAIT.replace("\n", "\n  ")
     state = ARRIVE.replace("%state", "%lone")
-    told = f"scf.if %leader {{\n{state}\n{lone.replace('%state', '%lone')}\n}}\ngpu.barrier"
-    changed = ONCE.without("constant 129", "constant 2").without(ARRIVE).without(WAIT, told)
+    waits = f"scf.if %leader {{\n{state}\n{lone.replace('%state', '%lone')}\n}}\ngpu.barrier"
+    changed = ONCE.without("constant 129", "constant 2").without(ARRIVE).without(WAIT, waits)
     assert changed.run()[0] == []
-    fault = changed.without(told, told.replace("\ngpu.barrier", "")).run()[0][0]
+    fault = changed.without(waits, waits.replace("\ngpu.barrier", "")).run()[0][0]
     assert "a wait for the mbarrier of its tcgen05.commit is missing" in fault.message

@@ -1,4 +1,4 @@
-"""tcgen05.mma of the kinds that scale blocks: what it multiplies, against sums in float64.
+"""Block-scaled `tcgen05.mma`, against sums in float64.
 
 Scale factors are placed one by one, by the formula of PTX ISA 9.7.16.10.7 and CuTe's layouts.
 """
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scaled_mmas import FACTORS, M, ScaledProduct, factor_bytes
+from scaled_mmas import FACTORS, M, ScaledMma, factor_bytes
 from tcgen05_kernels import AFTER, BEFORE, BYTES, WAIT_STORE, at, matrix_of, store
 from tcgen05_operands import bytes_of
 
@@ -19,22 +19,22 @@ pytestmark = pytest.mark.sampled(2)
 FLOATS = ["e4m3", "e5m2", "e2m3_p32", "e3m2_p32", "e2m1_p64"]
 
 
-def check(product):
-    found, registers = product.run()
+def check(case):
+    found, registers = case.run()
     assert found == []
-    assert (registers == product.expected).all()
+    assert (registers == case.expected).all()
 
 
 @pytest.mark.parametrize("b", FLOATS)
 @pytest.mark.parametrize("a", FLOATS)
 def test_floats_of_8_bits_and_fewer(a, b):
-    check(ScaledProduct("mxf8f6f4", a, b, steps=2))
+    check(ScaledMma("mxf8f6f4", a, b, k_blocks=2))
 
 
 @pytest.mark.parametrize("n", [8, 24, 128, 136, 256])
-def test_a_factor_an_instruction_of_every_n(n):
-    # Five steps take each byte of a word, and one of the next.
-    check(ScaledProduct("mxf8f6f4", "e4m3", "e4m3", n, steps=5 if n < 128 else 2))
+def test_scale_factors_of_each_k_block_and_n(n):
+    # Five K blocks use each byte of a word, and one byte of the next.
+    check(ScaledMma("mxf8f6f4", "e4m3", "e4m3", n, k_blocks=5 if n < 128 else 2))
 
 
 @pytest.mark.parametrize("n", [16, 144])
@@ -48,20 +48,20 @@ def test_a_factor_an_instruction_of_every_n(n):
     ],
 )
 def test_floats_of_4_bits(kind, block, scale, n):
-    check(ScaledProduct(kind, "e2m1", "e2m1", n, block, scale, steps=3))
+    check(ScaledMma(kind, "e2m1", "e2m1", n, block, scale, k_blocks=3))
 
 
 @pytest.mark.parametrize("majors", [("mn", "k"), ("k", "mn"), ("mn", "mn")], ids="-".join)
-def test_majors_of_8_bits(majors):
-    check(ScaledProduct("mxf8f6f4", "e4m3", "e5m2", 32, majors=majors))
+def test_majorness_of_8_bit_types(majors):
+    check(ScaledMma("mxf8f6f4", "e4m3", "e5m2", 32, majors=majors))
 
 
 @pytest.mark.parametrize("kind, name", [("mxf8f6f4", "e4m3"), ("mxf4", "e2m1")])
 def test_a_in_tensor_memory(kind, name):
-    made = ScaledProduct(kind, name, name, steps=1)
-    kernel, image = made.kernel(), made.operands.image
-    # Each thread stores a row, whose 32 bytes are 8 columns, behind all that the product uses.
-    words, column = bytes_of(made.values[0], name).view(np.int32), 32
+    case = ScaledMma(kind, name, name, k_blocks=1)
+    kernel, image = case.kernel(), case.operands.image
+    # Each thread stores a row of 32 bytes, 8 columns, behind the columns that the mma uses.
+    words, column = bytes_of(case.values[0], name).view(np.int32), 32
     image[-words.nbytes :] = words.reshape(-1).view(np.uint8)
     lines = [
         "%rows = arith.constant 15360 : index",
@@ -76,12 +76,12 @@ def test_a_in_tensor_memory(kind, name):
     kernel = kernel.without("%d, %m0a,", "%d, %ta,").without("6>, i64,", "6>, !llvm.ptr<6>,")
     found, registers = replace(kernel, columns=64).run(image)
     assert found == []
-    assert (matrix_of(registers.view(np.float32), M, 16) == made.expected).all()
+    assert (matrix_of(registers.view(np.float32), M, 16) == case.expected).all()
 
 
 @pytest.mark.parametrize("negate", [(True, False), (False, True), (True, True)])
 def test_a_or_b_negated(negate):
-    check(ScaledProduct("mxf4", "e2m1", "e2m1", negate=negate))
+    check(ScaledMma("mxf4", "e2m1", "e2m1", negate=negate))
 
 
 @pytest.mark.parametrize("always", [False, True])
@@ -91,12 +91,12 @@ def test_a_or_b_negated(negate):
     [("mxf4", 32, "ue8m0"), ("mxf4nvf4", 16, "ue4m3")],
 )
 def test_k_of_48_bytes(kind, block, scale, first, always):
-    # Of eight instructions along three rows of 128 bytes the third and the sixth cross.
-    check(ScaledProduct(kind, "e2m1", "e2m1", 16, block, scale, steps=4, long=(first, always)))
+    # Of eight instructions along three buffers of 128 bytes, the third and the sixth cross buffers.
+    check(ScaledMma(kind, "e2m1", "e2m1", 16, block, scale, k_blocks=4, long=(first, always)))
 
 
 @pytest.mark.parametrize("rows", [128, 256])
-def test_the_layouts_place_factors_where_products_take_them(rows):
+def test_scale_layout_places_factors_where_the_mma_reads_them(rows):
     factors = np.random.default_rng(0).integers(0, 255, (rows, 8), np.uint8)
     tile = scale_layout(element("ue8m0"), rows, 8)
     blocks = scale_blocks(tile)
@@ -109,24 +109,24 @@ def test_the_layouts_place_factors_where_products_take_them(rows):
         assert (image[start : start + 512] == raw).all()
 
 
-# Factors that are no number, very small or very large.
+# Scale factors that are NaN, very small or very large.
 
 
-def test_a_factor_that_is_nan():
+def test_scale_factor_that_is_nan():
     for scale in FACTORS:
-        product = ScaledProduct("mxf4nvf4", "e2m1", "e2m1", 16, 16, scale)
-        # The code of NaN in both types, but for the bit that ue4m3 has not.
-        product.factors[0][3, 1] = np.nan
-        assert np.isnan(product.factors[0][3, 1])
-        found, registers = product.run()
+        case = ScaledMma("mxf4nvf4", "e2m1", "e2m1", 16, 16, scale)
+        # NaN has the same code in both types, except for the sign bit, which ue4m3 does not have.
+        case.factors[0][3, 1] = np.nan
+        assert np.isnan(case.factors[0][3, 1])
+        found, registers = case.run()
         assert found == []
         assert np.isnan(registers[3]).all()
         rest = np.arange(M) != 3
-        assert (registers[rest] == product.expected[rest]).all()
+        assert (registers[rest] == case.expected[rest]).all()
 
 
 @pytest.mark.parametrize("exponent", [-60, 58])
-def test_powers_of_two_only_move_a_product(exponent):
+def test_powers_of_two_scale_exactly(exponent):
     dtype = FACTORS["ue8m0"][0]
     factors = [np.full((rows, 4), 2.0**exponent).astype(dtype) for rows in (M, 16)]
-    check(ScaledProduct("mxf4", "e2m1", "e2m1", factors=factors))
+    check(ScaledMma("mxf4", "e2m1", "e2m1", factors=factors))

@@ -1,8 +1,7 @@
-"""What products of scaled blocks must keep: their scale factors come before them, and are where and what
-they can be."""
+"""Rules of block-scaled mma: synchronisation with copies of scale factors; their places and values."""
 
 import pytest
-from scaled_mmas import ScaledProduct
+from scaled_mmas import ScaledMma
 from tcgen05_kernels import (
     AFTER,
     BEFORE,
@@ -18,14 +17,14 @@ from tcgen05_kernels import (
 from mlir_smem.emulator import EmulationError, Kind
 
 
-def made(**options):
-    """One instruction of four factors; D has 16 columns, and A's and B's factors 4 each behind them."""
-    options = {"kind": "mxf4nvf4", "block": 16, "steps": 1, "a": "e2m1", "b": "e2m1"} | options
-    return ScaledProduct(**options)
+def case_of(**options):
+    """One instruction of four factors; D has 16 columns, and A's and B's factors follow in 4 each."""
+    options = {"kind": "mxf4nvf4", "block": 16, "k_blocks": 1, "a": "e2m1", "b": "e2m1"} | options
+    return ScaledMma(**options)
 
 
-PRODUCT = made()
-KEEPS, IMAGE = PRODUCT.kernel(), PRODUCT.operands.image
+CASE = case_of()
+KEEPS, IMAGE = CASE.kernel(), CASE.operands.image
 
 FIRST = "nvvm.tcgen05.cp %x0,"
 
@@ -37,20 +36,20 @@ def fault_of(kernel, image=IMAGE):
 
 
 def piece(begin, end="}"):
-    """The op of the kernel that begins and ends so."""
+    """The op of the kernel that begins and ends with these texts."""
     start = KEEPS.body.index(begin)
     return KEEPS.body[start : KEEPS.body.index(end, start) + len(end)]
 
 
-def test_the_kernel_keeps_the_rules():
+def test_correct_kernel_has_no_faults():
     assert KEEPS.run(IMAGE)[0] == []
 
 
-# The order of copies and products.
+# The order of copies and mma.
 
 
 @pytest.mark.parametrize("side, name, column", [("x", "A", 496), ("y", "B", 500)])
-def test_factors_that_nothing_copies(side, name, column):
+def test_uninitialised_factors(side, name, column):
     fault = fault_of(KEEPS.without(piece(f"nvvm.tcgen05.cp %{side}0,")))
     assert fault.kind is Kind.UNINITIALISED
     assert fault.line.startswith("nvvm.tcgen05.mma.block_scale")
@@ -61,13 +60,13 @@ def test_factors_that_nothing_copies(side, name, column):
     )
 
 
-def test_factors_are_read_before_the_next_are_copied_over_them():
-    # Copies and products of one thread, again and again, wait for nothing.
+def test_copies_of_the_thread_that_issues_the_mma_are_ordered():
+    # Alternating copies and mma of one thread need no waits.
     again = KEEPS.body[KEEPS.body.index("scf.if %leader {") + len("scf.if %leader {") :]
     again = again[: again.index(COMMIT)].replace("%x0", "%u0").replace("%y0", "%v0")
     again = again.replace("%m0", "%w0")
     assert KEEPS.without(COMMIT, f"{again}\n{COMMIT}").run(IMAGE)[0] == []
-    # But two copies in a row do.
+    # Two successive copies do.
     twice = f"{cp('t', 'x0', 1 << 46 | 0x400 >> 4 | 8 << 32)}\n{COMMIT}"
     both = KEEPS.without(COMMIT, f"{twice.replace(COMMIT, '')}\n{twice.replace('%t', '%s')}")
     fault = fault_of(both)
@@ -76,10 +75,10 @@ def test_factors_are_read_before_the_next_are_copied_over_them():
 
 
 def another_thread(between):
-    """The kernel, whose copies thread 0 makes, and whose product thread 5 after some lines."""
-    product = scaled_mma("n", "mxf4nvf4", 16, *INSTRUCTION)
+    """The kernel, in which thread 0 issues the copies, and thread 5 the mma after some lines."""
+    mma = scaled_mma("n", "mxf4nvf4", 16, *INSTRUCTION)
     lines = f"{between}\n%other = arith.cmpi eq, %t32, %five : i32\n"
-    lines += f"scf.if %other {{\n{product}\n{COMMIT}\n}}"
+    lines += f"scf.if %other {{\n{mma}\n{COMMIT}\n}}"
     alone = KEEPS.without("constant 129", "constant 130")
     start = alone.body.index("%m0a = arith.constant")
     own = alone.body[start : alone.body.index(COMMIT)]
@@ -87,32 +86,32 @@ def another_thread(between):
 
 
 INSTRUCTION = (
-    [descriptors[0] for descriptors in PRODUCT.descriptors],
+    [descriptors[0] for descriptors in CASE.descriptors],
     1 << 27 | 1 << 23 | 2 << 17 | 1 << 10 | 1 << 7,
     False,
-    PRODUCT.columns,
+    CASE.columns,
 )
 
 
-def test_a_product_of_another_thread_that_was_told_of_the_copies():
+def test_mma_of_another_thread_after_fences_and_a_barrier():
     assert another_thread(f"{BEFORE}\ngpu.barrier\n{AFTER}").run(IMAGE)[0] == []
 
 
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
-def test_a_product_of_another_thread_that_was_not_told(between):
+def test_mma_of_another_thread_without_fences(between):
     found, _ = another_thread(between).run(IMAGE)
     assert found[0].kind is Kind.TENSOR_IN_FLIGHT
     assert found[0].line.startswith("nvvm.tcgen05.mma.block_scale")
     assert "which the tcgen05.cp at " in found[0].message
 
 
-def test_copies_of_factors_that_were_written_without_a_fence():
+def test_copy_of_factors_that_were_written_without_a_proxy_fence():
     found, _ = KEEPS.without(PROXY_FENCE).run(IMAGE)
     assert {fault.kind for fault in found} == {Kind.UNFENCED}
     assert found[0].message.startswith("tcgen05.cp reads")
 
 
-def test_factors_are_written_while_a_product_may_read_them():
+def test_factors_are_written_before_the_mma_completes():
     lines = f"%z = arith.constant dense<0> : vector<4xi32>\n{store('z', 'z', 0, 16, '32x32b', 4)}"
     lines = lines.replace("%zd", "%zz").replace("st %zz", "st %zd").replace("%zz =", "%zd =")
     early = KEEPS.without("%state =", f"{lines}\n{WAIT_STORE}\n%state =")
@@ -122,7 +121,7 @@ def test_factors_are_written_while_a_product_may_read_them():
 
 
 def stored(*between):
-    """A kernel whose factors of A warps store, all alike, and not the copy."""
+    """A kernel in which warps store A's scale factors, all alike, instead of the copy."""
     lines = ["%ones = arith.constant dense<0x7F7F7F7F> : vector<4xi32>"]
     lines += [store("s", "ones", 0, 16, "32x32b", 4), *between, "scf.if %leader {"]
     return KEEPS.without(piece(FIRST)).without("scf.if %leader {", "\n".join(lines), which=1)
@@ -140,7 +139,7 @@ def test_factors_that_warps_store():
         assert message in found[0].message
 
 
-def test_factors_that_are_not_the_same_in_each_quarter():
+def test_factors_that_differ_between_quarters_of_the_lanes():
     lines = (
         "%lane = arith.addi %t32, %zero : i32\n%v = vector.broadcast %lane : i32 to vector<4xi32>"
     )
@@ -153,15 +152,15 @@ def test_factors_that_are_not_the_same_in_each_quarter():
     )
 
 
-def test_factors_below_zero():
-    product = made(scale="ue4m3")
-    product.factors[1][5, 2] = -1
-    fault = fault_of(product.kernel(), product.operands.image)
+def test_negative_factors():
+    case = case_of(scale="ue4m3")
+    case.factors[1][5, 2] = -1
+    fault = fault_of(case.kernel(), case.operands.image)
     assert fault.kind is Kind.TENSOR_MEMORY
     assert fault.message == "has scale factors of B with a sign bit, which ue4m3 has not"
 
 
-# Where factors are, and which.
+# Places and selectors of scale factors.
 
 
 @pytest.mark.parametrize(
@@ -175,7 +174,7 @@ def test_factors_below_zero():
         ),
     ],
 )
-def test_factors_where_they_cannot_be(lane, column, message):
+def test_places_that_factors_cannot_have(lane, column, message):
     fault = fault_of(KEEPS.without(at("m0f", 0, 16), at("m0f", lane, column)))
     assert fault.kind is Kind.TENSOR_MEMORY
     assert fault.message.startswith(message)
@@ -196,16 +195,16 @@ def test_factors_where_they_cannot_be(lane, column, message):
         ({}, 2 << 17, "N is 0; expected a multiple of 8 from 8 to 256"),
     ],
 )
-def test_an_instruction_descriptor_that_is_none(options, flip, message):
-    bad = made(flip=flip, **options)
+def test_scaled_instruction_descriptors_that_are_not_valid(options, flip, message):
+    bad = case_of(flip=flip, **options)
     fault = fault_of(bad.kernel(), bad.operands.image)
     assert fault.kind is Kind.DESCRIPTOR
     assert fault.message.startswith("has an instruction descriptor that is none: ")
     assert message in fault.message
 
 
-def test_k_of_48_bytes_is_not_of_8_bit_types():
-    bad = made(kind="mxf8f6f4", a="e4m3", b="e4m3", block=32, flip=1 << 31)
+def test_eight_bit_types_have_no_k_of_48_bytes():
+    bad = case_of(kind="mxf8f6f4", a="e4m3", b="e4m3", block=32, flip=1 << 31)
     fault = fault_of(bad.kernel(), bad.operands.image)
     assert "sets bits 0x80000000, which kind::mxf8f6f4 has not" in fault.message
 
@@ -213,8 +212,8 @@ def test_k_of_48_bytes_is_not_of_8_bit_types():
 @pytest.mark.parametrize(
     "flip, words", [(1 << 2, "is sparse"), (1 << 15, "has an M-major A of e2m1")]
 )
-def test_an_instruction_that_is_not_known(flip, words):
-    bad = made(kind="mxf8f6f4", a="e2m1_p64", b="e4m3", block=32, flip=flip)
+def test_scaled_instructions_that_the_emulator_does_not_know(flip, words):
+    bad = case_of(kind="mxf8f6f4", a="e2m1_p64", b="e4m3", block=32, flip=flip)
     with pytest.raises(EmulationError, match=f"{words}, which the emulator does not know"):
         bad.run()
 
@@ -222,8 +221,8 @@ def test_an_instruction_that_is_not_known(flip, words):
 # Rows of 48 bytes.
 
 
-def test_a_row_that_crosses_without_an_absolute_leading_dimension():
-    long = made(long=(0, False), steps=4, kind="mxf4", block=32)
+def test_row_that_crosses_buffers_needs_an_absolute_leading_dimension():
+    long = case_of(long=(0, False), k_blocks=4, kind="mxf4", block=32)
     assert long.run()[0] == []
     long.descriptors[0][2] ^= 1 << 52
     found, _ = long.run()

@@ -1,4 +1,4 @@
-"""Tensor memory: who allocates it, who reaches it, and what an mma can be given."""
+"""Tensor memory: allocation, accesses by warps, and the operands of mma."""
 
 import pytest
 from tcgen05_kernels import (
@@ -9,7 +9,7 @@ from tcgen05_kernels import (
     WAIT,
     WAIT_LOAD,
     WAIT_STORE,
-    TensorKernel,
+    Tcgen05Kernel,
     at,
     mma,
     store,
@@ -27,18 +27,18 @@ START = "%start = arith.constant dense<7> : vector<4xi32>\n    " + store(
 )
 
 #: All warps store 16 of their lanes, and load them.
-KEEPS = TensorKernel("\n    ".join([START, WAIT_STORE, at("p", 0, 0, quarter=True), LOAD]))
+KEEPS = Tcgen05Kernel("\n    ".join([START, WAIT_STORE, at("p", 0, 0, quarter=True), LOAD]))
 
 
-def multiplying(a, b, descriptor, kind="f16", lane=0, column=0):
-    """A kernel with an mma of those descriptors."""
+def mma_kernel(a, b, descriptor, kind="f16", lane=0, column=0):
+    """A kernel that issues one mma with these descriptors."""
     lines = [
         at("d", lane, column),
         f"scf.if %leader {{{mma('m', kind, a, b, descriptor, False)}\n      {COMMIT}\n    }}",
         ARRIVE,
         WAIT,
     ]
-    return TensorKernel("\n    ".join(lines))
+    return Tcgen05Kernel("\n    ".join(lines))
 
 
 #: f16, K-major without swizzle, 64 x 8 x 16 and 128 x 8 x 16.
@@ -46,10 +46,10 @@ A = 0x400 >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
 FORM, FORM_128 = 0x04020010, 0x08020010
 
 
-def test_kernels_that_keep_the_rules():
+def test_correct_kernels_have_no_faults():
     assert KEEPS.run()[0] == []
-    assert multiplying(A, A, FORM).run()[0] == []
-    assert multiplying(A, A, FORM, lane=16, column=24).run()[0] == []
+    assert mma_kernel(A, A, FORM).run()[0] == []
+    assert mma_kernel(A, A, FORM, lane=16, column=24).run()[0] == []
 
 
 # Allocation.
@@ -57,7 +57,7 @@ def test_kernels_that_keep_the_rules():
 
 @pytest.mark.parametrize("columns", [0, 16, 33, 48, 1024])
 def test_columns_that_cannot_be_allocated(columns):
-    fault = TensorKernel("", columns).only_fault()
+    fault = Tcgen05Kernel("", columns).only_fault()
     assert fault.kind is Kind.TENSOR_MEMORY
     assert fault.line == ALLOC
     assert fault.message == (
@@ -66,11 +66,11 @@ def test_columns_that_cannot_be_allocated(columns):
 
 
 @pytest.mark.parametrize("columns", [32, 64, 512])
-def test_columns_that_can(columns):
-    assert TensorKernel("", columns).run()[0] == []
+def test_columns_that_can_be_allocated(columns):
+    assert Tcgen05Kernel("", columns).run()[0] == []
 
 
-def test_nothing_is_allocated_after_the_permit_is_given_up():
+def test_allocation_after_relinquish_alloc_permit():
     fault = KEEPS.without(ALLOC, f"{PERMIT}\n{ALLOC}").only_fault()
     assert fault.kind is Kind.TENSOR_MEMORY
     assert fault.message == "allocates tensor memory after tcgen05.relinquish_alloc_permit"
@@ -85,7 +85,7 @@ def test_allocations_do_not_grow():
     )
 
 
-def test_what_is_not_freed():
+def test_allocation_that_is_not_freed():
     fault = KEEPS.without(DEALLOC).only_fault()
     assert fault.kind is Kind.TENSOR_MEMORY
     assert fault.line == "gpu.return"
@@ -103,14 +103,14 @@ def test_what_is_not_freed():
         (f"{DEALLOC}\n{DEALLOC}", "at 0x000001e0; allocated is nothing"),
     ],
 )
-def test_what_was_not_allocated_is_not_freed(changed, message):
+def test_columns_that_were_not_allocated_are_freed(changed, message):
     more = f"%more = arith.constant 64 : i32\n{at('far', 16)}\n{changed}"
     fault = KEEPS.without(DEALLOC, more).only_fault()
     assert fault.kind is Kind.TENSOR_MEMORY
     assert message in fault.message
 
 
-def test_an_allocation_waits_until_there_is_room():
+def test_allocation_waits_for_free_columns():
     lines = f"""
     %one = arith.constant 1 : i32
     %second = arith.cmpi eq, %warp, %one : i32
@@ -123,19 +123,19 @@ def test_an_allocation_waits_until_there_is_room():
     scf.if %first {{
       {DEALLOC}
     }}"""
-    both = TensorKernel(lines, 512, end="").without(PERMIT)
+    both = Tcgen05Kernel(lines, 512, end="").without(PERMIT)
     assert both.run()[0] == []
     fault = both.without(DEALLOC).only_fault()
     assert fault.kind is Kind.DEADLOCK
 
 
-def test_an_allocation_that_never_has_room():
-    fault = TensorKernel("", 512).without(PERMIT, ALLOC).only_fault()
+def test_allocation_that_never_gets_columns():
+    fault = Tcgen05Kernel("", 512).without(PERMIT, ALLOC).only_fault()
     assert fault.kind is Kind.DEADLOCK
     assert "for 512 columns of tensor memory to be freed" in fault.message
 
 
-def test_two_allocations_lie_apart():
+def test_two_allocations_do_not_overlap():
     second = f"{ALLOC.replace('%slot', '%next')}"
     more = KEEPS.without(PERMIT, second).without(
         "%count =",
@@ -145,7 +145,7 @@ def test_two_allocations_lie_apart():
     assert "there are columns 448 to 479 allocated" in fault.message
 
 
-def test_what_is_allocated_again_holds_nothing():
+def test_columns_that_are_allocated_again_are_uninitialised():
     again = f"gpu.barrier\nscf.if %first {{\n{DEALLOC}\n{ALLOC}\n}}\ngpu.barrier"
     fault = KEEPS.without(PERMIT).without(WAIT_STORE, f"{WAIT_STORE}\n{again}").only_fault()
     assert fault.kind is Kind.UNINITIALISED
@@ -182,51 +182,51 @@ def test_what_is_allocated_again_holds_nothing():
         ),
     ],
 )
-def test_cells_that_a_warp_cannot_load(place, message):
+def test_loads_of_cells_that_a_warp_cannot_access(place, message):
     fault = KEEPS.without(at("p", 0, quarter=True), place).only_fault()
     assert fault.kind is Kind.TENSOR_MEMORY
     assert message in fault.message
 
 
-def test_cells_that_a_warp_cannot_store():
+def test_stores_to_cells_that_a_warp_cannot_access():
     fault = KEEPS.without("%sdl = arith.constant 0", "%sdl = arith.constant 64").only_fault()
     assert fault.kind is Kind.TENSOR_MEMORY
     assert "writes lanes 64 to 79 of columns 480 to 487 of tensor memory; warp 0" in fault.message
 
 
-def test_cells_that_nothing_has_written():
+def test_load_of_uninitialised_cells():
     fault = KEEPS.without(START).only_fault()
     assert fault.kind is Kind.UNINITIALISED
 
 
-def test_a_part_of_a_warp():
+def test_load_by_half_a_warp():
     some = f"%few = arith.cmpi ult, %t32, %sixteen : i32\nscf.if %few {{\n{LOAD}\n}}"
     fault = KEEPS.without(LOAD, some).only_fault()
     assert fault.kind is Kind.DIVERGENT
     assert "threads 0 to 15, a part of a warp" in fault.message
 
 
-# What an mma is given.
+# Operands of mma.
 
 
 @pytest.mark.parametrize(
     "kernel, message",
     [
         (
-            multiplying(A, A, FORM, lane=32),
+            mma_kernel(A, A, FORM, lane=32),
             "has D at lane 32 of tensor memory; expected 0 or 16 if M is 64",
         ),
         (
-            multiplying(A, A, FORM_128, lane=16),
+            mma_kernel(A, A, FORM_128, lane=16),
             "has D at lane 16 of tensor memory; expected 0 if M is 128",
         ),
         (
-            multiplying(A, A, FORM, column=28),
+            mma_kernel(A, A, FORM, column=28),
             "writes lanes 0 to 111 of columns 508 to 515 of tensor memory; allocated are columns 480",
         ),
     ],
 )
-def test_d_where_it_cannot_be(kernel, message):
+def test_places_that_d_cannot_have(kernel, message):
     fault = kernel.only_fault()
     assert fault.kind is Kind.TENSOR_MEMORY
     assert fault.message.startswith(message)
@@ -236,31 +236,31 @@ def test_d_where_it_cannot_be(kernel, message):
     "kernel, message",
     [
         (
-            multiplying(A, A, FORM | 1 << 6),
+            mma_kernel(A, A, FORM | 1 << 6),
             "has an instruction descriptor that is none: 0x04020050 ",
         ),
         (
-            multiplying(A, A, FORM, kind="tf32"),
+            mma_kernel(A, A, FORM, kind="tf32"),
             "that is none: the type of A is 0; expected 2 (tf32)",
         ),
-        (multiplying(A | 1 << 14, A, FORM), "has a descriptor of A that is none: 0x"),
-        (multiplying(A, A & ~(1 << 46), FORM), "has a descriptor of B that is none: 0x"),
+        (mma_kernel(A | 1 << 14, A, FORM), "has a descriptor of A that is none: 0x"),
+        (mma_kernel(A, A & ~(1 << 46), FORM), "has a descriptor of B that is none: 0x"),
     ],
 )
-def test_descriptors_that_are_none(kernel, message):
+def test_mma_with_descriptors_that_are_not_valid(kernel, message):
     fault = kernel.only_fault()
     assert fault.kind is Kind.DESCRIPTOR
     assert fault.line.startswith("nvvm.tcgen05.mma")
     assert message in fault.message
 
 
-def test_an_operand_beyond_shared_memory():
-    fault = multiplying(A | 0x3FFF, A, FORM).only_fault()
+def test_operand_outside_shared_memory():
+    fault = mma_kernel(A | 0x3FFF, A, FORM).only_fault()
     assert fault.kind is Kind.OUT_OF_BOUNDS
     assert fault.message.startswith("reads A from 0x3fff0 to 0x")
 
 
-# What the emulator does not know.
+# Forms of mma.
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_an_operand_beyond_shared_memory():
     ],
 )
 def test_forms_of_mma(old, new, words):
-    changed = multiplying(A, A, FORM).without(old, new)
+    changed = mma_kernel(A, A, FORM).without(old, new)
     if "scale" in new:
         changed = changed.without("i64, i64, i32, i1)", "i64, i64, i32, i1, i64)")
         changed = changed.without(

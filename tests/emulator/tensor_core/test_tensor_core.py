@@ -1,10 +1,10 @@
-"""The tensor core's arithmetic, bit for bit as an H200 computed it (`tests/data/tensor_core.py`)."""
+"""The tensor core's arithmetic, bit for bit as on an H200 (recorded by `tests/data/tensor_core.py`)."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-from edge_cases import DTYPES, KINDS
+from edge_cases import CASES, DTYPES
 
 from mlir_smem.emulator.tensor_core.arithmetic import multiply_add
 from mlir_smem.emulator.tensor_core.multiplicands import BF16, F16
@@ -15,28 +15,28 @@ INSTRUCTION_K = 16
 
 
 def summed(a, b, multiplicand):
-    """A * B in steps of one instruction."""
+    """A * B, one instruction for each K block."""
     c = np.zeros((a.shape[0], b.shape[1]), np.float32)
     with np.errstate(all="ignore"):
         for k in range(0, a.shape[1], INSTRUCTION_K):
-            step = slice(k, k + INSTRUCTION_K)
-            c = multiply_add(a[:, step], b[step], c, (multiplicand, multiplicand))
+            k_block = slice(k, k + INSTRUCTION_K)
+            c = multiply_add(a[:, k_block], b[k_block], c, (multiplicand, multiplicand))
     return c
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("element", DTYPES)
-def test_every_bit_is_the_chips(element, kind):
+def test_results_are_those_of_the_chip_bit_for_bit(element, case):
     with np.errstate(invalid="ignore"):
         a, b = (
-            MEASURED[f"{element}/{kind}/{name}"].view(DTYPES[element]).astype(np.float64)
+            MEASURED[f"{element}/{case}/{name}"].view(DTYPES[element]).astype(np.float64)
             for name in "AB"
         )
     found = summed(a, b.T, MULTIPLICANDS[element])
-    assert (found.view(np.uint32) == MEASURED[f"{element}/{kind}/D"]).all()
+    assert (found.view(np.uint32) == MEASURED[f"{element}/{case}/D"]).all()
 
 
-def test_terms_are_cut_off_25_bits_behind_the_largest():
+def test_terms_are_truncated_25_bits_below_the_largest():
     a, b = np.zeros((1, 16)), np.ones((16, 1))
     a[0, 0], a[0, 1:5] = 1.0, 2.0**-25
     exact = np.float32(1 + 4 * 2.0**-25)

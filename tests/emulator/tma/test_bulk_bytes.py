@@ -1,4 +1,4 @@
-"""Bulk copies without tensor maps: what the emulator refuses of them."""
+"""Bulk copies without tensor maps: results, and violations."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ WAIT = "nvvm.mbarrier.try_wait.parity %flag, %p0, %ticks : !llvm.ptr<3>, i32, i3
 
 
 def body(size=64, to=0, start=0, wait=WAIT):
-    """Thread 0 copies bytes of A to shared memory; all threads read them, and write them to B."""
+    """Lines by which thread 0 copies bytes of A to shared memory, and all threads copy them to B."""
     return f"""
     %data = memref.get_global @data : memref<64xi32, #gpu.address_space<workgroup>>
     %flags = memref.get_global @flag : memref<2xi64, #gpu.address_space<workgroup>>
@@ -63,7 +63,7 @@ def test_bytes_are_copied():
 
 
 @pytest.mark.parametrize(
-    "given, kind, message",
+    "options, kind, message",
     [
         ({"size": 24}, Kind.MISALIGNED, "copies bytes of 0x18; a bulk copy takes multiples of 16"),
         ({"to": 8}, Kind.MISALIGNED, "copies bytes to 0x"),
@@ -72,12 +72,12 @@ def test_bytes_are_copied():
         ({"start": 224}, Kind.OUT_OF_BOUNDS, "reads 16 bytes"),
     ],
 )
-def test_rules(given, kind, message):
-    found = faults(body(**given), *arrays(), symbols=SYMBOLS)
+def test_alignment_and_bounds_of_bulk_copies(options, kind, message):
+    found = faults(body(**options), *arrays(), symbols=SYMBOLS)
     assert found[0].kind is kind and message in found[0].message
     assert "cp.async.bulk" in found[0].line
 
 
-def test_reading_before_the_bytes_have_come():
+def test_read_without_a_wait_for_the_copy():
     found = faults(body(size=128, wait=""), *arrays(), symbols=SYMBOLS)
     assert found and "%data" in found[0].line

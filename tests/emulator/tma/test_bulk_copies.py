@@ -1,4 +1,4 @@
-"""Tiles moved by `smem.tma_load` and `smem.tma_store`, element by element."""
+"""Tiles copied by `smem.tma_load` and `smem.tma_store`: every element is checked."""
 
 import pytest
 from bulk_copies import CASES
@@ -8,7 +8,7 @@ from mlir_smem.runtime import run_on_cpu
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_tile_is_moved(case):
+def test_tile_is_copied(case):
     compiled = mlir_smem.compile(case.text, emit="nvvm")
-    moved = run_on_cpu(compiled, "move", case.inputs(), ["D"], case.grid)["D"]
-    assert (moved == case.exact()).all()
+    copied = run_on_cpu(compiled, "move", case.inputs(), ["D"], case.grid)["D"]
+    assert (copied == case.exact()).all()

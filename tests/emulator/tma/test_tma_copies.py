@@ -1,4 +1,4 @@
-"""Bulk tensor copies, byte for byte, beside a plain model of boxes and swizzles."""
+"""Bulk tensor copies, byte for byte, against a simple model of boxes and swizzles."""
 
 import itertools
 
@@ -12,8 +12,14 @@ from mlir_smem.emulator import EmulationError, Kind
 
 
 def places(order, box, size, swizzle):
-    """For each element of a box, by its indices in the array's order: the offset of its first byte in
-    shared memory."""
+    """Yield the indices of each element of a box, and the offset of its first byte in shared memory.
+
+    Args:
+        order: the array's dimensions, the contiguous one first.
+        box: extents, in the order of the array's dimensions.
+        size: bytes of an element.
+        swizzle: the tensor map's swizzle.
+    """
     for index in itertools.product(*map(range, box)):
         offset, pitch = 0, size
         for dim in order:
@@ -27,12 +33,12 @@ def places(order, box, size, swizzle):
 
 
 def expected(array, box, order, at, swizzle):
-    """The bytes of shared memory after a load; `at` counts in the array's order."""
+    """The bytes of shared memory after a load of the box at `at`."""
     found = np.full(int(np.prod(box)) * array.itemsize, 0xEE, np.uint8)
     for index, offset in places(order, box, array.itemsize, swizzle):
-        where = tuple(a + i for a, i in zip(at, index, strict=True))
-        inside = all(0 <= w < n for w, n in zip(where, array.shape, strict=True))
-        value = array[where] if inside else array.dtype.type(0)
+        index_in_array = tuple(a + i for a, i in zip(at, index, strict=True))
+        inside = all(0 <= w < n for w, n in zip(index_in_array, array.shape, strict=True))
+        value = array[index_in_array] if inside else array.dtype.type(0)
         found[offset : offset + array.itemsize] = np.frombuffer(value.tobytes(), np.uint8)
     return found
 
@@ -43,11 +49,12 @@ def numbers(shape, dtype, order="C"):
 
 
 def order_of(rank, contiguous):
+    """The dimensions of an array, the contiguous one first."""
     return [contiguous, *(d for d in reversed(range(rank)) if d != contiguous)]
 
 
 def loaded(array, box, swizzle, at, contiguous=None):
-    """What a load at coordinates in the array's order leaves in shared memory."""
+    """Return the bytes of shared memory after a load of the box at `at`, and the expected ones."""
     contiguous = array.ndim - 1 if contiguous is None else contiguous
     size = int(np.prod(box)) * array.itemsize
     result = np.zeros(size // 4, np.int32)
@@ -74,7 +81,7 @@ BF16 = ml_dtypes.bfloat16
         (BF16, (2, 3, 8, 24), (1, 2, 8, 16), 3),
     ],
 )
-def test_a_box_is_loaded(dtype, shape, box, contiguous, swizzle):
+def test_box_is_loaded(dtype, shape, box, contiguous, swizzle):
     array = numbers(shape, dtype, "C" if contiguous else "F")
     unit = 16 // np.dtype(dtype).itemsize
     steps = [unit if d == contiguous else 1 for d in range(len(shape))]
@@ -106,14 +113,14 @@ def test_rows_as_wide_as_the_swizzle(swizzle, inner):
         (-8, 56),
     ],
 )
-def test_what_is_out_of_bounds_is_zero(at):
+def test_out_of_bounds_elements_are_loaded_as_zeros(at):
     found, wanted = loaded(numbers((40, 64), BF16), (16, 16), "32B", at)
     assert (found == wanted).all()
 
 
 @pytest.mark.parametrize("at", [(0, 0), (3, 8), (30, 60), (100, 0), (5, 64)])
 @pytest.mark.parametrize("swizzle", ["none", "64B", "128B", "128B_ATOM_32B"])
-def test_a_box_is_stored_and_clipped(swizzle, at):
+def test_box_is_stored_and_clipped(swizzle, at):
     box, size = (16, 16), 16 * 16 * 4
     result = np.full((40, 64), 7, np.int32)
     maps = [map_type(box, "f32", swizzle, 1)]
@@ -127,11 +134,11 @@ def test_a_box_is_stored_and_clipped(swizzle, at):
     assert (result == wanted).all()
 
 
-# What the chip stops at, or writes where nobody expects it.
+# Copies at which the chip stops, or that it executes at another place.
 
 
 def faults_at(access, shape, at):
-    """What is found when a box of 16 x 16 f32 is moved at those coordinates of the array's order."""
+    """The faults of a load or store of a box of 16 x 16 f32 at `at`."""
     result = np.full(shape, 7, np.int32)
     maps = [map_type((16, 16), "f32", "none", 1)]
     body = f"{FILL}\n{FENCE}\ngpu.barrier\n{access(at[::-1])}"
@@ -144,7 +151,7 @@ def faults_at(access, shape, at):
 
 @pytest.mark.parametrize("access, does", [(load, "reads"), (store, "writes")])
 @pytest.mark.parametrize("column, begins", [(1, 4), (6, 24)])
-def test_lines_are_entered_at_whole_16_bytes(access, does, column, begins):
+def test_boxes_begin_at_multiples_of_16_bytes(access, does, column, begins):
     assert faults_at(access, (40, 64), (8, column)) == [
         (
             Kind.MISALIGNED,
@@ -155,7 +162,7 @@ def test_lines_are_entered_at_whole_16_bytes(access, does, column, begins):
 
 
 @pytest.mark.parametrize("at", [(-1, 0), (0, -4), (-16, 0)])
-def test_nothing_is_stored_below_0(at):
+def test_stores_at_negative_coordinates(at):
     assert faults_at(store, (40, 64), at) == [
         (
             Kind.OUT_OF_BOUNDS,
@@ -164,22 +171,22 @@ def test_nothing_is_stored_below_0(at):
     ]
 
 
-def test_a_load_is_stored_without_a_fence():
-    given, result = numbers((32, 32), BF16), np.zeros((32, 32), BF16)
+def test_store_after_a_load_needs_no_fence():
+    source, result = numbers((32, 32), BF16), np.zeros((32, 32), BF16)
     maps = [map_type((32, 32), "bf16", "64B", 1, n) for n in (0, 1)]
     body = f"{load((0, 0))}\n{WAIT}\n{store((0, 0), '%map1').replace('%x', '%y')}"
-    run_text(kernel(body, [given, result], maps, 2048), "k", (given, result), shared=2056)
-    assert (given == result).all()
+    run_text(kernel(body, [source, result], maps, 2048), "k", (source, result), shared=2056)
+    assert (source == result).all()
 
 
-# Elements of 4 and 6 bits, of which the array has no padding and shared memory has.
+# Elements of 4 and 6 bits, which are padded in shared memory and not in the array.
 
 
 @pytest.mark.parametrize("swizzle", ["none", "128B", "128B_ATOM_32B"])
 @pytest.mark.parametrize("element, bits", [("e2m1_p64", 4), ("e2m3_p32", 6), ("e3m2_p32", 6)])
 @pytest.mark.parametrize("at", [(4, 128), (-2, 0), (0, 256), (20, -128)])
 def test_elements_are_padded(element, bits, swizzle, at):
-    held, rows = bits * 2, 16
+    unpadded, rows = bits * 2, 16
     array = numbers((24, 384 * bits // 8), np.uint8)
     size = rows * 128
     result = np.zeros(size // 4, np.int32)
@@ -189,14 +196,14 @@ def test_elements_are_padded(element, bits, swizzle, at):
     found = result.view(np.uint8)
     for (row, column), offset in places([1, 0], (rows, 128), 1, swizzle):
         group, byte = divmod(column, 16)
-        if byte >= held:
+        if byte >= unpadded:
             continue
-        line, first = at[0] + row, at[1] * bits // 8 + group * held + byte
+        line, first = at[0] + row, at[1] * bits // 8 + group * unpadded + byte
         inside = 0 <= line < array.shape[0] and 0 <= first < array.shape[1]
         assert found[offset] == (array[line, first] if inside else 0), (row, column)
 
 
-def test_padded_elements_are_entered_at_128():
+def test_boxes_of_padded_elements_begin_at_multiples_of_128():
     array, result = numbers((24, 192), np.uint8), np.zeros(8, np.int32)
     text = kernel(load((64, 0)), [array, result], [map_type((8, 128), "e2m1_p64", "none", 1)], 1024)
     (fault,) = faults_of(text, "k", (array, result), shared=1032)

@@ -1,61 +1,61 @@
-"""What bulk tensor copies may do when: waits, fences, alignment, bytes that are expected."""
+"""Rules of bulk tensor copies: waits, fences, alignment, expected bytes."""
 
 import pytest
-from tma_copies import FENCE, FILL, WAIT, dump, load, store, wrong
+from tma_copies import FENCE, FILL, WAIT, dump, faults_of_copies, load, store
 
 from mlir_smem.emulator import Kind
 
 
 def only(*arguments, **options):
-    found = wrong(*arguments, **options)
+    found = faults_of_copies(*arguments, **options)
     assert len(found) == 1, found
     return found[0]
 
 
-AGAIN = """%again = llvm.getelementptr %at[0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32
+STORE_AGAIN = """%again = llvm.getelementptr %at[0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32
     llvm.store %i0, %again : i32, !llvm.ptr<3>"""
 
 
-def test_a_read_before_the_copy_is_waited_for():
-    found = wrong(load((0, 0)) + dump("B", 1024) + WAIT)
+def test_read_without_a_wait_for_the_copy():
+    found = faults_of_copies(load((0, 0)) + dump("B", 1024) + WAIT)
     assert found[0].kind is Kind.COPY_IN_FLIGHT
     assert "may still be writing: a wait for the mbarrier at which it completes" in found[0].message
 
 
-def test_a_write_before_the_copy_is_waited_for():
-    body = load((0, 0)) + f"scf.if %first {{ {AGAIN}\n }}" + WAIT
+def test_write_without_a_wait_for_the_copy():
+    body = load((0, 0)) + f"scf.if %first {{ {STORE_AGAIN}\n }}" + WAIT
     fault = only(body)
     assert fault.kind is Kind.COPY_IN_FLIGHT
     assert fault.message.startswith("writes the bytes from 0x400 to 0x403, which the bulk copy at ")
 
 
-def test_a_copy_that_nobody_waits_for():
+def test_kernel_ends_without_a_wait_for_the_copy():
     fault = only(load((0, 0)))
     assert fault.kind is Kind.EXITED
     assert "does in its memory may still be under way" in fault.message
 
 
-def test_a_wait_that_another_thread_makes_is_known_after_a_barrier():
+def test_wait_of_one_thread_and_a_barrier_order_the_others():
     wait = f"scf.if %first {{ {WAIT}\n }}"
-    assert not wrong(load((0, 0)) + wait + "gpu.barrier\n" + dump("B", 1024))
-    found = wrong(load((0, 0)) + wait + dump("B", 1024))
+    assert not faults_of_copies(load((0, 0)) + wait + "gpu.barrier\n" + dump("B", 1024))
+    found = faults_of_copies(load((0, 0)) + wait + dump("B", 1024))
     assert [fault.kind for fault in found] == [Kind.COPY_IN_FLIGHT]
 
 
-def test_a_copy_over_bytes_that_were_written_without_a_fence():
+def test_copy_over_writes_without_a_proxy_fence():
     fault = only(f"{FILL}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
     assert fault.kind is Kind.UNFENCED
     assert "a bulk copy writes" in fault.message
-    assert not wrong(f"{FILL}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
+    assert not faults_of_copies(f"{FILL}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
 
 
-def test_a_copy_over_bytes_that_others_may_read():
+def test_copy_over_reads_without_a_barrier():
     read = f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}"
-    assert Kind.RACE in {f.kind for f in wrong(f"{read}\n{load((0, 0))}\n{WAIT}")}
-    assert not wrong(f"{read}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
+    assert Kind.RACE in {f.kind for f in faults_of_copies(f"{read}\n{load((0, 0))}\n{WAIT}")}
+    assert not faults_of_copies(f"{read}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
 
 
-def test_a_copy_over_bytes_that_were_read_without_a_fence():
+def test_copy_over_reads_without_a_proxy_fence():
     fault = only(
         f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}\ngpu.barrier\n{load((0, 0))}\n{WAIT}"
     )
@@ -63,19 +63,19 @@ def test_a_copy_over_bytes_that_were_read_without_a_fence():
     assert "which thread 0 read: smem.fence (fence.proxy.async) is missing" in fault.message
 
 
-def test_a_store_of_bytes_that_are_not_fenced():
+def test_store_without_a_proxy_fence():
     fault = only(f"{FILL}\ngpu.barrier\n{store((0, 0))}")
     assert fault.kind is Kind.UNFENCED
     assert "is missing between the write and the bulk copy" in fault.message
 
 
-def test_a_store_of_bytes_that_are_fenced_but_not_known():
+def test_store_without_a_barrier_after_the_fence():
     fault = only(f"{FILL}\n{FENCE}\n{store((0, 0))}")
     assert fault.kind is Kind.RACE
     assert fault.message.endswith("gpu.barrier is missing after smem.fence")
 
 
-def test_a_store_of_what_nothing_has_written():
+def test_store_of_uninitialised_bytes():
     assert only(store((0, 0))).kind is Kind.UNINITIALISED
 
 
@@ -83,15 +83,15 @@ def test_a_store_of_what_nothing_has_written():
     "end, again, kinds",
     [
         ("", "", [Kind.EXITED]),
-        ("", AGAIN, [Kind.OVERWRITTEN, Kind.EXITED]),
-        ("nvvm.cp.async.bulk.wait_group 1 {read}", AGAIN, [Kind.OVERWRITTEN, Kind.EXITED]),
-        ("nvvm.cp.async.bulk.wait_group 0 {read}", AGAIN, []),
-        ("nvvm.cp.async.bulk.wait_group 0", AGAIN, []),
+        ("", STORE_AGAIN, [Kind.OVERWRITTEN, Kind.EXITED]),
+        ("nvvm.cp.async.bulk.wait_group 1 {read}", STORE_AGAIN, [Kind.OVERWRITTEN, Kind.EXITED]),
+        ("nvvm.cp.async.bulk.wait_group 0 {read}", STORE_AGAIN, []),
+        ("nvvm.cp.async.bulk.wait_group 0", STORE_AGAIN, []),
     ],
 )
-def test_a_write_over_what_a_store_reads(end, again, kinds):
+def test_write_without_a_wait_for_the_store(end, again, kinds):
     last = "\n".join([end, again])
-    found = wrong(f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0), end=last)}")
+    found = faults_of_copies(f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0), end=last)}")
     assert [fault.kind for fault in found] == kinds
     if kinds:
         assert found[-1].message.startswith("the last thread returns, but the bulk store at ")
@@ -100,15 +100,15 @@ def test_a_write_over_what_a_store_reads(end, again, kinds):
         assert "cp.async.bulk.wait_group.read are missing before it" in found[0].message
 
 
-def test_another_thread_writes_after_a_barrier_behind_the_wait():
+def test_write_of_another_thread_needs_a_barrier_after_the_wait():
     ready = f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0))}"
-    assert not wrong(f"{ready}\ngpu.barrier\n{FILL}")
-    assert [f.kind for f in wrong(f"{ready}\n{FILL}")] == [Kind.RACE]
+    assert not faults_of_copies(f"{ready}\ngpu.barrier\n{FILL}")
+    assert [f.kind for f in faults_of_copies(f"{ready}\n{FILL}")] == [Kind.RACE]
 
 
-def test_a_store_that_is_not_committed_is_not_waited_for():
+def test_wait_does_not_cover_an_uncommitted_store():
     body = f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0))}\ngpu.barrier\n{FILL}"
-    found = wrong(body.replace("nvvm.cp.async.bulk.commit.group", ""))
+    found = faults_of_copies(body.replace("nvvm.cp.async.bulk.commit.group", ""))
     assert [fault.kind for fault in found] == [Kind.OVERWRITTEN, Kind.EXITED]
 
 
@@ -125,7 +125,7 @@ def test_a_store_that_is_not_committed_is_not_waited_for():
         ("128B", 0x600, False),
     ],
 )
-def test_the_alignment_of_a_destination(swizzle, start, fits):
+def test_alignment_of_the_destination(swizzle, start, fits):
     body = load((0, 0)) + WAIT
     box = (4, 8)
     text = body.replace("%bytes :", "%few :")
@@ -134,30 +134,32 @@ def test_the_alignment_of_a_destination(swizzle, start, fits):
     %two = llvm.inttoptr %toi : i64 to !llvm.ptr<3>
     %tox = llvm.addrspacecast %two : !llvm.ptr<3> to !llvm.ptr<7>
     """
-    found = wrong(move + text.replace("%to,", "%tox,"), size=2048, box=box, swizzle=swizzle)
+    found = faults_of_copies(
+        move + text.replace("%to,", "%tox,"), size=2048, box=box, swizzle=swizzle
+    )
     assert [fault.kind for fault in found] == ([] if fits else [Kind.MISALIGNED])
     if not fits:
         assert f"at shared address {start:#x}; expected a multiple of " in found[0].message
 
 
-def test_a_box_beyond_shared_memory():
+def test_box_that_exceeds_shared_memory():
     fault = only(load((0, 0)) + WAIT, size=512)
     assert fault.kind is Kind.OUT_OF_BOUNDS
     assert fault.message.startswith("writes 1024 bytes from shared address 0x400 on; the block's ")
 
 
-def test_an_mbarrier_that_is_none():
+def test_uninitialised_mbarrier():
     body = load((0, 0)).replace("%map0, %bar", "%map0, %at")
-    assert Kind.UNINITIALISED in {fault.kind for fault in wrong(body)}
+    assert Kind.UNINITIALISED in {fault.kind for fault in faults_of_copies(body)}
 
 
-def test_bytes_that_nobody_expected():
+def test_more_bytes_than_the_mbarrier_expects():
     fault = only(load((0, 0)).replace("%bytes", "%i32"))
     assert fault.kind is Kind.BARRIER
     assert "with 992 bytes that nobody expected" in fault.message
 
 
-def test_more_bytes_than_an_mbarrier_counts():
+def test_more_bytes_than_an_mbarrier_can_count():
     body = "%many = arith.constant 1048576 : i32\n" + load((0, 0)).replace("%bytes", "%many")
     fault = only(body)
     assert fault.kind is Kind.BARRIER

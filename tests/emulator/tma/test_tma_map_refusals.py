@@ -1,16 +1,16 @@
-"""Tensor maps that cannot be, and copies that the emulator does not know."""
+"""Tensor maps that are not valid, and copies that the emulator does not know."""
 
 import numpy as np
 import pytest
 from emulated import run_text
-from tma_copies import WAIT, kernel, load, map_type, store, wrong
+from tma_copies import WAIT, faults_of_copies, kernel, load, map_type, store
 
 from mlir_smem.emulator import EmulationError
 
-# Maps that cannot be.
+# Maps that are not valid.
 
 
-def refused(array, box, element="f32", swizzle="none", contiguous=1, at=(0, 0), argument=0):
+def refusal(array, box, element="f32", swizzle="none", contiguous=1, at=(0, 0), argument=0):
     maps = [map_type(box, element, swizzle, contiguous, argument)]
     with pytest.raises(EmulationError) as error:
         run_text(kernel(load(at), [array], maps, 1024), "k", (array,), shared=1032)
@@ -86,11 +86,11 @@ PACKED = np.ones((32, 192), np.uint8)
         ),
     ],
 )
-def test_a_map_that_cannot_be(array, options, message):
-    assert message in refused(array, **options)
+def test_maps_that_are_not_valid(array, options, message):
+    assert message in refusal(array, **options)
 
 
-def test_a_pointer_that_is_no_map():
+def test_pointer_that_is_not_a_tensor_map():
     text = kernel(load((0, 0), "%none"), [FITS], [], 1024).replace(
         "%c0 =",
         "%nonen = arith.constant 64 : i64\n%none = llvm.inttoptr %nonen : i64 to !llvm.ptr\n%c0 =",
@@ -100,7 +100,7 @@ def test_a_pointer_that_is_no_map():
         run_text(text, "k", (FITS,), shared=1032)
 
 
-def test_maps_stand_behind_the_arguments():
+def test_maps_are_the_last_arguments():
     text = kernel("", [FITS], [map_type((8, 8), "f32", "none", 1)], 1024)
     head, _, tail = text.partition("(")
     parameters, _, rest = tail.partition(") kernel")
@@ -110,7 +110,7 @@ def test_maps_stand_behind_the_arguments():
         run_text(text, "k", (FITS,), shared=1032)
 
 
-# What the emulator does not know.
+# Copies that the emulator does not know.
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_maps_stand_behind_the_arguments():
         ("%to, %map0", "%peer, %map0", "writes to another block without a multicast mask"),
     ],
 )
-def test_a_load_of_another_kind(old, new, message):
+def test_predicated_loads_and_loads_to_one_other_cta(old, new, message):
     peer = "%peer = nvvm.mapa %at, %i1 : !llvm.ptr<3> -> !llvm.ptr<7>\n"
     text = kernel(
         peer + load((0, 0)).replace(old, new),
@@ -137,10 +137,10 @@ def test_a_load_of_another_kind(old, new, message):
         run_text(text, "k", (FITS,), 32, 2, shared=1032)
 
 
-def test_a_predicated_store():
+def test_predicated_store():
     body = store((0, 0)).replace(": !llvm.ptr, ", ", predicate = %first : !llvm.ptr, ")
     with pytest.raises(EmulationError, match="is predicated, or of mode"):
-        wrong(body)
+        faults_of_copies(body)
 
 
 def test_more_mbarriers_than_the_emulator_knows():
@@ -162,9 +162,9 @@ def test_more_mbarriers_than_the_emulator_knows():
 
 
 @pytest.mark.parametrize("policy", ["evict_first", "evict_last"])
-def test_a_cache_policy_changes_nothing(policy):
+def test_cache_policy_changes_nothing(policy):
     asm = f"createpolicy.fractional.L2::{policy}.b64 $0, 1.0;"
-    made = f'%policy = llvm.inline_asm "{asm}", "=l" : () -> i64\n'
+    policy_line = f'%policy = llvm.inline_asm "{asm}", "=l" : () -> i64\n'
     body = load((0, 0)).replace("%x1]\n", "%x1] l2_cache_hint = %policy\n")
     assert "%policy" in body
-    assert not wrong(made + body + WAIT)
+    assert not faults_of_copies(policy_line + body + WAIT)

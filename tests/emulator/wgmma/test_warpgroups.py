@@ -1,4 +1,4 @@
-"""wgmma by several warpgroups that come to it together, apart, or never."""
+"""wgmma by several warpgroups that reach it together, at different times, or never."""
 
 import re
 
@@ -12,7 +12,7 @@ from mlir_smem.emulator import Kind
 
 @pytest.fixture(scope="module")
 def instruction():
-    """The text of one product's first mma, and of what it takes."""
+    """The operands and attributes of the first mma of a lowered kernel, as text."""
     text = lowered(PRODUCT).text
     line = re.search(r"nvvm\.wgmma\.mma_async (%\w+), (%\w+), %\w+, (<m.*?) loc", text)
     return line[3]
@@ -42,7 +42,7 @@ SYMBOLS = "llvm.mlir.global internal @x() {addr_space = 3 : i32} : !llvm.array<3
 
 
 def found(instruction, before, after, block=256):
-    """What a product between some lines does wrong, and each thread's first register."""
+    """Return the faults of an mma between some lines, and each thread's first register."""
     body = f"""
     %n128 = arith.constant 128 : i32
     {DESCRIPTORS}
@@ -60,13 +60,13 @@ def found(instruction, before, after, block=256):
 
 
 @pytest.mark.parametrize("block", [256, 384])
-def test_warpgroups_that_come_together(instruction, block):
+def test_warpgroups_reach_the_mma_together(instruction, block):
     faults, out = found(instruction, "", "", block)
     assert faults == []
     assert len(set(out.tolist())) == 1
 
 
-def test_warps_that_come_one_after_the_other(instruction):
+def test_warpgroups_reach_the_mma_at_different_times(instruction):
     apart = """
     scf.if %lead {
       nvvm.barrier id = %one number_of_threads = %n128
@@ -76,8 +76,8 @@ def test_warps_that_come_one_after_the_other(instruction):
     assert len(set(out.tolist())) == 1
 
 
-def test_a_warpgroup_does_not_wait_for_warps_of_another(instruction):
-    # Two warps of the second warpgroup wait for the first, which must get through its mma alone.
+def test_warpgroup_does_not_wait_for_warps_of_another(instruction):
+    # Two warps of the second warpgroup wait for the first, which must execute its mma alone.
     before = "scf.if %last {\n nvvm.barrier id = %one number_of_threads = %n192\n }"
     after = "scf.if %lead {\n nvvm.barrier id = %one number_of_threads = %n192\n }"
     faults, out = found(instruction, before, after)
@@ -85,13 +85,13 @@ def test_a_warpgroup_does_not_wait_for_warps_of_another(instruction):
     assert len(set(out.tolist())) == 1
 
 
-def test_a_block_of_no_whole_warpgroup_waits_for_ever(instruction):
+def test_cta_of_less_than_a_warpgroup_waits_for_ever(instruction):
     faults, _ = found(instruction, "", "", 64)
     assert [fault.kind for fault in faults] == [Kind.DEADLOCK]
     assert "the other warps of its warpgroup" in faults[0].message
 
 
-def test_the_rest_of_a_block_that_is_no_multiple_of_a_warpgroup(instruction):
+def test_incomplete_last_warpgroup_waits_for_ever(instruction):
     faults, _ = found(instruction, "", "", 288)
     assert [fault.kind for fault in faults] == [Kind.DEADLOCK]
     assert "threads 256 to 287" in faults[0].message

@@ -1,4 +1,4 @@
-"""What wgmma reads by the emulator's own rule and by that of the layouts; the accumulator's map."""
+"""Bytes that wgmma reads: the emulator's rule agrees with that of `mlir_smem.layout`; D's fragment."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_both_rules_read_the_same_bytes(descriptor, element, major, rows):
 
 
 @given(descriptors(), st.sampled_from([("e4m3", 8), ("tf32", 32), ("s8", 8)]))
-def test_other_widths_are_read_k_major(descriptor, element):
+def test_both_rules_read_the_same_bytes_of_other_widths(descriptor, element):
     name, size = element
     bits = descriptor.encode()
     expected = operand_addresses(bits, name, "k", 64)
@@ -58,38 +58,38 @@ def test_both_rules_read_the_same_bytes_of_a_sparse_b(descriptor, element, mn_ma
     assert (operand_bytes(bits, size, mn_major, rows, k_bytes=64) == expected).all()
 
 
-KINDS = [element(name) for name in ("bf16", "tf32", "s8")]
+ELEMENTS = [element(name) for name in ("bf16", "tf32", "s8")]
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_a_canonical_layout_is_read_as_the_isa_writes_it(form, kind):
-    # Two strides that are told apart, over a K-major pattern and over two MN-major ones.
+@pytest.mark.parametrize("element_", ELEMENTS, ids=str)
+def test_canonical_layouts_are_read_as_the_isa_defines_them(form, element_):
+    # LBO and SBO differ; the operand has one K-major pattern, or two MN-major ones.
     m, k, lbo, sbo = (3, 1, 0x1230, 0x2460) if form.major is Major.K else (2, 2, 0x1230, 0x5670)
-    layout = form.layout(kind, m, k, lbo, sbo)
+    layout = form.layout(element_, m, k, lbo, sbo)
     rows, columns = layout.shape
     bits = WgmmaDescriptor(0x400, lbo, sbo, swizzle=form.swizzle).encode()
-    k_bytes = columns * kind.bits // 8
-    found = operand_bytes(bits, kind.bits, form.major is Major.MN, rows, k_bytes)
+    k_bytes = columns * element_.bits // 8
+    found = operand_bytes(bits, element_.bits, form.major is Major.MN, rows, k_bytes)
     assert (found == 0x400 + layout.offsets()).all()
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda f: f"{f.major}-{f.swizzle}")
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_lbo_and_sbo_step_over_what_the_form_says(form, kind):
-    # Both are multiples of every pattern, which then changes no distance.
+@pytest.mark.parametrize("element_", ELEMENTS, ids=str)
+def test_lbo_and_sbo_are_the_strides_that_the_form_defines(form, element_):
+    # Both are multiples of every swizzle pattern, so that the swizzle does not change distances.
     lbo, sbo = 8192, 16384
     bits = WgmmaDescriptor(0, lbo, sbo, swizzle=form.swizzle).encode()
-    found = operand_bytes(bits, kind.bits, form.major is Major.MN, 256, 64)
+    found = operand_bytes(bits, element_.bits, form.major is Major.MN, 256, 64)
     for name, stride in (("LBO", lbo), ("SBO", sbo)):
-        if step := form.step(name, kind):
+        if step := form.step(name, element_):
             dim, count = step
             along = found[:, 0] if dim == 0 else found[0]
             assert along[count] == stride
             assert along[:count].max() < lbo
 
 
-#: Bits of a descriptor that belong to no field.
+#: Bits of a descriptor that do not belong to a field.
 UNUSED = 3 << 14 | 3 << 30 | 7 << 46 | 0x3FF << 52
 
 
@@ -110,7 +110,7 @@ def test_both_rules_refuse_the_same_descriptors(bits, is_likely):
 @pytest.mark.parametrize(
     "bits, expected",
     [
-        # Each field of PTX ISA 9.7.15.5.1.2.2 in hexadecimal: its lowest bit, and all of its bits.
+        # Each field of PTX ISA 9.7.15.5.1.2.2: its lowest bit alone, and all of its bits.
         (0x0000000000000001, Matrix(0x10, 0, 0, 0, 16)),
         (0x0000000000003FFF, Matrix(0x3FFF0, 0, 0, 0, 16)),
         (0x0000000000010000, Matrix(0, 0x10, 0, 0, 16)),
@@ -125,17 +125,17 @@ def test_both_rules_refuse_the_same_descriptors(bits, is_likely):
         (0x0002000000000000, Matrix(0, 0, 0, 1, 16)),
     ],
 )
-def test_each_field_is_where_the_isa_has_it(bits, expected):
+def test_fields_are_decoded_as_the_isa_defines_them(bits, expected):
     assert matrix(bits) == expected
 
 
-def test_what_is_no_descriptor():
-    said = "sets bits 0x0000400000000000, which belong to no field of a wgmma descriptor"
-    with pytest.raises(ValueError, match=said):
+def test_descriptor_with_bits_outside_the_fields():
+    message = "sets bits 0x0000400000000000, which belong to no field of a wgmma descriptor"
+    with pytest.raises(ValueError, match=message):
         matrix(1 << 46)
 
 
-def test_an_interleaved_k_major_operand_by_hand():
+def test_k_major_operand_without_swizzle_by_hand():
     # PTX ISA 9.7.15.5.1.2: core matrices of 8 rows by 16 bytes; LBO along k, SBO along m.
     bits = WgmmaDescriptor(0x400, 128, 256).encode()
     found = operand_bytes(bits, 16, False, 16)
@@ -148,7 +148,7 @@ def test_an_interleaved_k_major_operand_by_hand():
 
 
 @pytest.mark.parametrize("n", [8, 16, 64, 136, 256])
-def test_the_accumulator_s_registers_are_where_the_isa_has_them(n):
+def test_accumulator_registers_are_those_of_the_isa(n):
     matrix = np.arange(64 * n, dtype=np.float32).reshape(64, n)
     fragment = fragment_d(n)
     registers = matrix[fragment.row, fragment.column]

@@ -1,4 +1,4 @@
-"""Every form of wgmma on the emulator, against exact sums."""
+"""Compiled programs with every form of wgmma, on the emulator, against exact sums."""
 
 import pytest
 from mma_cases import MIXES, Case, forms, majors, modified
@@ -14,8 +14,8 @@ SIZES = (
     (264, 64, "64B", "32B"),
 )
 
-#: Of each mix, dense from shared memory: one of each swizzle on both sides, N of one instruction and of
-#: several, each modifier. A in each place, dense and sparse: each major, and scale-d.
+#: For each mix of types, dense A in shared memory: each swizzle of A and of B, N of one instruction and
+#: of several, each modifier. For A in each place, dense and sparse: each majorness, and scale-d.
 FORMS = [
     case
     for mix in MIXES
@@ -31,11 +31,11 @@ FORMS = [
 
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", dict.fromkeys(FORMS), ids=str)
-def test_a_product_is_right(case):
+def test_product_is_exact(case):
     check(case)
 
 
-def test_instructions_of_which_the_first_alone_needs_lbo():
+def test_only_the_first_instruction_needs_lbo():
     check(Case("bf16", "bf16", "f32", n=320, b_major="mn"))
 
 

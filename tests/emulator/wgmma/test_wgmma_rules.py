@@ -1,6 +1,6 @@
-"""What must come between a tile's writes and wgmma, and between wgmma and what follows it.
+"""Synchronisation between writes of a tile and wgmma, and between wgmma and what follows it.
 
-Each test takes one instruction out of a lowered kernel that keeps every rule.
+Each test removes one instruction from a lowered kernel that keeps every rule.
 """
 
 import re
@@ -31,13 +31,13 @@ def again():
 
 
 @pytest.mark.parametrize("body, times", [(PRODUCT, 1), (ASYNC, 1), (AGAIN, 2)])
-def test_kernels_that_keep_the_rules_compute_the_product(body, times):
+def test_correct_kernels_have_no_faults(body, times):
     found, d, expected = lowered(body).run()
     assert found == []
     assert (d == times * expected).all()
 
 
-# Before the wgmma.
+# Before wgmma.
 
 
 def test_no_proxy_fence(product):
@@ -75,7 +75,7 @@ def test_readers_may_fence_after_the_barrier(product):
     assert (d == expected).all()
 
 
-def test_a_fence_before_the_writes_is_none(product):
+def test_fence_before_the_writes_has_no_effect(product):
     fence = (
         "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
     )
@@ -83,7 +83,7 @@ def test_a_fence_before_the_writes_is_none(product):
     assert product.without(FENCE).before(first, fence).only_fault().kind is Kind.UNFENCED
 
 
-def test_a_fence_of_global_memory_is_none(product):
+def test_fence_of_global_memory_has_no_effect(product):
     changed = product.without(
         r"async\.shared>, space = #nvvm.shared_space<cta>", into="async.global>"
     )
@@ -91,7 +91,7 @@ def test_a_fence_of_global_memory_is_none(product):
 
 
 @pytest.mark.parametrize("which", [0, -1])
-def test_a_part_of_a_tile_that_nothing_writes(product, which):
+def test_subtile_that_is_uninitialised(product, which):
     fault = product.without(r"llvm\.store [^\n]*ptr<3>[^\n]*", which).only_fault()
     assert fault.kind is Kind.UNINITIALISED
     assert '"smem.mma"' in fault.line
@@ -99,7 +99,7 @@ def test_a_part_of_a_tile_that_nothing_writes(product, which):
 
 
 @pytest.mark.parametrize("name", [r"wait\.group", r"commit\.group"])
-def test_a_copy_that_is_not_waited_for_or_not_committed(asynchronous, name):
+def test_copy_without_a_wait_or_a_commit(asynchronous, name):
     found = asynchronous.without(rf"nvvm\.cp\.async\.{name}[^\n]*").faults()
     assert {fault.kind for fault in found} == {Kind.COPY_IN_FLIGHT}
     assert '"smem.mma"' in found[0].line
@@ -107,21 +107,21 @@ def test_a_copy_that_is_not_waited_for_or_not_committed(asynchronous, name):
     assert "smem.copy_commit and smem.copy_wait" in found[0].message
 
 
-def test_a_wait_that_leaves_the_last_group(asynchronous):
+def test_wait_that_leaves_the_last_group_pending(asynchronous):
     changed = asynchronous.without(
         r"nvvm\.cp\.async\.wait\.group 0", into="nvvm.cp.async.wait.group 1"
     )
     assert {fault.kind for fault in changed.faults()} == {Kind.COPY_IN_FLIGHT}
 
 
-def test_a_copy_that_is_not_fenced(asynchronous):
+def test_copy_without_a_proxy_fence(asynchronous):
     assert asynchronous.without(FENCE).only_fault().kind is Kind.UNFENCED
 
 
-# After the wgmma.
+# After wgmma.
 
 
-def test_a_group_that_is_not_committed(product):
+def test_wgmma_without_a_commit(product):
     found = product.without(COMMIT).faults()
     assert {fault.kind for fault in found} == {Kind.ACCUMULATOR_IN_FLIGHT}
     assert '"smem.store"' in found[0].line
@@ -131,7 +131,7 @@ def test_a_group_that_is_not_committed(product):
     )
 
 
-def test_a_group_that_is_not_waited_for(product):
+def test_wgmma_without_a_wait(product):
     fault = product.without(r"aligned 0;", into="aligned 1;").only_fault()
     assert fault.kind is Kind.ACCUMULATOR_IN_FLIGHT
     assert '"smem.store"' in fault.line
@@ -140,7 +140,7 @@ def test_a_group_that_is_not_waited_for(product):
     )
 
 
-def test_a_tile_that_is_overwritten_while_it_is_read(again):
+def test_tile_is_overwritten_before_the_wgmma_completes(again):
     found = again.without(r"aligned 0;", into="aligned 1;").faults()
     fault = next(fault for fault in found if fault.kind is Kind.OVERWRITTEN)
     assert fault.line.endswith("// the second copy")
@@ -151,7 +151,7 @@ def test_a_tile_that_is_overwritten_while_it_is_read(again):
     )
 
 
-def test_a_tile_that_is_overwritten_before_the_others_have_waited(again):
+def test_tile_is_overwritten_before_other_warpgroups_have_waited(again):
     fault = again.without(BARRIER, which=1).only_fault()
     assert fault.kind is Kind.OVERWRITTEN
     assert fault.line.endswith("// the second copy")
@@ -171,12 +171,12 @@ def test_no_wgmma_fence_after_the_registers_were_written(again):
     zero = "%z = llvm.mlir.zero : !llvm.struct<(f32, f32, f32, f32)>"
     changed = again.before(MMA, zero, which=4)
     words = changed.text.split(MMA)[5].split(",")
-    given = f"{MMA}{words[0]},{words[1]}, %z"
-    changed = changed.without(r"mma_async %\w+, %\w+, %\w+", which=4, into=given)
+    changed_mma = f"{MMA}{words[0]},{words[1]}, %z"
+    changed = changed.without(r"mma_async %\w+, %\w+, %\w+", which=4, into=changed_mma)
     assert {fault.kind for fault in changed.faults()} == {Kind.REGISTERS_UNFENCED}
 
 
-def test_an_accumulator_that_is_poison(product):
+def test_poison_accumulator_of_a_lowered_kernel(product):
     found = product.without("<zero>", into="<one>").faults()
     fault = next(fault for fault in found if fault.kind is Kind.POISON)
     assert '"smem.mma"' in fault.line
@@ -187,7 +187,7 @@ def test_an_accumulator_that_is_poison(product):
 
 
 @pytest.mark.parametrize("bit", [14, 30, 46, 48, 52, 61])
-def test_bits_of_no_field(product, bit):
+def test_descriptor_bits_outside_the_fields(product, bit):
     line = f"%bit = arith.constant {1 << bit} : i64\n%bad = arith.ori %d, %bit : i64"
     fault = product.with_descriptor(line).only_fault()
     assert fault.kind is Kind.DESCRIPTOR
@@ -196,7 +196,7 @@ def test_bits_of_no_field(product, bit):
     assert f"sets bits {1 << bit:#018x}" in fault.message
 
 
-def test_a_descriptor_that_threads_disagree_on(product):
+def test_descriptor_that_differs_between_threads(product):
     line = """
     %tid = gpu.thread_id x
     %t64 = arith.index_cast %tid : index to i64
@@ -206,7 +206,7 @@ def test_a_descriptor_that_threads_disagree_on(product):
     assert "has a descriptor that the threads of a warpgroup disagree on" in fault.message
 
 
-def test_a_descriptor_that_leads_out_of_shared_memory(product):
+def test_descriptor_of_an_operand_outside_shared_memory(product):
     line = "%far = arith.constant 16383 : i64\n%bad = arith.ori %d, %far : i64"
     fault = product.with_descriptor(line).only_fault()
     assert fault.kind is Kind.OUT_OF_BOUNDS
@@ -214,14 +214,14 @@ def test_a_descriptor_that_leads_out_of_shared_memory(product):
     assert fault.message.endswith("the block's shared memory lies from 0x400 to 0x27ff")
 
 
-# Who executes it.
+# Threads that execute it.
 
 
-def leaving(product, condition):
-    """The kernel, of which some threads return before the mma."""
+def with_early_return(product, bound):
+    """The kernel, in which threads below `bound` return before the mma."""
     lines = f"""
     %tid = gpu.thread_id x
-    %bound = arith.constant {condition} : index
+    %bound = arith.constant {bound} : index
     %go = arith.cmpi uge, %tid, %bound : index
     cf.cond_br %go, ^go, ^stop
   ^stop:
@@ -230,20 +230,20 @@ def leaving(product, condition):
     return product.before(WGMMA_FENCE, lines)
 
 
-def test_a_part_of_a_warp(product):
-    fault = leaving(product, 16).only_fault()
+def test_wgmma_by_half_a_warp(product):
+    fault = with_early_return(product, 16).only_fault()
     assert fault.kind is Kind.DIVERGENT
     assert "threads 16 to 31, a part of a warp" in fault.message
 
 
 @pytest.mark.parametrize("threads", [32, 64, 96])
-def test_a_part_of_a_warpgroup(product, threads):
-    fault = leaving(product, threads).only_fault()
+def test_wgmma_by_some_warps_of_a_warpgroup(product, threads):
+    fault = with_early_return(product, threads).only_fault()
     assert fault.kind is Kind.DEADLOCK
     assert '"smem.mma"' in fault.line
     assert f"threads {threads} to 127 at " in fault.message
     assert "the other warps of its warpgroup at 'nvvm.wgmma.mma_async'" in fault.message
 
 
-def test_a_warpgroup_that_has_returned_is_not_missed(product):
-    assert leaving(product, 0).faults() == []
+def test_warpgroups_that_have_returned_are_not_waited_for(product):
+    assert with_early_return(product, 0).faults() == []

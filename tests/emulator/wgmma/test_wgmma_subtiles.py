@@ -1,4 +1,4 @@
-"""Products of parts of a tile: where they begin, as the compiler knows it or only the running kernel."""
+"""wgmma of subtiles, with static offsets and with run-time offsets."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ gpu.module @kernels {
 
 ALLOC = '%t = "smem.alloc"() : () -> !t'
 
-#: Memory that begins so many bytes behind one of 1024.
+#: A view of memory that begins BEGIN bytes behind a multiple of 1024.
 VIEW = """%bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
     %begin = arith.constant BEGIN : index
     %memory = memref.view %bytes[%begin][] : memref<?xi8, #gpu.address_space<workgroup>>
@@ -43,9 +43,9 @@ VIEW = """%bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<w
     %t = "smem.view"(%memory) {alignment = 128 : i64}
       : (memref<16384xbf16, #gpu.address_space<workgroup>>) -> !t"""
 
-KNOWN = '%p = "smem.subtile"(%t) {static_offsets = array<i64: ROW, COLUMN>} : (!t) -> !p'
+STATIC = '%p = "smem.subtile"(%t) {static_offsets = array<i64: ROW, COLUMN>} : (!t) -> !p'
 
-READ = """%c0 = arith.constant 0 : index
+DYNAMIC = """%c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %n0 = memref.load %N[%c0] : memref<2xi32>
     %n1 = memref.load %N[%c1] : memref<2xi32>
@@ -66,7 +66,7 @@ def check(whole, part, swizzle, row, column, reserved=0):
 
 
 def computed(text, whole, part, swizzle, numbers=(0, 0), reserved=0):
-    """A and B as f32, and what the kernel makes of them."""
+    """Return A and B as f32, and the kernel's result."""
     for name, value in (("WHOLE", whole), ("PART", part), ("SWIZZLE", swizzle)):
         text = text.replace(name, value)
     random = np.random.default_rng(0)
@@ -80,17 +80,17 @@ def computed(text, whole, part, swizzle, numbers=(0, 0), reserved=0):
 
 @pytest.mark.parametrize("row, column", [(64, 0), (64, 16), (0, 48), (64, 64)])
 @pytest.mark.parametrize("swizzle", ["128B", "64B", "32B", "none"])
-def test_a_part_that_begins_where_the_compiler_knows(swizzle, row, column):
-    check(ALLOC, KNOWN, swizzle, row, column)
+def test_subtile_with_static_offsets(swizzle, row, column):
+    check(ALLOC, STATIC, swizzle, row, column)
 
 
 @pytest.mark.parametrize("row, column", [(64, 48), (16, 16)])
 @pytest.mark.parametrize("swizzle", ["128B", "64B"])
-def test_a_part_that_begins_where_only_the_running_kernel_knows(swizzle, row, column):
-    check(ALLOC, READ, swizzle, row, column)
+def test_subtile_with_run_time_offsets(swizzle, row, column):
+    check(ALLOC, DYNAMIC, swizzle, row, column)
 
 
-#: Products are added of parts that begin at the counter of a loop; then that of the first part.
+#: A loop adds the products of subtiles that begin at its induction variable; then of the first subtile.
 COUNTED = """%zero = arith.constant 0 : index
     %next = arith.constant 16 : index
     %end = arith.constant 80 : index
@@ -98,15 +98,15 @@ COUNTED = """%zero = arith.constant 0 : index
       : (!t, index) -> !p
     %none = arith.constant 0.0 : f32
     %start = "smem.fill"(%none) : (f32) -> !d
-    %sum = scf.for %i = %zero to %end step %next iter_args(%so_far = %start) -> (!d) {
+    %sum = scf.for %i = %zero to %end step %next iter_args(%accumulated = %start) -> (!d) {
       %q = "smem.subtile"(%t, %i) {static_offsets = array<i64: -9223372036854775808, 0>}
         : (!t, index) -> !p
-      %more = "smem.mma"(%q, %b, %so_far) : (!p, !p, !d) -> !d
+      %more = "smem.mma"(%q, %b, %accumulated) : (!p, !p, !d) -> !d
       scf.yield %more : !d
     }"""
 
 
-def test_a_part_that_begins_where_a_loop_is():
+def test_subtile_at_the_induction_variable():
     text = TEXT.replace('%d = "smem.mma"(%p, %b)', '%d = "smem.mma"(%p, %b, %sum)')
     text = text.replace(": (!p, !p) -> !d", ": (!p, !p, !d) -> !d")
     a, b, found = computed(text, ALLOC, COUNTED, "128B")
@@ -116,6 +116,6 @@ def test_a_part_that_begins_where_a_loop_is():
 
 @pytest.mark.parametrize("line", [1, 2, 5])
 @pytest.mark.parametrize("swizzle", ["128B", "64B", "32B"])
-def test_a_pattern_that_begins_at_any_line(swizzle, line):
+def test_swizzle_pattern_that_begins_at_any_line(swizzle, line):
     whole = VIEW.replace("BEGIN", str(128 * line))
-    check(whole, KNOWN, swizzle, 64, 16, reserved=40960)
+    check(whole, STATIC, swizzle, 64, 16, reserved=40960)
