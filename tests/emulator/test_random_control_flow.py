@@ -1,4 +1,4 @@
-"""Random programs of nested ifs and loops, beside an interpreter that runs one thread at a time."""
+"""Random programs of nested ifs and loops, against an interpreter that runs one thread at a time."""
 
 from dataclasses import dataclass, field
 
@@ -14,7 +14,7 @@ OPS = {
     "subi": lambda a, b: a - b,
 }
 
-#: How many values are in reach of every statement; a statement replaces one of them.
+#: The number of values that every statement can use; a statement replaces one of them.
 VALUES = 3
 
 
@@ -30,7 +30,7 @@ class Compute:
 
 @dataclass(frozen=True)
 class If:
-    """Goes one way where `value & mask` is below `bound`; a barrier can stand on a warp's way."""
+    """Executes `then` where `value & mask` is below `bound`, else `otherwise`."""
 
     value: int
     mask: int
@@ -41,7 +41,7 @@ class If:
 
 @dataclass(frozen=True)
 class For:
-    """Takes `value & mask` turns."""
+    """Executes `body` `value & mask` times."""
 
     value: int
     mask: int
@@ -50,7 +50,7 @@ class For:
 
 @dataclass(frozen=True)
 class While:
-    """Goes on until `value & mask` is zero, halving it, at most as often as the mask has bits."""
+    """Executes `body` until `value & mask`, which is halved each time, is zero."""
 
     value: int
     mask: int
@@ -58,8 +58,8 @@ class While:
 
 
 @dataclass(frozen=True)
-class Meet:
-    """A barrier of the whole block; only where all threads come."""
+class Barrier:
+    """A barrier of the whole CTA; only where all threads reach it."""
 
 
 values = st.integers(0, VALUES - 1)
@@ -80,12 +80,12 @@ statements = st.recursive(
     lambda bodies: st.lists(computes | nested(bodies), min_size=1, max_size=3),
     max_leaves=5,
 )
-programs = st.lists(statements.map(tuple) | st.just((Meet(),)), min_size=1, max_size=3)
+programs = st.lists(statements.map(tuple) | st.just((Barrier(),)), min_size=1, max_size=3)
 
 
 @dataclass
 class Writer:
-    """Writes a program as MLIR; every statement carries all values."""
+    """Writes a program as MLIR; every statement yields all values."""
 
     lines: list = field(default_factory=list)
     count: int = 0
@@ -110,7 +110,7 @@ class Writer:
         found = self.new(f"arith.{s.op} {state[s.a]}, {state[s.b]} : i32")
         return [*state[: s.target], found, *state[s.target + 1 :]]
 
-    def write_meet(self, s, state):
+    def write_barrier(self, s, state):
         self.lines.append("gpu.barrier")
         return state
 
@@ -142,11 +142,11 @@ class Writer:
         return inner, pairs
 
     def write_for(self, s, state):
-        turns, zero, one = self.masked(state[s.value], s.mask), self.constant(0), self.constant(1)
+        trips, zero, one = self.masked(state[s.value], s.mask), self.constant(0), self.constant(1)
         name, results = self.results()
         inner, pairs = self.carried(state)
         self.lines.append(
-            f"{name}:{VALUES} = scf.for %i{self.count} = {zero} to {turns} step {one} "
+            f"{name}:{VALUES} = scf.for %i{self.count} = {zero} to {trips} step {one} "
             f"iter_args({pairs}) -> ({self.types()}) : i32 {{"
         )
         self.close(s.body, inner)
@@ -203,8 +203,8 @@ def written(program):
         writer.new(f"arith.muli %t32, {writer.constant(2654435761 - 2**32)} : i32"),
         writer.constant(7),
     ]
-    for part in program:
-        state = writer.write(part, state)
+    for section in program:
+        state = writer.write(section, state)
     for i, value in enumerate(state):
         writer.lines.append(f"memref.store {value}, %A[%tid, %c{i}] : memref<SIZEx{VALUES}xi32>")
     return "\n".join(writer.lines)
@@ -212,19 +212,19 @@ def written(program):
 
 @settings(max_examples=40)
 @given(programs, st.sampled_from([1, 7, 33, 64, 96]))
-def test_every_thread_computes_what_it_would_alone(program, block):
+def test_every_thread_computes_what_the_interpreter_does(program, block):
     out = np.zeros((block, VALUES), np.uint32)
     run(written(program).replace("SIZE", str(block)), out, block=block)
     expected = [
-        interpreted([s for part in program for s in part], initial(t)) for t in range(block)
+        interpreted([s for section in program for s in section], initial(t)) for t in range(block)
     ]
     assert out.tolist() == expected
 
 
 @settings(max_examples=40)
 @given(statements, st.sampled_from([64, 96]))
-def test_warps_may_wait_for_themselves_anywhere(body, block):
-    # A barrier of one warp in every body: warps part, and run at their own pace.
+def test_barriers_of_single_warps_anywhere(body, block):
+    # Every body has a barrier of one warp, so that warps execute at different times.
     program = [tuple(body)]
     out = np.zeros((block, VALUES), np.uint32)
     lines = written(program).replace("SIZE", str(block)).replace("%t32", "%warp")

@@ -1,4 +1,4 @@
-"""Random programs, lowered and run by the emulator, against float64."""
+"""Random matrix products, lowered and run by the emulator, against float64."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from mlir_smem.runtime import run_on_cpu
 
 @st.composite
 def programs(draw):
-    """Programs that fit into shared memory."""
+    """Random programs that fit into shared memory."""
     program = Program.draw(lambda name, items: draw(st.sampled_from(items), label=name))
     assume(program.fits)
     return program
@@ -29,12 +29,12 @@ def check(program):
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much])
 @given(programs())
-def test_a_random_program_computes_its_product_and_breaks_no_rule(program):
+def test_random_programs_compute_their_product(program):
     note(program.text)
     check(program)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_programs_that_the_chip_runs_too(seed):
-    # The GPU tests compare the emulator with the chip on programs of the same seeds, and many more.
+def test_programs_that_the_gpu_tests_run(seed):
+    # The GPU tests compare the emulator with the chip on programs of these seeds, and of many more.
     check(Program.seeded(seed))

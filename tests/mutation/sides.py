@@ -57,7 +57,7 @@ EMULATED: tuple[Files, ...] = (
         "emulator/tma/test_bulk_copies": (4, ()),
         "emulator/wgmma/test_wgmma_assembly": (2, ()),
         "emulator/tma/test_tma_pipeline": (1, ()),
-        "emulator/test_gemm_on_cpu": (4, ("it_is_right",)),
+        "emulator/test_gemm_on_cpu": (4, ("gemm_is_exact",)),
         "runtime/test_arguments": (9, ("lines_begin", "matrices_that_do_not_fit")),
     },
 )

@@ -55,7 +55,7 @@ def _has_ptxas():
         return False
 
 
-needs_ptxas = pytest.mark.skipif(not _has_ptxas(), reason="there is no ptxas")
+needs_ptxas = pytest.mark.skipif(not _has_ptxas(), reason="ptxas is not installed")
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def computed(body, block):
 
 
 @each_block
-def test_a_diamond_with_arguments(block):
+def test_diamond_with_arguments(block):
     body = """
     cf.cond_br %odd, ^a(%t32 : i32), ^b
   ^a(%x: i32):
@@ -68,7 +68,7 @@ def test_loop_with_a_trip_count_for_each_thread(block):
 
 
 @each_block
-def test_a_loop_with_a_second_exit(block):
+def test_loop_with_a_second_exit(block):
     # Threads leave in iteration t, or in iteration 7 to another block.
     body = """
     %seven = arith.constant 7 : i32

@@ -119,9 +119,9 @@ def test_two_f32_to_f8(target, packed, relu):
             f"%v = {op} : vector<2xi8> ({target})\n    %r = llvm.bitcast %v : vector<2xi8> to i16"
         )
     found = converted(body, high, low, np.uint16)
-    for part, source in ((found >> 8, high), (found & 0xFF, low)):
+    for half, source in ((found >> 8, high), (found & 0xFF, low)):
         numbers = [expected(form, x, most, relu) for x in source.astype(float).tolist()]
-        check(part.astype(np.uint8), numbers, form.dtype, 0x7F)
+        check(half.astype(np.uint8), numbers, form.dtype, 0x7F)
 
 
 @pytest.mark.parametrize("relu", [False, True])
@@ -134,9 +134,9 @@ def test_every_f16_to_f8(target, relu):
     %r = nvvm.convert.f16x2.to.f8x2 %h {{{words[2:]}}} : vector<2xf16> -> i16 ({target})"""
     high, low = every[0::2], every[1::2]
     found = converted(body, high, low, np.uint16)
-    for part, source in ((found >> 8, high), (found & 0xFF, low)):
+    for half, source in ((found >> 8, high), (found & 0xFF, low)):
         numbers = [expected(form, x, most, relu) for x in source.astype(float).tolist()]
-        check(part.astype(np.uint8), numbers, form.dtype, 0x7F)
+        check(half.astype(np.uint8), numbers, form.dtype, 0x7F)
 
 
 @pytest.mark.parametrize("relu", [False, True])
@@ -149,10 +149,10 @@ def test_every_f8_to_f16(source, relu):
     %h = nvvm.convert.f8x2.to.f16x2 %v {{{words}}} : vector<2xi8> ({source}) -> vector<2xf16>
     %r = llvm.bitcast %h : vector<2xf16> to i32"""
     found = converted(body, codes, codes[::-1].copy(), np.uint32)
-    for part, source_codes in ((found >> 16, codes), (found & 0xFFFF, codes[::-1])):
+    for half, source_codes in ((found >> 16, codes), (found & 0xFFFF, codes[::-1])):
         values = source_codes.copy().view(form.dtype).astype(float).tolist()
         numbers = [expected(FORMATS["f16"], x, None, relu) for x in values]
-        check(part.astype(np.uint16), numbers, np.float16, 0x7FFF)
+        check(half.astype(np.uint16), numbers, np.float16, 0x7FFF)
 
 
 @pytest.mark.parametrize("relu", [False, True])
@@ -169,9 +169,9 @@ def test_two_f32_to_16_bits(target, rounding, saturates, relu):
     found = converted(body, high, low, np.uint32)
     function = Format.round if rounding == "rn" else toward_zero
     limit = most if saturates else None
-    for part, source in ((found >> 16, high), (found & 0xFFFF, low)):
+    for half, source in ((found >> 16, high), (found & 0xFFFF, low)):
         numbers = [expected(form, x, limit, relu, function) for x in source.astype(float).tolist()]
-        check(part.astype(np.uint16), numbers, form.dtype, 0x7FFF)
+        check(half.astype(np.uint16), numbers, form.dtype, 0x7FFF)
 
 
 @pytest.mark.parametrize(

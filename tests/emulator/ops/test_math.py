@@ -94,7 +94,7 @@ SMALL = [element for element in FORMATS if element != "f64"]
 
 @pytest.mark.parametrize("name", ["math.fma", "llvm.intr.fma"])
 @pytest.mark.parametrize("element", SMALL)
-def test_a_fused_multiply_add_rounds_once(name, element):
+def test_fused_multiply_add_rounds_once(name, element):
     form = FORMATS[element]
     rows = list(product(form.edges(), repeat=3))
     for first in range(0, len(rows), 1024):

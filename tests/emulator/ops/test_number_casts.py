@@ -52,7 +52,7 @@ def test_index_is_an_integer_of_64_bits(width):
 
 
 def numbers(element):
-    """Edge cases of rounding from a format to narrower ones: ties, their neighbours, limits, subnormals."""
+    """Edge cases of rounding to narrower formats: ties, their neighbours, limits, subnormals."""
     values = FORMATS[element].edges()
     for other in FORMATS.values():
         step = 2.0 ** (1 - other.precision)
@@ -156,7 +156,7 @@ def test_floats_are_truncated_to_integers(dialect, width, source):
 @pytest.mark.parametrize(
     "integer, real", [("i16", "f16"), ("i16", "bf16"), ("i32", "f32"), ("i64", "f64")]
 )
-def test_a_bitcast_keeps_the_bits(name, integer, real):
+def test_bitcast_keeps_the_bits(name, integer, real):
     dtype = FORMATS[real].dtype
     values = np.array(integers(int(integer[1:])), f"u{dtype.itemsize}")
     there = elementwise(f'"{name}"(%a) : ({integer}) -> {real}', [values], dtype)

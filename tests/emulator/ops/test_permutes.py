@@ -36,14 +36,14 @@ def permuted(mode, low, high, selector):
 
 
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=32))
-def test_the_default_mode(words):
+def test_default_mode(words):
     arrays = [np.array(column, np.uint32) for column in zip(*words, strict=True)]
     found = elementwise("nvvm.prmt <default> %b, %a, %c : i32", arrays, np.uint32)
     assert found.tolist() == [permuted("default", a, c, b) for a, b, c in words]
 
 
 @pytest.mark.parametrize("mode", TABLE)
-def test_the_other_modes(mode):
+def test_other_modes(mode):
     low, high = np.full(8, 0x33221100, np.uint32), np.full(8, 0x77665544, np.uint32)
     selector = np.arange(8, dtype=np.uint32) + 4 * np.arange(8, dtype=np.uint32)
     two = mode in ("f4e", "b4e")
@@ -53,7 +53,7 @@ def test_the_other_modes(mode):
     assert found.tolist() == expected
 
 
-def test_a_selector_that_all_threads_share():
+def test_uniform_selector():
     words = np.arange(32, dtype=np.uint32) * 0x01020304
     out = np.zeros(32, np.uint32)
     body = """

@@ -57,7 +57,7 @@ def test_loop_with_a_different_trip_count_in_each_thread(block):
 
 
 @pytest.mark.parametrize(
-    "bounds, turns",
+    "bounds, trips",
     [
         ("%c4 to %c4 step %c1", 0),
         ("%c8 to %c4 step %c1", 0),
@@ -66,18 +66,18 @@ def test_loop_with_a_different_trip_count_in_each_thread(block):
         ("%negative to %c2 step %c1", 5),
     ],
 )
-def test_trip_counts(bounds, turns):
+def test_trip_counts(bounds, trips):
     body = f"""
     %negative = arith.constant -3 : index
     %r = scf.for %i = {bounds} iter_args(%s = %zero) -> (i32) {{
       %v = arith.addi %s, %one : i32
       scf.yield %v : i32
     }}"""
-    assert computed(body) == [turns] * 64
+    assert computed(body) == [trips] * 64
 
 
-@pytest.mark.parametrize("word, turns", [("", 0), ("unsigned ", 5)])
-def test_signed_and_unsigned_loops(word, turns):
+@pytest.mark.parametrize("word, trips", [("", 0), ("unsigned ", 5)])
+def test_signed_and_unsigned_loops(word, trips):
     body = f"""
     %from = arith.constant 2147483646 : i32
     %to = arith.constant -2147483645 : i32
@@ -85,7 +85,7 @@ def test_signed_and_unsigned_loops(word, turns):
       %v = arith.addi %s, %one : i32
       scf.yield %v : i32
     }}"""
-    assert computed(body) == [turns] * 64
+    assert computed(body) == [trips] * 64
 
 
 def test_loop_carried_values_are_passed_in_parallel():
@@ -122,7 +122,7 @@ def test_inner_bounds_depend_on_the_outer_iteration():
     assert computed(body, 40) == expected
 
 
-def test_a_while_counts_collatz_steps():
+def test_while_counts_collatz_steps():
     body = """
     %two = arith.constant 2 : i32
     %three = arith.constant 3 : i32

@@ -22,7 +22,7 @@ def rows(*lines, source=MATRIX):
     return out
 
 
-def test_a_vector_is_loaded_and_stored():
+def test_vector_load_and_store():
     assert rows("%w = arith.addf %v, %v : vector<4xf32>").tolist() == (2 * MATRIX).tolist()
 
 
@@ -49,7 +49,7 @@ def test_slices_of_rows():
     assert rows(*lines).tolist() == MATRIX[:, [2, 3, 2, 3]].tolist()
 
 
-def test_a_constant_slice_goes_into_each_thread_s_vector():
+def test_constant_slice_is_inserted_into_each_threads_vector():
     lines = [
         "%s = arith.constant dense<[-1.0, -2.0]> : vector<2xf32>",
         "%w = vector.insert_strided_slice %s, %v {offsets = [0], strides = [1]} "
@@ -68,7 +68,7 @@ def test_shuffles_of_two_vectors(op):
     assert found.tolist() == [[r[3], 10, r[0], 13] for r in MATRIX.tolist()]
 
 
-def test_a_shuffle_of_one_vector_and_poison():
+def test_shuffle_of_one_vector_and_poison():
     lines = [
         "%k = llvm.mlir.undef : vector<4xf32>",
         "%w = llvm.shufflevector %v, %k [3, 2, 1, 0] : vector<4xf32>",
@@ -152,7 +152,7 @@ def test_element_that_is_not_inserted_is_poison(dialect, at):
     assert [f.kind for f in faults(body)] == ([Kind.POISON] if at else [])
 
 
-def test_a_vector_with_a_poison_element_cannot_be_used():
+def test_use_of_a_vector_with_a_poison_element():
     body = """
     %one = arith.constant 1.0 : f32
     %u = llvm.mlir.undef : vector<2xf32>
@@ -236,7 +236,7 @@ def test_loads_and_stores_through_both_spaces(element, count):
     assert out.tobytes() == values.tobytes()
 
 
-def test_a_vector_load_is_as_aligned_as_its_elements():
+def test_vector_load_has_the_alignment_of_its_elements():
     # The row need not begin at a multiple of 16 bytes, so that four accesses are made.
     flat, out = np.arange(40, dtype=np.float32), np.zeros((THREADS, 4), np.float32)
     body = """
@@ -250,7 +250,7 @@ def test_a_vector_load_is_as_aligned_as_its_elements():
     assert only_fault(aligned, flat, out, block=THREADS).kind is Kind.MISALIGNED
 
 
-def test_a_vector_beyond_its_array():
+def test_vector_load_out_of_bounds():
     body = """
     %w = vector.load %A[%tid, %c2] : memref<8x4xf32>, vector<4xf32>"""
     found = only_fault(body, MATRIX.copy(), block=THREADS)

@@ -186,7 +186,7 @@ def test_large_dense_constants_and_infinities(element):
 
 
 @pytest.mark.parametrize("element, bits", [("f16", "0x7C00"), ("bf16", "0xFF80")])
-def test_an_infinity_in_a_dense_constant(element, bits):
+def test_infinity_in_a_dense_constant(element, bits):
     dtype = next(d for d, name in ELEMENTS.items() if name == element)
     out = np.zeros(1, dtype)
     body = f"""
@@ -198,7 +198,7 @@ def test_an_infinity_in_a_dense_constant(element, bits):
 
 
 @given(st.lists(st.integers(0, 2**16 - 1), min_size=4, max_size=4))
-def test_a_bitcast_of_a_vector_keeps_the_order_of_bytes(halves):
+def test_bitcast_of_a_vector_keeps_the_order_of_bytes(halves):
     out = np.zeros(2, np.uint32)
     body = "".join(
         f"%h{i} = arith.constant {h - 2**16 if h >= 2**15 else h} : i16\n"

@@ -122,7 +122,7 @@ def test_reinterpret_cast_begins_at_the_base():
     assert gathered(view, type_, (3, 2)).tolist() == expected
 
 
-def test_a_cast_changes_nothing():
+def test_cast_changes_nothing():
     type_ = "memref<?x?x?xi32>"
     view = f"%v = memref.cast %A : {TYPE} to {type_}"
     assert (gathered(view, type_, (4, 5, 6)) == SOURCE).all()

@@ -121,7 +121,7 @@ def test_shuffles_of_the_gpu_dialect(word, mode, width):
     assert valid.tolist() == [predicate for _, predicate in lanes]
 
 
-def test_a_shuffle_of_the_gpu_dialect_of_16_bits_is_refused():
+def test_shuffle_of_16_bits_of_the_gpu_dialect_is_refused():
     body = """
     %x = arith.constant 1.0 : f16
     %r, %p = gpu.shuffle xor %x, %t32, %t32 : f16"""
@@ -186,7 +186,7 @@ def test_mask_may_name_threads_that_have_returned(condition):
     assert faults(body, VALUES[:32].copy(), np.ones(32, np.int32), block=32) == []
 
 
-def test_both_sides_of_a_branch_cannot_exchange_values():
+def test_two_branches_cannot_exchange_values():
     lines = shuffle("bfly", 31, "-1", block=32)
     body = f"""
     %some = arith.cmpi ult, %tid, %c16 : index
@@ -220,7 +220,7 @@ def test_value_of_a_lane_outside_the_mask():
     )
 
 
-def test_a_shuffle_of_poison():
+def test_shuffle_of_poison():
     body = """
     %mask = arith.constant -1 : i32
     %v = llvm.mlir.undef : i32

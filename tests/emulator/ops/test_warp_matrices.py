@@ -80,8 +80,8 @@ def stores(count, transposed):
 def shuffled_rows(seed):
     """The byte offset of each lane's row, a random permutation of the rows of its warp."""
     rng = np.random.default_rng(seed)
-    parts = [rng.permutation(32) * 16 + warp * 4 * MATRIX for warp in range(THREADS // 32)]
-    return np.concatenate(parts).astype(np.int32)
+    rows = [rng.permutation(32) * 16 + warp * 4 * MATRIX for warp in range(THREADS // 32)]
+    return np.concatenate(rows).astype(np.int32)
 
 
 def places(rows, count, transposed):
@@ -147,7 +147,7 @@ def test_correct_ldmatrix_has_no_faults():
     assert loading() == []
 
 
-def test_a_row_that_is_not_aligned():
+def test_row_that_is_not_aligned():
     rows = shuffled_rows(0)
     rows[3] += 8
     (found,) = loading(rows=rows)
@@ -173,7 +173,7 @@ def test_row_out_of_bounds_names_its_thread():
     assert found.message.startswith("thread 37 reads 16 bytes at shared address")
 
 
-def test_a_missing_barrier_before_ldmatrix():
+def test_missing_barrier_before_ldmatrix():
     (found,) = loading(before="")
     assert found.kind is Kind.RACE
     assert "gpu.barrier is missing" in found.message
@@ -203,7 +203,7 @@ def test_rows_of_a_copy_that_is_not_waited_for():
     assert loading(fill=fill, before="nvvm.cp.async.wait.group 0\n    gpu.barrier") == []
 
 
-def test_a_store_after_ldmatrix_without_a_barrier():
+def test_store_after_ldmatrix_without_a_barrier():
     later = loads(4, False) + "\n    llvm.store %v, %mine : vector<4xi32>, !llvm.ptr<3>"
     (found,) = loading(later)
     assert found.kind is Kind.RACE

@@ -1,4 +1,4 @@
-"""Barriers: threads that wait for others, by name and count, in any branch, or for ever."""
+"""Barriers: by number and thread count, in different branches; deadlocks and illegal barriers."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ MIRROR = """
 
 
 def mirrored(barrier):
-    """Each thread writes a number, and reads that of another; what it read."""
+    """What each thread reads of the element that thread 255 - t wrote, with a barrier between."""
     out = np.zeros(256, np.int32)
     run(SETUP + MIRROR + STORE + barrier + LOAD, out, block=256, symbols=SYMBOLS)
     return out.tolist()
@@ -53,12 +53,12 @@ def mirrored(barrier):
         "nvvm.barrier id = %one number_of_threads = %n256",
     ],
 )
-def test_a_barrier_of_the_block(barrier):
+def test_barriers_of_the_whole_cta(barrier):
     found = mirrored(f"\n    {barrier}\n")
     assert found == list(range(255, -1, -1))
 
 
-def test_without_a_barrier_it_is_a_race():
+def test_missing_barrier_is_a_race():
     out = np.zeros(256, np.int32)
     fault = only_fault(SETUP + MIRROR + STORE + LOAD, out, block=256, symbols=SYMBOLS)
     assert fault.kind is Kind.RACE
@@ -99,14 +99,14 @@ def partitions(form, produce=PRODUCE, signal=SYNC, wait=SYNC, consume=CONSUME):
 
 @pytest.mark.parametrize("signal", [SYNC, ARRIVE], ids=["waits", "arrives"])
 @pytest.mark.parametrize("form", PARTITIONS)
-def test_a_producer_and_a_consumer(form, signal):
+def test_producer_and_consumer(form, signal):
     out = np.zeros(256, np.int32)
     run(partitions(form, signal=signal), out, block=256, symbols=SYMBOLS)
     assert out.tolist() == [0] * 128 + [2 * t for t in range(128)]
 
 
 @pytest.mark.parametrize("form", PARTITIONS)
-def test_warps_are_one_again_at_the_next_barrier(form):
+def test_partitions_reconverge_at_the_next_barrier(form):
     rest = f"""
     gpu.barrier
     %last = arith.constant 127 : index
@@ -119,15 +119,15 @@ def test_warps_are_one_again_at_the_next_barrier(form):
 
 
 @pytest.mark.parametrize("form", PARTITIONS)
-def test_what_is_written_after_an_arrival_is_not_seen(form):
+def test_writes_after_an_arrival_are_not_ordered(form):
     body = partitions(form, produce="", signal=ARRIVE + PRODUCE)
     found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
     assert Kind.RACE in {fault.kind for fault in found}
 
 
 @pytest.mark.parametrize("form", PARTITIONS)
-def test_who_only_arrives_sees_nothing(form):
-    # The consumer writes before the barrier; the producer, who did not wait, reads it.
+def test_thread_that_only_arrives_is_not_ordered_after_others(form):
+    # The consumer writes before the barrier; the producer, which did not wait, reads it.
     early = f"\n      memref.store %one, %s[%tid] : {SPACE}"
     peek = f"""
       %p = arith.addi %tid, %c128 : index
@@ -138,14 +138,14 @@ def test_who_only_arrives_sees_nothing(form):
     assert {fault.kind for fault in found} & {Kind.RACE, Kind.UNINITIALISED}
 
 
-def test_warps_pass_their_own_barriers_many_times():
+def test_warps_pass_their_own_barriers_repeatedly():
     body = f"""
     %id = arith.addi %warp, %one : i32
-    %turns = arith.index_cast %warp : i32 to index
+    %trips = arith.index_cast %warp : i32 to index
     %x = arith.constant 31 : index
     %p = arith.xori %tid, %x : index
     memref.store %zero, %s[%tid] : {SPACE}
-    scf.for %i = %c0 to %turns step %c1 {{
+    scf.for %i = %c0 to %trips step %c1 {{
       nvvm.barrier id = %id number_of_threads = %n32
       %l = memref.load %s[%p] : {SPACE}
       nvvm.barrier id = %id number_of_threads = %n32
@@ -159,8 +159,8 @@ def test_warps_pass_their_own_barriers_many_times():
     assert out.tolist() == [t // 32 for t in range(256)]
 
 
-def test_a_barrier_in_a_loop_whose_turns_differ_is_passed_by_those_who_are_left():
-    # Threads that have returned are not waited for.
+def test_barrier_in_a_loop_with_different_trip_counts():
+    # A barrier does not wait for threads that have returned.
     body = """
     cf.br ^head(%zero : i32)
   ^head(%i: i32):
@@ -178,7 +178,7 @@ def test_a_barrier_in_a_loop_whose_turns_differ_is_passed_by_those_who_are_left(
     assert out.tolist() == [t // 32 for t in range(256)]
 
 
-def test_warps_that_return_early_do_not_hold_up_the_others():
+def test_barrier_does_not_wait_for_warps_that_returned():
     body = f"""
     cf.cond_br %quarter, ^end, ^go
   ^go:
@@ -197,7 +197,7 @@ def test_warps_that_return_early_do_not_hold_up_the_others():
 
 
 @pytest.mark.parametrize("block", [1, 20, 48, 100])
-def test_blocks_of_any_size_have_barriers(block):
+def test_barriers_in_ctas_of_any_size(block):
     out = np.zeros(block, np.int32)
     body = f"""
     {STORE}
@@ -209,24 +209,24 @@ def test_blocks_of_any_size_have_barriers(block):
     assert out.tolist() == [1] * block
 
 
-# What goes wrong.
+# Violations.
 
 
-def wrong(body, **options):
-    """The one violation of a kernel without results."""
+def fault_of(body, **options):
+    """The only fault of a kernel without results."""
     return only_fault(SETUP + body, block=256, symbols=SYMBOLS, **options)
 
 
 @pytest.mark.parametrize("barrier", ["gpu.barrier", "nvvm.barrier id = %one"])
-def test_a_barrier_that_a_part_of_a_warp_reaches(barrier):
-    fault = wrong(f"scf.if %half {{ {barrier}\n }}")
+def test_barrier_in_divergent_code_of_a_warp(barrier):
+    fault = fault_of(f"scf.if %half {{ {barrier}\n }}")
     assert fault.kind is Kind.DIVERGENT
     assert fault.line.startswith(f"scf.if %half {{ {barrier}")
     assert "threads 0 to 15, a part of a warp" in fault.message
 
 
-def test_a_barrier_that_some_warps_never_reach():
-    fault = wrong("scf.if %first {\n gpu.barrier \n } else { \n nvvm.barrier id = %two \n }")
+def test_barrier_that_some_warps_never_reach():
+    fault = fault_of("scf.if %first {\n gpu.barrier \n } else { \n nvvm.barrier id = %two \n }")
     assert fault.kind is Kind.DEADLOCK
     assert fault.line == "gpu.barrier"
     assert fault.message.startswith("all threads wait for ever: threads 0 to 127 at ")
@@ -235,15 +235,15 @@ def test_a_barrier_that_some_warps_never_reach():
     assert "for barrier 2, at which 128 threads have arrived" in fault.message
 
 
-def test_two_partitions_that_wait_for_each_other_crosswise():
+def test_two_partitions_that_wait_for_each_other():
     one, other = (f"\n nvvm.barrier id = %{n} number_of_threads = %n256" for n in ("one", "two"))
-    fault = wrong(f"scf.if %first {{ {one} {other} \n }} else {{ {other} {one} \n }}")
+    fault = fault_of(f"scf.if %first {{ {one} {other} \n }} else {{ {other} {one} \n }}")
     assert fault.kind is Kind.DEADLOCK
     assert "barrier 1" in fault.message
     assert "barrier 2" in fault.message
 
 
-def test_a_deadlock_says_that_others_have_returned():
+def test_message_of_a_deadlock_names_threads_that_have_returned():
     body = """
     cf.cond_br %first, ^end, ^wait
   ^wait:
@@ -251,28 +251,28 @@ def test_a_deadlock_says_that_others_have_returned():
     cf.br ^end
   ^end:
     gpu.return"""
-    fault = wrong(body)
+    fault = fault_of(body)
     assert fault.kind is Kind.DEADLOCK
     assert fault.message.endswith("the other threads have returned")
 
 
 @pytest.mark.parametrize("id_", [16, -1])
-def test_a_barrier_that_no_block_has(id_):
-    fault = wrong(f"%id = arith.constant {id_} : i32\n nvvm.barrier id = %id")
+def test_barrier_number_out_of_range(id_):
+    fault = fault_of(f"%id = arith.constant {id_} : i32\n nvvm.barrier id = %id")
     assert fault.kind is Kind.BARRIER
     assert "a block has 16" in fault.message
 
 
 @pytest.mark.parametrize("count", [0, 20, 48, 288, -32])
-def test_a_count_that_no_barrier_has(count):
-    fault = wrong(
+def test_illegal_thread_counts(count):
+    fault = fault_of(
         f"%n = arith.constant {count} : i32\n nvvm.barrier id = %one number_of_threads = %n"
     )
     assert fault.kind is Kind.BARRIER
     assert "expected a multiple of 32 up to the block's 256" in fault.message
 
 
-def test_counts_that_differ():
+def test_thread_counts_that_differ():
     side = "\n nvvm.barrier id = %one number_of_threads = "
     found = faults(
         SETUP + f"scf.if %first {{ {side} %n256\n }} else {{ {side} %n192\n }}",
@@ -283,14 +283,14 @@ def test_counts_that_differ():
     assert "arrives at barrier 1 for 192 threads, but others did for 256" in found[0].message
 
 
-def test_an_arrival_before_the_last_one_was_taken():
+def test_second_arrival_before_the_barrier_completes():
     arrive = "\n nvvm.barrier.arrive id = %one number_of_threads = %n256"
-    fault = wrong(f"scf.if %first {{ {arrive} {arrive}\n }}")
+    fault = fault_of(f"scf.if %first {{ {arrive} {arrive}\n }}")
     assert fault.kind is Kind.BARRIER
     assert "arrives again at barrier 1 before the others came: threads 0 to 127" in fault.message
 
 
-def test_threads_of_a_warp_that_name_different_barriers():
-    fault = wrong("%id = arith.andi %t32, %one : i32\n nvvm.barrier id = %id")
+def test_barrier_number_that_differs_within_a_warp():
+    fault = fault_of("%id = arith.andi %t32, %one : i32\n nvvm.barrier id = %id")
     assert fault.kind is Kind.DIVERGENT
     assert "disagree" in fault.message

@@ -1,4 +1,4 @@
-"""Vector clocks, beside a model that keeps for each thread the set of the events it has seen."""
+"""Vector clocks, against a model that stores for each thread the set of events ordered before it."""
 
 import numpy as np
 from hypothesis import given
@@ -9,20 +9,20 @@ from mlir_smem.emulator.rules.order import Order
 
 THREADS = 5
 
-some = st.sets(st.integers(0, THREADS - 1), min_size=1).map(sorted)
-everyone = st.just(list(range(THREADS)))
+some_threads = st.sets(st.integers(0, THREADS - 1), min_size=1).map(sorted)
+all_threads = st.just(list(range(THREADS)))
 
-#: A write by a thread, a fence, a barrier, and a release with the acquire of it by others.
-steps = st.one_of(
-    st.tuples(st.just("write"), some),
-    st.tuples(st.just("fence"), some),
-    st.tuples(st.just("synchronise"), some | everyone),
-    st.tuples(st.just("pass on"), some, some),
+#: A write, a fence, a barrier, and a release that other threads acquire.
+actions = st.one_of(
+    st.tuples(st.just("write"), some_threads),
+    st.tuples(st.just("fence"), some_threads),
+    st.tuples(st.just("synchronise"), some_threads | all_threads),
+    st.tuples(st.just("release"), some_threads, some_threads),
 )
 
 
 class Model:
-    """Sets of events, each a number: what a thread sees, and what it makes the async proxy see."""
+    """Sets of events for each thread: those ordered before it, and those visible to the async proxy."""
 
     def __init__(self):
         self.seen = [set() for _ in range(THREADS)]
@@ -36,8 +36,8 @@ class Model:
             self.proxied[t] = self.proxied[t] | proxied
 
 
-def played(history):
-    """Both models after a history, and who wrote each event in which epoch."""
+def run_both(history):
+    """Return both models after a history, and the thread and epoch of each write."""
     order, model, events = Order(THREADS), Model(), []
     for name, threads, *others in history:
         index = np.array(threads)
@@ -58,25 +58,25 @@ def played(history):
     return order, model, events
 
 
-@given(st.lists(steps, max_size=25))
-def test_a_thread_sees_what_is_ordered_before(history):
-    order, model, events = played(history)
+@given(st.lists(actions, max_size=25))
+def test_writes_ordered_before_a_thread(history):
+    order, model, events = run_both(history)
     for number, (writer, epoch) in enumerate(events):
         for thread in range(THREADS):
             assert (epoch <= order.seen[thread, writer]) == (number in model.seen[thread])
 
 
-@given(st.lists(steps, max_size=25))
-def test_the_async_proxy_sees_what_a_fence_was_on_the_way_of(history):
-    order, model, events = played(history)
+@given(st.lists(actions, max_size=25))
+def test_writes_visible_to_the_async_proxy(history):
+    order, model, events = run_both(history)
     for number, (writer, epoch) in enumerate(events):
         for thread in range(THREADS):
             assert (epoch <= order.proxied[thread, writer]) == (number in model.proxied[thread])
 
 
-@given(st.lists(steps, max_size=25), some)
-def test_the_horizon_is_what_all_of_some_threads_see(history, threads):
-    order, model, events = played(history)
+@given(st.lists(actions, max_size=25), some_threads)
+def test_horizon_is_what_is_ordered_before_all_given_threads(history, threads):
+    order, model, events = run_both(history)
     mask = np.isin(np.arange(THREADS), threads)
     seen, proxied = order.horizon(Lanes(mask).index)
     for number, (writer, epoch) in enumerate(events):
@@ -84,9 +84,9 @@ def test_the_horizon_is_what_all_of_some_threads_see(history, threads):
         assert (epoch <= proxied[writer]) == all(number in model.proxied[t] for t in threads)
 
 
-@given(st.lists(steps, max_size=25))
-def test_nobody_knows_more_of_a_thread_than_itself(history):
-    order, _, _ = played(history)
+@given(st.lists(actions, max_size=25))
+def test_clocks_do_not_exceed_the_threads_own_epoch(history):
+    order, _, _ = run_both(history)
     assert (order.seen <= order.epoch).all()
     assert (order.proxied <= order.seen).all()
     assert (np.diagonal(order.seen) == order.epoch).all()

@@ -1,4 +1,4 @@
-"""The rules of ordinary accesses and of cp.async, each broken in as few lines as it takes."""
+"""Rules of ordinary accesses and of cp.async, each violated by a minimal kernel."""
 
 import numpy as np
 import pytest
@@ -24,16 +24,16 @@ BARRIER = "\n    gpu.barrier"
 OPTIONS = {"block": 64, "symbols": f"memref.global @x : {TYPE}"}
 
 
-def all_of(*lines):
+def faults_of(*lines):
     return faults(SETUP + "".join(lines), **OPTIONS)
 
 
-def one_of(*lines):
+def fault_of(*lines):
     return only_fault(SETUP + "".join(lines), **OPTIONS)
 
 
-def test_a_read_of_what_nothing_has_written():
-    fault = one_of(READ)
+def test_read_of_uninitialised_bytes():
+    fault = fault_of(READ)
     assert fault.kind is Kind.UNINITIALISED
     assert fault.line.endswith("// the read")
     assert fault.message == (
@@ -41,38 +41,38 @@ def test_a_read_of_what_nothing_has_written():
     )
 
 
-def test_only_the_blank_bytes_are_told():
+def test_message_names_only_the_uninitialised_bytes():
     half = f"scf.if %first {{\n memref.store %one, %s[%tid] : {TYPE}\n }}"
-    fault = one_of(half, BARRIER, READ)
+    fault = fault_of(half, BARRIER, READ)
     assert fault.kind is Kind.UNINITIALISED
     assert "reads the bytes from 0x480 to 0x4ff" in fault.message
 
 
-def test_a_write_and_another_thread_s_read():
-    fault = one_of(WRITE, OTHER_READ)
+def test_write_and_read_of_two_threads():
+    fault = fault_of(WRITE, OTHER_READ)
     assert fault.kind is Kind.RACE
     assert fault.line.endswith("// the other read")
     assert fault.message.startswith("reads the bytes from 0x400 to 0x4ff, which thread 1 at ")
     assert fault.message.endswith("wrote: gpu.barrier is missing between them")
 
 
-def test_a_write_and_another_thread_s_write():
-    fault = one_of(WRITE, OTHER_WRITE)
+def test_writes_of_two_threads():
+    fault = fault_of(WRITE, OTHER_WRITE)
     assert fault.kind is Kind.RACE
     assert fault.line.endswith("// the other write")
     assert "writes the bytes from 0x400 to 0x4ff, which thread 1 at " in fault.message
     assert fault.message.endswith("wrote: gpu.barrier is missing between them")
 
 
-def test_a_read_and_another_thread_s_write():
-    fault = one_of(WRITE, BARRIER, READ, OTHER_WRITE)
+def test_read_and_later_write_of_two_threads():
+    fault = fault_of(WRITE, BARRIER, READ, OTHER_WRITE)
     assert fault.kind is Kind.RACE
     assert fault.line.endswith("// the other write")
     assert "which thread 1 may still be reading: gpu.barrier is missing" in fault.message
 
 
-def test_several_threads_that_write_the_same_bytes_at_once():
-    fault = one_of(f"memref.store %t32, %s[%c2] : {TYPE} // the write")
+def test_several_threads_write_the_same_bytes_at_once():
+    fault = fault_of(f"memref.store %t32, %s[%c2] : {TYPE} // the write")
     assert fault.kind is Kind.RACE
     assert fault.line.endswith("// the write")
     assert fault.message == ("several threads write the bytes from 0x408 to 0x40b at the same time")
@@ -89,20 +89,20 @@ def test_several_threads_that_write_the_same_bytes_at_once():
         (WRITE, BARRIER, OTHER_READ, BARRIER, WRITE, BARRIER, OTHER_READ.replace("%q", "%p")),
     ],
 )
-def test_programs_with_their_barriers(lines):
-    assert all_of(*lines) == []
+def test_programs_with_barriers_have_no_faults(lines):
+    assert faults_of(*lines) == []
 
 
 def test_one_thread_writes_for_all():
     write = f"\n scf.if %leader {{\n memref.store %one, %s[%c2] : {TYPE}\n }}"
     read = f"\n %r = memref.load %s[%c2] : {TYPE}"
-    assert all_of(write, BARRIER, read) == []
-    fault = one_of(write, read)
+    assert faults_of(write, BARRIER, read) == []
+    fault = fault_of(write, read)
     assert fault.kind is Kind.RACE
     assert "which thread 0 at " in fault.message
 
 
-def test_both_sides_of_a_branch_are_different_threads():
+def test_two_branches_race():
     sides = f"""
     scf.if %first {{
       memref.store %one, %s[%c2] : {TYPE}
@@ -113,7 +113,7 @@ def test_both_sides_of_a_branch_are_different_threads():
     assert found
 
 
-def test_bytes_of_one_word_are_told_apart():
+def test_bytes_of_one_word_are_distinguished():
     bytes_ = f"memref<64xi8, {SHARED}>"
     body = f"""
     %s = memref.get_global @x : {bytes_}
@@ -147,17 +147,17 @@ OWN = f"""
     %r = memref.load %s[%tid] : {TYPE} // the read
     memref.store %r, %B[%tid] : memref<64xi32>"""
 MIRROR = OWN.replace("%s[%tid]", "%s[%m]")
-OVER = f"\n    memref.store %t32, %s[%tid] : {TYPE} // the write"
+OVERWRITE = f"\n    memref.store %t32, %s[%tid] : {TYPE} // the write"
 
 
 def copies(*lines):
-    """What a kernel that copies does wrong, and what it read."""
+    """Return the faults of a kernel that copies, and the values that it read."""
     source, target = np.arange(100, 164, dtype=np.int32), np.zeros(64, np.int32)
     found = faults(COPY_SETUP + "".join(lines), source, target, **OPTIONS)
     return found, target.tolist()
 
 
-def test_a_copy_that_is_waited_for():
+def test_copy_with_a_wait():
     expected = list(range(100, 164))
     assert copies(COPY, COMMIT, WAIT.format(0), OWN) == ([], expected)
     assert copies(COPY, COMMIT, WAIT.format(0), BARRIER, MIRROR) == ([], expected[::-1])
@@ -175,7 +175,7 @@ def test_a_copy_that_is_waited_for():
     ],
     ids=["nothing", "no wait", "no commit", "a wait for others", "a wait before"],
 )
-def test_a_copy_that_is_read_too_early(lines):
+def test_read_before_the_copy_is_waited_for(lines):
     (fault,), _ = copies(*lines, OWN)
     assert fault.kind is Kind.COPY_IN_FLIGHT
     assert fault.line.endswith("// the read")
@@ -183,26 +183,26 @@ def test_a_copy_that_is_read_too_early(lines):
     assert "may not have copied yet: smem.copy_commit and smem.copy_wait" in fault.message
 
 
-def test_a_copy_that_is_written_over():
-    (fault,), _ = copies(COPY, COMMIT, OVER)
+def test_write_over_a_copy_in_flight():
+    (fault,), _ = copies(COPY, COMMIT, OVERWRITE)
     assert fault.kind is Kind.COPY_IN_FLIGHT
     assert fault.line.endswith("// the write")
     assert "may still be writing: smem.copy_wait (cp.async.wait_group) is missing" in fault.message
 
 
-def test_a_copy_that_another_thread_reads_without_a_barrier():
+def test_copy_of_another_thread_is_read_without_a_barrier():
     (fault,), _ = copies(COPY, COMMIT, WAIT.format(0), MIRROR)
     assert fault.kind is Kind.RACE
     assert "gpu.barrier is missing between them" in fault.message
 
 
-def test_a_copy_onto_what_others_may_still_read():
-    found, _ = copies(OVER, BARRIER, MIRROR, COPY, COMMIT, WAIT.format(0))
+def test_copy_over_reads_of_other_threads_without_a_barrier():
+    found, _ = copies(OVERWRITE, BARRIER, MIRROR, COPY, COMMIT, WAIT.format(0))
     assert [fault.kind for fault in found] == [Kind.RACE]
     assert found[0].line.endswith("// copy")
 
 
-def test_groups_are_waited_for_in_their_order():
+def test_wait_group_covers_the_oldest_groups():
     second = COPY.replace("%q,", "%q2,").replace("%p,", "%p2,")
     more = """
     %q2 = llvm.getelementptr %q[32] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32
@@ -221,7 +221,7 @@ def test_groups_are_waited_for_in_their_order():
     assert faults(lines + WAIT.format(0) + later, source, target, **options) == []
 
 
-def test_poison_is_told_where_it_is_used():
+def test_poison_is_reported_where_it_is_used():
     body = """
     %p = llvm.mlir.poison : i32
     %q = arith.addi %p, %t32 : i32 // here"""
@@ -230,7 +230,7 @@ def test_poison_is_told_where_it_is_used():
     assert fault.line.endswith("// here")
 
 
-def test_poison_of_one_side_is_none_for_the_threads_of_the_other():
+def test_poison_of_one_branch_does_not_affect_the_other():
     out = np.zeros(32, np.int32)
     body = """
     %low = arith.cmpi ult, %tid, %c16 : index
@@ -264,7 +264,7 @@ def test_poison_of_one_side_is_none_for_the_threads_of_the_other():
         "memref.store %p, %A[%tid] : memref<32xf32>",
     ],
 )
-def test_poison_ends_no_emulation_in_another_way(line):
+def test_poison_is_reported_by_every_op(line):
     body = f"%p = llvm.mlir.poison : f32\n{line} // here"
     found = faults(body, np.zeros(32, np.float32))
     assert {fault.kind for fault in found} == {Kind.POISON}

@@ -25,7 +25,7 @@ REGISTERS, N = BYTES // 2, 16
 STORED = "gpu.barrier // A is stored"
 
 
-def kernel(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=N):
+def build(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=N):
     """Return a kernel that stores A to tensor memory and multiplies it, its input image, and A * B."""
     rng, operands = np.random.default_rng(0), Operands()
     size = np.dtype(DTYPES[mix[1]]).itemsize
@@ -41,8 +41,8 @@ def kernel(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=
     row = thread // 32 * (m // 4) + half * 16 + thread % 32 // 4 + i // 2 * 8
     registers = words[row, thread % 4 * 2 + i % 2]
     operands.image[REGISTERS:][: registers.nbytes] = registers.reshape(-1).view(np.uint8)
-    made = mma_kernel(kind, [(0, descriptor, form.encode(), False)], m, N, lane)
-    made = made.without("mma %d, %m0a", "mma %d, %ta").without("6>, i64,", "6>, !llvm.ptr<6>,")
+    kernel = mma_kernel(kind, [(0, descriptor, form.encode(), False)], m, N, lane)
+    kernel = kernel.without("mma %d, %m0a", "mma %d, %ta").without("6>, i64,", "6>, !llvm.ptr<6>,")
     lines = [at("d", lane), at("ta", lane if a_lane is None else a_lane, column)]
     for i in range(halves):
         lines += [
@@ -54,7 +54,7 @@ def kernel(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=
             store(f"s{i}", f"v{i}", lane + 16 * i, N, "16x256b", 4),
         ]
     lines += [WAIT_STORE, BEFORE, STORED, AFTER]
-    return made.without(at("d", lane), "\n    ".join(lines)), operands.image, a @ b.T
+    return kernel.without(at("d", lane), "\n    ".join(lines)), operands.image, a @ b.T
 
 
 @pytest.mark.parametrize("m, lane", [(64, 0), (64, 16), (128, 0)])
@@ -62,8 +62,8 @@ def kernel(mix=("f16", "f16"), m=64, lane=0, a_lane=None, m_major=False, column=
     "mix", [("f16", "f16"), ("tf32", "tf32"), ("e4m3", "e5m2"), ("s8", "s8")], ids="-".join
 )
 def test_a_in_tensor_memory_is_multiplied_exactly(mix, m, lane):
-    made, image, expected = kernel(mix, m, lane)
-    found, registers = made.run(image)
+    kernel, image, expected = build(mix, m, lane)
+    found, registers = kernel.run(image)
     assert found == []
     dtype = np.int32 if mix[0] == "s8" else np.float32
     assert (matrix_of(registers.view(dtype), m, N) == expected).all()
@@ -79,42 +79,42 @@ def test_a_in_tensor_memory_is_multiplied_exactly(mix, m, lane):
     ],
 )
 def test_mma_needs_stores_of_a_to_be_waited_for_and_fenced(line, message):
-    made, image, _ = kernel()
-    found, _ = made.without(line).run(image)
+    kernel, image, _ = build()
+    found, _ = kernel.without(line).run(image)
     assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
     assert found[0].message.startswith("reads lanes 0 to 111 of columns 496 to 503")
     assert message in found[0].message
 
 
 def test_a_is_stored_again_before_the_mma_completes():
-    made, image, _ = kernel()
+    kernel, image, _ = build()
     again = f"{store('again', 'v0', 0, N, '16x256b', 4)}\n{WAIT_STORE}"
-    early = made.without("%state =", f"{again}\n%state =")
+    early = kernel.without("%state =", f"{again}\n%state =")
     found, _ = early.run(image)
     assert [fault.kind for fault in found] == [Kind.OVERWRITTEN]
     assert "which the tcgen05.mma at " in found[0].message
     assert "a wait for the mbarrier of its tcgen05.commit is missing" in found[0].message
     # After the wait and its fence the store is allowed.
-    assert made.without(AFTER, f"{AFTER}\n{again}", which=1).run(image)[0] == []
+    assert kernel.without(AFTER, f"{AFTER}\n{again}", which=1).run(image)[0] == []
 
 
 def test_a_is_freed_before_the_mma_completes():
-    made, image, _ = kernel()
-    alone = made.without("constant 129", "constant 128").without(COMMIT)
+    kernel, image, _ = build()
+    alone = kernel.without("constant 129", "constant 128").without(COMMIT)
     found, _ = alone.run(image)
     assert "tcgen05.dealloc" in found[-1].line
     assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT, Kind.OVERWRITTEN}
 
 
 def test_a_is_uninitialised():
-    made, image, _ = kernel(column=N + 8)
-    found, _ = made.run(image)
+    kernel, image, _ = build(column=N + 8)
+    found, _ = kernel.run(image)
     assert [fault.kind for fault in found] == [Kind.UNINITIALISED]
 
 
 def test_d_overlaps_a():
-    made, image, _ = kernel(column=N - 4)
-    found, _ = made.without("%s0dc = arith.constant 16", "%s0dc = arith.constant 12").run(image)
+    kernel, image, _ = build(column=N - 4)
+    found, _ = kernel.without("%s0dc = arith.constant 16", "%s0dc = arith.constant 12").run(image)
     assert [fault.kind for fault in found] == [Kind.OVERWRITTEN]
     assert found[0].message.startswith("writes lanes 0 to 111 of columns 480 to 495")
 
@@ -132,7 +132,7 @@ def test_d_overlaps_a():
     ],
 )
 def test_places_and_majorness_that_a_cannot_have(options, kind, message):
-    made, image, _ = kernel(**options)
-    found, _ = made.run(image)
+    kernel, image, _ = build(**options)
+    found, _ = kernel.run(image)
     assert [fault.kind for fault in found] == [kind]
     assert found[0].message.startswith(message)

@@ -24,7 +24,7 @@ from tcgen05_kernels import (
 
 from mlir_smem.emulator import EmulationError, Kind
 
-#: Four blocks of eight rows, 256 bytes apart.
+#: A descriptor of four groups of eight rows, 256 bytes apart.
 SBO = 256
 ROWS = (BASE + 1024) >> 4 | (SBO >> 4) << 32 | 1 << 46
 

@@ -210,8 +210,10 @@ def test_encodings_of_triton_and_cutlass_of_scaled_instructions(bits, kind, bloc
     a, b, n, a_mn, b_mn, k_bytes, factors, *first = expected
     types = TENSOR_MULTIPLICANDS[a], TENSOR_MULTIPLICANDS[b]
     scales = Scales(block, factors, *first)
-    wanted = Instruction(128, n, *types, "f32", a_mn, b_mn, 1, 1, False, k_bytes, scales)
-    assert scaled_instruction(bits, kind, block) == wanted
+    expected_instruction = Instruction(
+        128, n, *types, "f32", a_mn, b_mn, 1, 1, False, k_bytes, scales
+    )
+    assert scaled_instruction(bits, kind, block) == expected_instruction
 
 
 def checked(bits, kind, group):
@@ -258,10 +260,11 @@ def check_same(found, expected):
     assert (found.a_mn_major, found.b_mn_major) == (expected.a_mn_major, expected.b_mn_major)
     assert (found.a_sign < 0, found.b_sign < 0) == (expected.negate_a, expected.negate_b)
     assert found.saturates == expected.saturate
-    for type_, its in ((found.a, expected.a), (found.b, expected.b)):
+    for found_type, expected_type in ((found.a, expected.a), (found.b, expected.b)):
         # A byte holds two unpadded elements of 4 bits.
-        name = "e2m1x2" if its.name == "e2m1" else its.name.split("_")[0]
-        assert type_ == TENSOR_MULTIPLICANDS[name]
+        name = expected_type.name.split("_")[0]
+        name = "e2m1x2" if expected_type.name == "e2m1" else name
+        assert found_type == TENSOR_MULTIPLICANDS[name]
 
 
 #: An instruction of each kind; then the fields of all kinds, as first bit and width.

@@ -57,15 +57,15 @@ def with_a_in_tensor_memory(m, n, rows):
             store(f"s{half}", f"v{half}", 16 * half, column, "16x256b", 4),
         ]
     lines += [WAIT_STORE, BEFORE, "gpu.barrier // A is stored", AFTER]
-    made = pair_kernel(instructions, m, n).without(at("d", 0), "\n    ".join(lines))
-    made = made.without("mma %d, %m0a", "mma %d, %ta").without("6>, i64,", "6>, !llvm.ptr<6>,")
-    return made, image, b
+    kernel = pair_kernel(instructions, m, n).without(at("d", 0), "\n    ".join(lines))
+    kernel = kernel.without("mma %d, %m0a", "mma %d, %ta").without("6>, i64,", "6>, !llvm.ptr<6>,")
+    return kernel, image, b
 
 
 def test_a_in_tensor_memory():
     a = np.random.default_rng(1).integers(-4, 5, (256, 16))
-    made, image, b = with_a_in_tensor_memory(256, 16, np.split(a, 2))
-    found, registers = made.run(image)
+    kernel, image, b = with_a_in_tensor_memory(256, 16, np.split(a, 2))
+    found, registers = kernel.run(image)
     assert found == []
     assert (pair_matrix(registers.view(np.float32), 256, 16) == a @ b.T).all()
 
@@ -73,8 +73,8 @@ def test_a_in_tensor_memory():
 def test_each_half_of_the_columns_uses_the_copy_of_a_in_its_lanes():
     # With M = 128 each CTA holds two copies of its rows of A. Different copies show in D.
     rows = np.random.default_rng(1).integers(-4, 5, (2, 128, 16))
-    made, image, b = with_a_in_tensor_memory(128, 32, rows)
-    found, registers = made.run(image)
+    kernel, image, b = with_a_in_tensor_memory(128, 32, rows)
+    found, registers = kernel.run(image)
     assert found == []
     of_copies = [rows[:, at : at + 64].reshape(128, 16) for at in (0, 64)]
     expected = [a @ half.T for a, half in zip(of_copies, np.split(b, 2), strict=True)]
@@ -83,8 +83,8 @@ def test_each_half_of_the_columns_uses_the_copy_of_a_in_its_lanes():
 
 def test_a_of_the_peer_cta_that_is_not_waited_for():
     rows = np.zeros((2, 128, 16))
-    made, image, _ = with_a_in_tensor_memory(128, 32, rows)
-    found, _ = made.without(WAIT_STORE, f"scf.if %even {{ {WAIT_STORE} }}").run(image)
+    kernel, image, _ = with_a_in_tensor_memory(128, 32, rows)
+    found, _ = kernel.without(WAIT_STORE, f"scf.if %even {{ {WAIT_STORE} }}").run(image)
     assert found[0].message.startswith(
         "reads lanes 0 to 127 of columns 496 to 503 of tensor memory of"
     )

@@ -102,9 +102,9 @@ def cells(registers, shape, columns):
     lanes, at = cells_of(shape, columns * lanes_of(shape) // 32)
     found = np.zeros((128, columns), registers.dtype)
     for warp in range(4):
-        for part in range(32 // lanes_of(shape)):
-            first = warp * 32 + part * lanes_of(shape)
-            own = registers[warp * 32 :][:32, part * at.shape[1] :][:, : at.shape[1]]
+        for i in range(32 // lanes_of(shape)):
+            first = warp * 32 + i * lanes_of(shape)
+            own = registers[warp * 32 :][:32, i * at.shape[1] :][:, : at.shape[1]]
             found[first + lanes, at] = own
     return found
 

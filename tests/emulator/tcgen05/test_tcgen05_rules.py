@@ -35,9 +35,9 @@ FORM = 0x04020010
 STORED, LOADED = "gpu.barrier // stored", "gpu.barrier // loaded"
 
 
-def issue(name, adds, who="%leader"):
+def issue(name, adds, thread="%leader"):
     """Lines by which a thread issues an mma and commits."""
-    return f"scf.if {who} {{{mma(name, 'f16', A, B, FORM, adds)}\n      {COMMIT}\n    }}"
+    return f"scf.if {thread} {{{mma(name, 'f16', A, B, FORM, adds)}\n      {COMMIT}\n    }}"
 
 
 def waited(name):
@@ -264,7 +264,7 @@ def test_mma_of_different_shapes_are_not_ordered():
 def other_thread(between):
     """The kernel, in which another thread also issues an mma, after some lines."""
     lines = f"{between}\n%other = arith.cmpi eq, %t32, %five : i32\n"
-    lines += issue("k", True, who="%other")
+    lines += issue("k", True, thread="%other")
     more = ONCE.without("constant 129", "constant 130")
     return more.without(ARRIVE, f"{lines}\n{ARRIVE}")
 

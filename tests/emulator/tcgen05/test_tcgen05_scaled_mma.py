@@ -67,8 +67,8 @@ def test_a_in_tensor_memory(kind, name):
         "%rows = arith.constant 15360 : index",
         "%row = arith.muli %tid, %c8 : index",
         "%from = arith.addi %row, %rows : index",
-        f"%its = vector.load %A[%from] : memref<{BYTES // 4}xi32>, vector<8xi32>",
-        store("a", "its", 0, column, "32x32b", 8),
+        f"%rowbytes = vector.load %A[%from] : memref<{BYTES // 4}xi32>, vector<8xi32>",
+        store("a", "rowbytes", 0, column, "32x32b", 8),
         *(WAIT_STORE, BEFORE, "gpu.barrier", AFTER),
         at("ta", 0, column),
     ]

@@ -62,8 +62,8 @@ def loaded(array, box, swizzle, at, contiguous=None):
     coordinates = [at[d] for d in order_of(array.ndim, contiguous)]
     body = load(coordinates) + "\n" + WAIT + "\n" + dump("B", size)
     run_text(kernel(body, [array, result], maps, size), "k", (array, result), shared=size + 8)
-    wanted = expected(array, box, order_of(array.ndim, contiguous), at, swizzle)
-    return result.view(np.uint8), wanted
+    exact = expected(array, box, order_of(array.ndim, contiguous), at, swizzle)
+    return result.view(np.uint8), exact
 
 
 BF16 = ml_dtypes.bfloat16
@@ -86,16 +86,16 @@ def test_box_is_loaded(dtype, shape, box, contiguous, swizzle):
     unit = 16 // np.dtype(dtype).itemsize
     steps = [unit if d == contiguous else 1 for d in range(len(shape))]
     at = tuple(min(s, n - b) for s, n, b in zip(steps, shape, box, strict=True))
-    found, wanted = loaded(array, box, swizzle, at, contiguous)
-    assert (found == wanted).all()
+    found, exact = loaded(array, box, swizzle, at, contiguous)
+    assert (found == exact).all()
 
 
 @pytest.mark.parametrize(
     "swizzle, inner", [("32B", 16), ("64B", 32), ("128B", 64), ("128B_ATOM_32B", 64)]
 )
 def test_rows_as_wide_as_the_swizzle(swizzle, inner):
-    found, wanted = loaded(numbers((64, 128), BF16), (32, inner), swizzle, (8, 16))
-    assert (found == wanted).all()
+    found, exact = loaded(numbers((64, 128), BF16), (32, inner), swizzle, (8, 16))
+    assert (found == exact).all()
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_rows_as_wide_as_the_swizzle(swizzle, inner):
     ],
 )
 def test_out_of_bounds_elements_are_loaded_as_zeros(at):
-    found, wanted = loaded(numbers((40, 64), BF16), (16, 16), "32B", at)
-    assert (found == wanted).all()
+    found, exact = loaded(numbers((40, 64), BF16), (16, 16), "32B", at)
+    assert (found == exact).all()
 
 
 @pytest.mark.parametrize("at", [(0, 0), (3, 8), (30, 60), (100, 0), (5, 64)])
@@ -127,11 +127,11 @@ def test_box_is_stored_and_clipped(swizzle, at):
     body = f"{FILL}\n{FENCE}\ngpu.barrier\n{store(at[::-1])}"
     text = kernel(body, [result.view(np.float32)], maps, size)
     run_text(text, "k", (result.view(np.float32),), shared=size + 8)
-    wanted = np.full((40, 64), 7, np.int32)
+    exact = np.full((40, 64), 7, np.int32)
     for (i, j), offset in places([1, 0], box, 4, swizzle):
         if 0 <= at[0] + i < 40 and 0 <= at[1] + j < 64:
-            wanted[at[0] + i, at[1] + j] = offset // 4
-    assert (result == wanted).all()
+            exact[at[0] + i, at[1] + j] = offset // 4
+    assert (result == exact).all()
 
 
 # Copies at which the chip stops, or that it executes at another place.
