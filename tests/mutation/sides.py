@@ -118,7 +118,7 @@ _LEFT_OUT = {
     "test_long_text_is_read_at_once",
     "test_choice_of_an_a_that_is_loaded_into_registers",
     "test_choice_of_an_operand",
-    "test_ptxas_takes_the_same_text",
+    "test_ptxas_accepts_the_same_text",
 }
 
 _OPTIONS = (
