@@ -1,4 +1,7 @@
-"""The GEMM of `kernels/gemm` on the emulator: exact results, and violations when it is damaged."""
+"""The GEMM of `kernels/gemm` on the emulator.
+
+Its results are exact; the emulator reports violations when it is damaged.
+"""
 
 import re
 

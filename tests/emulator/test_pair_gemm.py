@@ -1,5 +1,7 @@
-"""A GEMM of CTA pairs, with pipelined stages and accumulators: exact results, and violations when it is
-damaged."""
+"""A GEMM of CTA pairs, with pipelined stages and accumulators.
+
+Its results are exact; the emulator reports violations when it is damaged.
+"""
 
 import re
 

@@ -59,7 +59,7 @@ class While:
 
 @dataclass(frozen=True)
 class Barrier:
-    """A barrier of the whole CTA; only where all threads reach it."""
+    """A barrier of the whole CTA; generated only where all threads reach it."""
 
 
 values = st.integers(0, VALUES - 1)

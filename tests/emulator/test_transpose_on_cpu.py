@@ -1,5 +1,7 @@
-"""The kernel of `kernels/gemm/generator/transpose.py` on the emulator: exact results, and violations when
-it is damaged."""
+"""The kernel of `kernels/gemm/generator/transpose.py` on the emulator.
+
+Its results are exact; the emulator reports violations when it is damaged.
+"""
 
 import re
 from functools import cache

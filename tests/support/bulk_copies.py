@@ -197,7 +197,7 @@ def _store(element: str, shape: tuple[int, int], swizzle: str, columns: bool) ->
 
 
 CASES = [
-    # Stores of what all threads wrote: all swizzles, both majornesses, several boxes, every size of an
+    # Stores of what all threads wrote: all swizzles, either majorness, several boxes, every size of an
     # element.
     *(
         _store("bf16", (128, 64), swizzle, columns)
