@@ -9,8 +9,8 @@ import numpy as np
 import pipeline_kernel
 import tma_pipeline
 
-from fuzz.generated.kernels import Kernel
 from fuzz.generated.gemms import Operand, Program
+from fuzz.generated.kernels import Kernel
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "matmul.mlir").read_text()
 
