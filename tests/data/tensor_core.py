@@ -1,9 +1,9 @@
-"""Writes tests/data/tensor_core_h200.npz: sums of products as an H200's tensor core computes them.
+"""Write tests/data/tensor_core_h200.npz: sums of products as an H200's tensor core computes them.
 
     python tests/data/tensor_core.py
 
-For each element type and kind of operands (`tests/support/edge_cases.py`) it holds 8 rows of A, 8 columns of B
-and their products, for K = 32: two instructions, of which the second adds to the first.
+For each element type and each case of `tests/support/edge_cases.py` the file holds 8 rows of A, 8 columns
+of B and their product for K = 32: two instructions, of which the second adds to the first.
 """
 
 import sys
@@ -13,7 +13,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from edge_cases import DTYPES, KINDS, operands, product_of
+from edge_cases import CASES, DTYPES, kernel_of, operands
 
 import mlir_smem
 from mlir_smem.runtime import run_on_gpu
@@ -25,13 +25,13 @@ K, KEPT = 32, 8
 def main() -> None:
     kept = {}
     for element in DTYPES:
-        compiled = mlir_smem.compile(product_of(element, K))
-        for kind in KINDS:
-            inputs = operands(kind, element, K)
-            product = run_on_gpu(compiled, "product", inputs, ["D"], (1,))["D"]
-            kept[f"{element}/{kind}/A"] = inputs["A"][:KEPT].view(np.uint16)
-            kept[f"{element}/{kind}/B"] = inputs["B"].T[:KEPT].view(np.uint16)
-            kept[f"{element}/{kind}/D"] = product[:KEPT, :KEPT].view(np.uint32)
+        compiled = mlir_smem.compile(kernel_of(element, K))
+        for case in CASES:
+            inputs = operands(case, element, K)
+            d = run_on_gpu(compiled, "product", inputs, ["D"], (1,))["D"]
+            kept[f"{element}/{case}/A"] = inputs["A"][:KEPT].view(np.uint16)
+            kept[f"{element}/{case}/B"] = inputs["B"].T[:KEPT].view(np.uint16)
+            kept[f"{element}/{case}/D"] = d[:KEPT, :KEPT].view(np.uint32)
     np.savez_compressed(OUTPUT, **kept)
 
 

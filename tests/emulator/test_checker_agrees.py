@@ -1,7 +1,7 @@
-"""The static checker against the emulator, on random programs whose synchronisation is damaged.
+"""The static checker against the emulator, on random programs with damaged synchronisation.
 
-What the checker proves right, the emulator must find right; what it calls an error, the emulator must
-see go wrong.
+The emulator must report nothing of a program that the checker proves, and a violation of a program that
+the checker rejects.
 """
 
 import re
@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from seeded_faults.edits import without
 
-from fuzz.generated.kernels import emulated, evaluated
 from fuzz.generated.gemms import Program
+from fuzz.generated.kernels import emulated, evaluated
 
-#: Damages that may, or may not, make a program wrong.
+#: Edits that make some programs wrong.
 DAMAGES = {
     "none": lambda text: text,
     "no fence": without('"smem.fence"'),
@@ -23,7 +23,7 @@ DAMAGES = {
     "no commit": lambda text: text.replace('"smem.copy_commit"() : () -> ()', ""),
     "no wait for copies": lambda text: re.sub(r'"smem\.copy_wait".*\n', "\n", text),
     "a copy left pending": lambda text: re.sub(r"(copy_wait.*pending =) 0", r"\1 1", text),
-    "an mma more left pending": lambda text: re.sub(
+    "one more mma left pending": lambda text: re.sub(
         r"(%on = .*pending =) (\d)", lambda m: f"{m[1]} {int(m[2]) + 1}", text
     ),
     "no mma left pending": lambda text: re.sub(r"(%on = .*pending =) \d", r"\1 0", text),
@@ -37,16 +37,16 @@ DAMAGES = {
 }
 
 
-#: The largest of what is drawn, where that is less than elsewhere, to be quick.
-MOST = {"blocks": 1, "n": 64}
+#: Upper limits of drawn values, lower than elsewhere to save time.
+LIMITS = {"blocks": 1, "n": 64}
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())
-def test_what_is_proven_holds_and_what_is_refused_fails(data):
+def test_proven_programs_are_right_and_rejected_ones_are_wrong(data):
 
     def choose(name, items):
-        allowed = [item for item in items if name not in MOST or item <= MOST[name]]
+        allowed = [item for item in items if name not in LIMITS or item <= LIMITS[name]]
         return data.draw(st.sampled_from(allowed), label=name)
 
     program = Program.draw(choose)
@@ -56,8 +56,8 @@ def test_what_is_proven_holds_and_what_is_refused_fails(data):
     note(text)
     kernel = replace(program.kernel(), text=text)
     found = evaluated(kernel)
-    seen = emulated(found.compiled, kernel)
+    reported = emulated(found.compiled, kernel)
     if found.said.evaluation == "proven":
-        assert seen == ""
+        assert reported == ""
     if found.said.evaluation == "wrong":
-        assert seen not in ("", "wrong result")
+        assert reported not in ("", "wrong result")

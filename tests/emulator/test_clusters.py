@@ -1,4 +1,4 @@
-"""Clusters: blocks that run together, their barrier, arrivals in other blocks, and who leaves when."""
+"""Clusters: special registers, the cluster barrier, arrivals in other CTAs, and early returns."""
 
 import numpy as np
 import pytest
@@ -6,11 +6,12 @@ from emulated import faults_of, memref, run_text
 
 from mlir_smem.emulator import EmulationError, Kind
 
-#: Where each block's mbarrier lies, and eight bytes before it.
+#: The address of eight bytes of each CTA's shared memory, which its mbarrier follows.
 START = 0x400
 
 
 def kernel(body, out, cluster, block=32):
+    """A module with a kernel `k` of clusters; each CTA has eight bytes at %at and an mbarrier %bar."""
     x, y, z = (*cluster, 1, 1)[:3]
     return f"""gpu.module @m {{
   gpu.func @k(%A: {memref(out)}) kernel attributes {{
@@ -46,14 +47,14 @@ def run(body, out, grid, cluster, block=32):
     return out
 
 
-def wrong(body, cluster=(2,), block=32):
+def faults(body, cluster=(2,), block=32):
     out = np.zeros((int(np.prod(cluster)), 32), np.int32)
     text = kernel(body, out, cluster, block)
     return faults_of(text, "k", (out,), block, cluster, shared=1024)
 
 
 def only(*arguments, **options):
-    found = wrong(*arguments, **options)
+    found = faults(*arguments, **options)
     assert len(found) == 1, found
     return found[0]
 
@@ -64,7 +65,7 @@ ARRIVE, RELAXED, WAIT = (
 BOTH = ARRIVE + WAIT
 
 
-# Who a block is.
+# The place of a CTA in its cluster.
 
 
 NAMES = {
@@ -81,7 +82,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_block_knows_its_place(name):
+def test_places_in_the_grid_and_in_the_cluster(name):
     grid, cluster = (4, 6, 2), (2, 3, 1)
     body = "%x = gpu.block_id x\n%y = gpu.block_id y\n%z = gpu.block_id z\n"
     for dim, letter in enumerate("xyz"):
@@ -94,8 +95,8 @@ def test_a_block_knows_its_place(name):
         body += f"memref.store {value}, %A[%x, %y, %z, %d{dim}] : memref<4x6x2x3xi32>\n"
     found = run(body, np.full((*grid, 3), -1, np.int32), grid, cluster, block=1)
     for at in np.ndindex(*grid):
-        wanted = NAMES[name](*map(np.array, (at, cluster, grid)))
-        assert found[at].tolist() == wanted.tolist()
+        expected = NAMES[name](*map(np.array, (at, cluster, grid)))
+        assert found[at].tolist() == expected.tolist()
 
 
 def test_ranks_count_along_x_first():
@@ -116,15 +117,15 @@ def test_ranks_count_along_x_first():
         (32, (32,), r"a cluster of \(32, 1, 1\) blocks is not possible; at most 16 in all"),
     ],
 )
-def test_a_grid_that_cannot_be(grid, cluster, message):
+def test_illegal_grids_and_clusters(grid, cluster, message):
     with pytest.raises(EmulationError, match=message):
         run("", np.zeros(1, np.int32), grid, cluster)
 
 
-# The cluster's barrier.
+# The cluster barrier.
 
 
-def test_each_block_has_its_own_shared_memory():
+def test_each_cta_has_its_own_shared_memory():
     body = f"""scf.if %first {{ llvm.store %rank, %at : i32, !llvm.ptr<3> }}
     {BOTH}
     %v = llvm.load %at : !llvm.ptr<3> -> i32
@@ -134,20 +135,22 @@ def test_each_block_has_its_own_shared_memory():
 
 
 @pytest.mark.parametrize("barrier, races", [(BOTH, False), (RELAXED + WAIT, True), (ARRIVE, True)])
-def test_the_clusters_barrier_orders_the_threads_of_a_block(barrier, races):
+def test_cluster_barrier_orders_the_threads_of_a_cta(barrier, races):
     body = f"""scf.if %first {{ llvm.store %rank, %at : i32, !llvm.ptr<3> }}
     {barrier}
     %v = llvm.load %at : !llvm.ptr<3> -> i32"""
     assert (
-        Kind.RACE in {f.kind for f in wrong(body, block=64)} if races else not wrong(body, block=64)
+        Kind.RACE in {f.kind for f in faults(body, block=64)}
+        if races
+        else not faults(body, block=64)
     )
 
 
-def test_it_is_passed_again_and_again():
+def test_cluster_barrier_is_passed_repeatedly():
     body = f"""%c5 = arith.constant 5 : index
     scf.for %i = %c0 to %c5 step %c1 {{
-      %turn = arith.index_cast %i : index to i32
-      scf.if %first {{ llvm.store %turn, %at : i32, !llvm.ptr<3> }}
+      %iteration = arith.index_cast %i : index to i32
+      scf.if %first {{ llvm.store %iteration, %at : i32, !llvm.ptr<3> }}
       {BOTH}
       %v = llvm.load %at : !llvm.ptr<3> -> i32
       memref.store %v, %A[%bid, %tid] : memref<2x32xi32>
@@ -156,16 +159,16 @@ def test_it_is_passed_again_and_again():
     assert run(body, np.zeros((2, 32), np.int32), 2, (2,)).tolist() == [[4] * 32] * 2
 
 
-def test_threads_that_have_returned_are_not_waited_for():
+def test_cluster_barrier_does_not_wait_for_threads_that_returned():
     body = f"""cf.cond_br %leads, ^end, ^go
   ^go:
     {BOTH}
     cf.br ^end
   ^end:"""
-    assert not wrong(body)
+    assert not faults(body)
 
 
-def test_a_block_that_does_not_arrive():
+def test_cta_that_does_not_arrive():
     body = f"""scf.if %first {{ nvvm.mbarrier.init %bar, %i1 : !llvm.ptr<3>, i32 }}
     gpu.barrier
     scf.if %leads {{ {BOTH} }} else {{
@@ -186,25 +189,25 @@ def test_a_block_that_does_not_arrive():
         (BOTH + WAIT, "arrives at the cluster's barrier never before it waits"),
     ],
 )
-def test_arrivals_and_waits_take_turns(body, message):
+def test_arrivals_and_waits_alternate(body, message):
     fault = only(body, cluster=(1,))
     assert fault.kind is Kind.BARRIER
     assert message in fault.message
 
 
 @pytest.mark.parametrize("what", [ARRIVE, WAIT])
-def test_a_part_of_a_warp(what):
+def test_cluster_barrier_by_some_threads_of_a_warp(what):
     fault = only(f"scf.if %first {{ {what} }}", cluster=(1,))
     assert fault.kind is Kind.DIVERGENT
 
 
-# Arrivals in other blocks.
+# Arrivals in other CTAs.
 
 INIT = f"""scf.if %first {{ nvvm.mbarrier.init %bar, %i1 : !llvm.ptr<3>, i32 }}
     nvvm.fence.mbarrier.init
     {BOTH}"""
 
-#: Block 1 arrives in block 0.
+#: CTA 1 arrives at the mbarrier of CTA 0.
 SEND = """
     %there = nvvm.mapa %bar, %i0 : !llvm.ptr<3> -> !llvm.ptr<7>
     scf.if %follows { scf.if %first { nvvm.mbarrier.arrive %there : !llvm.ptr<7> } }
@@ -215,52 +218,52 @@ RECEIVE = """scf.if %leads {
     """
 
 
-def test_an_arrival_in_another_block():
-    assert not wrong(INIT + SEND + RECEIVE)
+def test_arrival_in_another_cta():
+    assert not faults(INIT + SEND + RECEIVE)
 
 
-def test_an_arrival_that_nobody_waits_for():
+def test_arrival_that_no_thread_waits_for():
     fault = only(INIT + SEND)
     assert fault.kind is Kind.EXITED
-    assert not wrong(INIT + SEND + BOTH)
+    assert not faults(INIT + SEND + BOTH)
 
 
-def test_an_arrival_in_a_block_that_has_returned():
-    # Block 1 has work to do; block 0 is gone by then.
+def test_arrival_in_a_cta_that_has_returned():
+    # CTA 1 waits at a barrier; CTA 0 has returned before it arrives.
     body = INIT + "scf.if %follows { nvvm.barrier id = %i1 number_of_threads = %all }" + SEND
-    found = wrong(body)
+    found = faults(body)
     assert {fault.kind for fault in found} == {Kind.EXITED}
     assert "the cluster's block 0" in found[0].message
 
 
-def test_an_mbarrier_that_another_block_does_not_know():
+def test_mbarrier_that_is_initialised_without_a_cluster_barrier():
     body = INIT.replace(BOTH, "gpu.barrier\n") + SEND + RECEIVE + BOTH
-    found = wrong(body)
+    found = faults(body)
     assert [fault.kind for fault in found] == [Kind.RACE]
     assert "nvvm.cluster.arrive and nvvm.cluster.wait" in found[0].message
 
 
-def test_a_block_that_the_cluster_has_not():
+def test_rank_outside_the_cluster():
     fault = only(INIT + "%there = nvvm.mapa %bar, %i2 : !llvm.ptr<3> -> !llvm.ptr<7>")
     assert fault.kind is Kind.OUT_OF_BOUNDS
     assert fault.message == "names block 2 of a cluster of 2"
 
 
-def test_an_address_of_the_cluster_is_only_for_mbarriers():
+def test_cluster_addresses_are_for_mbarriers_only():
     body = "%there = nvvm.mapa %bar, %i0 : !llvm.ptr<3> -> !llvm.ptr<7>\n"
     with pytest.raises(EmulationError, match="accesses a cluster's shared memory"):
-        wrong(body + "%v = llvm.load %there : !llvm.ptr<7> -> i32")
+        faults(body + "%v = llvm.load %there : !llvm.ptr<7> -> i32")
     with pytest.raises(EmulationError, match="casts to or from a cluster's shared memory"):
-        wrong(body + "%v = llvm.addrspacecast %there : !llvm.ptr<7> to !llvm.ptr")
+        faults(body + "%v = llvm.addrspacecast %there : !llvm.ptr<7> to !llvm.ptr")
     with pytest.raises(EmulationError, match="maps another address than one of shared memory"):
-        wrong(
+        faults(
             "%g = llvm.addrspacecast %bar : !llvm.ptr<3> to !llvm.ptr\n"
             "%v = nvvm.mapa %g, %i0 : !llvm.ptr -> !llvm.ptr"
         )
 
 
-def test_warps_wait_for_mbarriers_of_their_own():
-    # Warp 0's phase is complete only when warp 1 has seen its own.
+def test_warps_wait_for_different_mbarriers():
+    # Warp 1 completes the phase of warp 0's mbarrier, after it has waited for its own.
     body = """
     %warp = arith.divui %tid, %c32 : index
     %warp32 = arith.index_cast %warp : index to i32
@@ -275,20 +278,20 @@ def test_warps_wait_for_mbarriers_of_their_own():
     %second = arith.cmpi eq, %tid, %c32 : index
     scf.if %second { %t = nvvm.mbarrier.arrive %bar : !llvm.ptr<3> -> i64 }
     gpu.barrier"""
-    assert not wrong(body, cluster=(1,), block=64)
+    assert not faults(body, cluster=(1,), block=64)
 
 
-# What whole warps and warpgroups execute.
+# Instructions of whole warps and warpgroups.
 
 
-def test_registers_of_a_warpgroup():
+def test_setmaxregister_by_whole_warpgroups():
     body = """%c128 = arith.constant 128 : index
     %fewer = arith.cmpi ult, %tid, %c128 : index
     scf.if %fewer { nvvm.setmaxregister decrease 40 } else { nvvm.setmaxregister increase 232 }"""
-    assert not wrong(body, cluster=(1,), block=256)
+    assert not faults(body, cluster=(1,), block=256)
 
 
-def test_registers_of_a_part_of_a_warpgroup():
+def test_setmaxregister_by_some_warps_of_a_warpgroup():
     body = """%some = arith.cmpi ult, %tid, %c32 : index
     scf.if %some { nvvm.setmaxregister decrease 40 }"""
     fault = only(body, cluster=(1,), block=128)
@@ -304,7 +307,7 @@ def test_one_thread_of_each_warp_is_elected():
     assert found.tolist() == ([1] + [0] * 31) * 2
 
 
-def test_an_election_in_a_part_of_a_warp():
+def test_elect_in_divergent_code_of_a_warp():
     fault = only("scf.if %first { %e = nvvm.elect.sync -> i1 }", cluster=(1,))
     assert fault.kind is Kind.DIVERGENT
     assert "is executed by thread 0, a part of a warp" in fault.message

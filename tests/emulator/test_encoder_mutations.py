@@ -1,8 +1,8 @@
 """The emulator notices an encoder of matrix descriptors that is wrong in any field.
 
-Each test edits constants of an encoder, as if its source had been edited, so that everything that
-shares them is wrong in the same way. A kernel whose result depends on the field is then compiled. It
-must break a rule of the emulator or compute another product than NumPy; without the edit it does not.
+Each test edits constants of an encoder, as if its source had been edited, so that all code that uses
+them is wrong in the same way. A kernel whose result depends on the field is then compiled. It must
+violate a rule of the emulator or compute another product than NumPy; without the edit it does neither.
 """
 
 import numpy as np
@@ -17,11 +17,11 @@ from encoder_edits import (
     drop,
     edit,
     is_right_unedited,
-    made,
+    kernel_of,
 )
 from mma_programs import PRODUCT, lowered
-from tcgen05_kernels import matrix_of, product
-from test_tensor_products import Operands, values
+from tcgen05_kernels import matrix_of, mma_kernel
+from tcgen05_operands import Operands, values
 
 from mlir_smem.layout import Swizzle, WgmmaDescriptor, element
 from mlir_smem.layout import descriptor as matrix_descriptor
@@ -44,7 +44,7 @@ BASE_OFFSETS = {
 
 #: The modes as `CUtensorMapSwizzle` numbers them.
 NUMBERED = {Swizzle.NONE: 0, Swizzle.B32: 1, Swizzle.B64: 2, Swizzle.B128: 3}
-#: For each architecture the class that encodes, and edits of its mode and version.
+#: For each architecture the encoder class, and edits of its mode and version.
 MODES = {
     WGMMA: (
         WgmmaDescriptor,
@@ -69,8 +69,8 @@ MODES = {
 }
 
 
-def pairs(edits):
-    """Parameters of the edits that come in a table of names."""
+def parameters(edits):
+    """Pytest parameters of a table of named edits."""
     return [pytest.param(change, id=name) for name, change in edits.items()]
 
 
@@ -79,7 +79,7 @@ def pairs(edits):
 
 @pytest.mark.parametrize("arch", [WGMMA, TCGEN05])
 @pytest.mark.parametrize("name", KERNELS)
-def test_the_kernels_are_right_as_they_are(name, arch):
+def test_kernels_are_right_without_edits(name, arch):
     if name in ("scaled", "long"):
         arch = {WGMMA: TCGEN05, TCGEN05: TCGEN05_LONG}[arch]
     assert is_right_unedited(name, arch)
@@ -87,20 +87,20 @@ def test_the_kernels_are_right_as_they_are(name, arch):
 
 @pytest.mark.parametrize("arch", [WGMMA, TCGEN05])
 @pytest.mark.parametrize("kernel", ["K-major", "MN-major"])
-@pytest.mark.parametrize("change", pairs(STRIDES))
-def test_a_stride_that_is_encoded_wrong(change, kernel, arch, monkeypatch):
+@pytest.mark.parametrize("change", parameters(STRIDES))
+def test_wrong_strides(change, kernel, arch, monkeypatch):
     check_noticed(monkeypatch, kernel, arch, matrix_descriptor, change)
 
 
 @pytest.mark.parametrize("arch", [WGMMA, TCGEN05])
-@pytest.mark.parametrize("change", pairs(SBO_ALONE))
-def test_the_stride_of_swizzled_rows(change, arch, monkeypatch):
+@pytest.mark.parametrize("change", parameters(SBO_ALONE))
+def test_wrong_stride_of_swizzled_rows(change, arch, monkeypatch):
     check_noticed(monkeypatch, "K-major swizzled", arch, matrix_descriptor, change)
 
 
 @pytest.mark.parametrize("arch", [WGMMA, TCGEN05])
-@pytest.mark.parametrize("change", pairs(BASE_OFFSETS))
-def test_a_base_offset_that_is_encoded_wrong(change, arch, monkeypatch):
+@pytest.mark.parametrize("change", parameters(BASE_OFFSETS))
+def test_wrong_base_offset(change, arch, monkeypatch):
     check_noticed(monkeypatch, "view", arch, matrix_descriptor, change)
 
 
@@ -113,24 +113,24 @@ def test_a_base_offset_that_is_encoded_wrong(change, arch, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("kernel", ["K-major swizzled", "MN-major"])
-def test_a_mode_or_a_version_that_is_encoded_wrong(arch, change, kernel, monkeypatch):
+def test_wrong_mode_or_version(arch, change, kernel, monkeypatch):
     check_noticed(monkeypatch, kernel, arch, MODES[arch][0], change)
 
 
 @pytest.mark.parametrize("arch", [WGMMA, TCGEN05])
 @pytest.mark.parametrize("bits", [3, 5])
-def test_strides_that_count_8_bytes_or_32(bits, arch, monkeypatch):
+def test_strides_in_units_of_8_or_32_bytes(bits, arch, monkeypatch):
     change = {"encode_address": lambda value: (value & 0x3FFFF) >> bits}
     check_noticed(monkeypatch, "K-major", arch, matrix_descriptor, change)
 
 
 @pytest.mark.parametrize("change", [{"LBO_MODE": at(51, 1)}, {"LBO_MODE": at(53, 1)}], ids=str)
-def test_the_mode_of_an_absolute_lbo(change, monkeypatch):
+def test_wrong_position_of_the_lbo_mode(change, monkeypatch):
     check_noticed(monkeypatch, "long", TCGEN05_LONG, tcgen05_descriptor, change)
 
 
 @pytest.mark.parametrize("first", [15, 17])
-def test_an_absolute_lbo(first, monkeypatch):
+def test_wrong_position_of_an_absolute_lbo(first, monkeypatch):
     check_noticed(monkeypatch, "long", TCGEN05_LONG, matrix_descriptor, {"LBO": at(first, 14)})
 
 
@@ -147,15 +147,15 @@ def test_an_absolute_lbo(first, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("arch", [WGMMA, TCGEN05])
-def test_a_field_that_is_left_out(kernel, field, arch, monkeypatch):
-    """No field means that of the mode."""
+def test_missing_field(kernel, field, arch, monkeypatch):
+    """`field` is None for the swizzle mode."""
     encoder = MODES[arch][0]
     assert is_right_unedited(kernel, arch)
     drop(monkeypatch, encoder, field or encoder.mode)
-    assert not made(kernel).is_right(arch)
+    assert not kernel_of(kernel).is_right(arch)
 
 
-# -- the start address, which the pipeline encodes at run time ---------------------------------------
+# -- the start address, which compiled kernels encode at run time ------------------------------------
 
 STARTS = {
     "start a bit higher": {"START": at(1, 14)},
@@ -166,7 +166,7 @@ STARTS = {
 
 
 def wgmma_by_hand():
-    """A function that says whether a product by `wgmma` is right whose A has its start in a number."""
+    """A function: whether an mma by `wgmma`, with A's whole descriptor as a constant, is right."""
     kernel = lowered(PRODUCT)
 
     def is_right():
@@ -179,7 +179,7 @@ def wgmma_by_hand():
 
 
 def tcgen05_by_hand():
-    """The same of `tcgen05`, and of both operands."""
+    """The same for `tcgen05`, and for both operands."""
     rng, operands = np.random.default_rng(0), Operands()
     a, b = (values("f16", rng, (rows, 16)) for rows in (64, 16))
     placed = [operands.place(each, "f16", "k", Swizzle.B128) for each in (a, b)]
@@ -187,16 +187,16 @@ def tcgen05_by_hand():
     form = InstructionDescriptor(KINDS["f16"], element("f16"), element("f16"), 64, 16)
 
     def is_right():
-        step = (*(each.encode() for each in descriptors), form.encode(), False)
-        found, registers = product("f16", [step], 64, 16).run(operands.image)
+        instruction = (*(each.encode() for each in descriptors), form.encode(), False)
+        found, registers = mma_kernel("f16", [instruction], 64, 16).run(operands.image)
         return not found and (matrix_of(registers.view(np.float32), 64, 16) == a @ b.T).all()
 
     return is_right
 
 
 @pytest.mark.parametrize("by_hand", [wgmma_by_hand, tcgen05_by_hand])
-@pytest.mark.parametrize("change", pairs(STARTS))
-def test_a_start_address_that_is_encoded_wrong(change, by_hand, monkeypatch):
+@pytest.mark.parametrize("change", parameters(STARTS))
+def test_wrong_start_address(change, by_hand, monkeypatch):
     is_right = by_hand()
     assert is_right()
     edit(monkeypatch, matrix_descriptor, **change)
@@ -204,7 +204,7 @@ def test_a_start_address_that_is_encoded_wrong(change, by_hand, monkeypatch):
 
 
 @pytest.mark.parametrize("by_hand", [wgmma_by_hand, tcgen05_by_hand])
-def test_a_start_address_that_is_left_out(by_hand, monkeypatch):
+def test_missing_start_address(by_hand, monkeypatch):
     is_right = by_hand()
     assert is_right()
     for encoder in (WgmmaDescriptor, Tcgen05Descriptor):

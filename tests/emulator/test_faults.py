@@ -1,4 +1,4 @@
-"""Each seeded fault is found, by the static checker or by the emulator; correct kernels are silent."""
+"""Each seeded fault is found by the static checker or by the emulator; correct kernels have no faults."""
 
 import runpy
 from pathlib import Path
@@ -18,7 +18,7 @@ PAGE = (DOCS / "faults.md").read_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_correct_kernel_raises_nothing(name):
+def test_correct_kernels_have_no_faults(name):
     kernel = base(name)
     found = evaluated(kernel)
     assert found.said.evaluation == "proven"
@@ -26,25 +26,25 @@ def test_a_correct_kernel_raises_nothing(name):
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_a_fault_is_found_as_the_page_says(fault):
+def test_faults_are_found_as_the_page_states(fault):
     found = evaluation(fault)
     assert found.found
     assert SCRIPT["row"](fault, found) in PAGE.splitlines(), "run `make docs`"
 
 
-def test_the_page_has_every_fault():
+def test_page_lists_every_fault():
     introduction, rows = SCRIPT["INTRODUCTION"], len(FAULTS)
     assert PAGE.startswith(introduction)
-    written = PAGE.removeprefix(introduction + "\n").splitlines()
-    assert [row.split(" | ")[0] for row in written[:rows]] == [f"| {f.name}" for f in FAULTS]
-    assert written[rows:] == ["", f"{rows} faults."]
+    listed = PAGE.removeprefix(introduction + "\n").splitlines()
+    assert [row.split(" | ")[0] for row in listed[:rows]] == [f"| {f.name}" for f in FAULTS]
+    assert listed[rows:] == ["", f"{rows} faults."]
 
 
-def test_there_are_faults_of_every_kind():
+def test_at_least_30_faults_with_unique_names():
     assert len(FAULTS) >= 30
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
 
 
-def test_a_remark_alone_finds_nothing():
+def test_remark_alone_does_not_find_a_fault():
     assert not Evaluation("remark", "").found
     assert not Evaluation("", "").found

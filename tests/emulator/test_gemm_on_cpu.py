@@ -1,4 +1,7 @@
-"""The GEMM of `kernels/gemm` on the emulator: right and silent, and silent no more with a fault."""
+"""The GEMM of `kernels/gemm` on the emulator.
+
+Its results are exact; the emulator reports violations when it is damaged.
+"""
 
 import re
 
@@ -48,11 +51,11 @@ def options(kernel, config, grid):
         (Problem(), (1, 1), 2, (256, 128, 128)),
         (Problem(), (2, 1), 2, (200, 264, 136)),
         (Problem(b_major="k"), (1, 2), 2, (136, 256, 64)),
-        # More steps along K than stages: blocks wait for others of their row and column.
+        # More K blocks than stages: CTAs wait for others of their row and column.
         (Problem(a_major="m"), (2, 2), 1, (256, 256, 200)),
     ],
 )
-def test_it_is_right(problem, cluster, consumers, extents):
+def test_gemm_is_exact(problem, cluster, consumers, extents):
     config = Config(tile=(128, 128, 64), cluster=cluster, consumers=consumers, stages=2)
     kernel = compiled(problem, config)
     a, b, c = matrices(problem, *extents)
@@ -62,7 +65,7 @@ def test_it_is_right(problem, cluster, consumers, extents):
 
 
 def integers(rng, shape, dtype):
-    """Numbers of which the sums of products are exact."""
+    """Small integers, whose sums of products are exact."""
     return rng.integers(-3, 4, shape).astype(dtype)
 
 
@@ -86,7 +89,7 @@ def integers(rng, shape, dtype):
     ],
 )
 def test_types_and_buffers(a, b, c, config):
-    """Two blocks compute several tiles each, so that buffers and phases come round again."""
+    """Two CTAs compute several tiles each, so that buffers and phases are used again."""
     majors = ("k", "k") if a != "bf16" else ("k", "n")
     kernel = compiled(Problem(a, b, c, *majors), config)
     rng, dtypes = np.random.default_rng(7), [DTYPES[name] for name in (a, b, c)]
@@ -108,15 +111,15 @@ def lowered():
 
 
 def dropped(text, op, *which):
-    """The text without some of the lines that hold an op, counted from 0; all if none are named."""
+    """The text without some of the lines that contain an op; `which` counts them from 0, default all."""
     lines = text.splitlines(keepends=True)
     found = [number for number, line in enumerate(lines) if re.search(op, line)]
-    gone = {found[i] for i in which} if which else set(found)
-    assert gone
-    return "".join(line for number, line in enumerate(lines) if number not in gone)
+    removed = {found[i] for i in which} if which else set(found)
+    assert removed
+    return "".join(line for number, line in enumerate(lines) if number not in removed)
 
 
-#: What is left out, and the rules of which at least one is then broken.
+#: The lines that are removed, and violations of which the emulator reports at least one.
 FAULTS = {
     "the consumers' waits for full stages": (
         (r"try_wait\.parity", 2, 3),
@@ -127,18 +130,18 @@ FAULTS = {
         {Kind.OVERWRITTEN, Kind.COPY_IN_FLIGHT, Kind.BARRIER},
     ),
     "the bytes of A": ((r"mbarrier\.expect_tx", 0), {Kind.BARRIER}),
-    "the wait for mma before a stage is given back": (
+    "the wait for mma before a stage is released": (
         (r"wgmma\.wait\.group",),
         {Kind.OVERWRITTEN},
     ),
-    "the arrivals in other blocks": ((r"mbarrier\.arrive .*ptr<7>",), {Kind.DEADLOCK}),
+    "the arrivals in other CTAs": ((r"mbarrier\.arrive .*ptr<7>",), {Kind.DEADLOCK}),
     "the fence before a store": ((r"fence\.proxy",), {Kind.UNFENCED}),
     "the wait for a buffer that is written": (
         (r"try_wait\.parity", 1),
         {Kind.RACE, Kind.UNINITIALISED},
     ),
     "the wait for a buffer that is free": ((r"try_wait\.parity", 4), {Kind.OVERWRITTEN}),
-    "the wait before a buffer is given back": ((r"bulk\.wait_group 1",), {Kind.OVERWRITTEN}),
+    "the wait before a buffer is released": ((r"bulk\.wait_group 1",), {Kind.OVERWRITTEN}),
     "the commit of stores": ((r"bulk\.commit",), {Kind.OVERWRITTEN}),
     "the last barrier of the cluster": ((r"cluster\.(arrive|wait) ", 2, 3), {Kind.EXITED}),
     "the first barrier of the cluster": ((r"cluster\.(arrive|wait) ", 0, 1), {Kind.RACE}),
@@ -146,7 +149,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_found(name, lowered):
+def test_damage_is_found(name, lowered):
     edit, kinds = FAULTS[name]
     arrays = matrices(Problem(), 512, 128, 256)
     text = dropped(lowered.located, *edit)

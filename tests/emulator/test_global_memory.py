@@ -1,4 +1,4 @@
-"""Arrays in global memory: every size and order, and accesses that miss them."""
+"""Arrays in global memory: every element type and stride, and accesses out of bounds."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ each_dtype = pytest.mark.parametrize("dtype", ELEMENTS, ids=ELEMENTS.values())
 
 
 @each_dtype
-def test_elements_of_every_type_are_copied(dtype):
+def test_copies_of_every_element_type(dtype):
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2 if dtype.kind == "b" else 256, 64 * dtype.itemsize, np.uint8)
     source = bits.view(dtype)
@@ -26,7 +26,7 @@ def test_elements_of_every_type_are_copied(dtype):
 
 
 @each_dtype
-def test_pointers_reach_the_same_bytes(dtype):
+def test_pointers_to_the_same_bytes(dtype):
     element = ELEMENTS[dtype]
     source = np.arange(32).astype(dtype)
     target = np.zeros(32, dtype)
@@ -46,7 +46,7 @@ def test_pointers_reach_the_same_bytes(dtype):
 
 @pytest.mark.parametrize("width", [2, 3, 4, 8])
 @pytest.mark.parametrize("element, dtype", [("f32", np.float32), ("i16", np.uint16)])
-def test_vectors_are_loaded_at_once(element, dtype, width):
+def test_vectors_are_loaded_and_stored(element, dtype, width):
     source, target = np.arange(256, dtype=dtype), np.zeros(256, dtype)
     vector = f"vector<{width}x{element}>"
     body = ""
@@ -65,7 +65,7 @@ def test_vectors_are_loaded_at_once(element, dtype, width):
 
 
 @pytest.mark.parametrize("width, size", [(2, 8), (3, 12), (4, 16)])
-def test_vectors_are_loaded_with_the_alignment_that_they_have_in_llvm(width, size):
+def test_vector_loads_have_llvms_default_alignment(width, size):
     source, target = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
     body = f"""
     %i = memref.extract_aligned_pointer_as_index %A : {memref(source)} -> index
@@ -93,7 +93,7 @@ def test_indices_follow_the_strides(order):
     assert (target == source.T).all()
 
 
-def test_results_go_back_into_column_major_arrays():
+def test_column_major_results():
     target = np.zeros((4, 8), np.float32, order="F")
     body = f"""
     %y = gpu.thread_id y
@@ -106,7 +106,7 @@ def test_results_go_back_into_column_major_arrays():
     assert (target == np.arange(32).reshape(4, 8)).all()
 
 
-def test_arrays_of_no_dimensions_and_of_no_elements():
+def test_arrays_without_dimensions_or_elements():
     one, none = np.array(5, np.int32), np.zeros((0, 3), np.int32)
     out = np.zeros(2, np.int32)
     body = """
@@ -119,7 +119,7 @@ def test_arrays_of_no_dimensions_and_of_no_elements():
     assert out.tolist() == [5, 3]
 
 
-def test_extents_that_the_type_leaves_open():
+def test_dynamic_extents():
     source, out = np.arange(12, dtype=np.int32).reshape(3, 4), np.zeros(2, np.int64)
     body = """
     %d = memref.dim %A, %c0 : memref<?x?xi32>
@@ -130,7 +130,7 @@ def test_extents_that_the_type_leaves_open():
     assert out.tolist() == [3, 4]
 
 
-def test_numbers_are_arguments_too():
+def test_scalar_arguments():
     out = np.zeros(3, np.float64)
     body = """
     %i = arith.sitofp %B : i32 to f64
@@ -144,7 +144,7 @@ def test_numbers_are_arguments_too():
     assert out.tolist() == [-7, 0.5, 2**40]
 
 
-def test_every_block_of_a_grid_runs_with_its_own_indices():
+def test_every_cta_of_a_grid_has_its_own_indices():
     out = np.zeros((3, 2, 4, 6), np.int32)
     body = f"""
     %bx = gpu.block_id x
@@ -169,40 +169,40 @@ def test_every_block_of_a_grid_runs_with_its_own_indices():
     assert out.tolist() == expected
 
 
-# What misses an array.
+# Accesses out of bounds, and misaligned ones.
 
 
 @pytest.mark.parametrize("op", ["load", "store"])
 @pytest.mark.parametrize("index, offset", [(16, 64), (17, 68), (1000, 4000)])
-def test_an_access_beyond_an_array(op, index, offset):
+def test_access_beyond_an_array(op, index, offset):
     first, second = np.zeros(16, np.float32), np.zeros(16, np.float32)
-    does = {
+    line = {
         "load": "%v = memref.load %B[%i] : memref<16xf32>",
         "store": "%z = arith.constant 0.0 : f32\nmemref.store %z, %B[%i] : memref<16xf32>",
     }[op]
-    fault = only_fault(f"%i = arith.constant {index} : index\n{does}", first, second, block=2)
+    fault = only_fault(f"%i = arith.constant {index} : index\n{line}", first, second, block=2)
     assert fault.kind is Kind.OUT_OF_BOUNDS
     assert f"memref.{op}" in fault.line
-    does = {"load": "reads", "store": "writes"}[op]
+    verb = {"load": "reads", "store": "writes"}[op]
     assert fault.message == (
-        f"thread 0 {does} 4 bytes at argument 1 + {offset} bytes; argument 1 has 64 bytes"
+        f"thread 0 {verb} 4 bytes at argument 1 + {offset} bytes; argument 1 has 64 bytes"
     )
 
 
-def test_the_first_thread_that_misses_is_named():
+def test_message_names_the_first_thread_out_of_bounds():
     body = "%i = arith.addi %tid, %c2 : index\n%v = memref.load %A[%i] : memref<16xf32>"
     fault = only_fault(body, np.zeros(16, np.float32), block=16)
     assert fault.message.startswith("thread 14 reads 4 bytes at argument 0 + 64 bytes")
 
 
-def test_an_access_before_every_array():
+def test_access_before_an_array():
     body = "%i = arith.constant -1 : index\n%v = memref.load %A[%i] : memref<16xf32>"
     fault = only_fault(body, np.zeros(16, np.float32), block=1)
     assert fault.kind is Kind.OUT_OF_BOUNDS
     assert "at argument 0 - 4 bytes; argument 0 has 64 bytes" in fault.message
 
 
-def test_an_access_that_overlaps_the_end():
+def test_access_that_overlaps_the_end_of_an_array():
     body = """
     %i = memref.extract_aligned_pointer_as_index %A : memref<3xi32> -> index
     %j = arith.addi %i, %c8 : index
@@ -214,8 +214,8 @@ def test_an_access_that_overlaps_the_end():
     assert "reads 8 bytes at argument 0 + 8 bytes; argument 0 has 12 bytes" in fault.message
 
 
-@pytest.mark.parametrize("shift, said", [(1, True), (2, True), (4, False)])
-def test_an_access_that_is_not_aligned(shift, said):
+@pytest.mark.parametrize("shift, misaligned", [(1, True), (2, True), (4, False)])
+def test_misaligned_access(shift, misaligned):
     body = f"""
     %i = memref.extract_aligned_pointer_as_index %A : memref<8xi32> -> index
     %k = arith.constant {shift} : index
@@ -224,13 +224,13 @@ def test_an_access_that_is_not_aligned(shift, said):
     %p = llvm.inttoptr %n : i64 to !llvm.ptr<1>
     %v = llvm.load %p : !llvm.ptr<1> -> i32"""
     found = faults(body, np.zeros(8, np.int32), block=1)
-    assert [fault.kind for fault in found] == [Kind.MISALIGNED] * said
-    if said:
+    assert [fault.kind for fault in found] == [Kind.MISALIGNED] * misaligned
+    if misaligned:
         assert "reads 4 bytes at global address 0x" in found[0].message
         assert found[0].message.endswith("which is not a multiple of 4")
 
 
-def test_nothing_is_written_back_where_a_kernel_breaks_a_rule():
+def test_violations_leave_the_arrays_unchanged():
     out = np.zeros(16, np.int32)
     body = (
         "memref.store %t32, %A[%tid] : memref<16xi32>\n%v = memref.load %A[%c16] : memref<16xi32>"
@@ -239,12 +239,12 @@ def test_nothing_is_written_back_where_a_kernel_breaks_a_rule():
     assert not out.any()
 
 
-def test_each_place_is_told_once_for_the_whole_grid():
+def test_each_location_is_reported_once_for_the_whole_grid():
     body = "%v = memref.load %A[%c16] : memref<16xi32>"
     assert len(faults(body, np.zeros(16, np.int32), grid=5)) == 1
 
 
-def test_an_array_that_is_given_twice_is_one():
+def test_array_that_is_passed_twice():
     x = np.arange(8, dtype=np.int32)
     text = """
 gpu.module @kernels {

@@ -1,5 +1,7 @@
-"""The emulator notices an encoder of instruction descriptors that is wrong in any field; see
-`test_encoder_mutations.py`."""
+"""The emulator notices an encoder of instruction descriptors that is wrong in any field.
+
+The method is that of `test_encoder_mutations.py`.
+"""
 
 import pytest
 from encoder_edits import (
@@ -9,19 +11,19 @@ from encoder_edits import (
     check_noticed,
     drop,
     is_right_unedited,
-    made,
+    kernel_of,
 )
 
 from mlir_smem.layout.tcgen05 import InstructionDescriptor, instruction_descriptor
 
-#: For each kernel, fields that it sets, with the first bits that they are moved to.
+#: For each kernel, the fields that its result depends on, and the first bits that they are moved to.
 MOVED = {
     "A of e5m2": {"_A_TYPE": (6, 8), "_D_TYPE": (3, 5)},
     "B of e5m2": {"_B_TYPE": (9, 11)},
     "N of 24": {"_N": (16, 18), "_M": (23, 25)},
     "A M-major": {"_A_MN_MAJOR": (14, 16)},
     "B N-major": {"_B_MN_MAJOR": (15, 17)},
-    # The sign of A in the place of B's would be the same product.
+    # Bit 14 is missing: moving A's sign to B's place does not change the product.
     "A negated": {"_NEGATE_A": (12,)},
     "B negated": {"_NEGATE_B": (15,)},
     "saturated": {"_SATURATE": (2, 4)},
@@ -50,14 +52,14 @@ def arch_of(kernel):
         for first in bits
     ],
 )
-def test_a_field_of_the_instruction_in_the_wrong_place(kernel, name, first, monkeypatch):
+def test_field_at_a_wrong_position(kernel, name, first, monkeypatch):
     width = getattr(instruction_descriptor, name)[1]
     change = {name: at(first, width)}
     check_noticed(monkeypatch, kernel, arch_of(kernel), instruction_descriptor, change)
 
 
 @pytest.mark.parametrize("kernel, one, other", EXCHANGED)
-def test_two_fields_of_the_instruction_exchanged(kernel, one, other, monkeypatch):
+def test_two_exchanged_fields(kernel, one, other, monkeypatch):
     fields = [getattr(instruction_descriptor, name) for name in (one, other)]
     change = dict(zip((other, one), fields, strict=True))
     check_noticed(monkeypatch, kernel, TCGEN05, instruction_descriptor, change)
@@ -66,13 +68,13 @@ def test_two_fields_of_the_instruction_exchanged(kernel, one, other, monkeypatch
 @pytest.mark.parametrize(
     "kernel, name", [(kernel, name) for kernel, fields in MOVED.items() for name in fields]
 )
-def test_a_field_of_the_instruction_that_is_left_out(kernel, name, monkeypatch):
+def test_missing_field_of_the_instruction(kernel, name, monkeypatch):
     arch = arch_of(kernel)
     assert is_right_unedited(kernel, arch)
     drop(monkeypatch, InstructionDescriptor, getattr(instruction_descriptor, name))
-    assert not made(kernel).is_right(arch)
+    assert not kernel_of(kernel).is_right(arch)
 
 
-def test_the_codes_of_d_exchanged(monkeypatch):
+def test_exchanged_type_codes_of_d(monkeypatch):
     change = {"_D_CODES": {"f16": 1, "f32": 0, "s32": 2}}
     check_noticed(monkeypatch, "K-major", TCGEN05, instruction_descriptor, change)

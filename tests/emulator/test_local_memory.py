@@ -1,4 +1,4 @@
-"""Variables that each thread has for itself: llvm.alloca."""
+"""Local memory of threads: `llvm.alloca`."""
 
 import numpy as np
 import pytest
@@ -6,25 +6,25 @@ from emulated import only_fault, run
 
 from mlir_smem.emulator import EmulationError, Kind
 
-MADE = """%one = arith.constant 1 : i32
+VARIABLE = """%one = arith.constant 1 : i32
     %p = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
     """
 OUT = "memref.store %v, %A[%tid] : memref<64xi32>"
 
 
 def found(body):
-    """What each of 64 threads stores."""
+    """The value that each of 64 threads stores."""
     out = np.full(64, -1, np.int32)
-    run(MADE + body, out, block=64)
+    run(VARIABLE + body, out, block=64)
     return out
 
 
 def fault(body):
-    """The one thing that a kernel of 64 threads does wrong."""
-    return only_fault(MADE + body, block=64)
+    """The only fault of a kernel of 64 threads."""
+    return only_fault(VARIABLE + body, block=64)
 
 
-def test_each_thread_has_its_own():
+def test_each_thread_has_its_own_variable():
     body = f"""llvm.store %t32, %p : i32, !llvm.ptr
     gpu.barrier
     %v = llvm.load %p : !llvm.ptr -> i32
@@ -32,8 +32,8 @@ def test_each_thread_has_its_own():
     assert found(body).tolist() == list(range(64))
 
 
-def test_it_is_kept_through_any_control_flow():
-    # A thread counts as often as its number says, and even ones once more.
+def test_values_are_kept_through_control_flow():
+    # Thread t adds 1 t times, and even threads once more.
     body = f"""%zero = arith.constant 0 : i32
     %two = arith.constant 2 : i32
     llvm.store %zero, %p : i32, !llvm.ptr
@@ -69,7 +69,7 @@ def test_several_values_of_several_types():
     assert found(body).tolist() == list(range(64))
 
 
-def test_what_a_thread_has_not_written():
+def test_read_of_an_uninitialised_variable():
     body = """scf.if %first {{ llvm.store %one, %p : i32, !llvm.ptr }}
     %v = llvm.load %p : !llvm.ptr -> i32"""
     first = "%first = arith.cmpi ult, %tid, %c32 : index\n"
@@ -79,7 +79,7 @@ def test_what_a_thread_has_not_written():
 
 
 @pytest.mark.parametrize("by", [1, -1, 1000])
-def test_beyond_a_variable(by):
+def test_access_beyond_a_variable(by):
     wrong = fault(
         f"%o = llvm.getelementptr %p[{by}] : (!llvm.ptr) -> !llvm.ptr, i32\n"
         "llvm.store %one, %o : i32, !llvm.ptr"
@@ -88,7 +88,7 @@ def test_beyond_a_variable(by):
     assert wrong.message.startswith("thread 0 writes 4 bytes at ")
 
 
-def test_another_variable_is_not_reached_from_one():
+def test_access_of_another_variable_by_an_offset():
     wrong = fault(
         """%q = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
     llvm.store %one, %q : i32, !llvm.ptr
@@ -101,11 +101,11 @@ def test_another_variable_is_not_reached_from_one():
     )
 
 
-def test_more_than_there_is():
+def test_variables_that_exceed_local_memory():
     with pytest.raises(EmulationError, match="has no room; the emulator has 4096 bytes for each"):
         found("%n = arith.constant 1024 : i32\n%q = llvm.alloca %n x i32 : (i32) -> !llvm.ptr")
 
 
-def test_another_address_space():
+def test_alloca_in_another_address_space():
     with pytest.raises(EmulationError, match=r"gives a !llvm\.ptr<5>; the emulator knows those of"):
         found("%q = llvm.alloca %one x i32 : (i32) -> !llvm.ptr<5>")

@@ -1,4 +1,4 @@
-"""Values that sets of threads write apart: every thread keeps its own rows, whatever holds them."""
+"""Values that disjoint sets of threads write: every thread keeps its own rows."""
 
 from dataclasses import fields
 
@@ -20,7 +20,7 @@ ALL = lanes(*range(THREADS))
 
 
 def registers(value, count, pending=0, defined=True):
-    """Two registers a thread."""
+    """Registers of `count` threads, two each."""
     full = np.full(count, pending, np.int32)
     return Registers(np.full((count, 2), value, np.float32), full, full - 1, np.full(2, defined))
 
@@ -30,7 +30,7 @@ def values():
     return Values(1, THREADS)
 
 
-def test_rows_are_replaced_one_set_at_a_time(values):
+def test_write_replaces_the_rows_of_its_threads(values):
     values.write(0, ALL, np.arange(8))
     values.write(0, ODD, np.array([10, 30, 50, 70]))
     assert values.read(0, ALL).tolist() == [0, 10, 2, 30, 4, 50, 6, 70]
@@ -38,7 +38,7 @@ def test_rows_are_replaced_one_set_at_a_time(values):
     assert values.read(0, lanes(5)).tolist() == [50]
 
 
-def test_one_row_stands_for_all_threads_of_its_set_only(values):
+def test_uniform_row_applies_to_the_threads_of_its_write_only(values):
     values.write(0, ALL, np.array([9]))
     values.write(0, LOW, np.array([1]))
     assert values.read(0, ALL).tolist() == [1] * 4 + [9] * 4
@@ -46,14 +46,14 @@ def test_one_row_stands_for_all_threads_of_its_set_only(values):
     assert values.read(0, ODD).tolist() == [1, 1, 2, 2]
 
 
-def test_what_was_read_does_not_change(values):
+def test_later_writes_do_not_change_what_was_read(values):
     values.write(0, ALL, np.arange(8))
     before = values.read(0, ALL), values.read(0, LOW)
     values.write(0, LOW, np.full(4, 99))
     assert [x.tolist() for x in before] == [list(range(8)), list(range(4))]
 
 
-def test_a_single_thread_s_row_is_not_taken_for_everybody_s(values):
+def test_row_of_a_single_thread_is_not_uniform(values):
     values.write(0, lanes(3), np.array([5]))
     values.write(0, lanes(6), np.array([7]))
     assert values.read(0, lanes(3, 6)).tolist() == [5, 7]
@@ -80,7 +80,7 @@ def test_memrefs_are_merged_field_by_field(values):
     assert len(fields(found)) == 4
 
 
-def test_registers_are_in_flight_for_those_who_gave_them_away(values):
+def test_registers_are_in_flight_for_the_threads_that_issued_the_mma(values):
     values.write(0, LOW, registers(1, 4))
     values.write(0, HIGH, registers(2, 4, pending=3))
     assert values.read(0, ALL).pending.tolist() == [0] * 4 + [3] * 4
@@ -88,7 +88,7 @@ def test_registers_are_in_flight_for_those_who_gave_them_away(values):
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_registers_are_no_poison_for_those_who_made_them(values, order):
+def test_registers_are_poison_only_for_threads_that_did_not_define_them(values, order):
     writes = [(LOW, registers(1, 4)), (HIGH, registers(0, 4, defined=False))]
     for i in order:
         values.write(0, *writes[i])
@@ -98,7 +98,7 @@ def test_registers_are_no_poison_for_those_who_made_them(values, order):
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_numbers_are_no_poison_for_those_who_made_them(values, order):
+def test_numbers_are_poison_only_for_threads_that_did_not_define_them(values, order):
     writes = [(LOW, np.arange(4)), (HIGH, POISON)]
     for i in order:
         values.write(0, *writes[i])
@@ -106,10 +106,10 @@ def test_numbers_are_no_poison_for_those_who_made_them(values, order):
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_a_register_in_flight_meets_numbers(values, order):
-    # One member of an accumulator that some warps have not given to the tensor core.
-    one = registers(2, 4, pending=3)
-    flying = Registers(one.data[:, :1], one.pending, one.stamp, one.defined[:1])
+def test_register_in_flight_is_merged_with_numbers(values, order):
+    # One register of an accumulator; only half of the threads have issued an mma with it.
+    pair = registers(2, 4, pending=3)
+    flying = Registers(pair.data[:, :1], pair.pending, pair.stamp, pair.defined[:1])
     writes = [(LOW, np.arange(4, dtype=np.float32)), (HIGH, flying)]
     for i in order:
         values.write(0, *writes[i])

@@ -1,4 +1,4 @@
-"""`run_on_cpu` and `smem-run --on cpu`: from a file and arrays to arrays, or to what is wrong."""
+"""`run_on_cpu` and `smem-run --on cpu`: results, violations and errors."""
 
 import io
 import sys
@@ -19,7 +19,7 @@ from mlir_smem.tools.smem_run import smem_run
 SPACE = "memref<4xi32, #gpu.address_space<workgroup>>"
 BUFFER = f"memref.global @buffer : {SPACE}\n"
 
-#: The product, and threads that step on each other in memory that no smem op knows of.
+#: The product, and racing stores to shared memory that does not belong to smem ops.
 RACES = f"""
     %i = arith.constant 1 : index
     %one = arith.constant 1 : i32
@@ -40,7 +40,7 @@ def compiled():
     return mlir_smem.compile(module(), emit="nvvm")
 
 
-def given():
+def inputs_of_the_product():
     a, b = arrays(ml_dtypes.bfloat16)
     return {"A": a, "B": b}
 
@@ -48,8 +48,8 @@ def given():
 # As a function.
 
 
-def test_the_product_comes_back(compiled):
-    inputs = given()
+def test_product_is_returned(compiled):
+    inputs = inputs_of_the_product()
     before = {name: array.copy() for name, array in inputs.items()}
     found = run_on_cpu(compiled, None, inputs, ["D"], [1])
     a, b = arrays()
@@ -58,14 +58,14 @@ def test_the_product_comes_back(compiled):
     assert all((inputs[name] == before[name]).all() for name in inputs)
 
 
-def test_an_input_may_be_read_back_without_being_changed(compiled):
-    inputs = given()
+def test_inputs_can_be_read_back_and_are_not_changed(compiled):
+    inputs = inputs_of_the_product()
     found = run_on_cpu(compiled, "product", inputs, ["A", "D"], [1])
     assert (found["A"] == inputs["A"]).all()
     assert found["A"] is not inputs["A"]
 
 
-def test_the_grid_is_what_the_progress_counts(compiled):
+def test_progress_counts_the_ctas_of_the_grid(compiled):
     seen = []
 
     def progress(blocks, total):
@@ -73,30 +73,32 @@ def test_the_grid_is_what_the_progress_counts(compiled):
             seen.append((block, total))
             yield block
 
-    run_on_cpu(compiled, None, given(), ["D"], [2, 3], progress)
+    run_on_cpu(compiled, None, inputs_of_the_product(), ["D"], [2, 3], progress)
     assert seen == [((x, y, 0), 6) for y in range(3) for x in range(2)]
 
 
-def test_a_kernel_that_was_not_compiled_for_it():
+def test_kernel_that_was_compiled_to_ptx():
     with pytest.raises(LaunchError, match="compile with emit='nvvm'"):
-        run_on_cpu(mlir_smem.compile(module(), emit="ptx"), None, given(), ["D"], [1])
+        run_on_cpu(
+            mlir_smem.compile(module(), emit="ptx"), None, inputs_of_the_product(), ["D"], [1]
+        )
 
 
-def test_a_kernel_that_does_not_say_its_block(compiled):
+def test_kernel_without_a_known_block_size(compiled):
     (entry,) = compiled.manifest["kernels"]
     manifest = {**compiled.manifest, "kernels": [{**entry, "block": None}]}
     with pytest.raises(LaunchError, match="product has no known_block_size"):
-        run_on_cpu(replace(compiled, manifest=manifest), None, given(), ["D"], [1])
+        run_on_cpu(replace(compiled, manifest=manifest), None, inputs_of_the_product(), ["D"], [1])
 
 
-def test_arrays_that_this_machine_cannot_hold(compiled, monkeypatch):
+def test_arrays_that_exceed_this_machines_memory(compiled, monkeypatch):
     monkeypatch.setattr(on_cpu.os, "sysconf", lambda name: 100)
     with pytest.raises(LaunchError, match="the emulator needs three copies"):
-        run_on_cpu(compiled, None, given(), ["D"], [1])
+        run_on_cpu(compiled, None, inputs_of_the_product(), ["D"], [1])
 
 
 @pytest.mark.parametrize(
-    "change, said",
+    "change, message",
     [
         (lambda inputs: inputs.pop("B"), "nothing is given for B"),
         (lambda inputs: inputs.update(A=inputs["B"]), "A is "),
@@ -104,17 +106,17 @@ def test_arrays_that_this_machine_cannot_hold(compiled, monkeypatch):
         (lambda inputs: inputs.update(A=np.asfortranarray(inputs["A"])), "A "),
     ],
 )
-def test_arrays_that_do_not_fit(compiled, change, said):
-    inputs = given()
+def test_arrays_that_do_not_fit(compiled, change, message):
+    inputs = inputs_of_the_product()
     change(inputs)
-    with pytest.raises(LaunchError, match=said):
+    with pytest.raises(LaunchError, match=message):
         run_on_cpu(compiled, None, inputs, ["D"], [1])
 
 
-def test_violations_are_raised_with_their_places():
+def test_violations_are_raised_with_their_locations():
     broken = mlir_smem.compile(module(BUFFER, kernel(RACES)), emit="nvvm")
     with pytest.raises(Violations) as error:
-        run_on_cpu(broken, None, given(), ["D"], [2])
+        run_on_cpu(broken, None, inputs_of_the_product(), ["D"], [2])
     assert [violation.kind for violation in error.value.found] == [Kind.RACE] * 2
     assert {violation.block for violation in error.value.found} == {(0, 0, 0)}
     assert str(error.value) == "\n".join(map(str, error.value.found))
@@ -146,40 +148,40 @@ def run(folder, capsys, monkeypatch):
     return call
 
 
-def test_a_grid_must_be_known(compiled):
+def test_kernel_without_a_grid(compiled):
     with pytest.raises(LaunchError, match=r"product has no smem\.grid; pass a grid"):
-        run_on_cpu(compiled, None, given(), ["D"])
+        run_on_cpu(compiled, None, inputs_of_the_product(), ["D"])
 
 
 @pytest.mark.parametrize("body, times", [(PRODUCT, 1), (ASYNC, 1), (AGAIN, 2)])
-def test_the_command_writes_the_product(run, folder, body, times):
+def test_command_writes_the_product(run, folder, body, times):
     assert run(body) == (0, "", "D: [64, 8] float32 in d.npy\n")
     assert (np.load("d.npy") == times * np.load("a.npy") @ np.load("b.npy")).all()
 
 
 @pytest.mark.parametrize("file, shown", [("product.mlir", "product.mlir"), ("-", "<stdin>")])
-def test_violations_are_shown_where_they_are(run, folder, file, shown):
+def test_command_shows_violations_with_their_source_lines(run, folder, file, shown):
     code, out, err = run(RACES, file=file)
     assert (code, out) == (1, "")
     lines = err.splitlines()
     source = module(BUFFER, kernel(RACES)).splitlines()
     assert len(lines) == 6
-    for said, mark in ((lines[:3], "// first"), (lines[3:], "// second")):
+    for shown_lines, mark in ((lines[:3], "// first"), (lines[3:], "// second")):
         at = next(i for i, line in enumerate(source) if line.endswith(mark))
-        assert said[0].startswith(f"{shown}:{at + 1}:")
-        assert ": error: several threads write the bytes from 0x404 to 0x407" in said[0]
-        assert said[0].endswith(" [race, block 0, 0, 0]")
-        assert said[1].strip() == source[at].strip()
-        assert said[2].strip() == "^"
-        assert said[2].index("^") == said[1].index("memref.store")
+        assert shown_lines[0].startswith(f"{shown}:{at + 1}:")
+        assert ": error: several threads write the bytes from 0x404 to 0x407" in shown_lines[0]
+        assert shown_lines[0].endswith(" [race, block 0, 0, 0]")
+        assert shown_lines[1].strip() == source[at].strip()
+        assert shown_lines[2].strip() == "^"
+        assert shown_lines[2].index("^") == shown_lines[1].index("memref.store")
     assert not (folder / "d.npy").exists()
 
 
-def test_there_is_no_progress_bar_in_a_file(run, monkeypatch):
+def test_no_progress_bar_in_a_file(run, monkeypatch):
     assert run(PRODUCT, "--grid", "4")[2] == "D: [64, 8] float32 in d.npy\n"
 
 
-def test_there_is_one_on_a_terminal(run, monkeypatch):
+def test_progress_bar_on_a_terminal(run, monkeypatch):
     from mlir_smem.tools import smem_run as command
 
     class Terminal(io.StringIO):
@@ -195,7 +197,7 @@ def test_there_is_one_on_a_terminal(run, monkeypatch):
     assert command._progress(range(3), 3).disable
 
 
-def test_a_kernel_that_the_emulator_does_not_know(run, folder):
+def test_op_that_the_emulator_does_not_know(run, folder):
     code, _, err = run(
         PRODUCT + '    %x = arith.constant 1.0 : f32\n    gpu.printf "%f", %x : f32\n'
     )
@@ -207,23 +209,23 @@ def test_a_kernel_that_the_emulator_does_not_know(run, folder):
 
 
 def with_manifest(compiled, **changed):
-    """The kernel with a manifest that says something else."""
-    (made,) = compiled.manifest["kernels"]
-    return replace(compiled, manifest={**compiled.manifest, "kernels": [{**made, **changed}]})
+    """The kernel with changed fields in its manifest."""
+    (entry,) = compiled.manifest["kernels"]
+    return replace(compiled, manifest={**compiled.manifest, "kernels": [{**entry, **changed}]})
 
 
-def test_what_tma_cannot_take_is_refused_as_on_a_gpu(compiled):
+def test_arrays_that_tma_cannot_take_are_refused_as_on_a_gpu(compiled):
     entry = {"argument": "A", "box": [64, 64], "contiguous": 0, "element": "bf16"}
-    made = with_manifest(compiled, tensor_maps=[{**entry, "swizzle": "128B"}])
+    mapped = with_manifest(compiled, tensor_maps=[{**entry, "swizzle": "128B"}])
     a, b = arrays(ml_dtypes.bfloat16)
     with pytest.raises(LaunchError) as error:
-        run_on_cpu(made, None, {"A": a, "B": b}, ["D"], (1,))
+        run_on_cpu(mapped, None, {"A": a, "B": b}, ["D"], (1,))
     assert str(error.value) == (
         "A has the stride 64 (elements) along dimension 0; TMA takes 1 there"
     )
 
 
-def test_a_grid_of_half_a_cluster_is_refused_as_on_a_gpu(compiled):
+def test_grid_of_half_a_cluster_is_refused_as_on_a_gpu(compiled):
     a, b = arrays(ml_dtypes.bfloat16)
     with pytest.raises(LaunchError, match="product has clusters; expected multiples of"):
         run_on_cpu(with_manifest(compiled, cluster=[2, 1, 1]), None, {"A": a, "B": b}, ["D"], (1,))

@@ -1,5 +1,7 @@
-"""A GEMM of pairs of blocks, whose pipelines and accumulators come round again: right, and not without what
-is between the two."""
+"""A GEMM of CTA pairs, with pipelined stages and accumulators.
+
+Its results are exact; the emulator reports violations when it is damaged.
+"""
 
 import re
 
@@ -13,30 +15,30 @@ import mlir_smem
 from mlir_smem.emulator import Kind
 from mlir_smem.runtime import run_on_cpu
 
-#: Pairs along M and N, and steps along K.
+#: CTA pairs along M and N, and K blocks.
 EXTENTS = [((1, 1), 1), ((2, 1), 3), ((1, 2), 8)]
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_it_is_proven_and_right(case):
+def test_gemm_is_proven_and_exact(case):
     assert checked(case.text).messages == ()
     compiled = mlir_smem.compile(case.text, arch="sm_100a", emit="nvvm")
-    for pairs, steps in EXTENTS:
-        inputs = case.inputs(pairs, steps)
+    for pairs, k_blocks in EXTENTS:
+        inputs = case.inputs(pairs, k_blocks)
         found = run_on_cpu(compiled, "gemm", inputs, ["D"])["D"]
         expected = np.matmul(*(inputs[name].astype(np.float32) for name in "AB"))
-        assert np.array_equal(found, expected), (pairs, steps)
+        assert np.array_equal(found, expected), (pairs, k_blocks)
 
 
-#: Changes by which the blocks of a pair go different ways: where, and by what.
-WAYS = {
-    "one takes a step more": (
+#: Edits (old, new) after which the CTAs of a pair execute different numbers of mma.
+DIVERGENCES = {
+    "one more K block in one CTA": (
         "%steps = arith.ceildivui %k, %depth : index",
         """%whole = arith.ceildivui %k, %depth : index
     %steps = arith.addi %whole, %rank : index""",
     ),
-    "one multiplies once more": (
+    "one more mma in one CTA": (
         "%before = arith.subi",
         """%odd = arith.cmpi eq, %rank, %c1 : index
             scf.if %odd {
@@ -48,19 +50,19 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
-def test_blocks_that_go_different_ways_wait_for_ever(name):
-    was, is_ = WAYS[name]
-    assert CASES[0].text.count(was) == 1
-    text = CASES[0].text.replace(was, is_)
-    said = checked(text)
-    assert said.evaluation == "undecided"
-    assert all("both CTAs of a pair execute the same mma" in message for message in said.messages)
+@pytest.mark.parametrize("name", DIVERGENCES)
+def test_ctas_that_execute_different_mma_deadlock(name):
+    old, new = DIVERGENCES[name]
+    assert CASES[0].text.count(old) == 1
+    text = CASES[0].text.replace(old, new)
+    report = checked(text)
+    assert report.evaluation == "undecided"
+    assert all("both CTAs of a pair execute the same mma" in message for message in report.messages)
     assert Kind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
 
 
 def faults_in(lowered, text=None):
-    """The kinds of what goes wrong in a kernel, or in its text after a change."""
+    """The kinds of the violations of a kernel, or of its text after an edit."""
     inputs = CASES[0].inputs((1, 1), 8)
     shape = (inputs["A"].shape[0], inputs["B"].shape[1])
     arrays = [inputs["A"], inputs["B"], np.zeros(shape, np.float32)]
@@ -75,14 +77,14 @@ def lowered():
     return mlir_smem.compile(CASES[0].text, arch="sm_100a", emit="nvvm")
 
 
-#: What is left out or changed of the lowered kernel, and the rules of which one is then broken.
+#: Edits (pattern, replacement) of the lowered kernel, and violations of which the emulator reports one.
 FAULTS = {
-    "the arrival in the other block": (
+    "the arrival in the peer CTA": (
         r"^.*nvvm\.mbarrier\.arrive .*!llvm\.ptr<7>.*\n",
         "",
         {Kind.DEADLOCK},
     ),
-    "the commit in the other block": (
+    "the commit in the peer CTA": (
         r"(nvvm\.tcgen05\.commit %\w+), multicast_mask = %\w+ (.*: !llvm\.ptr<3>), i16",
         r"\1 \2",
         {Kind.DEADLOCK},
@@ -96,8 +98,8 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_found(name, lowered):
-    pattern, by, kinds = FAULTS[name]
-    text, count = re.subn(pattern, by, lowered.located, count=0, flags=re.MULTILINE)
+def test_damage_is_found(name, lowered):
+    pattern, new, kinds = FAULTS[name]
+    text, count = re.subn(pattern, new, lowered.located, count=0, flags=re.MULTILINE)
     assert count
     assert faults_in(lowered, text) & kinds

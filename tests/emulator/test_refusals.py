@@ -1,4 +1,4 @@
-"""What the emulator does not run: it says so, with the place, and never guesses."""
+"""Kernels that the emulator refuses: the error names the op and its location."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from emulated import kernel, run, run_text
 from mlir_smem.emulator import EmulationError, emulate
 
 
-def refused(body, *arguments, **options):
-    """What is said of a kernel that cannot be run."""
+def refusal(body, *arguments, **options):
+    """The error of a kernel that the emulator refuses."""
     with pytest.raises(EmulationError) as error:
         run(body, *arguments, **options)
     return error.value
@@ -18,7 +18,7 @@ ARRAY = np.zeros(32, np.float32)
 
 
 @pytest.mark.parametrize(
-    "line, said",
+    "line, message",
     [
         (
             "%r = llvm.intr.exp10(%x) : (f32) -> f32",
@@ -53,31 +53,31 @@ ARRAY = np.zeros(32, np.float32)
         ),
     ],
 )
-def test_ops_that_are_not_known(line, said):
+def test_ops_that_are_not_known(line, message):
     body = f"%x = memref.load %A[%tid] : memref<32xf32>\n{line}"
-    error = refused(body, ARRAY)
-    assert said in str(error)
-    # At its line: before it are the module's, the function's and the prelude's.
+    error = refusal(body, ARRAY)
+    assert message in str(error)
+    # The error has the line's number in the text of the module.
     number = kernel(body, ["memref<32xf32>"]).splitlines().index(line) + 1
     assert f"{number}:" in str(error)
     assert error.location is not None
 
 
-def test_a_variable_that_is_not_in_shared_memory():
+def test_variable_that_is_not_in_shared_memory():
     symbols = "llvm.mlir.global internal @x(1 : i32) : i32"
-    error = refused("%r = llvm.mlir.addressof @x : !llvm.ptr", symbols=symbols)
+    error = refusal("%r = llvm.mlir.addressof @x : !llvm.ptr", symbols=symbols)
     assert "takes the address of 'x', which is not in shared memory" in str(error)
 
 
-def test_memory_that_is_not_known():
-    error = refused(
+def test_memory_space_that_is_not_known():
+    error = refusal(
         "%v = memref.load %A[%c0] : memref<32xf32, 5>", ARRAY, types=["memref<32xf32, 5>"]
     )
     assert "the emulator has no memory space 5" in str(error)
 
 
 @pytest.mark.parametrize(
-    "types, arguments, said",
+    "types, arguments, message",
     [
         ([], [ARRAY], "k takes 0 arguments, not 1"),
         (["memref<32xf32>", "i32"], [ARRAY], "k takes 2 arguments, not 1"),
@@ -101,14 +101,14 @@ def test_memory_that_is_not_known():
         (["f32"], [None], "argument 0 is None; expected a number of type f32"),
     ],
 )
-def test_arguments_that_do_not_fit(types, arguments, said):
+def test_arguments_that_do_not_fit(types, arguments, message):
     with pytest.raises(EmulationError) as error:
         run_text(kernel("", types), "k", arguments)
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("value", [-1, 2**32 - 1, np.int32(-1), True])
-def test_numbers_that_fit(value):
+def test_scalars_that_fit(value):
     out = np.zeros(1, np.uint32)
     run(
         "memref.store %B, %A[%c0] : memref<1xi32>",
@@ -120,14 +120,14 @@ def test_numbers_that_fit(value):
     assert int(out[0]) == int(value) % 2**32
 
 
-def test_extents_of_one_element_have_any_stride():
+def test_extents_of_1_may_have_any_stride():
     column = np.zeros((4, 8), np.float32)[:, :1].copy()
     odd = np.lib.stride_tricks.as_strided(column, (1, 4), (400, 4))
     run("", odd, types=["memref<1x4xf32>"])
 
 
 @pytest.mark.parametrize(
-    "grid, block, said",
+    "grid, block, message",
     [
         ((0, 1, 1), 32, "a grid of (0, 1, 1) is not possible"),
         ((1, 65536, 1), 32, "a grid of (1, 65536, 1) is not possible"),
@@ -138,16 +138,16 @@ def test_extents_of_one_element_have_any_stride():
         (1, (1, 1, 65), "a block of (1, 1, 65) threads is not possible"),
     ],
 )
-def test_grids_and_blocks_that_cannot_be(grid, block, said):
-    assert said in str(refused("", grid=grid, block=block))
+def test_illegal_grid_and_block_sizes(grid, block, message):
+    assert message in str(refusal("", grid=grid, block=block))
 
 
-def test_a_kernel_that_is_not_there():
+def test_kernel_name_that_is_not_found():
     with pytest.raises(EmulationError, match=r"the module holds no gpu\.func 'other'"):
         run_text(kernel(""), "other", [])
 
 
-def test_a_module_may_be_given_as_an_object():
+def test_module_passed_as_an_object():
     from mlir_smem.dialect.bindings import ir
 
     out = np.zeros(1, np.int32)
@@ -158,7 +158,7 @@ def test_a_module_may_be_given_as_an_object():
 
 
 @pytest.mark.parametrize("size", [-1, 227 * 1024 + 1])
-def test_shared_memory_that_no_block_has(size):
+def test_illegal_sizes_of_dynamic_shared_memory(size):
     extents = {"grid": (1, 1, 1), "block": (1, 1, 1)}
     with pytest.raises(EmulationError, match=f"with {size} bytes of dynamic shared memory"):
         emulate(kernel(""), "k", [], **extents, dynamic_shared_bytes=size)

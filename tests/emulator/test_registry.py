@@ -1,4 +1,4 @@
-"""An instruction set is one folder of the emulator: its ops and its assembly are found there."""
+"""An instruction set is one folder of the emulator, in which its ops and its assembly are found."""
 
 import importlib
 import sys
@@ -40,13 +40,13 @@ ARGUMENTS = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder `added` beside those of the emulator, which is gone again after the test."""
+    """A folder `added` next to those of the emulator; the test removes it afterwards."""
     added = tmp_path / "added"
     added.mkdir()
     (added / "__init__.py").write_text('"""A new instruction set."""\n')
     (added / "ops.py").write_text(OPS)
     importlib.invalidate_caches()
-    registry.load_ops()  # the emulator's own stay known
+    registry.load_ops()  # the emulator's own ops, which stay registered
     monkeypatch.setattr(emulator, "__path__", [*emulator.__path__, str(tmp_path)])
     monkeypatch.setattr(registry, "_EXECUTORS", dict(registry._EXECUTORS))
     monkeypatch.setattr(registry, "_ASSEMBLY", list(registry._ASSEMBLY))
@@ -57,20 +57,20 @@ def folder(tmp_path, monkeypatch):
         del emulator.added
 
 
-def test_a_folder_is_found_without_a_change_elsewhere(folder):
+def test_folder_is_found_without_a_change_elsewhere(folder):
     source, result = ARGUMENTS
     run(BODY, source, result)
     assert (result == 2 * np.power(np.float32(10), source)).all()
 
 
-def test_without_it_its_ops_are_not_known():
+def test_ops_are_not_known_without_the_folder():
     with pytest.raises(
         EmulationError, match=r"'llvm\.intr\.exp10' is an op that the emulator does not"
     ):
         run(BODY, *ARGUMENTS)
 
 
-def test_every_folder_s_modules_are_imported():
+def test_modules_of_every_folder_are_imported():
     registry.load_ops()
     for name in ("ops.arith", "wgmma.ops", "wgmma.inline_ptx", "tcgen05.ops", "tma.bulk_ops"):
         assert f"{emulator.__name__}.{name}" in sys.modules

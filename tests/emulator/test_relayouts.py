@@ -1,4 +1,4 @@
-"""Copies that turn data around, on the emulator: every byte of a tile, and products of such tiles."""
+"""Copies that transpose data, on the emulator: every byte of a tile, and products of such tiles."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from relayouts import ELEMENTS, SWIZZLES, Filled, TransposingMma
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
 
-#: Both orders of the tile, with indices exchanged or not; tiles of less than a round, and of many.
+#: Tiles of either majorness, with indices permuted or not, copied in less than one round and in many.
 TILES = [
     case
     for name in ELEMENTS
@@ -23,8 +23,8 @@ TILES = [
     )
 ]
 
-#: Parts that begin at a pattern, in a pattern's line, and at a unit within a line.
-PARTS = [
+#: Subtiles that begin at a swizzle pattern, at a line within one, and at a 16-byte unit within a line.
+SUBTILES = [
     replace(case, run_time=run_time)
     for swizzle in SWIZZLES
     for run_time in (False, True)
@@ -45,8 +45,8 @@ LARGE = [
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("case", [*TILES, *PARTS, *LARGE], ids=str)
-def test_every_byte_is_where_the_layout_has_it(case):
+@pytest.mark.parametrize("case", [*TILES, *SUBTILES, *LARGE], ids=str)
+def test_copied_bytes_are_at_the_places_of_the_layout(case):
     compiled = case.compiled(emit="nvvm")
     case.check(run_on_cpu(compiled, "fill", case.inputs(), ["D"], (1,))["D"])
 
@@ -65,7 +65,7 @@ PRODUCTS = [
 
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
-def test_a_product_of_m_and_n_major_data_is_right(case):
+def test_product_of_m_and_n_major_data_is_exact(case):
     compiled = mlir_smem.compile(case.text, emit="nvvm")
     case.check(run_on_cpu(compiled, "product", case.given(), ["D"], (1,))["D"], case.inputs())
 

@@ -1,4 +1,4 @@
-"""Shared memory: how it is declared, where it lies, and the views and pointers that lead into it."""
+"""Shared memory: declarations, addresses, views and pointers."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,14 @@ MEMREF_GLOBAL = f"memref.global @{{}} : memref<{{}}xi32, {SHARED}>"
 
 
 def through(access, out=None, block=32, **options):
-    """Runs lines that store %t32 to shared memory and load %r of it, and gives %r of each thread."""
+    """Run lines that store %t32 to shared memory and load %r from it; return each thread's %r."""
     out = np.zeros(block, np.int32)
     run(f"{access}\nmemref.store %r, %A[%tid] : memref<{block}xi32>", out, block=block, **options)
     return out.tolist()
 
 
-def turned(view, type_):
-    """Writes by thread, and reads the thread's mirror image, through a memref."""
+def mirrored(view, type_):
+    """Lines by which thread t writes element t of a memref and reads element 31 - t."""
     return f"""
     {view}
     memref.store %t32, %s[%tid] : {type_}
@@ -32,27 +32,27 @@ MIRRORED = list(range(31, -1, -1))
 PLAIN = f"memref<32xi32, {SHARED}>"
 
 
-def test_a_variable_of_the_module():
+def test_global_variable():
     view = f"%s = memref.get_global @x : {PLAIN}"
-    assert through(turned(view, PLAIN), symbols=MEMREF_GLOBAL.format("x", 32)) == MIRRORED
+    assert through(mirrored(view, PLAIN), symbols=MEMREF_GLOBAL.format("x", 32)) == MIRRORED
 
 
-def test_a_buffer_of_the_kernel():
-    access = turned("", PLAIN)
+def test_workgroup_buffer():
+    access = mirrored("", PLAIN)
     assert through(access, buffers=f"workgroup(%s: {PLAIN})") == MIRRORED
 
 
-def test_a_variable_by_its_memory_space_s_number():
+def test_global_variable_in_memory_space_3():
     type_ = "memref<32xi32, 3>"
     view = f"%s = memref.get_global @x : {type_}"
-    assert through(turned(view, type_), symbols=f"memref.global @x : {type_}") == MIRRORED
+    assert through(mirrored(view, type_), symbols=f"memref.global @x : {type_}") == MIRRORED
 
 
-def test_dynamic_memory():
+def test_dynamic_shared_memory():
     view = f"""
     %d = gpu.dynamic_shared_memory : memref<?xi8, {SHARED}>
     %s = memref.view %d[%c128][] : memref<?xi8, {SHARED}> to {PLAIN}"""
-    assert through(turned(view, PLAIN), shared=256) == MIRRORED
+    assert through(mirrored(view, PLAIN), shared=256) == MIRRORED
 
 
 POINTERS = """
@@ -90,7 +90,7 @@ def test_pointers(change, pointer):
     assert through(body, symbols=LLVM_GLOBAL.format("x", "", 32)) == MIRRORED
 
 
-def test_generic_pointers_lead_to_shared_memory_or_to_an_array():
+def test_generic_pointers_to_shared_and_global_memory():
     source = np.arange(100, 132, dtype=np.int32)
     out = np.zeros(32, np.int32)
     body = """
@@ -111,7 +111,7 @@ def test_generic_pointers_lead_to_shared_memory_or_to_an_array():
 
 
 def addresses(names, symbols, shared=0, extra=""):
-    """Where variables lie."""
+    """The addresses of variables."""
     out = np.zeros(len(names), np.int64)
     body = extra
     for i, name in enumerate(names):
@@ -123,7 +123,7 @@ def addresses(names, symbols, shared=0, extra=""):
     return out.tolist()
 
 
-def test_variables_lie_behind_each_other_as_they_ask():
+def test_variables_do_not_overlap_and_are_aligned():
     symbols = "\n".join(
         [
             LLVM_GLOBAL.format("x", "", 5),
@@ -138,16 +138,16 @@ def test_variables_lie_behind_each_other_as_they_ask():
     assert z % 256 == 0
 
 
-def test_dynamic_memory_lies_behind_the_variables_at_its_alignment():
+def test_dynamic_shared_memory_follows_the_variables():
     symbols = LLVM_GLOBAL.format("x", "", 5) + "\n" + LLVM_GLOBAL.format("y", "", 0)
     assert addresses("xy", symbols, shared=64) == [0x400, 0x800]
 
 
-def test_dynamic_memory_alone_lies_at_the_window_s_base():
+def test_dynamic_shared_memory_alone_begins_at_0x400():
     assert addresses("y", LLVM_GLOBAL.format("y", "", 0), shared=64) == [0x400]
 
 
-def test_blocks_share_nothing():
+def test_ctas_have_separate_shared_memory():
     body = f"""
     %b = gpu.block_id x
     %s = memref.get_global @x : {PLAIN}
@@ -168,7 +168,7 @@ def test_blocks_share_nothing():
         (MEMREF_GLOBAL.format("x", 8), 64, "from 0x400 to 0x83f"),
     ],
 )
-def test_an_access_beyond_shared_memory(symbols, shared, where):
+def test_access_beyond_shared_memory(symbols, shared, where):
     body = f"""
     %s = memref.get_global @x : memref<8xi32, {SHARED}>
     %i = arith.constant 5000 : index
@@ -181,14 +181,14 @@ def test_an_access_beyond_shared_memory(symbols, shared, where):
     )
 
 
-def test_a_kernel_without_shared_memory_has_none():
+def test_access_in_a_kernel_without_shared_memory():
     body = f"""
     %d = gpu.dynamic_shared_memory : memref<?xi8, {SHARED}>
     %v = memref.load %d[%c0] : memref<?xi8, {SHARED}>"""
     assert only_fault(body, block=1).kind is Kind.OUT_OF_BOUNDS
 
 
-def test_a_buffer_of_vectors():
+def test_buffer_of_vectors():
     type_ = f"memref<32xvector<2xi32>, {SHARED}>"
     body = f"""
     %v = vector.from_elements %t32, %r : vector<2xi32>

@@ -1,4 +1,4 @@
-"""Copies from tiles to tiles, on the emulator: every byte of the tile that is written."""
+"""Copies from tiles to tiles, on the emulator: every byte of the target tile is checked."""
 
 import pytest
 from tile_copies import PARTS, whole_tiles
@@ -13,6 +13,6 @@ WHOLE = [
 
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", [*WHOLE, *PARTS], ids=str)
-def test_every_byte_is_where_the_layout_has_it(case):
+def test_copied_bytes_are_at_the_places_of_the_layout(case):
     compiled = case.compiled(emit="nvvm")
     case.check(run_on_cpu(compiled, "between", case.inputs(), ["D"], (1,))["D"])

@@ -1,7 +1,7 @@
-"""A third instruction set of a warpgroup, from tiles to a product, without an edit elsewhere.
+"""A third instruction set, `toy`, from tiles to a matrix product, without an edit elsewhere.
 
-It is `wgmma` with a descriptor of its own, in which LBO and SBO have exchanged their places. What it
-needs stands here as it would in one folder of `layout/`, of `passes/lower_mma/` and of `emulator/` each.
+It is `wgmma` with its own descriptor, in which LBO and SBO are exchanged. Its code is what would be in
+one folder of `layout/`, of `passes/lower_mma/` and of `emulator/` each.
 """
 
 import re
@@ -54,7 +54,7 @@ class ToyDescriptor(Descriptor):
 
 
 def _exchanged(bits):
-    """The same with the fields of 14 bits at 16 and at 32 exchanged; of an integer or of an array."""
+    """Exchange the fields of 14 bits at bits 16 and 32, of an integer or of an array."""
     low, high = bits >> 16 & 0x3FFF, bits >> 32 & 0x3FFF
     return bits ^ (low << 16 | high << 32) ^ (high << 16 | low << 32)
 
@@ -88,7 +88,7 @@ LOWERINGS = Lowerings()
 
 
 def define_target():
-    """Makes the instruction set known to `smem-lower-mma`."""
+    """Register the instruction set for `smem-lower-mma`."""
 
     class ToyTarget(MmaTarget):
         isa = "toy"
@@ -105,27 +105,29 @@ def lower_mma(typed, target):
     b = target.descriptors.of_mma_tiles(op, "b", function)
     k_blocks = registers.k_blocks(op)
     emit.op("nvvm.wgmma.fence.aligned")
-    parts = []
+    tiles = []
     for i in range(len(registers.blocks)):
         row, column = divmod(i, registers.across)
-        part = emit.value("llvm.mlir.poison", (), registers.block_type(i))
+        tile_of_d = emit.value("llvm.mlir.poison", (), registers.block_type(i))
         for k in range(k_blocks):
-            part = _instruction(part, a[row * k_blocks + k], b[column * k_blocks + k], k > 0)
-        parts.append(part)
+            tile_of_d = _instruction(
+                tile_of_d, a[row * k_blocks + k], b[column * k_blocks + k], k > 0
+            )
+        tiles.append(tile_of_d)
     emit.op("nvvm.wgmma.commit.group.sync.aligned")
-    return registers.join(parts)
+    return registers.join(tiles)
 
 
 LOWERINGS.of(WaitOp)(lower_wait)
 
 
-def _instruction(part, a, b, adds):
-    scalars = [extract(part, i, ir.F32Type.get()) for i in range(32)]
+def _instruction(accumulator, a, b, adds):
+    scalars = [extract(accumulator, i, ir.F32Type.get()) for i in range(32)]
     tied = ",".join(map(str, range(32)))
     return emit.value(
         "llvm.inline_asm",
         [*scalars, a, b],
-        part.type,
+        accumulator.type,
         asm_string=ir.StringAttr.get(f"toy.mma.{'add' if adds else 'set'} $64, $65;"),
         constraints=ir.StringAttr.get(f"{','.join(['=f'] * 32)},{tied},l,l"),
         has_side_effects=ir.UnitAttr.get(),
@@ -136,7 +138,7 @@ def _instruction(part, a, b, adds):
 
 
 def assembled(op, text):
-    """A step of the instruction."""
+    """The executor of an instruction, or None for other assembly."""
     found = re.fullmatch(r"toy\.mma\.(add|set) \$64, \$65;", text)
     if not found:
         return None
@@ -155,7 +157,7 @@ def assembled(op, text):
 
 
 def _as_wgmma(bits):
-    """Its descriptor as `wgmma` writes it."""
+    """Return the `wgmma` descriptor of the same operand."""
     bits = _exchanged(bits.astype(np.uint64))
     mode = np.uint64(3) - (bits >> 60 & 3)
     return bits & ~np.uint64(0xF << 60) | mode << np.uint64(62)
@@ -166,7 +168,7 @@ def _as_wgmma(bits):
 
 @pytest.fixture
 def toy(monkeypatch):
-    """The architecture, known for a test."""
+    """The architecture, which is registered for the test."""
     registry.load_ops()
     monkeypatch.setattr(registry, "_ASSEMBLY", [*registry._ASSEMBLY, assembled])
     monkeypatch.setattr(targets, "_TARGETS", dict(targets._TARGETS))
@@ -192,7 +194,7 @@ PRODUCT = f"""
 
 
 def lowered(arch):
-    """The kernel for an architecture, and the shared memory that it needs."""
+    """Return the kernel lowered for an architecture, and its bytes of shared memory."""
     with new_context():
         text = module(kernel(PRODUCT, arguments=f"%A: {A}, %B: {B}, %D: {D}"))
         parsed = ir.Module.parse(text)
@@ -202,7 +204,7 @@ def lowered(arch):
         return str(parsed), int(found[1])
 
 
-def test_a_product_is_right(toy):
+def test_toy_product_is_right(toy):
     text, shared = lowered(toy)
     assert text.count("toy.mma.set") == 2 and "wgmma.mma_async" not in text
     rng = np.random.default_rng(7)
@@ -212,20 +214,20 @@ def test_a_product_is_right(toy):
     assert np.allclose(d, a.astype(np.float32) @ b.astype(np.float32), atol=1e-3)
 
 
-def test_its_descriptors_are_not_those_of_wgmma(toy):
+def test_toy_descriptors_are_not_those_of_wgmma(toy):
     constants = re.compile(r"arith\.constant (-?\d{10,}) : i64")
     ours, theirs = (set(constants.findall(lowered(arch)[0])) for arch in (toy, Arch.SM_90))
     assert ours and theirs and not ours & theirs
 
 
-def test_without_a_target_it_is_not_lowered_to(toy, monkeypatch):
+def test_lowering_without_a_target_is_an_error(toy, monkeypatch):
     monkeypatch.delitem(targets._TARGETS, "toy")
-    said = "smem-lower-mma: has no lowering to toy, which sm_7 has; there are wgmma, tcgen05"
-    with pytest.raises(ir.MLIRError, match=said):
+    message = "smem-lower-mma: has no lowering to toy, which sm_7 has; there are wgmma, tcgen05"
+    with pytest.raises(ir.MLIRError, match=message):
         lowered(toy)
 
 
-def test_what_it_does_not_multiply_is_refused(toy):
+def test_types_that_toy_does_not_multiply_are_refused(toy):
     bf16 = toy.elements["bf16"]
     assert toy.refusal(bf16, bf16) is None
     assert toy.refusal(bf16, bf16, sparse=True) == (

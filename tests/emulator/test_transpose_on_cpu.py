@@ -1,5 +1,7 @@
-"""The kernel of `kernels/gemm/generator/transpose.py` on the emulator: right and silent, and silent no
-more with a fault."""
+"""The kernel of `kernels/gemm/generator/transpose.py` on the emulator.
+
+Its results are exact; the emulator reports violations when it is damaged.
+"""
 
 import re
 from functools import cache
@@ -26,14 +28,14 @@ def compiled(element, config=None):
 
 
 def options(kernel, grid):
-    made = kernel.manifest["kernels"][0]
-    return {"block": made["block"], "grid": grid, "shared": made["shared_bytes"]}
+    entry = kernel.manifest["kernels"][0]
+    return {"block": entry["block"], "grid": grid, "shared": entry["shared_bytes"]}
 
 
 @pytest.mark.parametrize("grid", [1, 3])
 @pytest.mark.parametrize("extents", EXTENTS, ids=str)
 @pytest.mark.parametrize("element", ["i8", "f32"])
-def test_it_is_right(element, extents, grid):
+def test_transpose_is_exact(element, extents, grid):
     kernel = compiled(element)
     x = given(element, *extents)
     y = np.zeros_like(x, order="C")
@@ -50,7 +52,7 @@ def test_it_is_right(element, extents, grid):
     ],
     ids=str,
 )
-def test_other_configurations_are_right(element, config):
+def test_other_configurations_are_exact(element, config):
     kernel = compiled(element, config)
     x = given(element, 272, 208)
     y = np.zeros_like(x, order="C")
@@ -67,14 +69,14 @@ def test_no_bank_conflict_is_predicted(capfd):
         assert all("swizzle 128B" in line for line in picked)
 
 
-def left_out(text, op, which):
-    """The text without one of the lines that hold an op."""
+def without_line(text, op, which):
+    """The text without line number `which` of those that contain an op."""
     lines = text.splitlines(keepends=True)
     del lines[[number for number, line in enumerate(lines) if re.search(op, line)][which]]
     return "".join(lines)
 
 
-#: What is left out, and the rules of which at least one is then broken.
+#: The line that is removed, and violations of which the emulator reports at least one.
 FAULTS = {
     "the wait for a full stage": ((r"try_wait\.parity", -2), {Kind.COPY_IN_FLIGHT}),
     "the release of a stage": ((r"mbarrier\.arrive", -2), {Kind.DEADLOCK}),
@@ -87,17 +89,17 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_is_found(name):
+def test_damage_is_found(name):
     edit, kinds = FAULTS[name]
     kernel = compiled("i8", SMALL)
     x = given("i8", 256, 128)
-    text = left_out(kernel.located, *edit)
+    text = without_line(kernel.located, *edit)
     arrays = (x, np.zeros_like(x, order="C"))
     found = faults_of(text, "transpose", arrays, **options(kernel, 1))
     assert {fault.kind for fault in found} & kinds, found
 
 
-def test_what_cannot_be_is_refused():
+def test_illegal_configurations_are_refused():
     with new_context():
         with pytest.raises(ConfigError, match="element is f16; expected i8 or f32"):
             build_transpose("f16")

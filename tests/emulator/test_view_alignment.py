@@ -1,4 +1,4 @@
-"""A view's memory lies where the PTX puts it, and where the view promises."""
+"""The alignment of a view's memory: declared statically, or checked at run time."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from mlir_smem.emulator import Violations
 from mlir_smem.emulator.errors import Kind
 from mlir_smem.runtime import run_on_cpu
 
-#: A product whose A is shown by a view over a buffer behind one of 256 bytes.
+#: A matrix product whose A is a view of a buffer that follows a buffer of 256 bytes.
 TEXT = """
 !a = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
@@ -20,7 +20,7 @@ TEXT = """
 gpu.module @kernels {
   gpu.func @kernel(%A: !m {smem.name = "A"}, %B: !m {smem.name = "B"},
                    %O: memref<64x64xf32> {smem.name = "O"}, %N: memref<1xi32> {smem.name = "N"})
-      workgroup(%first: memref<256xi8, #gpu.address_space<workgroup>>, %second: !w SAID)
+      workgroup(%first: memref<256xi8, #gpu.address_space<workgroup>>, %second: !w ATTRIBUTES)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0 : i8
@@ -44,8 +44,8 @@ gpu.module @kernels {
 """
 
 
-def run(said, shift, number):
-    text = TEXT.replace("SAID", said).replace("SHIFT", shift)
+def run(attributes, shift, number):
+    text = TEXT.replace("ATTRIBUTES", attributes).replace("SHIFT", shift)
     random = np.random.default_rng(0)
     a, b = (random.integers(-3, 4, (64, 64)).astype(bfloat16) for _ in range(2))
     inputs = {"A": a, "B": b, "N": np.array([number], np.int32)}
@@ -53,14 +53,14 @@ def run(said, shift, number):
     return found["O"], a.astype(np.float32) @ b.astype(np.float32)
 
 
-@pytest.mark.parametrize("said", ["", "{llvm.align = 16 : i64}", "{llvm.align = 2048 : i64}"])
-def test_what_the_kernel_declares_is_aligned(said):
-    found, exact = run(said, "%c0", 0)
+@pytest.mark.parametrize("attributes", ["", "{llvm.align = 16 : i64}", "{llvm.align = 2048 : i64}"])
+def test_declared_buffers_are_aligned(attributes):
+    found, exact = run(attributes, "%c0", 0)
     assert (found == exact).all()
 
 
-def test_what_is_known_at_run_time_holds_or_is_found():
-    # The buffer itself must be aligned for any place in it to be.
+def test_run_time_offsets_are_checked():
+    # The offset can only be aligned if the buffer is.
     aligned = "{llvm.align = 1024 : i64}"
     found, exact = run(aligned, "%shift", 1024)
     assert (found == exact).all()

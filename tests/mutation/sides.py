@@ -32,26 +32,32 @@ Files = dict[str, tuple[int, tuple[str, ...]]]
 #: Kernels that the pipeline compiles and the emulator runs against NumPy. Those of one group are
 #: collected together.
 EMULATED: tuple[Files, ...] = (
-    {"emulator/test_products": (12, ()), "emulator/test_operand_bytes": (24, ())},
     {
-        "emulator/test_tensor_descriptors": (24, ()),
-        "emulator/test_tcgen05_programs": (8, ("a_product_is_right", "the_example")),
-        "emulator/test_block_programs": (3, ("a_product_is_right", "rows_of_48_bytes")),
-        "emulator/test_wgmma_parts": (6, ()),
+        "emulator/wgmma/test_wgmma_programs": (12, ()),
+        "emulator/wgmma/test_wgmma_operand_bytes": (24, ()),
+    },
+    {
+        "emulator/tcgen05/test_tcgen05_descriptor_rules": (24, ()),
+        "emulator/tcgen05/test_tcgen05_programs": (8, ("product_is_exact", "the_example")),
+        "emulator/tcgen05/test_scaled_and_pair_programs": (
+            3,
+            ("product_is_exact", "rows_of_48_bytes"),
+        ),
+        "emulator/wgmma/test_wgmma_subtiles": (6, ()),
         "emulator/test_relayouts": (5, ()),
         "emulator/test_epilogues": (5, ()),
     },
     {
         "emulator/test_tile_copies": (6, ()),
-        "emulator/test_narrow_programs": (5, ()),
-        "emulator/test_scale_tiles": (4, ()),
-        "emulator/test_scaled_parts": (2, ()),
-        "emulator/test_tensor_a": (3, ()),
-        "emulator/test_views": (4, ()),
-        "emulator/test_bulk_copies": (4, ()),
-        "emulator/test_wgmma_assembly": (2, ()),
-        "emulator/test_tma_pipeline": (1, ()),
-        "emulator/test_gemm_on_cpu": (4, ("it_is_right",)),
+        "emulator/tcgen05/test_narrow_programs": (5, ()),
+        "emulator/tcgen05/test_scale_tiles": (4, ()),
+        "emulator/tcgen05/test_scaled_subtiles": (2, ()),
+        "emulator/tcgen05/test_tcgen05_a_in_tensor_memory": (3, ()),
+        "emulator/ops/test_views": (4, ()),
+        "emulator/tma/test_bulk_copies": (4, ()),
+        "emulator/wgmma/test_wgmma_assembly": (2, ()),
+        "emulator/tma/test_tma_pipeline": (1, ()),
+        "emulator/test_gemm_on_cpu": (4, ("gemm_is_exact",)),
         "runtime/test_arguments": (9, ("lines_begin", "matrices_that_do_not_fit")),
     },
 )
@@ -112,7 +118,7 @@ _LEFT_OUT = {
     "test_long_text_is_read_at_once",
     "test_choice_of_an_a_that_is_loaded_into_registers",
     "test_choice_of_an_operand",
-    "test_ptxas_takes_the_same_text",
+    "test_ptxas_accepts_the_same_text",
 }
 
 _OPTIONS = (

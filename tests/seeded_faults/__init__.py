@@ -1,1 +1,1 @@
-"""Faults that are put into correct kernels, to see who finds them; `docs/faults.md` is the table."""
+"""Faults that are put into correct kernels, and what finds each; `docs/faults.md` is the table."""

@@ -1,4 +1,4 @@
-"""Correct kernels, with data and what they must compute."""
+"""Correct kernels, with inputs and expected results."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -9,8 +9,8 @@ import numpy as np
 import pipeline_kernel
 import tma_pipeline
 
-from fuzz.generated.kernels import Kernel
 from fuzz.generated.gemms import Operand, Program
+from fuzz.generated.kernels import Kernel
 
 EXAMPLE = (Path(__file__).parents[2] / "examples" / "matmul.mlir").read_text()
 
@@ -37,11 +37,11 @@ def _pipeline() -> Kernel:
     )
 
 
-def _tma_pipeline(blocks: int) -> Kernel:
-    given = tma_pipeline.data(blocks, blocks)
-    exact = np.stack([given] * blocks).astype(np.float64)
-    text = tma_pipeline.text(blocks, blocks)
-    return Kernel(text, "pipeline", {"A": given}, "D", (blocks,), exact, np.zeros_like(exact))
+def _tma_pipeline(ctas: int) -> Kernel:
+    source = tma_pipeline.data(ctas, ctas)
+    exact = np.stack([source] * ctas).astype(np.float64)
+    text = tma_pipeline.text(ctas, ctas)
+    return Kernel(text, "pipeline", {"A": source}, "D", (ctas,), exact, np.zeros_like(exact))
 
 
 def _program(a: str, b: str, b_major: str = "mn", view: int | None = None) -> Program:
@@ -65,15 +65,15 @@ def _program(a: str, b: str, b_major: str = "mn", view: int | None = None) -> Pr
 
 
 _BASES: dict[str, Callable[[], Kernel]] = {
-    # Without a swizzle every stride matters.
+    # Without a swizzle the result depends on every stride.
     "plain": lambda: _program("none", "none").kernel(),
     "swizzled": lambda: _program("128B", "64B").kernel(),
     "view": lambda: _program("128B", "128B", "k", view=3).kernel(),
     # Four stages, cp.async, two warpgroups.
     "example": _example,
-    # Two partitions that hand over stages by mbarriers.
+    # Two partitions that pass stages to each other by mbarriers.
     "pipeline": _pipeline,
-    # The same by bulk tensor copies, in one block and in a cluster of two that share them.
+    # The same by bulk tensor copies, in one CTA and in a cluster of two that share the copies.
     "TMA": lambda: _tma_pipeline(1),
     "cluster": lambda: _tma_pipeline(2),
 }

@@ -1,4 +1,4 @@
-"""Edits of a program's text; each must change something."""
+"""Edits of a kernel's text; each must change something."""
 
 import re
 from collections.abc import Callable
@@ -11,18 +11,18 @@ Edit = Callable[[str], str]
 
 
 def sub(pattern: str, replacement: str, count: int = 1) -> Edit:
-    """Replaces the first `count` matches of a pattern; all if it is 0."""
+    """Replace the first `count` matches of a pattern; all if `count` is 0."""
 
     def edit(text: str) -> str:
         found = re.sub(pattern, replacement, text, count=count, flags=re.MULTILINE)
-        assert found != text, f"nothing matches {pattern}"
+        assert found != text, f"no match of {pattern}"
         return found
 
     return edit
 
 
 def both(*edits: Edit) -> Edit:
-    """One edit after the other."""
+    """Apply one edit after the other."""
 
     def edit(text: str) -> str:
         for each in edits:
@@ -33,12 +33,12 @@ def both(*edits: Edit) -> Edit:
 
 
 def without(op: str, count: int = 1) -> Edit:
-    """Leaves out lines that hold an op."""
+    """Remove the first `count` lines that contain an op; all if `count` is 0."""
     return sub(rf"^.*{op}.*\n", "", count)
 
 
 def only(op: str, predicate: str, limit: int) -> Edit:
-    """Makes an op run only in threads whose index compares so with a limit."""
+    """Execute an op only in threads whose index satisfies a comparison with a limit."""
     condition = (
         rf"      %limit = arith.constant {limit} : index\n"
         rf"      %some = arith.cmpi {predicate}, %thread, %limit : index\n"
@@ -46,22 +46,22 @@ def only(op: str, predicate: str, limit: int) -> Edit:
     return sub(rf"^( *{op}.*)$", rf"{condition}      scf.if %some {{\n\1\n      }}")
 
 
-# -- of the lowered kernel -------------------------------------------------------------------------
+# -- edits of the lowered kernel ------------------------------------------------------------------
 
 
 def constant(name: str, value: int) -> Edit:
-    """Gives a constant another value."""
+    """Change the value of a constant."""
     return sub(rf"(%{name} = arith\.constant) -?\d+", rf"\1 {value}")
 
 
 def modifier(matrix: str, position: int, old: str, new: str) -> Edit:
-    """Changes a modifier of a matrix of every wgmma: those in brackets, counted from 0."""
+    """Change a modifier of a matrix in every wgmma: the one at `position` of those in brackets."""
     before = r"<\w+>, " * position
     return sub(rf"(nvvm\.wgmma\.mma_async .*\b{matrix}\[{before})<{old}>", rf"\1<{new}>", 0)
 
 
 def descriptor(operand: str, **fields: Callable[[WgmmaDescriptor], Any]) -> Edit:
-    """Changes fields of A's or B's descriptor, each to a function of the old one."""
+    """Change fields of A's or B's descriptor, each to a function of the old descriptor."""
 
     def change(bits: int) -> int:
         old = WgmmaDescriptor.decode(bits)
@@ -71,12 +71,12 @@ def descriptor(operand: str, **fields: Callable[[WgmmaDescriptor], Any]) -> Edit
 
 
 def flip(operand: str, bits: int) -> Edit:
-    """Flips bits of A's or B's descriptor."""
+    """Flip bits of A's or B's descriptor."""
     return _rewritten(operand, lambda old: old ^ bits)
 
 
 def _rewritten(operand: str, change: Callable[[int], int]) -> Edit:
-    """Changes the constant of a descriptor; that of A's tile is used first."""
+    """Change the constant of a descriptor; the constants of A and B occur in this order."""
 
     def edit(text: str) -> str:
         names = re.findall(r"arith\.ori %\d+, %(c-?\d{10,}_i64)", text)

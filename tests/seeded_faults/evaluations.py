@@ -1,4 +1,4 @@
-"""Who finds a fault: the static checker, the emulator's rules, or the wrong result."""
+"""What finds a fault: the static checker, the emulator's rules, or a wrong result."""
 
 from dataclasses import dataclass, replace
 
@@ -7,17 +7,17 @@ from mlir_smem.codegen import Compiled
 from seeded_faults.bases import base
 from seeded_faults.catalogue import Fault
 
-#: What the table says of the checker's evaluations.
+#: The checker's evaluations, as the table shows them.
 CHECKER = {"proven": "", "undecided": "remark", "wrong": "error"}
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was found in a kernel.
+    """What was reported of a kernel.
 
     Attributes:
         checker: "error" or "remark" of `smem-check-async`, or "".
-        emulator: the rules that the emulator saw broken, "wrong result", or "".
+        emulator: the violations that the emulator reported, "wrong result", or "".
     """
 
     checker: str
@@ -25,12 +25,12 @@ class Evaluation:
 
     @property
     def found(self) -> bool:
-        """Whether anyone found anything that stops the kernel from being trusted."""
+        """Whether the checker reports an error, or the emulator a violation or a wrong result."""
         return self.checker == "error" or bool(self.emulator)
 
 
 def evaluation(fault: Fault) -> Evaluation:
-    """What is found in a kernel with a fault."""
+    """Evaluate a kernel with a fault."""
     kernel = base(fault.base)
     if not fault.lowered:
         broken = replace(kernel, text=fault.edit(kernel.text))

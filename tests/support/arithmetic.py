@@ -11,12 +11,12 @@ WIDTHS = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 
 def as_signed(value, width):
-    """A pattern of bits as a two's complement number."""
+    """Return a bit pattern as a two's complement number."""
     return value - (1 << width) if value >> (width - 1) else value
 
 
 def integers(width):
-    """Integers at which something may go wrong, as patterns of bits."""
+    """Edge cases of integers, as bit patterns."""
     if width == 1:
         return [0, 1]
     top = 1 << width
@@ -26,7 +26,7 @@ def integers(width):
 
 
 def integer_pairs(width):
-    """All pairs of such integers, as two arrays."""
+    """All pairs of edge cases, as two arrays."""
     a, b = zip(*product(integers(width), repeat=2), strict=True)
     return np.array(a, WIDTHS[width]), np.array(b, WIDTHS[width])
 
@@ -47,7 +47,7 @@ class Format:
     largest: int
 
     def round(self, value):
-        """A Python float to the nearest number of the format, ties to even."""
+        """Round a Python float to the nearest number of the format, ties to even."""
         if value == 0 or not math.isfinite(value):
             return value
         exponent = max(math.frexp(value)[1] - 1, self.smallest)
@@ -58,7 +58,7 @@ class Format:
         return math.copysign(math.ldexp(units, exponent - self.precision + 1), value)
 
     def edges(self):
-        """Numbers at which something may go wrong."""
+        """Edge cases: zeros, neighbours of 1, limits, subnormals, infinities and NaN."""
         step = 2.0 ** (1 - self.precision)
         tiny = 2.0**self.smallest
         most = (2 - step) * 2.0**self.largest
@@ -67,7 +67,7 @@ class Format:
         return [0.0, -0.0, *values, *(-v for v in values[:6]), math.inf, -math.inf, math.nan]
 
     def pairs(self):
-        """All pairs of such numbers, as two arrays."""
+        """All pairs of edge cases, as two arrays."""
         a, b = zip(*product(self.edges(), repeat=2), strict=True)
         return np.array(a).astype(self.dtype), np.array(b).astype(self.dtype)
 
@@ -81,7 +81,7 @@ FORMATS = {
 
 
 def same(found, expected):
-    """Whether two floats are the same number; zeros have signs, NaN are all alike."""
+    """Whether two floats are equal: zeros of one sign, or any two NaN."""
     if math.isnan(expected) or math.isnan(found):
         return math.isnan(expected) and math.isnan(found)
     return found == expected and math.copysign(1, found) == math.copysign(1, expected)

@@ -1,4 +1,4 @@
-"""Kernels that move tiles by TMA, with data and what they must leave in global memory."""
+"""Kernels that copy tiles by TMA, with inputs and expected results."""
 
 from dataclasses import dataclass
 from math import prod
@@ -6,8 +6,8 @@ from math import prod
 import ml_dtypes
 import numpy as np
 
-#: For each element type of tiles: that of matrices, how NumPy holds it, and tile elements in one of
-#: these.
+#: For each element type of tiles: the element type of the matrix, its NumPy dtype, and the number of tile
+#: elements in a matrix element.
 ELEMENTS = {
     "bf16": ("bf16", ml_dtypes.bfloat16, 1),
     "f16": ("f16", np.float16, 1),
@@ -23,21 +23,21 @@ ELEMENTS = {
 
 @dataclass(frozen=True)
 class Case:
-    """Blocks move a tile between a matrix and a copy of it.
+    """CTAs copy a tile between matrices A and D.
 
-    With `loads`, each block loads the tile at `at` of A, which lies partly outside, and stores it to
-    its own place in D. Without, all threads copy A to the tile, which is then stored to the place `at`
-    of D.
+    With `loads`, each CTA loads the tile at `at` of A, which is partly out of bounds, and stores it to
+    its own matrix of D. Without, all threads copy A to the tile, which is then stored at `at` of D.
 
     Attributes:
-        element: of the tile.
-        shape: of the tile, in its elements.
-        swizzle, columns: the tile's layout; whether columns are contiguous, in A and D too.
+        element: the tile's element type.
+        shape: the tile's shape, in its elements.
+        swizzle: the tile's swizzle.
+        columns: whether tile, A and D are column-major.
         at: (row, column) in the matrix, in the matrix's elements.
         batch: whether the matrix is the second of three.
-        loads: which way is tried.
-        cluster: blocks along x and y.
-        multicast: along what they load together, if they do.
+        loads: whether `smem.tma_load` is tested, or `smem.tma_store` alone.
+        cluster: CTAs along x and y.
+        multicast: the dimension of the cluster along which CTAs share a load, if they do.
     """
 
     element: str
@@ -51,7 +51,7 @@ class Case:
     multicast: str = ""
 
     def __str__(self) -> str:
-        words = [
+        parts = [
             self.element,
             "x".join(map(str, self.shape)),
             self.swizzle,
@@ -61,7 +61,7 @@ class Case:
             *[f"cluster-{self.cluster[0]}x{self.cluster[1]}"] * (self.cluster != (1, 1)),
             *[f"along-{self.multicast}"] * bool(self.multicast),
         ]
-        return "-".join(words)
+        return "-".join(parts)
 
     @property
     def matrix(self) -> tuple[int, int]:
@@ -73,12 +73,12 @@ class Case:
 
     @property
     def _copies(self) -> int:
-        """Matrices in D, one a block; 0 if it is no more than a matrix."""
+        """The number of matrices in D, one for each CTA; 0 if D is a single matrix."""
         count = prod(self.cluster)
         return count if count > 1 else 0
 
     def _type(self, leading: int) -> str:
-        """A memref of `leading` matrices; 0 for one without a leading dimension."""
+        """The type of a memref of `leading` matrices; without a leading dimension if that is 0."""
         rows, columns = self.matrix
         strides = [1, rows] if self.columns else [columns, 1]
         shape = [rows, columns]
@@ -91,10 +91,10 @@ class Case:
     def text(self) -> str:
         """The kernel `move`."""
         rows, columns = self.shape
-        order = "column-major" if self.columns else "row-major"
+        majorness = "column-major" if self.columns else "row-major"
         tile = (
             f"!smem.tile<tensor<{rows}x{columns}x{self.element}>, "
-            f'#smem.swizzle<"{self.swizzle}", "{order}">>'
+            f'#smem.swizzle<"{self.swizzle}", "{majorness}">>'
         )
         source, target = self._type(3 * self.batch), self._type(self._copies)
         return f"""
@@ -113,7 +113,7 @@ gpu.module @kernels {{
     %x = gpu.block_id x
     %y = gpu.block_id y
     %above = arith.muli %y, %width : index
-    %block = arith.addi %above, %x : index
+    %cta = arith.addi %above, %x : index
     %t = "smem.alloc"() : () -> !tile
     {self._load() if self.loads else self._copy()}
     "smem.elect"() ({{
@@ -135,7 +135,8 @@ gpu.module @kernels {{
         multicast = f'{{multicast = "{self.multicast}"}}' if self.multicast else ""
         types = ", ".join(["index"] * (3 + self.batch))
         return f"""
-    %pipeline = "smem.create_pipeline"() {{stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}} : () -> !pipeline
+    %pipeline = "smem.create_pipeline"()
+      {{stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32}} : () -> !pipeline
     "smem.elect"() ({{
       %slot = "smem.producer_acquire"(%pipeline, %c0) : (!pipeline, index) -> index
       "smem.tma_load"(%A, %t, %pipeline, %c0, {first}%row, %column) {multicast}
@@ -153,28 +154,28 @@ gpu.module @kernels {{
     def _store(self) -> str:
         place = "%c0, %c0" if self.loads else "%row, %column"
         if self._copies:
-            place = f"%block, {place}"
+            place = f"%cta, {place}"
         types = ", ".join(["index"] * (place.count(",") + 1))
         return f'"smem.tma_store"(%t, %D, {place}) : (!tile, !D, {types}) -> ()'
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """A, of small integers, which every type holds; D is written over."""
+        """A, of small integers that every type represents; D, which is overwritten."""
         a = self._zeros(3 * self.batch)
         a[...] = np.random.default_rng(prod(self.shape)).integers(1, 4, a.shape).astype(a.dtype)
         return {"A": a, "D": self._zeros(self._copies)}
 
     def _zeros(self, leading: int) -> np.ndarray:
-        """What `_type` describes."""
+        """Zeros, in an array of the type of `_type`."""
         shape = (leading, *self.matrix) if leading else self.matrix
         return np.zeros(shape, ELEMENTS[self.element][1], order="F" if self.columns else "C")
 
     @property
     def grid(self) -> tuple[int, int]:
-        """Blocks of the launch: one cluster."""
+        """CTAs of the launch: one cluster."""
         return self.cluster
 
     def exact(self) -> np.ndarray:
-        """D: of what is outside of the matrix, zeros are loaded, and nothing is stored."""
+        """The expected D. Out-of-bounds elements are loaded as zeros, and are not stored."""
         a = self.inputs()["A"]
         matrix = a[1] if self.batch else a
         found = np.zeros(matrix.shape, matrix.dtype)
@@ -196,8 +197,8 @@ def _store(element: str, shape: tuple[int, int], swizzle: str, columns: bool) ->
 
 
 CASES = [
-    # What all threads wrote, swizzled, is what TMA reads: all swizzles, both majors, several boxes,
-    # every size of an element.
+    # Stores of what all threads wrote: all swizzles, either majorness, several boxes, every size of an
+    # element.
     *(
         _store("bf16", (128, 64), swizzle, columns)
         for swizzle in ("none", "32B", "64B", "128B")
@@ -212,7 +213,7 @@ CASES = [
     _store("i1", (64, 512), "32B", False),
     _store("f4E2M1FN", (64, 512), "128B", False),
     _store("f4E2M1FN", (64, 64), "32B", False),
-    # What is loaded, of a matrix in a batch too.
+    # Loads, also of a matrix in a batch.
     Case("bf16"),
     Case("bf16", columns=True, at=(-8, 16)),
     Case("bf16", (64, 128), batch=True),
@@ -220,7 +221,7 @@ CASES = [
     Case("i32", (64, 64), "64B"),
     Case("i1", (64, 2048), at=(-3, 16)),
     Case("f4E2M1FN", (64, 512), at=(-3, 16)),
-    # Shared by blocks: across the lines and along them, in rows and columns of the cluster.
+    # Loads that CTAs share: across the lines and along them, along x and y of the cluster.
     Case("bf16", cluster=(2, 1), multicast="x"),
     Case("bf16", cluster=(1, 4), multicast="y"),
     Case("bf16", (64, 128), cluster=(2, 1), multicast="x"),

@@ -1,4 +1,4 @@
-"""Operands that bring out the tensor core's arithmetic, and the kernel that multiplies them."""
+"""Edge cases of the tensor core's arithmetic: operands, and the kernel that multiplies them."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import numpy as np
 
 DTYPES = {"f16": np.dtype(np.float16), "bf16": np.dtype(ml_dtypes.bfloat16)}
 
-#: M and N of the product.
+#: M and N.
 SIZE = 64
 
 
@@ -26,8 +26,9 @@ def _bits(random: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
     return random.integers(0, 1 << 16, shape).astype(np.uint16)
 
 
-#: Values (float64), or bits (uint16), of a matrix of each kind; `fraction` masks a type's fraction.
-KINDS: dict[str, Callable[[np.random.Generator, tuple[int, int], int], np.ndarray]] = {
+#: For each case a function that returns a matrix of values (float64) or bits (uint16); `fraction` is the
+#: mask of the type's fraction bits.
+CASES: dict[str, Callable[[np.random.Generator, tuple[int, int], int], np.ndarray]] = {
     "normal": lambda random, shape, fraction: random.standard_normal(shape),
     "any bits": lambda random, shape, fraction: _bits(random, shape),
     "wide exponents": lambda random, shape, fraction: _scaled(random, shape, 12),
@@ -41,26 +42,26 @@ KINDS: dict[str, Callable[[np.random.Generator, tuple[int, int], int], np.ndarra
 }
 
 
-def operands(kind: str, element: str, k: int) -> dict[str, np.ndarray]:
-    """A (64 x k, row-major) and B (k x 64, column-major) of a kind."""
-    a, b = (_matrix(kind, element, k, seed) for seed in (k, k + 1))
-    if kind == "cancellation":
+def operands(case: str, element: str, k: int) -> dict[str, np.ndarray]:
+    """A (64 x k, row-major) and B (k x 64, column-major) of a case."""
+    a, b = (_matrix(case, element, k, seed) for seed in (k, k + 1))
+    if case == "cancellation":
         a[:, 1::2] = -a[:, 1::2]
     return {"A": a, "B": np.asarray(b.T, order="F")}
 
 
-def _matrix(kind: str, element: str, k: int, seed: int) -> np.ndarray:
+def _matrix(case: str, element: str, k: int, seed: int) -> np.ndarray:
     random = np.random.default_rng(seed)
     fraction = 0x3FF if element == "f16" else 0x7F
-    values = KINDS[kind](random, (SIZE, k), fraction)
+    values = CASES[case](random, (SIZE, k), fraction)
     if values.dtype == np.uint16:
         return values.view(DTYPES[element])
     with np.errstate(over="ignore"):
         return values.astype(DTYPES[element])
 
 
-def product_of(element: str, k: int) -> str:
-    """The kernel D = A * B of one warpgroup."""
+def kernel_of(element: str, k: int) -> str:
+    """The kernel `product` of one warpgroup: D = A * B."""
     return f"""
 !A = memref<{SIZE}x{k}x{element}>
 !B = memref<{k}x{SIZE}x{element}, strided<[1, {k}]>>

@@ -1,4 +1,4 @@
-"""Kernels in lowered form, written around a few lines of body, and what the emulator says of them."""
+"""Lowered kernels around a few lines of body, and what the emulator computes and reports."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from mlir_smem.emulator import Kind, Violations, emulate
 
-#: MLIR's names of NumPy's types; integers of MLIR have no sign.
+#: MLIR's names of NumPy's types; MLIR's integers are signless.
 ELEMENTS = {
     np.dtype(np.bool_): "i1",
     np.dtype(np.float16): "f16",
@@ -21,7 +21,7 @@ ELEMENTS = {
 #: The memory space of shared memory.
 SHARED = "#gpu.address_space<workgroup>"
 
-#: Values that every kernel begins with.
+#: Lines that every kernel begins with.
 PRELUDE = "\n".join(
     [
         "%tid = gpu.thread_id x",
@@ -33,7 +33,7 @@ PRELUDE = "\n".join(
 
 @dataclass(frozen=True)
 class Fault:
-    """A violation: its rule, the line of the text that broke it, and what is said."""
+    """A violation: the rule, the line of the text that broke it, and the message."""
 
     kind: Kind
     line: str
@@ -41,7 +41,7 @@ class Fault:
 
 
 def memref(array):
-    """The type of an argument that takes an array, strided if it is column-major."""
+    """The memref type of an array, strided if the array is not C-contiguous."""
     shape = "".join(f"{extent}x" for extent in array.shape)
     layout = ""
     if not array.flags.c_contiguous:
@@ -66,29 +66,29 @@ def kernel(body, types=(), symbols="", buffers=""):
 
 
 def triple(extents):
-    """Extents along x, y, z."""
+    """Return extents along x, y, z; missing ones are 1."""
     extents = (extents,) if isinstance(extents, int) else tuple(extents)
     return (*extents, 1, 1)[:3]
 
 
 def run(body, *arguments, block=32, grid=1, shared=0, types=None, symbols="", buffers=""):
-    """Runs a kernel of that body; arrays are written in place.
+    """Run a kernel with a body; its arrays are written in place.
 
     Args:
         body: the kernel's lines.
         arguments: arrays.
-        block, grid: extents; a number is along x.
+        block, grid: extents in threads and CTAs; a single number is along x.
         shared: bytes of dynamic shared memory.
-        types: of the arguments, if not those of the arrays.
-        symbols: variables of the module.
-        buffers: workgroup buffers.
+        types: MLIR types of the arguments, if they are not those of the arrays.
+        symbols: global variables of the module.
+        buffers: the kernel's workgroup buffers.
     """
     text = kernel(body, types or [memref(a) for a in arguments], symbols, buffers)
     run_text(text, "k", arguments, block, grid, shared)
 
 
 def run_text(text, entry, arguments, block=32, grid=1, shared=0):
-    """Runs a kernel of a module."""
+    """Run a kernel of a module."""
     emulate(
         text,
         entry,
@@ -100,7 +100,7 @@ def run_text(text, entry, arguments, block=32, grid=1, shared=0):
 
 
 def faults(body, *arguments, **options):
-    """What a kernel of that body does wrong."""
+    """The faults of a kernel with a body; arguments are those of `run`."""
     types = options.get("types") or [memref(a) for a in arguments]
     text = kernel(body, types, options.get("symbols", ""), options.get("buffers", ""))
     sizes = {name: options[name] for name in ("block", "grid", "shared") if name in options}
@@ -108,7 +108,7 @@ def faults(body, *arguments, **options):
 
 
 def faults_of(text, entry, arguments, block=32, grid=1, shared=0, source=None):
-    """What a kernel of a module does wrong; lines are those of `source` if it was lowered."""
+    """The faults of a kernel of a module; lines are those of `source` if the text was lowered from it."""
     try:
         run_text(text, entry, arguments, block, grid, shared)
     except Violations as error:
@@ -123,20 +123,20 @@ def _fault(violation, text):
 
 
 def only_fault(*arguments, **options):
-    """The one thing that a kernel does wrong."""
+    """The only fault of a kernel; arguments are those of `faults`."""
     found = faults(*arguments, **options)
     assert len(found) == 1, found
     return found[0]
 
 
 def elementwise(line, inputs, result, elements=None):
-    """What an op makes of each row of some arrays, one thread a row.
+    """Return an op's results for each row of some arrays, one thread for each row.
 
     Args:
-        line: the op, which gives %r of %a, %b and %c.
+        line: the op, which computes %r from %a, %b and %c.
         inputs: arrays of one dimension and equal length.
         result: the dtype of %r.
-        elements: the element types of the arrays and of %r, if their dtypes do not say.
+        elements: MLIR types of the arrays' elements and of %r, if they are not those of the dtypes.
     """
     arrays = [*inputs, np.zeros(len(inputs[0]), result)]
     names = elements or [ELEMENTS[array.dtype] for array in arrays]

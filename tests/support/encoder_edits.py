@@ -1,4 +1,4 @@
-"""Edits of the encoders of descriptors, and kernels whose results depend on each field."""
+"""Edits of the descriptor encoders, and kernels whose results depend on each field."""
 
 import sys
 from collections.abc import Callable
@@ -23,14 +23,14 @@ WGMMA, TCGEN05, TCGEN05_LONG = "sm_90a", "sm_100a", "sm_103a"
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel that the pipeline compiles.
+    """A kernel that the whole pass pipeline compiles.
 
     Attributes:
-        text: with `smem` ops.
-        inputs: what it is given.
-        exact: D.
-        bound: how far from it the result may be.
-        blocks: of the grid.
+        text: the kernel, with `smem` ops.
+        inputs: its arrays by name.
+        exact: the exact D.
+        bound: the largest error of the result.
+        blocks: the number of CTAs in the grid.
         reserved_bytes: an option of the lowering.
     """
 
@@ -53,21 +53,21 @@ class Kernel:
         return bool((np.abs(d.astype(np.float64) - self.exact) <= self.bound).all())
 
 
-def product(*types: str, **said) -> Kernel:
-    """A product of one warpgroup; types are those of A, B and D."""
-    case = Case(*types, **said)
+def product(*types: str, **options) -> Kernel:
+    """A matrix product by one warpgroup; types are those of A, B and D."""
+    case = Case(*types, **options)
     inputs = case.inputs()
     return Kernel(case.text, inputs, *case.exact(inputs))
 
 
-def scaled(*types: str, **said) -> Kernel:
-    """A product of scaled blocks; types are those of A, B and the factors."""
-    case = BlockCase(*types, **said)
+def scaled(*types: str, **options) -> Kernel:
+    """A block-scaled matrix product; types are those of A, B and the scale factors."""
+    case = BlockCase(*types, **options)
     return Kernel(case.text, case.inputs(), case.expected(), blocks=case.blocks)
 
 
 def view() -> Kernel:
-    """A product of tiles that begin three lines into a pattern: the base offset is 3."""
+    """A product of tiles that begin three 128-byte lines into a swizzle pattern: base offset 3."""
     found = base("view")
     return Kernel(
         found.text, found.inputs, found.exact, found.bound, reserved_bytes=found.reserved_bytes
@@ -80,7 +80,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     # Core matrices of 8 rows of 16 bytes: LBO along K, SBO along M or N.
     "K-major": lambda: product(*BF16, a_swizzle="none", b_swizzle="none"),
     "K-major swizzled": lambda: product(*BF16, a_swizzle="128B", b_swizzle="64B"),
-    # Several atoms along M and N, and along K: of both strides each counts.
+    # Several atoms along M and N, and along K: the result depends on both strides.
     "MN-major": lambda: product(
         *BF16, a_swizzle="32B", b_swizzle="64B", a_major="mn", b_major="mn"
     ),
@@ -94,31 +94,31 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
     "B negated": lambda: product(*BF16, modifier="negate_b"),
     "saturated": lambda: product("i8", "i8", "i32", modifier="satfinite", start=2**31 - 1),
     "scaled": lambda: scaled("f8E4M3FN", "f8E5M2", n=24, k=128),
-    # A row of 384 bytes: instructions of 48 bytes along K, some in two chunks.
+    # Rows of 384 bytes: instructions read 48 bytes along K, some of them from two chunks.
     "long": lambda: scaled("f4E2M1FN", "f4E2M1FN", "f8E8M0FNU", block=32, n=16, k=768),
 }
 
 
 @cache
-def made(name: str) -> Kernel:
+def kernel_of(name: str) -> Kernel:
     """The kernel of that name."""
     return KERNELS[name]()
 
 
 @cache
 def is_right_unedited(name: str, arch: str) -> bool:
-    """Whether a kernel is right; to be asked first while no encoder is edited."""
-    return made(name).is_right(arch)
+    """Whether a kernel is right without edits. The first call must come before any edit; it is cached."""
+    return kernel_of(name).is_right(arch)
 
 
 # -- edits -----------------------------------------------------------------------------------------
 
 
 def edit(monkeypatch, home, **constants):
-    """Edits constants of a module or a class, and in every module that has imported them.
+    """Edit constants of a module or a class, and in every module that has imported them.
 
-    Modules of the emulator are no exception: if one decoded by constants of the encoder, it would be
-    wrong in the same way, and notice nothing.
+    This includes the modules of the emulator: one that decoded by the encoder's constants would be
+    wrong in the same way and would not notice the edit.
     """
     for name, value in constants.items():
         was = getattr(home, name)
@@ -129,14 +129,14 @@ def edit(monkeypatch, home, **constants):
 
 
 def check_noticed(monkeypatch, kernel, arch, home, constants):
-    """Checks that a kernel is right, and no longer once constants are edited."""
+    """Check that a kernel is right, and wrong after constants are edited."""
     assert is_right_unedited(kernel, arch)
     edit(monkeypatch, home, **constants)
-    assert not made(kernel).is_right(arch)
+    assert not kernel_of(kernel).is_right(arch)
 
 
 def drop(monkeypatch, encoder, field):
-    """Makes an encoder leave a field 0."""
+    """Make an encoder leave a field 0."""
     whole = encoder.encode
     mask = mask_of(field)
     monkeypatch.setattr(encoder, "encode", lambda self: whole(self) & ~mask)

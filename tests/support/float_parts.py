@@ -1,4 +1,4 @@
-"""Kernels that store the bits of floats in parts, which a store takes out of a wider register."""
+"""Kernels that store the bits of floats as narrower integers, which are parts of a wider register."""
 
 import ml_dtypes
 import numpy as np
@@ -21,18 +21,18 @@ _FLOATS = {
     "bf16": np.dtype(ml_dtypes.bfloat16),
 }
 
-#: Threads of the one block, and elements.
+#: The number of threads of the CTA, and of elements.
 COUNT = 128
 
 
 def integers(element, part):
-    """The dtype of the parts, and how many an element has."""
+    """Return the dtype of the parts, and the number of parts of an element."""
     dtype = np.dtype(f"i{int(part[1:]) // 8}")
     return dtype, _FLOATS[element].itemsize // dtype.itemsize
 
 
 def kernel(element, part):
-    """A kernel `k` of Y = the bits of X + X, in parts."""
+    """A kernel `k` that stores the bits of X + X to Y, as parts."""
     _, count = integers(element, part)
     whole, parts = f"memref<{COUNT}x{element}>", f"memref<{COUNT * count}x{part}>"
     return f"""gpu.module @m {{
@@ -52,11 +52,11 @@ def kernel(element, part):
 
 
 def operands(element):
-    """Numbers whose bits are not those of the integers that they are near."""
+    """X: floats between -300 and 300, most of them not integers."""
     return np.linspace(-300, 300, COUNT).astype(_FLOATS[element])
 
 
 def expected(element, part):
-    """What the kernel makes of them."""
+    """The expected Y."""
     x = operands(element)
     return (x + x).view(integers(element, part)[0])

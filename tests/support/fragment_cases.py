@@ -1,4 +1,4 @@
-"""Kernels that compute with fragments, and exactly what each must give."""
+"""Kernels that compute with fragments, and their exact results."""
 
 from dataclasses import dataclass
 
@@ -18,15 +18,15 @@ _DTYPES = {
     "i32": np.int32,
 }
 
-#: What A and B are where an accumulator of a type is made.
+#: The types of A and B of the first mma, for each accumulator type.
 _FIRST = {"f32": "bf16", "f16": "f16", "i32": "i8"}
 
-#: What the second product of a type is added in.
+#: The accumulator type of the second mma, for each type of its operands; f32 for others.
 _SECOND = {"i8": "i32", "ui8": "i32", "i1": "i32"}
 
 
 def converted(values: np.ndarray, element: str) -> np.ndarray:
-    """Numbers rounded to an element type, in float64; 8-bit types are kept in their range."""
+    """Round numbers to an element type, as float64; 8-bit types saturate."""
     if element == "i1":
         return (values.astype(np.int64) & 1).astype(np.float64)
     dtype = np.dtype(_DTYPES[element])
@@ -47,8 +47,8 @@ class Chain:
     """E = convert(A * B) * C: the D of one mma is the A of the next.
 
     Attributes:
-        d: the accumulator of A * B.
-        element: the type that it is converted to.
+        d: the accumulator type of A * B.
+        element: the type that A * B is converted to.
         m, n: its shape.
     """
 
@@ -68,12 +68,12 @@ class Chain:
     def text(self) -> str:
         """The kernel."""
         a, m, n, second = _FIRST[self.d], self.m, self.n, self._second
-        packed, held = (n // 8, "i8") if self.element == "i1" else (n, self.element)
-        held = "f32" if held == "tf32" else held
+        rows, stored = (n // 8, "i8") if self.element == "i1" else (n, self.element)
+        stored = "f32" if stored == "tf32" else stored
         return f"""
 !A = memref<{m}x32x{a}>
 !B = memref<32x{n}x{a}, strided<[1, 32]>>
-!C = memref<{packed}x16x{held}, strided<[1, {packed}]>>
+!C = memref<{rows}x16x{stored}, strided<[1, {rows}]>>
 !E = memref<{m}x16x{second}>
 !a = !smem.tile<tensor<{m}x32x{a}>, #smem.auto>
 !b = !smem.tile<tensor<32x{n}x{a}>, #smem.auto>
@@ -107,7 +107,7 @@ gpu.module @kernels {{
 """
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """Small integers, whose products reach beyond what 8-bit types hold; all sums are exact."""
+        """Small integers, whose products exceed the range of 8-bit types; all sums are exact."""
         random = np.random.default_rng(self.n)
         first, second = np.dtype(_DTYPES[_FIRST[self.d]]), np.dtype(_DTYPES[self.element])
         a = random.integers(-6, 7, (self.m, 32)).astype(first)
@@ -127,7 +127,7 @@ gpu.module @kernels {{
         return (converted(a @ b, self.element) @ c).astype(_DTYPES[self._second])
 
 
-#: Every accumulator as every multiplicand that it becomes; N of several instructions, M of two.
+#: Every conversion of an accumulator to a multiplicand; N of one and of several instructions, M of two.
 CHAINS = [
     *(
         Chain("f32", e, n=n)
@@ -145,17 +145,18 @@ CHAINS = [
 
 @dataclass(frozen=True)
 class Epilogue:
-    """D = f(X) for a fragment X of global memory, through a tile T.
+    """D = f(X) for a fragment X that is loaded from global memory and passes through a tile T.
 
-    f scales, adds a bias for each column and a residual, and keeps what is positive and not above the
-    diagonal; its result is stored to a tile, loaded from there, and stored to D.
+    f scales, adds a bias for each column and a residual, and keeps positive values that are not above the
+    diagonal; its result is stored to the tile, loaded from there, and stored to D.
 
     Attributes:
-        d: the accumulator.
-        element: what the tile holds.
+        d: the accumulator type.
+        element: the tile's element type.
         m, n: the shape.
-        swizzle, order: the tile's layout, or "auto".
-        by_mma: whether the tile is read by an mma that multiplies it with 1, rather than loaded.
+        swizzle: the tile's swizzle, or "auto" for a layout that the compiler selects.
+        majorness: "row-major" or "column-major".
+        by_mma: whether the tile is read by an mma that multiplies it by 1, rather than loaded.
     """
 
     d: str
@@ -163,12 +164,12 @@ class Epilogue:
     m: int = 64
     n: int = 64
     swizzle: str = "auto"
-    order: str = "row-major"
+    majorness: str = "row-major"
     by_mma: bool = False
 
     def __str__(self) -> str:
         reader = "mma" if self.by_mma else "load"
-        layout = f"{self.swizzle}-{self.order}"
+        layout = f"{self.swizzle}-{self.majorness}"
         return f"{self.d}-{self.element}-m{self.m}n{self.n}-{layout}-{reader}"
 
     @property
@@ -177,13 +178,13 @@ class Epilogue:
         m, n, d, e = self.m, self.n, self.d, self.element
         layout = "#smem.auto"
         if self.swizzle != "auto":
-            layout = f'#smem.swizzle<"{self.swizzle}", "{self.order}">'
+            layout = f'#smem.swizzle<"{self.swizzle}", "{self.majorness}">'
         integer = d == "i32"
         op = "i" if integer else "f"
         zero = f"arith.constant {'0' if integer else '0.0'} : {d}"
         scale = f"arith.constant {'3' if integer else '0.5'} : {d}"
         positive = f"arith.cmp{op} {'sgt' if integer else 'ogt'}"
-        one = self._one if self.by_mma else ""
+        identity = self._identity if self.by_mma else ""
         read = self._by_mma if self.by_mma else '%y = "smem.load"(%t) : (!t) -> !x'
         return f"""
 !X = memref<{m}x{n}x{d}>
@@ -201,7 +202,7 @@ gpu.module @kernels {{
     %scale = {scale}
     %zero = {zero}
     %t = "smem.alloc"() : () -> !t
-    {one}
+    {identity}
     %x = "smem.load"(%X) : (!X) -> !x
     %f = "smem.map"(%x) ({{
     ^bb0(%v: {d}, %row: index, %column: index):
@@ -230,40 +231,40 @@ gpu.module @kernels {{
 }}
 """
 
-    _one = """%i = "smem.alloc"() : () -> !i
+    _identity = """%i = "smem.alloc"() : () -> !i
     "smem.copy"(%I, %i) : (!I, !i) -> ()"""
 
     _by_mma = """%flying = "smem.mma"(%t, %i) : (!t, !i) -> !flying
     %y = "smem.wait"(%flying) {pending = 0 : i32} : (!flying) -> !x"""
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """Numbers of one decimal binary place; sums are exact in every accumulator."""
+        """Integers, which become multiples of 0.5; sums are exact in every accumulator type."""
         random = np.random.default_rng(self.n)
         dtype = np.dtype(_DTYPES[self.d])
 
         def numbers(*shape: int) -> np.ndarray:
             return random.integers(-300, 300, shape).astype(dtype)
 
-        one = np.asfortranarray(np.eye(self.n).astype(_DTYPES[self.element]))
+        identity = np.asfortranarray(np.eye(self.n).astype(_DTYPES[self.element]))
         x, bias, residual = numbers(self.m, self.n), numbers(self.n), numbers(self.m, self.n)
-        return {"X": x, "Bias": bias, "R": residual, "I": one}
+        return {"X": x, "Bias": bias, "R": residual, "I": identity}
 
     def exact(self, inputs: dict[str, np.ndarray]) -> np.ndarray:
         """D."""
         x, bias, residual = (inputs[name].astype(np.float64) for name in ("X", "Bias", "R"))
-        found = x * (3 if self.d == "i32" else 0.5) + bias + residual
-        found[(found < 0) | ~np.tri(self.m, self.n, dtype=bool)] = 0
-        return converted(found, self.element).astype(_DTYPES[self.d])
+        exact = x * (3 if self.d == "i32" else 0.5) + bias + residual
+        exact[(exact < 0) | ~np.tri(self.m, self.n, dtype=bool)] = 0
+        return converted(exact, self.element).astype(_DTYPES[self.d])
 
 
 _SWIZZLES = ("none", "32B", "64B", "128B")
-_ORDERS = ("row-major", "column-major")
+_MAJORNESS = ("row-major", "column-major")
 
-#: Tiles of every type that an accumulator is stored as, in every swizzle and order, and what is chosen
-#: for them; shapes of several instructions and of part of one.
+#: Every type that an accumulator is stored as, in every swizzle and majorness, and in layouts that the
+#: compiler selects; shapes of several instructions and of less than one.
 EPILOGUES = [
     *(
-        Epilogue(d, e, swizzle=s, order=o)
+        Epilogue(d, e, swizzle=s, majorness=o)
         for d, e in (
             ("f32", "f32"),
             ("f32", "f16"),
@@ -273,7 +274,7 @@ EPILOGUES = [
         )
         if e != "i32"
         for s in _SWIZZLES
-        for o in _ORDERS
+        for o in _MAJORNESS
     ),
     *(
         Epilogue(d, e, swizzle=s, by_mma=True)

@@ -176,7 +176,7 @@ FUNCTIONS = (
     _unary("floor", np.floor, -100, 100, 0, 0),
     Function(
         "%r = math.fma %a, %b, %c : {e}",
-        None,  # tests/emulator/test_math.py compares the emulator's result with fractions.
+        None,  # tests/emulator/ops/test_math.py compares the emulator's result with fractions.
         _THREE,
         _EXACT,
         None,

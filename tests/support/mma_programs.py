@@ -1,4 +1,4 @@
-"""Products of tiles, lowered by the pipeline and then broken line by line."""
+"""Kernels that multiply tiles, lowered by the pass pipeline and then damaged line by line."""
 
 import re
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ ASYNC = PRODUCT.replace("smem.copy", "smem.copy_async").replace(
     '    "smem.copy_wait"() {pending = 0 : i32} : () -> ()\n    "smem.fence"',
 )
 
-#: D = A * B + A * B, by tiles that are written again after the first mma.
+#: D = A * B + A * B; A's tile is written again after the first mma.
 AGAIN = f"""
     %a = "smem.alloc"() : () -> {TILE_A}
     %b = "smem.alloc"() : () -> {TILE_B}
@@ -41,32 +41,32 @@ AGAIN = f"""
 
 
 @dataclass(frozen=True)
-class Product:
-    """A lowered kernel, and the text that it came from."""
+class LoweredKernel:
+    """A lowered kernel, and the text that it was lowered from."""
 
     source: str
     text: str
 
     def without(self, pattern, which=0, into=""):
-        """The kernel with one of the pieces that match replaced, by nothing if nothing is said."""
+        """The kernel with match number `which` of a pattern replaced by `into`."""
         found = list(re.finditer(pattern, self.text))
         at = found[which]
         return replace(self, text=self.text[: at.start()] + into + self.text[at.end() :])
 
     def before(self, pattern, lines, which=0):
-        """The kernel with lines put before one that matches."""
+        """The kernel with lines inserted before match number `which` of a pattern."""
         at = list(re.finditer(pattern, self.text))[which]
         start = self.text.rfind("\n", 0, at.start()) + 1
         return replace(self, text=self.text[:start] + lines + "\n" + self.text[start:])
 
     def with_descriptor(self, line):
-        """The kernel with A's descriptor %d of its first mma replaced by %bad, which a line makes."""
+        """The kernel whose first mma takes %bad for A's descriptor; `line` computes %bad from %d."""
         at = re.search(r"mma_async (%\w+)", self.text)
         changed = self.without(r"mma_async %\w+", into="mma_async %bad")
         return changed.before("mma_async", line.replace("%d", at[1]))
 
     def run(self, block=128):
-        """What it does wrong, and D."""
+        """Return its faults, D, and the expected D."""
         rng = np.random.default_rng(0)
         a, b = (rng.integers(-4, 5, s).astype(ml_dtypes.bfloat16) for s in ((64, 64), (64, 8)))
         d = np.zeros((64, 8), np.float32)
@@ -75,17 +75,17 @@ class Product:
         return found, d, a.astype(np.float32) @ b.astype(np.float32)
 
     def faults(self, block=128):
-        """What it does wrong."""
+        """Its faults."""
         return self.run(block)[0]
 
     def only_fault(self, block=128):
-        """The one thing that it does wrong."""
+        """Its only fault."""
         found = self.faults(block)
         assert len(found) == 1, found
         return found[0]
 
 
 def lowered(body):
-    """A kernel of that body, lowered."""
+    """Lower a kernel with a body."""
     source = module(kernel(body))
-    return Product(source, mlir_smem.compile(source, emit="nvvm").located)
+    return LoweredKernel(source, mlir_smem.compile(source, emit="nvvm").located)

@@ -1,4 +1,4 @@
-"""Kernels that copy blocks of scale factors to a tile, or a part of one, and give its bytes back."""
+"""Kernels that copy scale factors to a tile, or to a subtile, and return its bytes."""
 
 from dataclasses import dataclass
 
@@ -19,18 +19,18 @@ DTYPES = {
 
 @dataclass(frozen=True)
 class ScaleCopy:
-    """A kernel. Factors of 640 rows and 32 of each row lie in global memory; it copies a part of them to
-    the part of one stage of a tile.
+    """A kernel that copies scale factors from global memory, which has 640 rows of 32, to a subtile.
 
     Attributes:
         shape: (rows, factors) that are copied.
-        start: where they begin in global memory, and `into` where in the tile's stage.
+        start: the first (row, factor) in global memory.
+        into: the first (row, factor) in the tile's stage.
         whole: (rows, factors) of a stage.
         kept: MLIR type of the tile's elements.
-        held: that of the memref's.
-        stage: the stage, of 3, which the kernel knows at run time only.
+        held: MLIR type of the memref's elements.
+        stage: the stage, of 3, a run-time value in the kernel.
         how: "copy", "copy_async" or "tma_load".
-        threads: of the block.
+        threads: the number of threads of the CTA.
     """
 
     shape: tuple[int, int]
@@ -44,13 +44,13 @@ class ScaleCopy:
     threads: int = 128
 
     def __str__(self) -> str:
-        said = ["{}x{}".format(*each) for each in (self.shape, self.start, self.into)]
+        places = ["{}x{}".format(*each) for each in (self.shape, self.start, self.into)]
         how = [self.how, f"stage{self.stage}", f"t{self.threads}"]
-        return "-".join([*said, self.held, self.kept, *how])
+        return "-".join([*places, self.held, self.kept, *how])
 
     @property
     def layout(self) -> TileLayout:
-        """The layout of the tile, all stages."""
+        """The layout of the tile, with all stages."""
         return scale_layout(element(_NAMES[self.kept]), *self.whole, stages=3)
 
     @property
@@ -69,15 +69,15 @@ class ScaleCopy:
 !tile = !smem.tile<tensor<3x{self.whole[0]}x{self.whole[1]}x{self.kept}>,
   #smem.layout<"{self.layout}">>
 !stage = !smem.tile<tensor<{self.whole[0]}x{self.whole[1]}x{self.kept}>, #smem.auto>
-!part = !smem.tile<tensor<{rows}x{factors}x{self.kept}>, #smem.auto>
+!subtile = !smem.tile<tensor<{rows}x{factors}x{self.kept}>, #smem.auto>
 gpu.module @kernels {{
   gpu.func @fill(%A: !A {{smem.name = "A"}}, %D: memref<{size}xi8> {{smem.name = "D"}})
       kernel attributes {{known_block_size = array<i32: {self.threads}, 1, 1>}} {{
     %thread = gpu.thread_id x
     %threads = gpu.block_dim x
-    %nought = gpu.block_id y
+    %zero_cta = gpu.block_id y
     %stage_number = arith.constant {self.stage} : index
-    %n = arith.addi %nought, %stage_number : index
+    %n = arith.addi %zero_cta, %stage_number : index
     %zero = arith.constant 0 : index
     %size = arith.constant {size} : index
     %none = arith.constant 0 : i8
@@ -100,41 +100,41 @@ gpu.module @kernels {{
 }}
 """
 
-    def _part(self, stage: str) -> str:
+    def _subtile(self, stage: str) -> str:
         return f"""%stage = "smem.stage"(%tile, {stage}) : (!tile, index) -> !stage
-    %part = "smem.subtile"(%stage) {{static_offsets = array<i64: {self.into[0]}, {self.into[1]}>}}
-      : (!stage) -> !part"""
+    %subtile = "smem.subtile"(%stage) {{static_offsets = array<i64: {self.into[0]}, {self.into[1]}>}}
+      : (!stage) -> !subtile"""
 
     def _copy(self) -> str:
         wait = """
     "smem.copy_commit"() : () -> ()
     "smem.copy_wait"() {pending = 0 : i32} : () -> ()"""
-        return f"""{self._part("%n")}
-    "smem.{self.how}"(%source, %part) : (!source, !part) -> (){wait * (self.how == "copy_async")}"""
+        return f"""{self._subtile("%n")}
+    "smem.{self.how}"(%source, %subtile) : (!source, !subtile) -> (){wait * (self.how == "copy_async")}"""
 
     def _load(self) -> str:
         consumers = self.threads // 128
         return f"""%row = arith.constant {self.start[0]} : index
     %factor = arith.constant {self.start[1]} : index
-    %pipeline = "smem.create_pipeline"() {{stages = 3 : i32, producers = 1 : i32, consumers = {consumers} : i32}}
-      : () -> !smem.pipeline
+    %pipeline = "smem.create_pipeline"()
+      {{stages = 3 : i32, producers = 1 : i32, consumers = {consumers} : i32}} : () -> !smem.pipeline
     "smem.fence"() : () -> ()
     gpu.barrier
     "smem.elect"() ({{
       %slot = "smem.producer_acquire"(%pipeline, %n) : (!smem.pipeline, index) -> index
-      {self._part("%slot")}
-      "smem.tma_load"(%A, %part, %pipeline, %n, %row, %factor) {{cache = "evict_last"}}
-        : (!A, !part, !smem.pipeline, index, index, index) -> ()
+      {self._subtile("%slot")}
+      "smem.tma_load"(%A, %subtile, %pipeline, %n, %row, %factor) {{cache = "evict_last"}}
+        : (!A, !subtile, !smem.pipeline, index, index, index) -> ()
       "smem.producer_commit"(%pipeline, %n) : (!smem.pipeline, index) -> ()
     }}) {{scope = "block"}} : () -> ()
     %full = "smem.consumer_wait"(%pipeline, %n) : (!smem.pipeline, index) -> index"""
 
     def inputs(self) -> dict[str, np.ndarray]:
-        """What is given: the host has ordered it by blocks."""
+        """A, the scale factors in the order of `blocked`, as a host program stores them."""
         return {"A": blocked(self._factors().view(DTYPES[self.held]))}
 
     def expected(self) -> np.ndarray:
-        """The bytes of the tile, and 0 where nothing is."""
+        """The expected bytes of the tile; 0 where nothing is copied."""
         found = np.zeros(self.layout.size_bytes, np.uint8)
         row, factor = (np.arange(n) + at for n, at in zip(self.shape, self.into, strict=True))
         offsets = self.layout.offsets_at(np.array(self.stage), row[:, None], factor[None, :])
@@ -146,11 +146,11 @@ gpu.module @kernels {{
         return np.random.default_rng(7).integers(1, 255, (640, 32), dtype=np.uint8)
 
     def compiled(self, **options):
-        """The kernel, compiled; its memory is its own."""
+        """The compiled kernel; it reserves the tile's memory, which it addresses itself."""
         return mlir_smem.compile(self.text, reserved_bytes=self.layout.size_bytes, **options)
 
     def check(self, result: np.ndarray) -> None:
-        """Checks the bytes that were read back."""
+        """Check the bytes that were read back."""
         wrong = np.flatnonzero(result.view(np.uint8) != self.expected())
         assert wrong.size == 0, f"{self}: {wrong.size} bytes are wrong, the first at {wrong[0]}"
 

@@ -1,11 +1,11 @@
-"""Kernels that multiply with scaled blocks: operands and scale factors placed element by element."""
+"""Kernels of block-scaled mma; operands and scale factors are placed element by element."""
 
 from dataclasses import dataclass, field
 
 import ml_dtypes
 import numpy as np
-from tcgen05_kernels import BASE, BYTES, at, cp, matrix_of, product, scaled_mma
-from test_tensor_products import Operands, bytes_of, values
+from tcgen05_kernels import BASE, BYTES, at, cp, matrix_of, mma_kernel, scaled_mma
+from tcgen05_operands import Operands, bytes_of, values
 
 from mlir_smem.layout import Swizzle, element
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
@@ -19,15 +19,15 @@ FACTORS = {
 
 
 def word_columns(rows):
-    """Columns between successive words of the factors of so many rows."""
+    """Columns between successive words of the scale factors of `rows` rows."""
     return 4 * -(-rows // 128)
 
 
 def factor_bytes(factors):
-    """The bytes that `tcgen05.cp` copies: blocks of 512, each of 4 columns; what is no factor is NaN.
+    """The bytes that `tcgen05.cp` copies: blocks of 512 bytes for 4 columns each; unused bytes are NaN.
 
     Args:
-        factors: [rows, factors along K], of one byte each.
+        factors: the scale factors, [rows, factors along K], of one byte each.
     """
     rows, count = factors.shape
     columns = word_columns(rows) * -(-count // 4)
@@ -40,20 +40,23 @@ def factor_bytes(factors):
 
 
 class LongRows:
-    """An operand of rows that instructions read by 48 bytes, in buffers 128 bytes wide that lie apart."""
+    """An operand whose rows are read 48 bytes at a time, in separate buffers 128 bytes wide."""
 
     def __init__(self, operands, values, first, always):
-        """Places the rows' bytes from the `first` of 384 on; every descriptor's leading dimension is
-        absolute, or only that of those that need it."""
+        """Place the rows' bytes from byte `first` of 384 on.
+
+        The leading dimension is absolute in every descriptor if `always`, else only in those of rows that
+        cross into the next buffer.
+        """
         raw = bytes_of(values, "e2m1")
         start = -(-operands.next // 1024) * 1024
         size = -(-len(raw) // 8) * 1024
         self._first, self._always = first, always
         numbers = range(first // 128, -(-(first + raw.shape[1]) // 128))
-        # The later a buffer is along K, the lower it lies.
+        # Buffers later along K have lower addresses.
         self._buffers = {n: start + size * i for i, n in enumerate(reversed(numbers))}
-        for row, its in enumerate(raw):
-            for i, byte in enumerate(its):
+        for row, its_bytes in enumerate(raw):
+            for i, byte in enumerate(its_bytes):
                 number, within = divmod(first + i, 128)
                 place = self._buffers[number] + row // 8 * 1024 + row % 8 * 128 + within
                 place ^= (place >> 7 & 7) << 4
@@ -61,9 +64,9 @@ class LongRows:
                 operands.image[place - BASE], operands.taken[place - BASE] = byte, True
         operands.next = start + size * len(numbers)
 
-    def descriptor(self, step):
-        """What an instruction reads."""
-        number, within = divmod(self._first + 48 * step, 128)
+    def descriptor(self, k_block):
+        """The descriptor of a K block."""
+        number, within = divmod(self._first + 48 * k_block, 128)
         start = self._buffers[number] + within
         lbo = self._buffers[number + 1] if within + 48 > 128 else self._buffers[number]
         absolute = self._always or within + 48 > 128
@@ -72,22 +75,22 @@ class LongRows:
 
 
 @dataclass
-class ScaledProduct:
-    """A product of scaled blocks.
+class ScaledMma:
+    """Block-scaled mma of K blocks that add to one D.
 
     Attributes:
-        kind: of the instructions.
+        kind: the instructions'.
         a, b: the types of A and B.
-        n: columns of D.
-        block: elements that share a factor.
-        scale: the factors' type.
-        steps: how many instructions follow each other.
-        long: none, or where in 384 bytes the first begins that reads 48 of each row, and whether the
-            leading dimension is absolute in each.
-        majors: of A and B.
-        negate: A and B.
-        factors: of A and B, of their types, [rows, count]; by chance if not given.
-        flip: what is changed in the instructions' descriptors.
+        n: the number of columns of D.
+        block: the number of elements that share a scale factor.
+        scale: the scale factors' type.
+        k_blocks: the number of instructions along K.
+        long: None for instructions that read 32 bytes of each row. Otherwise they read 48: the byte of
+            384 at which the first begins, and whether every descriptor has an absolute leading dimension.
+        majors: the majorness of A and B.
+        negate: whether A and B are negated.
+        factors: the scale factors of A and B, [rows, count]; random if empty.
+        flip: bits that are flipped in the instruction descriptors.
     """
 
     kind: str
@@ -96,7 +99,7 @@ class ScaledProduct:
     n: int = 16
     block: int = 32
     scale: str = "ue8m0"
-    steps: int = 2
+    k_blocks: int = 2
     long: tuple[int, bool] | None = None
     majors: tuple[str, str] = ("k", "k")
     negate: tuple[bool, bool] = (False, False)
@@ -106,12 +109,13 @@ class ScaledProduct:
     def __post_init__(self):
         rng, self.operands = np.random.default_rng(0), Operands()
         k = (48 if self.long else 32) * (1 if self.kind == "mxf8f6f4" else 2)
-        self.each, self.values = k // self.block, []
-        whole, scaled, self.descriptors = k * self.steps, [], []
+        self.factors_each, self.values = k // self.block, []
+        whole, scaled, self.descriptors = k * self.k_blocks, [], []
         dtype, choices = FACTORS[self.scale]
-        names, extents, given = (self.a, self.b), (M, self.n), self.factors
-        self.factors = given or [
-            rng.choice(choices, (rows, self.each * self.steps)).astype(dtype) for rows in extents
+        names, extents = (self.a, self.b), (M, self.n)
+        self.factors = self.factors or [
+            rng.choice(choices, (rows, self.factors_each * self.k_blocks)).astype(dtype)
+            for rows in extents
         ]
         for name, rows, factors, major in zip(
             names, extents, self.factors, self.majors, strict=True
@@ -119,20 +123,23 @@ class ScaledProduct:
             numbers = values(name, rng, (rows, whole))
             if self.long:
                 placed = LongRows(self.operands, numbers, *self.long)
-                self.descriptors.append([placed.descriptor(step) for step in range(self.steps)])
+                self.descriptors.append([placed.descriptor(i) for i in range(self.k_blocks)])
             else:
-                parts = np.split(numbers, self.steps, 1)
+                blocks = np.split(numbers, self.k_blocks, 1)
                 swizzle = Swizzle.B32 if name == self.a else Swizzle.NONE
                 self.descriptors.append(
-                    [self.operands.place(part, name, major, swizzle) for part in parts]
+                    [self.operands.place(block, name, major, swizzle) for block in blocks]
                 )
             self.values.append(numbers)
             scaled.append(numbers * np.repeat(factors.astype(np.float64), self.block, axis=1))
         self.expected = (-1) ** sum(self.negate) * (scaled[0] @ scaled[1].T)
-        self.columns = [self.n, self.n + word_columns(M) * -(-self.each * self.steps // 4)]
+        self.columns = [
+            self.n,
+            self.n + word_columns(M) * -(-self.factors_each * self.k_blocks // 4),
+        ]
 
-    def kernel(self, copies=True):
-        """The kernel, which copies the factors first."""
+    def kernel(self):
+        """The kernel, which copies the scale factors to tensor memory first."""
         lines, end = [], self.columns[0]
         for side, factors, start in zip("xy", self.factors, self.columns, strict=True):
             for i, raw in enumerate(factor_bytes(factors)):
@@ -140,13 +147,12 @@ class ScaledProduct:
                 self.operands.image[place - BASE :][:512] = raw.reshape(-1)
                 self.operands.next = place + 512
                 end = start + 4 * i + 4
-                if copies:
-                    lines.append(at(f"{side}{i}", 0, start + 4 * i))
-                    rows = place >> 4 | 8 << 32 | 1 << 46
-                    lines.append(cp(f"{side}{i}k", f"{side}{i}", rows))
+                lines.append(at(f"{side}{i}", 0, start + 4 * i))
+                rows = place >> 4 | 8 << 32 | 1 << 46
+                lines.append(cp(f"{side}{i}k", f"{side}{i}", rows))
         assert self.operands.next <= BASE + BYTES
-        for step in range(self.steps):
-            word, first = divmod(self.each * step, 4)
+        for k_block in range(self.k_blocks):
+            word, first = divmod(self.factors_each * k_block, 4)
             form = InstructionDescriptor(
                 KINDS[self.kind],
                 element(self.a),
@@ -167,14 +173,14 @@ class ScaledProduct:
                 column + word_columns(rows) * word
                 for column, rows in zip(self.columns, (M, self.n), strict=True)
             ]
-            both = [descriptors[step] for descriptors in self.descriptors]
+            both = [descriptors[k_block] for descriptors in self.descriptors]
             bits = form.encode() ^ self.flip
             lines.append(
-                scaled_mma(f"m{step}", self.kind, self.block, both, bits, step > 0, at_words)
+                scaled_mma(f"m{k_block}", self.kind, self.block, both, bits, k_block > 0, at_words)
             )
-        return product(self.kind, [], M, self.n, lines="\n".join(lines), columns=end)
+        return mma_kernel(self.kind, [], M, self.n, lines="\n".join(lines), columns=end)
 
     def run(self):
-        """What the kernel does wrong, and D."""
+        """Return the kernel's faults, and D."""
         found, registers = self.kernel().run(self.operands.image)
         return found, matrix_of(registers.view(np.float32), M, self.n)

@@ -1,11 +1,11 @@
-"""Kernels that multiply by `tcgen05.mma`, written around a few lines that tests leave out or change."""
+"""Kernels that multiply by `tcgen05.mma`; tests remove or change single lines of them."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 from emulated import faults_of, kernel
 
-#: Where a kernel's operands lie in shared memory, and how many bytes they have.
+#: The address of a kernel's operands in shared memory, and their size in bytes.
 BASE, BYTES = 0x400, 64 * 1024
 
 SYMBOLS = "\n".join(
@@ -28,7 +28,7 @@ AFTER = "nvvm.tcgen05.fence #nvvm.tcgen05_fence<after>"
 WAIT_LOAD = "nvvm.tcgen05.wait #nvvm.tcgen05_wait<load>"
 WAIT_STORE = "nvvm.tcgen05.wait #nvvm.tcgen05_wait<store>"
 
-#: 128 threads arrive, and one commit; all wait for the phase.
+#: A phase takes the arrivals of 128 threads and of one commit; all threads wait for it.
 ARRIVE = "%state = nvvm.mbarrier.arrive %bar : !llvm.ptr<3> -> i64"
 WAIT = """scf.while : () -> () {
       %done = nvvm.mbarrier.try_wait %bar, %state : !llvm.ptr<3>, i64 -> i1
@@ -38,7 +38,7 @@ WAIT = """scf.while : () -> () {
       scf.yield
     }"""
 
-#: What every kernel does before: allocate, make the mbarrier, fill shared memory.
+#: The beginning of every kernel: allocate tensor memory, initialise the mbarrier, fill shared memory.
 BEGIN = f"""
     %slot = llvm.mlir.addressof @slot : !llvm.ptr<3>
     %bar = llvm.mlir.addressof @bar : !llvm.ptr<3>
@@ -79,8 +79,17 @@ END = f"""
     }}"""
 
 
+#: Lines by which all threads write shared memory again.
+REFILL = """scf.for %j = %tid to %words step %c128 {
+      %jw = memref.load %A[%j] : memref<WORDSxi32>
+      %j32 = arith.index_cast %j : index to i32
+      %jp = llvm.getelementptr %data[%j32] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
+      llvm.store %jw, %jp : i32, !llvm.ptr<3>
+    }""".replace("WORDS", str(BYTES // 4))
+
+
 def at(name, lane, column=0, quarter=False):
-    """Lines that make an address of tensor memory, from the allocation's on."""
+    """Lines that compute an address of tensor memory, relative to that of the allocation."""
     lines = [f"%{name}l = arith.constant {lane} : i32"]
     if quarter:
         lines.append(f"%{name}q = arith.addi %{name}l, %quarter : i32")
@@ -107,13 +116,14 @@ def mma(name, kind, a, b, descriptor, adds):
 
 
 def scaled_mma(name, kind, block, operands, descriptor, adds, factors):
-    """Lines of an mma into %d that scales blocks.
+    """Lines of a block-scaled mma into %d.
 
     Args:
-        name: a prefix of names.
-        kind, block: the instruction's, and how many elements share a factor.
+        name: a prefix of the values' names.
+        kind: the instruction's.
+        block: the number of elements that share a scale factor.
         operands: the descriptors of A and B.
-        descriptor: the instruction's.
+        descriptor: the instruction descriptor.
         adds: whether it adds to D.
         factors: the columns of A's and of B's scale factors.
     """
@@ -143,30 +153,30 @@ def _signed(value, bits):
 
 
 def transfer(shape, registers):
-    """The attribute, and the type, of a load or store."""
+    """The shape attribute and the type of a load or store."""
     return f"{{shape = #nvvm.tcgen05_ldst_shape<shape_{shape}>}} : vector<{registers}xi32>"
 
 
 def load(name, lane, column, shape, registers):
-    """Lines that make each warp load from its quarter."""
+    """Lines by which each warp loads from its quarter of the lanes."""
     address = at(f"{name}d", lane, column, quarter=True)
     return f"{address}\n    %{name} = nvvm.tcgen05.ld %{name}d {transfer(shape, registers)}"
 
 
 def store(name, value, lane, column, shape, registers):
-    """Lines that make each warp store to its quarter."""
+    """Lines by which each warp stores to its quarter of the lanes."""
     address = at(f"{name}d", lane, column, quarter=True)
     return f"{address}\n    nvvm.tcgen05.st %{name}d, %{value} {transfer(shape, registers)}"
 
 
 @dataclass(frozen=True)
-class TensorKernel:
-    """A kernel of 128 threads: an array of bytes goes to shared memory, registers come out.
+class Tcgen05Kernel:
+    """A kernel of 128 threads that copies an array to shared memory and stores registers to another.
 
     Attributes:
-        body: what it does between allocation and deallocation.
-        columns: that it allocates.
-        registers: of each thread, in its result.
+        body: its lines between allocation and deallocation.
+        columns: the number of columns that it allocates.
+        registers: the number of registers that each thread stores.
     """
 
     body: str
@@ -182,17 +192,17 @@ class TensorKernel:
         return f"{begin}\n{self.body}\n{self.end}"
 
     def without(self, line, into="", which=0):
-        """The kernel with one piece of its text replaced, by nothing if nothing is said."""
-        for part in ("begin", "body", "end"):
-            pieces = getattr(self, part).split(line)
+        """The kernel with occurrence number `which` of a piece of its text replaced by `into`."""
+        for section in ("begin", "body", "end"):
+            pieces = getattr(self, section).split(line)
             if which < len(pieces) - 1:
                 changed = line.join(pieces[: which + 1]) + into + line.join(pieces[which + 1 :])
-                return replace(self, **{part: changed})
+                return replace(self, **{section: changed})
             which -= len(pieces) - 1
         raise AssertionError(line)
 
     def run(self, image=None, attributes="", grid=1):
-        """What it does wrong, and the registers that it stores."""
+        """Return its faults, and the registers that it stores, [128, registers]."""
         data = np.zeros(BYTES // 4, np.int32) if image is None else image.view(np.int32)
         out = np.zeros((128, self.registers), np.int32)
         types = [f"memref<{BYTES // 4}xi32>", f"memref<128x{self.registers}xi32>"]
@@ -200,25 +210,26 @@ class TensorKernel:
         return faults_of(text, "k", [data, out], 128, grid), out
 
     def only_fault(self):
-        """The one thing that it does wrong."""
+        """Its only fault."""
         found, _ = self.run()
         assert len(found) == 1, found
         return found[0]
 
 
-def product(kind, steps, m, n, lane=0, start=None, lines=None, columns=None):
-    """A kernel that multiplies, and loads D.
+def mma_kernel(kind, instructions, m, n, lane=0, start=None, lines=None, columns=None):
+    """A kernel that issues mma, and loads and stores D.
 
     Args:
-        kind: of the instructions.
-        steps: for each, the descriptors of A and B and its own, and whether it adds to D.
+        kind: the instructions'.
+        instructions: for each, the descriptors of A and B, the instruction descriptor, and whether it
+            adds to D.
         m, n: the shape of D.
-        lane: of D.
-        start: what all cells of D hold before, if anything.
-        lines: that multiply, if not those of the steps.
-        columns: that it allocates, if not those of D.
+        lane: the first lane of D.
+        start: the initial value of each register of D, if any.
+        lines: lines that issue mma, instead of `instructions`.
+        columns: the number of columns that it uses, if more than those of D.
     """
-    multiply = lines or "".join(mma(f"m{i}", kind, *step) for i, step in enumerate(steps))
+    multiply = lines or "".join(mma(f"m{i}", kind, *each) for i, each in enumerate(instructions))
     halves = (0, 16) if m == 128 else (lane,)
     loads = [(half, column) for half in halves for column in range(0, n, 8)]
     lines = [at("d", lane)]
@@ -236,11 +247,11 @@ def product(kind, steps, m, n, lane=0, start=None, lines=None, columns=None):
             f"vector.store %r{i}, %B[%tid, %o{i}] : memref<128x{4 * len(loads)}xi32>, vector<4xi32>"
         )
     columns = max(32, 1 << ((columns or n) - 1).bit_length())
-    return TensorKernel("\n    ".join(lines), columns, 4 * len(loads))
+    return Tcgen05Kernel("\n    ".join(lines), columns, 4 * len(loads))
 
 
 def matrix_of(registers, m, n):
-    """D of the registers that a product gives."""
+    """D, from the registers that a kernel of `mma_kernel` stores."""
     thread, half, column, i = np.mgrid[:128, : m // 64, : n // 8, :4]
     row = thread // 32 * (m // 4) + half * 16 + thread % 32 // 4 + i // 2 * 8
     found = np.zeros((m, n), registers.dtype)

@@ -1,15 +1,16 @@
-"""Kernels of one warp that move boxes of arrays by bulk tensor copies."""
+"""Kernels of one warp that copy boxes of arrays by bulk tensor copies (TMA)."""
 
 import numpy as np
 from emulated import faults_of, memref
 
-#: Where shared memory begins; the box lies there, its mbarrier behind it.
+#: The address of shared memory. The box is stored there, and its mbarrier behind the box.
 START = 0x400
 
 WIDTHS = {"none": 0, "32B": 32, "64B": 64, "128B": 128, "128B_ATOM_32B": 128}
 
 
 def map_type(box, element, swizzle, contiguous, argument=0):
+    """The type of an argument that is a tensor map."""
     return (
         f"!llvm.ptr {{smem.tensor_map = {{argument = {argument} : i64, box = array<i64: "
         f'{", ".join(map(str, box))}>, contiguous = {contiguous} : i64, element = "{element}", '
@@ -18,7 +19,7 @@ def map_type(box, element, swizzle, contiguous, argument=0):
 
 
 def kernel(body, arrays, maps, size, attributes=""):
-    """A module with a kernel `k` of one warp over an mbarrier %bar and `size` bytes at %at."""
+    """A module with a kernel `k` of one warp, which has an mbarrier %bar and `size` bytes at %at."""
     names = [f"%{name}: {memref(a)}" for name, a in zip("ABCDEF", arrays, strict=False)]
     names += [f"%map{number}: {type_}" for number, type_ in enumerate(maps)]
     numbers = "\n".join(f"%i{n} = arith.constant {n} : i32" for n in (0, 1, 32))
@@ -48,19 +49,21 @@ def kernel(body, arrays, maps, size, attributes=""):
 
 
 def constants(at):
+    """Lines that define the coordinates of a box."""
     return "\n".join(f"%x{d} = arith.constant {c} : i32" for d, c in enumerate(at))
 
 
-def named(at):
+def names_of(at):
+    """The names of the coordinates of a box."""
     return ", ".join(f"%x{d}" for d in range(len(at)))
 
 
 def load(at, map_="%map0", more=""):
-    """Thread 0 loads a box, the contiguous coordinate first."""
+    """Lines by which thread 0 loads a box; the contiguous coordinate is the first of `at`."""
     return f"""{constants(at)}
     scf.if %first {{
       nvvm.mbarrier.arrive.expect_tx %bar, %bytes : !llvm.ptr<3>, i32
-      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, {map_}, %bar, box[{named(at)}]
+      nvvm.cp.async.bulk.tensor.shared.cluster.global %to, {map_}, %bar, box[{names_of(at)}]
         : !llvm.ptr<7>, !llvm.ptr
       {more}
     }}"""
@@ -70,7 +73,7 @@ WAIT = "nvvm.mbarrier.try_wait.parity %bar, %i0, %ticks : !llvm.ptr<3>, i32, i32
 
 
 def dump(name, size):
-    """All threads write the shared bytes to an array of i32."""
+    """Lines by which all threads copy the shared bytes to an array of i32."""
     return f"""scf.for %w = %c0 to %words step %c32 {{
       %word = arith.addi %w, %tid : index
       %word32 = arith.index_cast %word : index to i32
@@ -81,10 +84,10 @@ def dump(name, size):
 
 
 def store(at, map_="%map0", end="nvvm.cp.async.bulk.wait_group 0 {read}"):
-    """Thread 0 stores the box."""
+    """Lines by which thread 0 stores the box."""
     return f"""{constants(at)}
     scf.if %first {{
-      nvvm.cp.async.bulk.tensor.global.shared.cta {map_}, %at, box[{named(at)}]
+      nvvm.cp.async.bulk.tensor.global.shared.cta {map_}, %at, box[{names_of(at)}]
         : !llvm.ptr, !llvm.ptr<3>
       nvvm.cp.async.bulk.commit.group
       {end}
@@ -100,8 +103,8 @@ FILL = """scf.for %w = %c0 to %words step %c32 {
 FENCE = "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
 
 
-def wrong(body, size=1024, box=(16, 16), swizzle="none", attributes=""):
-    """What a kernel does wrong that copies boxes of an array of 32x32 f32."""
+def faults_of_copies(body, size=1024, box=(16, 16), swizzle="none", attributes=""):
+    """The faults of a kernel that copies boxes of an array of 32x32 f32."""
     array = np.ones((32, 32), np.float32)
     result = np.zeros(size // 4, np.int32)
     text = kernel(body, [array, result], [map_type(box, "f32", swizzle, 1)], size, attributes)

@@ -1,7 +1,7 @@
-"""Products by `wgmma` in inline assembly, written by hand: the kernels, and what they must compute.
+"""Hand-written kernels that multiply by `wgmma` in inline assembly, and their expected results.
 
-A kernel copies an image of shared memory (A, unless it is in registers, and B), loads what else it
-needs, fences, multiplies one instruction after the other along K, waits, and stores its registers.
+A kernel copies an image of shared memory (B, and A unless it is in registers), loads its other
+operands, fences, issues one instruction for each K block, waits, and stores its registers.
 """
 
 from dataclasses import dataclass
@@ -43,8 +43,8 @@ ACCUMULATORS = {"f32": np.float32, "f16": np.float16, "s32": np.int32}
 
 FENCE = "wgmma.fence.sync.aligned;"
 
-#: Where static shared memory begins, where in it the tile of B does, and its bytes. Every swizzle's
-#: pattern begins at both places.
+#: The address of static shared memory, the offset of B's tile in it, and its size in bytes. A's and
+#: B's tiles are aligned to the pattern of every swizzle.
 BASE, B_AT, IMAGE = 0x400, 0x2000, 0x8000
 
 
@@ -55,24 +55,24 @@ def _has_ptxas():
         return False
 
 
-needs_ptxas = pytest.mark.skipif(not _has_ptxas(), reason="there is no ptxas")
+needs_ptxas = pytest.mark.skipif(not _has_ptxas(), reason="ptxas is not installed")
 
 
 @dataclass(frozen=True)
-class Product:
-    """D = A * B of 64 rows.
+class WgmmaKernel:
+    """A kernel of D = A * B, of 64 rows.
 
     Attributes:
-        a, b, d: types of A, B and D, by their names in PTX.
+        a, b, d: PTX names of the element types of A, B and D.
         n: columns.
-        scale_d: what stands in each instruction along K: 0, 1, or "$" for an operand.
+        scale_d: scale-d of each K block: 0, 1, or "$" for a run-time operand.
         sparse: whether A is sparse.
         in_registers: whether A is in registers.
-        m_major, n_major: whether A and B are.
-        a_swizzle, b_swizzle: of their tiles.
-        signs: of A and B.
+        m_major, n_major: whether A is M-major, and B N-major.
+        a_swizzle, b_swizzle: the swizzles of their tiles.
+        signs: 1, or -1 to negate, for A and B.
         satfinite: whether sums saturate.
-        start: the value that the accumulator begins with, "zero" or "poison".
+        start: the accumulator's initial value, "zero" or "poison".
     """
 
     a: str
@@ -91,27 +91,27 @@ class Product:
     start: str = "zero"
 
     def __str__(self):
-        said = [self.a, self.b, self.d, f"n{self.n}", self.a_swizzle, self.b_swizzle]
+        parts = [self.a, self.b, self.d, f"n{self.n}", self.a_swizzle, self.b_swizzle]
         flags = ("sparse", "in_registers", "m_major", "n_major", "satfinite")
-        said += [flag for flag in flags if getattr(self, flag)]
-        return "-".join(map(str, said))
+        parts += [flag for flag in flags if getattr(self, flag)]
+        return "-".join(map(str, parts))
 
     @property
-    def kind(self):
+    def a_element(self):
         """A's element type."""
         return element(self.a)
 
     @property
     def k(self):
-        """K of one instruction, of the matrix that is not compressed."""
-        return instruction_k(self.kind) * (2 if self.sparse else 1)
+        """K of one instruction, in elements of the uncompressed matrix."""
+        return instruction_k(self.a_element) * (2 if self.sparse else 1)
 
     @property
     def registers(self):
-        """How many registers D has, and of which type."""
+        """The number of D's registers in a thread, and their type."""
         return self.n // (4 if self.d == "f16" else 2), "f32" if self.d == "f32" else "i32"
 
-    # -- the numbers -------------------------------------------------------------------------------
+    # -- the matrices -----------------------------------------------------------------------------
 
     @cached_property
     def matrices(self):
@@ -127,13 +127,13 @@ class Product:
         return prune(a, self.a) if self.sparse else a, numbers(self.b, k, self.n)
 
     def expected(self, scale_d=1):
-        """D, if the operand of scale-d is that."""
+        """D, for a value of the run-time operand scale-d."""
         a, b = (matrix.astype(np.float64) for matrix in self.matrices)
         d = np.zeros((64, self.n))
         for i, adds in enumerate(self.scale_d):
-            part = slice(i * self.k, (i + 1) * self.k)
+            k_block = slice(i * self.k, (i + 1) * self.k)
             kept = scale_d if adds == "$" else adds
-            d = d * (kept != 0) + self.signs[0] * self.signs[1] * (a[:, part] @ b[part])
+            d = d * (kept != 0) + self.signs[0] * self.signs[1] * (a[:, k_block] @ b[k_block])
         return d
 
     # -- the kernel --------------------------------------------------------------------------------
@@ -159,14 +159,14 @@ class Product:
         )
 
     def descriptors(self, role):
-        """Those of the instructions along K."""
+        """The descriptors of A or B, one for each K block."""
         tile = self.tiles[0 if role is Role.A else 1]
         found = mma_tiles(role.orient(tile), role, self.sparse)
         first = found.descriptor(BASE if role is Role.A else BASE + B_AT).encode()
         return [first + step for step in found.steps[0]]
 
     def image(self):
-        """Shared memory, in words."""
+        """The initial contents of shared memory, as i32."""
         image = np.zeros(IMAGE, np.uint8)
         matrices = self.compressed[0], self.matrices[1].T
         for at, tile, matrix in zip((0, B_AT), self.tiles, matrices, strict=True):
@@ -179,34 +179,34 @@ class Product:
         return image.view(np.int32)
 
     def a_registers(self):
-        """A's registers, [128, 4 an instruction]."""
-        fragment, step = fragment_a(self.kind), instruction_k(self.kind)
+        """A's registers, [128, 4 for each K block]."""
+        fragment, step = fragment_a(self.a_element), instruction_k(self.a_element)
         found = []
         for i in range(len(self.scale_d)):
             elements = self.compressed[0][fragment.row, i * step + fragment.column]
-            if self.kind.bits == 1:
+            if self.a_element.bits == 1:
                 elements = np.packbits(elements, axis=1, bitorder="little")
             found.append(np.ascontiguousarray(elements).view(np.int32))
         return np.concatenate(found, axis=1)
 
     def assembly(self, i):
-        """The text of an instruction, and its operands beside D: (constraint, value)."""
+        """The text of an instruction, and its operands other than D, as (constraint, value)."""
         count = self.registers[0]
-        left = [("r", f"%a{i}_{r}") for r in range(4)] if self.in_registers else [("l", f"%a{i}")]
+        of_a = [("r", f"%a{i}_{r}") for r in range(4)] if self.in_registers else [("l", f"%a{i}")]
         word, selected = selector(self.a, i) if self.sparse else (0, 0)
-        given = [*left, ("l", f"%b{i}"), *[("r", f"%meta{word}")] * self.sparse]
-        said = [f"${2 * count + at}" for at in range(len(given))]
+        operands = [*of_a, ("l", f"%b{i}"), *[("r", f"%meta{word}")] * self.sparse]
+        texts = [f"${2 * count + at}" for at in range(len(operands))]
         scale_d = self.scale_d[i]
         if scale_d == "$":
-            scale_d, given = f"${2 * count + len(given)}", [*given, ("r", "%scale")]
+            scale_d, operands = f"${2 * count + len(operands)}", [*operands, ("r", "%scale")]
         if self.in_registers:
-            said[:4] = [f"{{{', '.join(said[:4])}}}"]
-        said.insert(0, f"{{{', '.join(f'${r}' for r in range(count))}}}")
-        said += [str(selected)] * self.sparse + ["p"]
+            texts[:4] = [f"{{{', '.join(texts[:4])}}}"]
+        texts.insert(0, f"{{{', '.join(f'${r}' for r in range(count))}}}")
+        texts += [str(selected)] * self.sparse + ["p"]
         if self.a not in ("s8", "u8", "b1"):
-            said += map(str, self.signs)
-        if self.kind in MN_MAJOR:
-            said += [str(int(self.m_major))] * (not self.in_registers) + [str(int(self.n_major))]
+            texts += map(str, self.signs)
+        if self.a_element in MN_MAJOR:
+            texts += [str(int(self.m_major))] * (not self.in_registers) + [str(int(self.n_major))]
         name = f"wgmma.mma_async{'.sp' * self.sparse}.sync.aligned.m64n{self.n}k{self.k}"
         name += f"{'.satfinite' * self.satfinite}.{self.d}.{self.a}.{self.b}"
         name += ".and.popc" * (self.a == "b1")
@@ -214,9 +214,9 @@ class Product:
             "{",
             ".reg .pred p;",
             f"setp.ne.b32 p, {scale_d}, 0;",
-            f"{name} {', '.join(said)};",
+            f"{name} {', '.join(texts)};",
         ]
-        return r"\0A".join([*lines, "}"]), given
+        return r"\0A".join([*lines, "}"]), operands
 
     def body(self, threads):
         """The kernel's lines. Arguments are the image, A's registers, metadata, scale-d and D."""
@@ -248,9 +248,9 @@ class Product:
                 lines.append(f"%a{i} = arith.constant {self.descriptors(Role.A)[i]} : i64")
             lines.append(f"%b{i} = arith.constant {self.descriptors(Role.B)[i]} : i64")
             lines += [f"%d{i}_{r} = llvm.extractvalue %d{i}[{r}] : {struct}" for r in range(count)]
-            text, given = self.assembly(i)
+            text, operands = self.assembly(i)
             tied = [(str(r), f"%d{i}_{r}") for r in range(count)]
-            lines.append(f"%d{i + 1} = {inline(text, type_, count, [*tied, *given])}")
+            lines.append(f"%d{i + 1} = {inline(text, type_, count, [*tied, *operands])}")
         lines += ["nvvm.wgmma.commit.group.sync.aligned", "nvvm.wgmma.wait.group.sync.aligned 0"]
         for r in range(count):
             lines += [
@@ -260,13 +260,13 @@ class Product:
         return "\n".join(lines)
 
     def fenced(self):
-        """Loads A's registers, which pass through the fence."""
+        """Lines that load A's registers and pass them through the fence."""
         count = 4 * len(self.scale_d)
         lines = [
             f"%l{r} = memref.load %B[%lane, %i{r}] : memref<128x{count}xi32>" for r in range(count)
         ]
-        given = [(str(r), f"%l{r}") for r in range(count)]
-        lines.append(f"%fenced = {inline(FENCE, 'i32', count, given)}")
+        tied = [(str(r), f"%l{r}") for r in range(count)]
+        lines.append(f"%fenced = {inline(FENCE, 'i32', count, tied)}")
         return lines + [
             f"%a{r // 4}_{r % 4} = llvm.extractvalue %fenced[{r}] : {structure('i32', count)}"
             for r in range(count)
@@ -286,11 +286,11 @@ class Product:
         """D, [64, n], of each warpgroup.
 
         Args:
-            threads: of the block; each warpgroup computes the same.
-            scale_d: the operand, for all threads or each.
-            edit: pairs of what is replaced in the kernel's text, and by what.
-            metadata: in place of A's.
-            image: in place of that of A and B.
+            threads: of the CTA; each warpgroup computes the same D.
+            scale_d: the run-time operand, one for all threads or one for each.
+            edit: pairs (old, new) of replacements in the kernel's text.
+            metadata: used instead of A's.
+            image: used instead of that of A and B.
         """
         arguments, options = self._launch(threads, scale_d, metadata, image)
         run(edited(self.body(threads), edit), *arguments, **options)
@@ -303,12 +303,12 @@ class Product:
         return np.array(found)
 
     def faults(self, threads=128, scale_d=1, edit=(), metadata=None, image=None):
-        """What it does wrong; see `run`."""
+        """The faults that the emulator reports; arguments are those of `run`."""
         arguments, options = self._launch(threads, scale_d, metadata, image)
         return faults(edited(self.body(threads), edit), *arguments, **options)
 
     def assemble(self, edit=()):
-        """Assembles the kernel by LLVM and ptxas, which raises what they refuse."""
+        """Assemble the kernel by LLVM and ptxas; raises CompileError where they reject it."""
         _, options = self._launch(128, 1, None, None)
         text = kernel(edited(self.body(128), edit), options["types"], buffers=options["buffers"])
         mlir_smem.compile(text, emit="cubin")
@@ -323,30 +323,30 @@ class Product:
 
 
 def structure(type_, count):
-    """A struct of registers."""
+    """The type of a struct of `count` registers."""
     return f"!llvm.struct<({', '.join([type_] * count)})>"
 
 
-def inline(text, type_, count, given):
-    """An op of inline assembly that gives so many registers.
+def inline(text, type_, count, operands):
+    """Return an op of inline assembly that defines `count` registers.
 
     Args:
         text: the assembly.
-        type_, count: of the registers.
-        given: (constraint, value) of each input; a digit is tied to an output.
+        type_, count: the registers' type and number.
+        operands: (constraint, value) of each input; a digit is tied to an output.
     """
     register = {"f32": "=f", "i32": "=r"}[type_]
-    constraints = [*[register] * count, *(constraint for constraint, _ in given)]
+    constraints = [*[register] * count, *(constraint for constraint, _ in operands)]
     types = {"l": "i64", "r": "i32"}
     return (
         f'llvm.inline_asm has_side_effects "{text}", "{",".join(constraints)}" '
-        f"{', '.join(value for _, value in given)} : "
-        f"({', '.join(types.get(c, type_) for c, _ in given)}) -> {structure(type_, count)}"
+        f"{', '.join(value for _, value in operands)} : "
+        f"({', '.join(types.get(c, type_) for c, _ in operands)}) -> {structure(type_, count)}"
     )
 
 
 def edited(text, edit):
-    """A text with pieces replaced, each of which it has."""
+    """Return a text with replacements (old, new); it must contain each `old`."""
     for old, new in edit:
         assert old in text, old
         text = text.replace(old, new)
