@@ -18,7 +18,7 @@ see it, or into the NVVM that it was lowered to. The emulator always runs the lo
 checker left out. The correct kernels raise nothing.
 
 `-` means that the checker is silent about a fault that it does not see; the emulator names the rule
-that was broken (`emulator.Kind`), or the result is wrong.
+that was broken (`emulator.ViolationKind`), or the result is wrong.
 
 | fault | kernel | put into | `smem-check-async` | emulator |
 |---|---|---|---|---|"""

@@ -3,7 +3,7 @@
 It knows nothing of tiles and layouts: what it runs is what the GPU would run.
 """
 
-from .errors import EmulationError, Kind, Violation, Violations
+from .errors import EmulationError, Violation, ViolationKind, Violations
 from .launch import emulate
 
-__all__ = ["EmulationError", "Kind", "Violation", "Violations", "emulate"]
+__all__ = ["EmulationError", "Violation", "ViolationKind", "Violations", "emulate"]

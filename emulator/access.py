@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .convergent import ConvergentThreads
-from .errors import Kind, Stop
+from .errors import Stop, ViolationKind
 from .local_memory import of_block as local_memory
 from .memory import (
     CLUSTER,
@@ -103,7 +103,7 @@ def _check_written(convergent: ConvergentThreads, addresses: np.ndarray, size: i
     if not local_memory(convergent.block).all_written(addresses, size):
         convergent.block.report_at(
             convergent,
-            Kind.UNINITIALISED,
+            ViolationKind.UNINITIALISED,
             f"reads {size} bytes of local memory, which a thread has not written",
         )
 
@@ -154,7 +154,7 @@ def locate(
         first = int(address[astray][0])
         block.report_at(
             convergent,
-            Kind.MISALIGNED,
+            ViolationKind.MISALIGNED,
             f"{does} {size} bytes at {SPACES.get(space, space)} address {first:#x}, which is not a "
             f"multiple of {size}",
         )
@@ -214,4 +214,4 @@ def _report_outside(
     else:
         where = block.launch.memory.describe(at)
     message = f"thread {thread} {does} {size} bytes at {where}"
-    block.report_at(convergent, Kind.OUT_OF_BOUNDS, message)
+    block.report_at(convergent, ViolationKind.OUT_OF_BOUNDS, message)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dialect.diagnostics import format_location
 from .convergent import ConvergentThreads, Frame
-from .errors import Kind, Stop, Violation
+from .errors import Stop, Violation, ViolationKind
 from .lanes import WARP, Lanes
 from .memory import SHARED_BASE, Bytes
 from .program import Program
@@ -67,7 +67,7 @@ class ThreadBlock:
         self.state: dict[str, Any] = {}
         self.sent: dict[int, tuple[int, int]] = {}
         self.at_exit: list[Callable[[ConvergentThreads], None]] = []
-        self.found: dict[tuple[Kind, str], Violation] = {}
+        self.found: dict[tuple[ViolationKind, str], Violation] = {}
 
     # -- running -----------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class ThreadBlock:
         if not convergent.lanes.whole_warps:
             self.report_at(
                 convergent,
-                Kind.DIVERGENT,
+                ViolationKind.DIVERGENT,
                 f"'{name}' is executed by {convergent.lanes}, a part of a warp; all threads of a "
                 "warpgroup must execute it together",
             )
@@ -190,7 +190,7 @@ class ThreadBlock:
         if not self.alive.any():
             convergent.block.report_at(
                 convergent,
-                Kind.EXITED,
+                ViolationKind.EXITED,
                 f"reaches the memory of the cluster's block {self.rank}, whose threads have all "
                 "returned: nvvm.cluster.arrive and nvvm.cluster.wait are missing before they return",
             )
@@ -204,13 +204,13 @@ class ThreadBlock:
             where = format_location(self.program.locations[late[0]])
             self.report_at(
                 convergent,
-                Kind.EXITED,
+                ViolationKind.EXITED,
                 f"the last thread{self.named} returns, but what {where} does in its memory may still be "
                 "under way: a wait for that mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait, are "
                 "missing before it",
             )
 
-    def report_at(self, convergent: ConvergentThreads, kind: Kind, message: str) -> None:
+    def report_at(self, convergent: ConvergentThreads, kind: ViolationKind, message: str) -> None:
         """Notes a violation at the instruction that a convergent executes, once for each kind."""
         violation = Violation(kind, convergent.current.location, message, self.index)
         self.found.setdefault(violation.place, violation)
@@ -235,12 +235,14 @@ class ThreadBlock:
             return
         self.report_at(
             convergent,
-            Kind.ACCUMULATOR_IN_FLIGHT,
+            ViolationKind.ACCUMULATOR_IN_FLIGHT,
             f"reads registers of an accumulator that a wgmma may still be writing: {missing}",
         )
 
     def found_poison(self, convergent: ConvergentThreads) -> None:
         """Notes that a value was looked at that nothing has defined."""
         self.report_at(
-            convergent, Kind.POISON, "uses a value that is poison: nothing has defined it before"
+            convergent,
+            ViolationKind.POISON,
+            "uses a value that is poison: nothing has defined it before",
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..dialect.diagnostics import format_location
 from .block import ThreadBlock
-from .errors import Kind, Stop, Violation
+from .errors import Stop, Violation, ViolationKind
 from .program import Program
 from .rules.order import Order
 
@@ -77,7 +77,7 @@ class Cluster:
         over = "" if everyone else "; the other threads have returned"
         first = stuck[0]
         message = f"all threads wait for ever: {words}{over}"
-        first.block.report_at(first, Kind.DEADLOCK, message)
+        first.block.report_at(first, ViolationKind.DEADLOCK, message)
         raise Stop
 
 
@@ -141,5 +141,5 @@ class ClusterBarrier:
 
     def _wrong(self, convergent: ConvergentThreads, when: str) -> None:
         message = f"a thread of {convergent.lanes} arrives at the cluster's barrier {when}"
-        convergent.block.report_at(convergent, Kind.BARRIER, message)
+        convergent.block.report_at(convergent, ViolationKind.BARRIER, message)
         raise Stop

@@ -23,7 +23,7 @@ class EmulationError(Exception):
         self.message = message
 
 
-class Kind(Enum):
+class ViolationKind(Enum):
     """The rules that a kernel can break."""
 
     UNINITIALISED = "uninitialised"
@@ -58,13 +58,13 @@ class Violation:
         block: the block's indices along x, y, z.
     """
 
-    kind: Kind
+    kind: ViolationKind
     location: Any
     message: str
     block: tuple[int, int, int]
 
     @property
-    def place(self) -> tuple[Kind, str]:
+    def place(self) -> tuple[ViolationKind, str]:
         """What makes two violations the same: the rule, and where it was broken."""
         return self.kind, str(self.location)
 

@@ -96,7 +96,7 @@ def emulate(
 
     Raises:
         EmulationError: for an op that the emulator does not know, or arguments that do not fit.
-        Violations: if the kernel breaks a rule of the hardware; see `errors.Kind`.
+        Violations: if the kernel breaks a rule of the hardware; see `errors.ViolationKind`.
     """
     if isinstance(module, str):
         # Parsing loads the dialects that it meets; loading all would take longer than parsing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .convergent import ConvergentThreads
-from .errors import Kind, Stop
+from .errors import Stop, ViolationKind
 from .lanes import WARP
 
 
@@ -18,7 +18,7 @@ def whole_warps(convergent: ConvergentThreads) -> np.ndarray:
     if not convergent.lanes.whole_warps:
         convergent.block.report_at(
             convergent,
-            Kind.DIVERGENT,
+            ViolationKind.DIVERGENT,
             f"is executed by {convergent.lanes}, a part of a warp; all threads of a warp must execute it "
             "together",
         )
@@ -37,7 +37,7 @@ def full_warps(convergent: ConvergentThreads) -> np.ndarray:
         left = convergent.block.threads % WARP
         convergent.block.report_at(
             convergent,
-            Kind.DIVERGENT,
+            ViolationKind.DIVERGENT,
             f"is executed by a warp of {left} threads; it needs all {WARP}, so the block's number of "
             f"threads must be a multiple of {WARP}",
         )
@@ -100,5 +100,5 @@ def _runs(convergent: ConvergentThreads, thread: int) -> bool:
 
 
 def _report(convergent: ConvergentThreads, message: str) -> None:
-    convergent.block.report_at(convergent, Kind.DIVERGENT, message)
+    convergent.block.report_at(convergent, ViolationKind.DIVERGENT, message)
     raise Stop

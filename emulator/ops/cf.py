@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..program import Code, Op
 from ..registry import controls
 
@@ -96,7 +96,7 @@ def _assert(op: Op) -> Any:
     def step(convergent: ConvergentThreads, condition: Any) -> None:
         if not convergent.checked(condition).all():
             convergent.block.report_at(
-                convergent, Kind.ASSERTION, f"asserts that {message}, which is false"
+                convergent, ViolationKind.ASSERTION, f"asserts that {message}, which is false"
             )
             raise Stop
 

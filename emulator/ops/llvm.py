@@ -11,7 +11,7 @@ import numpy as np
 from ...dialect.bindings import ir
 from ..access import load, store
 from ..convergent import ConvergentThreads
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP
 from ..local_memory import of_block as local_memory
 from ..memory import CLUSTER, GENERIC, LOCAL_BYTES, RANK_SHIFT, SHARED, SHARED_WINDOW
@@ -251,7 +251,7 @@ def _assume(op: Op) -> Any:
         if not convergent.checked(condition).all():
             convergent.block.report_at(
                 convergent,
-                Kind.ASSERTION,
+                ViolationKind.ASSERTION,
                 "assumes what is false; of an smem.view, that its memory is aligned as it promises",
             )
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import EmulationError, Kind, Stop
+from ..errors import EmulationError, Stop, ViolationKind
 from ..program import Op
 from ..registry import executes
 from ..types import dtype_of, shape_of, signed
@@ -64,7 +64,9 @@ def _positions(op: Op, convergent: ConvergentThreads, position: Any, length: int
     if (at < 0).any() or (at >= length).any():
         wrong = at[(at < 0) | (at >= length)][0]
         convergent.block.report_at(
-            convergent, Kind.POISON, f"takes element {wrong} of a vector of {length} elements"
+            convergent,
+            ViolationKind.POISON,
+            f"takes element {wrong} of a vector of {length} elements",
         )
         raise Stop
     return at

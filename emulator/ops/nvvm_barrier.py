@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..lanes import split_warps
 from ..program import Op
 from ..registry import executes
@@ -28,7 +28,7 @@ def _parted(convergent: ConvergentThreads, values: list[Any]) -> list[int] | Non
     if any(len(split_warps(mask | ~convergent.lanes.mask)) for mask in masks):
         convergent.block.report_at(
             convergent,
-            Kind.DIVERGENT,
+            ViolationKind.DIVERGENT,
             "has a barrier number or a number of threads that threads of a warp disagree on",
         )
         raise Stop

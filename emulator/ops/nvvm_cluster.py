@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..memory import RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
@@ -50,7 +50,7 @@ def _map_address(op: Op) -> Any:
         if (ranks >= blocks).any():
             convergent.block.report_at(
                 convergent,
-                Kind.OUT_OF_BOUNDS,
+                ViolationKind.OUT_OF_BOUNDS,
                 f"names block {ranks.max()} of a cluster of {blocks}",
             )
             raise Stop

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
@@ -61,7 +61,7 @@ def shuffled(
         first = int(np.argmax(absent))
         convergent.block.report_at(
             convergent,
-            Kind.POISON,
+            ViolationKind.POISON,
             f"gives thread {threads[first]} the value of lane {source[first]} of its warp, which does "
             "not take part",
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 
 if TYPE_CHECKING:
@@ -57,18 +57,18 @@ class Barriers:
         """
         report = self._block.reporter(convergent)
         if not 0 <= number < COUNT:
-            report(Kind.BARRIER, f"uses barrier {number}; a block has {COUNT}")
+            report(ViolationKind.BARRIER, f"uses barrier {number}; a block has {COUNT}")
             raise Stop
         if count is not None and (count % WARP or not 0 < count <= self._block.threads):
             report(
-                Kind.BARRIER,
+                ViolationKind.BARRIER,
                 f"is a barrier of {count} threads; expected a multiple of {WARP} up to the block's "
                 f"{self._block.threads}",
             )
             raise Stop
         if not convergent.lanes.whole_warps:
             report(
-                Kind.DIVERGENT,
+                ViolationKind.DIVERGENT,
                 f"is reached by {convergent.lanes}, a part of a warp; all threads of a warp must execute "
                 "a barrier together",
             )
@@ -76,13 +76,13 @@ class Barriers:
         barrier = self._barriers.setdefault(number, _Barrier(np.zeros(self._block.threads, bool)))
         if barrier.arrived.any() and barrier.expected != count:
             report(
-                Kind.BARRIER,
+                ViolationKind.BARRIER,
                 f"arrives at barrier {number} for {count} threads, but others did for "
                 f"{barrier.expected}",
             )
         if (barrier.arrived & convergent.lanes.mask).any():
             report(
-                Kind.BARRIER,
+                ViolationKind.BARRIER,
                 f"arrives again at barrier {number} before the others came: {convergent.lanes}",
             )
             raise Stop

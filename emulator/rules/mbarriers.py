@@ -10,7 +10,7 @@ import numpy as np
 
 from ..access import locate
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..program import Op
 from ..types import space_of
 from .order import Order
@@ -119,7 +119,7 @@ def known(
 
 def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
     """Notes that an mbarrier is used in a way that it cannot be, and stops."""
-    convergent.block.report_at(convergent, Kind.BARRIER, message)
+    convergent.block.report_at(convergent, ViolationKind.BARRIER, message)
     raise Stop
 
 

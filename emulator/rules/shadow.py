@@ -13,14 +13,14 @@ from collections.abc import Callable
 import numpy as np
 
 from ...dialect.diagnostics import format_location
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..memory import rows_of
 from .history import NOBODY, History
 from .order import NEVER
 
 #: Reports a violation: its kind, and what happened.
-Report = Callable[[Kind, str], None]
+Report = Callable[[ViolationKind, str], None]
 
 
 class Shadow(History):
@@ -31,12 +31,12 @@ class Shadow(History):
         if len(rows) > 1 and len(np.unique(rows)) < len(rows):
             values, counts = np.unique(rows, return_counts=True)
             at = self._range(values[counts > 1][:, None], size)
-            report(Kind.RACE, f"several threads write {at} at the same time")
+            report(ViolationKind.RACE, f"several threads write {at} at the same time")
         thread = threads[:, None]
         copying = rows_of(self.copying, size)[rows]
         if copying.any():
             report(
-                Kind.COPY_IN_FLIGHT,
+                ViolationKind.COPY_IN_FLIGHT,
                 f"writes {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
                 "still be writing: smem.copy_wait (cp.async.wait_group) is missing before it",
             )
@@ -50,7 +50,7 @@ class Shadow(History):
         unseen = (reader != NOBODY) & (rows_of(self.read_epoch, size)[rows] > seen[thread, reader])
         if unseen.any():
             report(
-                Kind.RACE,
+                ViolationKind.RACE,
                 f"writes {self._where(rows, unseen)}, which {self._thread(reader[unseen][0])} may still "
                 f"be reading: {self.barrier(threads)} is missing between them",
             )
@@ -69,7 +69,7 @@ class Shadow(History):
         unfenced = by_thread & self._is_unfenced(thread, writer, epoch)
         if unfenced.any():
             report(
-                Kind.UNFENCED,
+                ViolationKind.UNFENCED,
                 f"a bulk copy writes {self._where(rows, unfenced)}, which "
                 f"{self._wrote(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
                 "between them",
@@ -79,7 +79,7 @@ class Shadow(History):
         unfenced = by_thread & self._is_unfenced(thread, reader, epoch)
         if unfenced.any():
             report(
-                Kind.UNFENCED,
+                ViolationKind.UNFENCED,
                 f"a bulk copy writes {self._where(rows, unfenced)}, which "
                 f"{self._thread(reader[unfenced][0])} read: smem.fence (fence.proxy.async) is missing "
                 "between them",
@@ -105,7 +105,7 @@ class Shadow(History):
             pending = np.any([at == NEVER for at in waited], axis=0)
             if pending.any():
                 report(
-                    Kind.OVERWRITTEN,
+                    ViolationKind.OVERWRITTEN,
                     f"writes {self._where(rows, (by_byte > 0) & pending[:, None])}, which a wgmma of "
                     f"warpgroup {warpgroup} may still be reading: smem.wait (wgmma.wait_group) is "
                     "missing before it",
@@ -120,7 +120,7 @@ class Shadow(History):
             )
             if unseen.any():
                 report(
-                    Kind.OVERWRITTEN,
+                    ViolationKind.OVERWRITTEN,
                     f"writes {self._where(rows, (by_byte > 0) & unseen[:, None])}, which a wgmma of "
                     f"warpgroup {warpgroup} may still be reading: that warpgroup has waited for it, "
                     f"but {self.barrier(threads)} is missing after the wait",
@@ -132,7 +132,7 @@ class Shadow(History):
         if reads.any():
             where = format_location(self._locations[self._bulk_readers[reads[reads > 0][0]]])
             report(
-                Kind.OVERWRITTEN,
+                ViolationKind.OVERWRITTEN,
                 f"writes {self._where(rows, reads > 0)}, which the bulk copy at {where} may still be "
                 "reading: cp.async.bulk.commit_group and cp.async.bulk.wait_group.read are missing "
                 "before it",
@@ -154,7 +154,7 @@ class Shadow(History):
             if (commit == self._order.epoch[column])[unseen].any():
                 missing = "tcgen05.commit, and a wait for its mbarrier, are"
             report(
-                Kind.OVERWRITTEN,
+                ViolationKind.OVERWRITTEN,
                 f"writes {self._where(rows, unseen)}, which the "
                 f"{self._tensor_readers[op[unseen][0]]} at "
                 f"{format_location(self._locations[op[unseen][0]])} may still be reading: {missing} "
@@ -171,7 +171,7 @@ class Shadow(History):
             self._report_bulk(does, rows, bulk, report)
         if (unseen := unseen & ~bulk).any():
             report(
-                Kind.RACE,
+                ViolationKind.RACE,
                 f"{does} {self._where(rows, unseen)}, which {self._wrote(rows, unseen)} wrote: "
                 f"{self.barrier(threads)} is missing between them",
             )
@@ -179,7 +179,7 @@ class Shadow(History):
     def _report_bulk(self, does: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
         """Says that a bulk copy of which nobody has told the accessing threads writes its bytes."""
         report(
-            Kind.COPY_IN_FLIGHT,
+            ViolationKind.COPY_IN_FLIGHT,
             f"{does} {self._where(rows, bulk)}, which {self._wrote(rows, bulk)} may still be "
             "writing: a wait for the mbarrier at which it completes (mbarrier.try_wait) is missing "
             "before it",
@@ -295,17 +295,17 @@ class Shadow(History):
         apart = hidden & (epoch > seen[writer])
         if not apart.any():
             missing = "smem.fence (fence.proxy.async) is missing between the write and the"
-            report(Kind.UNFENCED, f"{reads}: {missing} {name}")
+            report(ViolationKind.UNFENCED, f"{reads}: {missing} {name}")
         elif (epoch <= self._order.proxied[writer, writer])[apart].all():
-            report(Kind.RACE, f"{reads}: {barrier} is missing after smem.fence")
+            report(ViolationKind.RACE, f"{reads}: {barrier} is missing after smem.fence")
         else:
             missing = f"smem.fence (fence.proxy.async) and {barrier} are missing between them"
-            report(Kind.UNFENCED, f"{reads}: {missing}")
+            report(ViolationKind.UNFENCED, f"{reads}: {missing}")
 
     def _check_arrived(self, rows: np.ndarray, copying: np.ndarray, report: Report) -> None:
         if copying.any():
             report(
-                Kind.COPY_IN_FLIGHT,
+                ViolationKind.COPY_IN_FLIGHT,
                 f"reads {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
                 "not have copied yet: smem.copy_commit and smem.copy_wait (cp.async.commit_group, "
                 "cp.async.wait_group), then smem.fence and gpu.barrier, are missing before it",
@@ -313,6 +313,6 @@ class Shadow(History):
 
     def _report_blank(self, rows: np.ndarray, blank: np.ndarray, report: Report) -> None:
         report(
-            Kind.UNINITIALISED,
+            ViolationKind.UNINITIALISED,
             f"reads {self._where(rows, blank)} of shared memory, which nothing has written",
         )

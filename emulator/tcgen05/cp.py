@@ -6,7 +6,7 @@ import numpy as np
 
 from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 from ..tensor_core.operands import matrix_bytes
 from ..tensor_core.reads import bytes_read
@@ -42,7 +42,7 @@ def execute(
         found = matrix(descriptor, False, 1)
     except ValueError as error:
         message = f"has a descriptor that is none: {error}"
-        convergent.block.report_at(convergent, Kind.DESCRIPTOR, message)
+        convergent.block.report_at(convergent, ViolationKind.DESCRIPTOR, message)
         raise Stop from None
     if found.width > _ROW_BYTES:
         raise UnknownInstruction("copies rows that are swizzled")

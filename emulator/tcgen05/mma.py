@@ -9,7 +9,7 @@ import numpy as np
 
 from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..tensor_core.arithmetic import ACCUMULATORS, multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import UNIT_BYTES, Multiplicand
 from ..tensor_core.operands import K_BYTES, matrix_bytes
@@ -132,7 +132,7 @@ def _words(elements: np.ndarray) -> np.ndarray:
 
 
 def _refuse(convergent: ConvergentThreads, message: str) -> NoReturn:
-    convergent.block.report_at(convergent, Kind.DESCRIPTOR, message)
+    convergent.block.report_at(convergent, ViolationKind.DESCRIPTOR, message)
     raise Stop
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..access import store
 from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
@@ -255,7 +255,7 @@ def _named(convergent: ConvergentThreads, mask: int) -> list[ThreadBlock]:
     if mask >> len(blocks):
         convergent.block.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
+            ViolationKind.OUT_OF_BOUNDS,
             f"names block {mask.bit_length() - 1} of a cluster of {len(blocks)}",
         )
         raise Stop

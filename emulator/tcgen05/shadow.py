@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...dialect.diagnostics import format_location
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP
 from ..rules.order import NEVER
 from .order import of_cluster
@@ -214,7 +214,7 @@ class TensorShadow:
         if not self.written[cells.lanes, cells.columns].all():
             self._block.report_at(
                 convergent,
-                Kind.UNINITIALISED,
+                ViolationKind.UNINITIALISED,
                 f"reads {cells} of tensor memory{self._block.named}, of which nothing has written some",
             )
 
@@ -263,7 +263,9 @@ class TensorShadow:
     def _report(
         self, convergent: ConvergentThreads, does: str, cells: Cells, what: str, missing: str
     ) -> None:
-        kind = Kind.OVERWRITTEN if what.endswith("read") else Kind.TENSOR_IN_FLIGHT
+        kind = (
+            ViolationKind.OVERWRITTEN if what.endswith("read") else ViolationKind.TENSOR_IN_FLIGHT
+        )
         self._block.report_at(
             convergent,
             kind,

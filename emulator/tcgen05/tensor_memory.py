@@ -9,7 +9,7 @@ import numpy as np
 
 from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 from .shadow import TensorShadow
 
@@ -140,7 +140,7 @@ class TensorMemory:
         if self.allocated:
             convergent.block.report_at(
                 convergent,
-                Kind.TENSOR_MEMORY,
+                ViolationKind.TENSOR_MEMORY,
                 f"the last thread{self.block.named} returns, but of tensor memory there "
                 f"{self._allocations()} allocated: tcgen05.dealloc is missing before it",
             )
@@ -191,5 +191,5 @@ def split(address: int) -> tuple[int, int]:
 
 def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
     """Notes that tensor memory is used in a way that it cannot be, and stops."""
-    convergent.block.report_at(convergent, Kind.TENSOR_MEMORY, message)
+    convergent.block.report_at(convergent, ViolationKind.TENSOR_MEMORY, message)
     raise Stop

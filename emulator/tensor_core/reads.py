@@ -6,7 +6,7 @@ import numpy as np
 
 from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from .multiplicands import Multiplicand
 
 
@@ -22,7 +22,7 @@ def bytes_read(
     if not shared.inside(addresses, size).all():
         convergent.block.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
+            ViolationKind.OUT_OF_BOUNDS,
             f"reads {name} from {addresses.min():#x} to {addresses.max() + size - 1:#x}; the block's "
             f"shared memory lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..access import locate
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..memory import GLOBAL, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
@@ -57,14 +57,14 @@ def _check(convergent: ConvergentThreads, start: int, source: int, size: int) ->
         if number % UNIT:
             block.report_at(
                 convergent,
-                Kind.MISALIGNED,
+                ViolationKind.MISALIGNED,
                 f"copies bytes {what} {number:#x}; a bulk copy takes multiples of {UNIT}",
             )
             raise Stop
     if not shared.inside(start + np.arange(0, size, UNIT), UNIT).all():
         block.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
+            ViolationKind.OUT_OF_BOUNDS,
             f"writes {size} bytes from shared address {start:#x} on; the block's shared memory lies from "
             f"{shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )

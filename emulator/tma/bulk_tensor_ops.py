@@ -17,7 +17,7 @@ from ...dialect.diagnostics import format_location
 from ..access import locate
 from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..memory import CLUSTER, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
@@ -77,7 +77,7 @@ def _check_read(convergent: ConvergentThreads) -> None:
         where = format_location(block.program.locations[reading[0].op])
         block.report_at(
             convergent,
-            Kind.EXITED,
+            ViolationKind.EXITED,
             f"the last thread{block.named} returns, but the bulk store at {where} may still read its "
             "memory: nvvm.cp.async.bulk.wait_group 0 by the thread that issued it is missing before it",
         )
@@ -118,7 +118,7 @@ def _placed(convergent: ConvergentThreads, found: TensorMap, start: int, does: s
         swizzle = f" with the swizzle {found.width}B" if found.width else ""
         block.report_at(
             convergent,
-            Kind.MISALIGNED,
+            ViolationKind.MISALIGNED,
             f"{does} a box of {found.name} at shared address {start:#x}; expected a multiple of "
             f"{found.alignment}{swizzle}",
         )
@@ -127,7 +127,7 @@ def _placed(convergent: ConvergentThreads, found: TensorMap, start: int, does: s
     if not shared.inside(addresses, UNIT).all():
         block.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
+            ViolationKind.OUT_OF_BOUNDS,
             f"{does} {found.bytes} bytes from shared address {start:#x} on; the block's shared memory "
             f"lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
@@ -148,7 +148,7 @@ def _check_place(
         size, unit = (1, "elements") if found.is_padded else (found.dtype.itemsize, "bytes")
         convergent.block.report_at(
             convergent,
-            Kind.MISALIGNED,
+            ViolationKind.MISALIGNED,
             f"{does} a box that begins {at[0] * size} {unit} into the lines of {found.name}; expected a "
             f"multiple of {found.step * size}",
         )
@@ -165,7 +165,7 @@ def _check_written(convergent: ConvergentThreads, found: TensorMap, at: Sequence
     if min(at) < 0:
         convergent.block.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
+            ViolationKind.OUT_OF_BOUNDS,
             f"writes a box at {list(at)} of {found.name}; a store takes no coordinate below 0",
         )
         raise Stop
@@ -219,7 +219,7 @@ def targets(
     if not 0 < mask < 1 << len(blocks):
         convergent.block.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
+            ViolationKind.OUT_OF_BOUNDS,
             f"has the multicast mask {mask:#06x} in a cluster of {len(blocks)} blocks",
         )
         raise Stop

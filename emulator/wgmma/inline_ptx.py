@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP
 from ..ops.inline_ptx import Operands, joined, operands_of, overwritten, passing
 from ..program import Op
@@ -103,7 +103,7 @@ def _check_given(convergent: ConvergentThreads, op: int, data: np.ndarray) -> No
     if convergent.block.groups.give(op, warps, data):
         convergent.block.report_at(
             convergent,
-            Kind.OVERWRITTEN,
+            ViolationKind.OVERWRITTEN,
             "is given registers of A that were written again while a wgmma may still be reading them: "
             "smem.wait (wgmma.wait_group) is missing before they are",
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..tensor_core.arithmetic import multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import Multiplicand
@@ -126,7 +126,7 @@ def _check_fenced(
     if np.where(read, written, fences == 0).any():
         convergent.block.report_at(
             convergent,
-            Kind.REGISTERS_UNFENCED,
+            ViolationKind.REGISTERS_UNFENCED,
             f"gives the tensor core {what} that other instructions may still be writing: "
             "wgmma.fence is missing before it",
         )
@@ -136,7 +136,9 @@ def _uniform(convergent: ConvergentThreads, values: np.ndarray, what: str) -> in
     first = int(values[0])
     if (values != values[0]).any():
         convergent.block.report_at(
-            convergent, Kind.DIVERGENT, f"has a {what} that the threads of a warpgroup disagree on"
+            convergent,
+            ViolationKind.DIVERGENT,
+            f"has a {what} that the threads of a warpgroup disagree on",
         )
         raise Stop
     return first
@@ -176,7 +178,7 @@ def _operand(
         address = operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes)
     except ValueError as error:
         message = f"has a descriptor of {name} that is none: {error}"
-        block.report_at(convergent, Kind.DESCRIPTOR, message)
+        block.report_at(convergent, ViolationKind.DESCRIPTOR, message)
         raise Stop from None
     at = bytes_read(convergent, name, address, size)
     warpgroup = int(convergent.lanes.threads[rows.start]) // WARPGROUP
@@ -192,7 +194,7 @@ def _kept(convergent: ConvergentThreads, form: MmaQualifiers, words: np.ndarray)
         return kept_elements(words, form.a.dtype.itemsize, form.selector or 0)
     except ValueError as error:
         convergent.block.report_at(
-            convergent, Kind.METADATA, f"has metadata that is undefined: {error}"
+            convergent, ViolationKind.METADATA, f"has metadata that is undefined: {error}"
         )
         raise Stop from None
 

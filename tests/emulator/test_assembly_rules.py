@@ -8,7 +8,7 @@ from emulated import faults, run
 from wgmma_assembly import FENCE, Product, inline, needs_ptxas, structure
 
 from mlir_smem.codegen import CompileError
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 IN_REGISTERS = Product("bf16", "bf16", "f32", in_registers=True)
 SPARSE = Product("bf16", "bf16", "f32", sparse=True)
@@ -31,7 +31,7 @@ def test_no_fence_of_a_s_registers():
     # The accumulator is fenced; A's registers pass through assembly that fences nothing.
     edit = ((f'"{FENCE}"', '""'), ("%l0 = ", f"{INTRINSIC}\n%l0 = "))
     found = IN_REGISTERS.faults(edit=edit)
-    assert {fault.kind for fault in found} == {Kind.REGISTERS_UNFENCED}
+    assert {fault.kind for fault in found} == {ViolationKind.REGISTERS_UNFENCED}
     assert "m64n8k16" in found[0].line
     assert found[0].message == (
         "gives the tensor core registers of A that other instructions may still be writing: "
@@ -41,7 +41,7 @@ def test_no_fence_of_a_s_registers():
 
 def test_no_fence_at_all():
     found = IN_REGISTERS.faults(edit=((f'"{FENCE}"', '""'),))
-    assert {fault.kind for fault in found} == {Kind.REGISTERS_UNFENCED}
+    assert {fault.kind for fault in found} == {ViolationKind.REGISTERS_UNFENCED}
     assert "gives the tensor core registers that other" in found[0].message
 
 
@@ -51,7 +51,7 @@ def test_a_register_that_is_written_after_the_fence():
         ("%a1_3 = ", "%a1_2 = arith.addi %old, %one : i32\n%a1_3 = "),
     )
     fault = only(IN_REGISTERS.faults(edit=edit))
-    assert fault.kind is Kind.REGISTERS_UNFENCED
+    assert fault.kind is ViolationKind.REGISTERS_UNFENCED
     assert "registers of A" in fault.message and fault.line.startswith("%d2 = ")
 
 
@@ -84,7 +84,7 @@ def test_a_fence_without_registers_is_one_of_the_accumulator():
     fence = f'llvm.inline_asm has_side_effects "{FENCE}", "" : () -> ()'
     product = Product("bf16", "bf16", "f32")
     assert product.faults(edit=((INTRINSIC, fence),)) == []
-    assert only(product.faults(edit=((INTRINSIC, ""),))).kind is Kind.REGISTERS_UNFENCED
+    assert only(product.faults(edit=((INTRINSIC, ""),))).kind is ViolationKind.REGISTERS_UNFENCED
 
 
 def test_an_accumulator_in_flight_is_no_a():
@@ -98,7 +98,9 @@ def test_an_accumulator_in_flight_is_no_a():
     lines = "\n".join(f"%a1_{r} = llvm.extractvalue %d1[{r}] : {struct}" for r in range(4))
     edit += (("%b1 = ", f"{lines}\n%b1 = "),)
     found = product.faults(edit=edit)
-    assert found[0].kind is Kind.ACCUMULATOR_IN_FLIGHT and found[0].line.startswith("%d2 = ")
+    assert found[0].kind is ViolationKind.ACCUMULATOR_IN_FLIGHT and found[0].line.startswith(
+        "%d2 = "
+    )
 
 
 def test_a_part_of_a_warp_fences():
@@ -108,7 +110,7 @@ def test_a_part_of_a_warp_fences():
     scf.if %go {{
       llvm.inline_asm has_side_effects "{FENCE}", "" : () -> ()
     }}"""
-    assert only(faults(body)).kind is Kind.DIVERGENT
+    assert only(faults(body)).kind is ViolationKind.DIVERGENT
 
 
 def test_numbers_pass_through_a_fence():
@@ -133,7 +135,7 @@ def test_a_scale_d_that_threads_disagree_on():
     scale_d = np.ones(128, np.int32)
     scale_d[77] = 0
     fault = only(product.faults(scale_d=scale_d))
-    assert fault.kind is Kind.DIVERGENT and fault.line.startswith("%d2 = ")
+    assert fault.kind is ViolationKind.DIVERGENT and fault.line.startswith("%d2 = ")
     assert fault.message == "has a scale-d that the threads of a warpgroup disagree on"
 
 
@@ -145,7 +147,7 @@ def test_other_numbers_of_the_same_truth_agree():
 @pytest.mark.parametrize("scale_d", [(1, 1), ("$", 1)])
 def test_an_accumulator_that_is_poison(scale_d):
     found = Product("bf16", "bf16", "f32", scale_d=scale_d, start="poison").faults()
-    assert found[0].kind is Kind.POISON and found[0].line.startswith("%d1 = ")
+    assert found[0].kind is ViolationKind.POISON and found[0].line.startswith("%d1 = ")
 
 
 @pytest.mark.parametrize("which", ["A", "B"])
@@ -153,7 +155,9 @@ def test_descriptors_out_of_memory(which):
     name = f"%{which.lower()}0 = "
     edit = ((name, f"{name}arith.constant 16383 : i64\n%unused = "),)
     found = only(SPARSE.faults(edit=edit))
-    assert found.kind is Kind.OUT_OF_BOUNDS and f"reads {which} from 0x3fff0" in found.message
+    assert (
+        found.kind is ViolationKind.OUT_OF_BOUNDS and f"reads {which} from 0x3fff0" in found.message
+    )
 
 
 # Metadata.
@@ -173,7 +177,7 @@ def test_metadata(name, nibble):
         assert found == []
         return
     fault = only(found)
-    assert fault.kind is Kind.METADATA and fault.line.startswith("%d1 = ")
+    assert fault.kind is ViolationKind.METADATA and fault.line.startswith("%d1 = ")
     row, first, last = {"f16": (17, 24, 27), "e5m2": (25, 8, 11), "tf32": (17, 12, 13)}[name]
     expected = ", ".join(f"{legal:#06b}" for legal in LEGAL[name])
     assert fault.message == (
@@ -186,7 +190,7 @@ def test_metadata_that_is_poison():
     poison = (("%meta0 = memref.load", "%unused = memref.load"),)
     line = "%meta0 = llvm.mlir.poison : i32\n%d0 = "
     found = SPARSE.faults(edit=(*poison, ("%d0 = ", line)))
-    assert found[0].kind is Kind.POISON
+    assert found[0].kind is ViolationKind.POISON
 
 
 # Text that PTX does not have.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import faults, only_fault, run
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 SYMBOLS = "memref.global @buffer : memref<256xi32, #gpu.address_space<workgroup>>"
 SPACE = "memref<256xi32, #gpu.address_space<workgroup>>"
@@ -61,7 +61,7 @@ def test_a_barrier_of_the_block(barrier):
 def test_without_a_barrier_it_is_a_race():
     out = np.zeros(256, np.int32)
     fault = only_fault(SETUP + MIRROR + STORE + LOAD, out, block=256, symbols=SYMBOLS)
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.line.startswith("%l = memref.load")
     assert "gpu.barrier is missing between them" in fault.message
 
@@ -122,7 +122,7 @@ def test_warps_are_one_again_at_the_next_barrier(form):
 def test_what_is_written_after_an_arrival_is_not_seen(form):
     body = partitions(form, produce="", signal=ARRIVE + PRODUCE)
     found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
-    assert Kind.RACE in {fault.kind for fault in found}
+    assert ViolationKind.RACE in {fault.kind for fault in found}
 
 
 @pytest.mark.parametrize("form", PARTITIONS)
@@ -135,7 +135,7 @@ def test_who_only_arrives_sees_nothing(form):
       memref.store %o, %A[%tid] : memref<256xi32>"""
     body = partitions(form, produce="", signal=ARRIVE + peek, wait=early + SYNC, consume="")
     found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
-    assert {fault.kind for fault in found} & {Kind.RACE, Kind.UNINITIALISED}
+    assert {fault.kind for fault in found} & {ViolationKind.RACE, ViolationKind.UNINITIALISED}
 
 
 def test_warps_pass_their_own_barriers_many_times():
@@ -220,14 +220,14 @@ def wrong(body, **options):
 @pytest.mark.parametrize("barrier", ["gpu.barrier", "nvvm.barrier id = %one"])
 def test_a_barrier_that_a_part_of_a_warp_reaches(barrier):
     fault = wrong(f"scf.if %half {{ {barrier}\n }}")
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert fault.line.startswith(f"scf.if %half {{ {barrier}")
     assert "threads 0 to 15, a part of a warp" in fault.message
 
 
 def test_a_barrier_that_some_warps_never_reach():
     fault = wrong("scf.if %first {\n gpu.barrier \n } else { \n nvvm.barrier id = %two \n }")
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert fault.line == "gpu.barrier"
     assert fault.message.startswith("all threads wait for ever: threads 0 to 127 at ")
     assert "for barrier 0, at which 128 threads have arrived" in fault.message
@@ -238,7 +238,7 @@ def test_a_barrier_that_some_warps_never_reach():
 def test_two_partitions_that_wait_for_each_other_crosswise():
     one, other = (f"\n nvvm.barrier id = %{n} number_of_threads = %n256" for n in ("one", "two"))
     fault = wrong(f"scf.if %first {{ {one} {other} \n }} else {{ {other} {one} \n }}")
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "barrier 1" in fault.message
     assert "barrier 2" in fault.message
 
@@ -252,14 +252,14 @@ def test_a_deadlock_says_that_others_have_returned():
   ^end:
     gpu.return"""
     fault = wrong(body)
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert fault.message.endswith("the other threads have returned")
 
 
 @pytest.mark.parametrize("id_", [16, -1])
 def test_a_barrier_that_no_block_has(id_):
     fault = wrong(f"%id = arith.constant {id_} : i32\n nvvm.barrier id = %id")
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert "a block has 16" in fault.message
 
 
@@ -268,7 +268,7 @@ def test_a_count_that_no_barrier_has(count):
     fault = wrong(
         f"%n = arith.constant {count} : i32\n nvvm.barrier id = %one number_of_threads = %n"
     )
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert "expected a multiple of 32 up to the block's 256" in fault.message
 
 
@@ -279,18 +279,18 @@ def test_counts_that_differ():
         block=256,
         symbols=SYMBOLS,
     )
-    assert found[0].kind is Kind.BARRIER
+    assert found[0].kind is ViolationKind.BARRIER
     assert "arrives at barrier 1 for 192 threads, but others did for 256" in found[0].message
 
 
 def test_an_arrival_before_the_last_one_was_taken():
     arrive = "\n nvvm.barrier.arrive id = %one number_of_threads = %n256"
     fault = wrong(f"scf.if %first {{ {arrive} {arrive}\n }}")
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert "arrives again at barrier 1 before the others came: threads 0 to 127" in fault.message
 
 
 def test_threads_of_a_warp_that_name_different_barriers():
     fault = wrong("%id = arith.andi %t32, %one : i32\n nvvm.barrier id = %id")
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert "disagree" in fault.message

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import faults_of, memref, run_text
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 #: Where each block's mbarrier lies, and eight bytes before it.
 START = 0x400
@@ -139,7 +139,9 @@ def test_the_clusters_barrier_orders_the_threads_of_a_block(barrier, races):
     {barrier}
     %v = llvm.load %at : !llvm.ptr<3> -> i32"""
     assert (
-        Kind.RACE in {f.kind for f in wrong(body, block=64)} if races else not wrong(body, block=64)
+        ViolationKind.RACE in {f.kind for f in wrong(body, block=64)}
+        if races
+        else not wrong(body, block=64)
     )
 
 
@@ -172,7 +174,7 @@ def test_a_block_that_does_not_arrive():
       nvvm.mbarrier.try_wait.parity %bar, %i0, %ticks : !llvm.ptr<3>, i32, i32
     }}"""
     fault = only(body)
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "threads 0 to 31 of the cluster's block 0 at " in fault.message
     assert "the cluster's barrier, at which 32 threads have not arrived" in fault.message
     assert "threads 0 to 31 of the cluster's block 1 at " in fault.message
@@ -188,14 +190,14 @@ def test_a_block_that_does_not_arrive():
 )
 def test_arrivals_and_waits_take_turns(body, message):
     fault = only(body, cluster=(1,))
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert message in fault.message
 
 
 @pytest.mark.parametrize("what", [ARRIVE, WAIT])
 def test_a_part_of_a_warp(what):
     fault = only(f"scf.if %first {{ {what} }}", cluster=(1,))
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
 
 
 # Arrivals in other blocks.
@@ -221,7 +223,7 @@ def test_an_arrival_in_another_block():
 
 def test_an_arrival_that_nobody_waits_for():
     fault = only(INIT + SEND)
-    assert fault.kind is Kind.EXITED
+    assert fault.kind is ViolationKind.EXITED
     assert not wrong(INIT + SEND + BOTH)
 
 
@@ -229,20 +231,20 @@ def test_an_arrival_in_a_block_that_has_returned():
     # Block 1 has work to do; block 0 is gone by then.
     body = INIT + "scf.if %follows { nvvm.barrier id = %i1 number_of_threads = %all }" + SEND
     found = wrong(body)
-    assert {fault.kind for fault in found} == {Kind.EXITED}
+    assert {fault.kind for fault in found} == {ViolationKind.EXITED}
     assert "the cluster's block 0" in found[0].message
 
 
 def test_an_mbarrier_that_another_block_does_not_know():
     body = INIT.replace(BOTH, "gpu.barrier\n") + SEND + RECEIVE + BOTH
     found = wrong(body)
-    assert [fault.kind for fault in found] == [Kind.RACE]
+    assert [fault.kind for fault in found] == [ViolationKind.RACE]
     assert "nvvm.cluster.arrive and nvvm.cluster.wait" in found[0].message
 
 
 def test_a_block_that_the_cluster_has_not():
     fault = only(INIT + "%there = nvvm.mapa %bar, %i2 : !llvm.ptr<3> -> !llvm.ptr<7>")
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert fault.message == "names block 2 of a cluster of 2"
 
 
@@ -292,7 +294,7 @@ def test_registers_of_a_part_of_a_warpgroup():
     body = """%some = arith.cmpi ult, %tid, %c32 : index
     scf.if %some { nvvm.setmaxregister decrease 40 }"""
     fault = only(body, cluster=(1,), block=128)
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "the other warps of its warpgroup at 'nvvm.setmaxregister'" in fault.message
 
 
@@ -306,5 +308,5 @@ def test_one_thread_of_each_warp_is_elected():
 
 def test_an_election_in_a_part_of_a_warp():
     fault = only("scf.if %first { %e = nvvm.elect.sync -> i1 }", cluster=(1,))
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert "is executed by thread 0, a part of a warp" in fault.message

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import ELEMENTS, faults, memref, only_fault, run
 
-from mlir_smem.emulator import EmulationError, Kind, emulate
+from mlir_smem.emulator import EmulationError, ViolationKind, emulate
 
 each_dtype = pytest.mark.parametrize("dtype", ELEMENTS, ids=ELEMENTS.values())
 
@@ -181,7 +181,7 @@ def test_an_access_beyond_an_array(op, index, offset):
         "store": "%z = arith.constant 0.0 : f32\nmemref.store %z, %B[%i] : memref<16xf32>",
     }[op]
     fault = only_fault(f"%i = arith.constant {index} : index\n{does}", first, second, block=2)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert f"memref.{op}" in fault.line
     does = {"load": "reads", "store": "writes"}[op]
     assert fault.message == (
@@ -198,7 +198,7 @@ def test_the_first_thread_that_misses_is_named():
 def test_an_access_before_every_array():
     body = "%i = arith.constant -1 : index\n%v = memref.load %A[%i] : memref<16xf32>"
     fault = only_fault(body, np.zeros(16, np.float32), block=1)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert "at argument 0 - 4 bytes; argument 0 has 64 bytes" in fault.message
 
 
@@ -210,7 +210,7 @@ def test_an_access_that_overlaps_the_end():
     %p = llvm.inttoptr %n : i64 to !llvm.ptr<1>
     %v = llvm.load %p : !llvm.ptr<1> -> i64"""
     fault = only_fault(body, np.zeros(3, np.int32), block=1)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert "reads 8 bytes at argument 0 + 8 bytes; argument 0 has 12 bytes" in fault.message
 
 
@@ -224,7 +224,7 @@ def test_an_access_that_is_not_aligned(shift, said):
     %p = llvm.inttoptr %n : i64 to !llvm.ptr<1>
     %v = llvm.load %p : !llvm.ptr<1> -> i32"""
     found = faults(body, np.zeros(8, np.int32), block=1)
-    assert [fault.kind for fault in found] == [Kind.MISALIGNED] * said
+    assert [fault.kind for fault in found] == [ViolationKind.MISALIGNED] * said
     if said:
         assert "reads 4 bytes at global address 0x" in found[0].message
         assert found[0].message.endswith("which is not a multiple of 4")

@@ -5,7 +5,7 @@ import pytest
 from tcgen05_kernels import product
 from test_tensor_products import NARROW, Operands, bytes_of
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
 from mlir_smem.layout import Swizzle
 
@@ -62,7 +62,7 @@ def test_padding_may_be_uninitialised(name, words):
     assert found == []
     assert (registers.view(np.float32) == 32).all()
     found, _ = made.without(ALL, SOME.replace("WORDS", str(words - 1))).run(operands.image)
-    assert {fault.kind for fault in found} == {Kind.UNINITIALISED}
+    assert {fault.kind for fault in found} == {ViolationKind.UNINITIALISED}
 
 
 def test_what_an_upper_half_holds_is_not_promised():

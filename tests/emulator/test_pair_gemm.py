@@ -10,7 +10,7 @@ from pair_gemm import CASES
 from pipeline_mutations import checked
 
 import mlir_smem
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.runtime import run_on_cpu
 
 #: Pairs along M and N, and steps along K.
@@ -56,7 +56,7 @@ def test_blocks_that_go_different_ways_wait_for_ever(name):
     said = checked(text)
     assert said.evaluation == "undecided"
     assert all("both blocks of a pair multiply the same" in message for message in said.messages)
-    assert Kind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
+    assert ViolationKind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
 
 
 def faults_in(lowered, text=None):
@@ -80,17 +80,22 @@ FAULTS = {
     "the arrival in the other block": (
         r"^.*nvvm\.mbarrier\.arrive .*!llvm\.ptr<7>.*\n",
         "",
-        {Kind.DEADLOCK},
+        {ViolationKind.DEADLOCK},
     ),
     "the commit in the other block": (
         r"(nvvm\.tcgen05\.commit %\w+), multicast_mask = %\w+ (.*: !llvm\.ptr<3>), i16",
         r"\1 \2",
-        {Kind.DEADLOCK},
+        {ViolationKind.DEADLOCK},
     ),
     "the wait before a stage is loaded": (
         r"^.*nvvm\.mbarrier\.try_wait\.parity .*\n",
         "",
-        {Kind.OVERWRITTEN, Kind.COPY_IN_FLIGHT, Kind.BARRIER, Kind.UNINITIALISED},
+        {
+            ViolationKind.OVERWRITTEN,
+            ViolationKind.COPY_IN_FLIGHT,
+            ViolationKind.BARRIER,
+            ViolationKind.UNINITIALISED,
+        },
     ),
 }
 

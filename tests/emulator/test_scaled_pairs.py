@@ -10,7 +10,7 @@ from tcgen05_kernels import BASE, BYTES, at, cp, scaled_mma
 from test_tensor_pair_rules import leaving
 from test_tensor_pairs import operands
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 from mlir_smem.layout import element
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 
@@ -59,7 +59,7 @@ def test_a_copy_of_what_the_other_block_has_not_told_of():
     made, image, _ = kernel()
     found, _ = made.without(meeting("begin")).run(image)
     fault = next(fault for fault in found if fault.line.startswith("nvvm.tcgen05.cp"))
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.message.startswith("tcgen05.cp reads the bytes from ")
 
 
@@ -67,7 +67,9 @@ def test_a_copy_in_a_block_that_has_returned():
     made, image, _ = kernel()
     alone = made.without(meeting("begin"), "gpu.barrier // no meeting")
     found, _ = leaving(alone, "gpu.barrier // no meeting").run(image)
-    fault = next(f for f in found if f.line.startswith("nvvm.tcgen05.cp") and f.kind is Kind.EXITED)
+    fault = next(
+        f for f in found if f.line.startswith("nvvm.tcgen05.cp") and f.kind is ViolationKind.EXITED
+    )
     assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
 
 

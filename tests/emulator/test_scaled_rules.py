@@ -15,7 +15,7 @@ from tcgen05_kernels import (
     store,
 )
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 
 def made(**options):
@@ -52,7 +52,7 @@ def test_the_kernel_keeps_the_rules():
 @pytest.mark.parametrize("side, name, column", [("x", "A", 496), ("y", "B", 500)])
 def test_factors_that_nothing_copies(side, name, column):
     fault = fault_of(KEEPS.without(piece(f"nvvm.tcgen05.cp %{side}0,")))
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
     assert fault.line.startswith("nvvm.tcgen05.mma.block_scale")
     last = column + (3 if name == "A" else 0)
     lanes = "0 to 127" if name == "A" else "0 to 111"
@@ -72,7 +72,7 @@ def test_factors_are_read_before_the_next_are_copied_over_them():
     both = KEEPS.without(COMMIT, f"{twice.replace(COMMIT, '')}\n{twice.replace('%t', '%s')}")
     fault = fault_of(both)
     assert fault.line.startswith("nvvm.tcgen05.cp %x0, %s")
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
 
 
 def another_thread(between):
@@ -101,14 +101,14 @@ def test_a_product_of_another_thread_that_was_told_of_the_copies():
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
 def test_a_product_of_another_thread_that_was_not_told(between):
     found, _ = another_thread(between).run(IMAGE)
-    assert found[0].kind is Kind.TENSOR_IN_FLIGHT
+    assert found[0].kind is ViolationKind.TENSOR_IN_FLIGHT
     assert found[0].line.startswith("nvvm.tcgen05.mma.block_scale")
     assert "which the tcgen05.cp at " in found[0].message
 
 
 def test_copies_of_factors_that_were_written_without_a_fence():
     found, _ = KEEPS.without(PROXY_FENCE).run(IMAGE)
-    assert {fault.kind for fault in found} == {Kind.UNFENCED}
+    assert {fault.kind for fault in found} == {ViolationKind.UNFENCED}
     assert found[0].message.startswith("tcgen05.cp reads")
 
 
@@ -117,7 +117,10 @@ def test_factors_are_written_while_a_product_may_read_them():
     lines = lines.replace("%zd", "%zz").replace("st %zz", "st %zd").replace("%zz =", "%zd =")
     early = KEEPS.without("%state =", f"{lines}\n{WAIT_STORE}\n%state =")
     found, _ = early.run(IMAGE)
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT, Kind.OVERWRITTEN}
+    assert {fault.kind for fault in found} == {
+        ViolationKind.TENSOR_IN_FLIGHT,
+        ViolationKind.OVERWRITTEN,
+    }
     assert any("which the tcgen05.mma at " in fault.message for fault in found)
 
 
@@ -136,7 +139,7 @@ def test_factors_that_warps_store():
         (AFTER, "tcgen05.fence::after_thread_sync is missing after the barrier"),
     ):
         found, _ = stored(*(each for each in between if each != line)).run(IMAGE)
-        assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
         assert message in found[0].message
 
 
@@ -146,7 +149,7 @@ def test_factors_that_are_not_the_same_in_each_quarter():
     )
     other = stored(WAIT_STORE, BEFORE, "gpu.barrier", AFTER).without("%ones =", f"{lines}\n%ones =")
     fault = fault_of(other.without("st %sd, %ones", "st %sd, %v"))
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == (
         "has scale factors of A that are not the same in each quarter of the lanes, at first of row 0: "
         "0x00000000, 0x20000000, 0x40000000, 0x60000000"
@@ -157,7 +160,7 @@ def test_factors_below_zero():
     product = made(scale="ue4m3")
     product.factors[1][5, 2] = -1
     fault = fault_of(product.kernel(), product.operands.image)
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == "has scale factors of B with a sign bit, which ue4m3 has not"
 
 
@@ -177,7 +180,7 @@ def test_factors_below_zero():
 )
 def test_factors_where_they_cannot_be(lane, column, message):
     fault = fault_of(KEEPS.without(at("m0f", 0, 16), at("m0f", lane, column)))
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message.startswith(message)
 
 
@@ -199,7 +202,7 @@ def test_factors_where_they_cannot_be(lane, column, message):
 def test_an_instruction_descriptor_that_is_none(options, flip, message):
     bad = made(flip=flip, **options)
     fault = fault_of(bad.kernel(), bad.operands.image)
-    assert fault.kind is Kind.DESCRIPTOR
+    assert fault.kind is ViolationKind.DESCRIPTOR
     assert fault.message.startswith("has an instruction descriptor that is none: ")
     assert message in fault.message
 
@@ -227,6 +230,6 @@ def test_a_row_that_crosses_without_an_absolute_leading_dimension():
     assert long.run()[0] == []
     long.descriptors[0][2] ^= 1 << 52
     found, _ = long.run()
-    assert found[0].kind is Kind.DESCRIPTOR
+    assert found[0].kind is ViolationKind.DESCRIPTOR
     assert found[0].message.startswith("has a descriptor of A that is none: ")
     assert "has rows of 48 bytes that begin 96 bytes into 128; beyond them" in found[0].message

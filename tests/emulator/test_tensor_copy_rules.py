@@ -3,7 +3,7 @@
 import pytest
 from tma_copies import FENCE, FILL, WAIT, dump, load, store, wrong
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 
 def only(*arguments, **options):
@@ -18,20 +18,20 @@ AGAIN = """%again = llvm.getelementptr %at[0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, 
 
 def test_a_read_before_the_copy_is_waited_for():
     found = wrong(load((0, 0)) + dump("B", 1024) + WAIT)
-    assert found[0].kind is Kind.COPY_IN_FLIGHT
+    assert found[0].kind is ViolationKind.COPY_IN_FLIGHT
     assert "may still be writing: a wait for the mbarrier at which it completes" in found[0].message
 
 
 def test_a_write_before_the_copy_is_waited_for():
     body = load((0, 0)) + f"scf.if %first {{ {AGAIN}\n }}" + WAIT
     fault = only(body)
-    assert fault.kind is Kind.COPY_IN_FLIGHT
+    assert fault.kind is ViolationKind.COPY_IN_FLIGHT
     assert fault.message.startswith("writes the bytes from 0x400 to 0x403, which the bulk copy at ")
 
 
 def test_a_copy_that_nobody_waits_for():
     fault = only(load((0, 0)))
-    assert fault.kind is Kind.EXITED
+    assert fault.kind is ViolationKind.EXITED
     assert "does in its memory may still be under way" in fault.message
 
 
@@ -39,19 +39,19 @@ def test_a_wait_that_another_thread_makes_is_known_after_a_barrier():
     wait = f"scf.if %first {{ {WAIT}\n }}"
     assert not wrong(load((0, 0)) + wait + "gpu.barrier\n" + dump("B", 1024))
     found = wrong(load((0, 0)) + wait + dump("B", 1024))
-    assert [fault.kind for fault in found] == [Kind.COPY_IN_FLIGHT]
+    assert [fault.kind for fault in found] == [ViolationKind.COPY_IN_FLIGHT]
 
 
 def test_a_copy_over_bytes_that_were_written_without_a_fence():
     fault = only(f"{FILL}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert "a bulk copy writes" in fault.message
     assert not wrong(f"{FILL}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
 
 
 def test_a_copy_over_bytes_that_others_may_read():
     read = f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}"
-    assert Kind.RACE in {f.kind for f in wrong(f"{read}\n{load((0, 0))}\n{WAIT}")}
+    assert ViolationKind.RACE in {f.kind for f in wrong(f"{read}\n{load((0, 0))}\n{WAIT}")}
     assert not wrong(f"{read}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
 
 
@@ -59,32 +59,36 @@ def test_a_copy_over_bytes_that_were_read_without_a_fence():
     fault = only(
         f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}\ngpu.barrier\n{load((0, 0))}\n{WAIT}"
     )
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert "which thread 0 read: smem.fence (fence.proxy.async) is missing" in fault.message
 
 
 def test_a_store_of_bytes_that_are_not_fenced():
     fault = only(f"{FILL}\ngpu.barrier\n{store((0, 0))}")
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert "is missing between the write and the bulk copy" in fault.message
 
 
 def test_a_store_of_bytes_that_are_fenced_but_not_known():
     fault = only(f"{FILL}\n{FENCE}\n{store((0, 0))}")
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.message.endswith("gpu.barrier is missing after smem.fence")
 
 
 def test_a_store_of_what_nothing_has_written():
-    assert only(store((0, 0))).kind is Kind.UNINITIALISED
+    assert only(store((0, 0))).kind is ViolationKind.UNINITIALISED
 
 
 @pytest.mark.parametrize(
     "end, again, kinds",
     [
-        ("", "", [Kind.EXITED]),
-        ("", AGAIN, [Kind.OVERWRITTEN, Kind.EXITED]),
-        ("nvvm.cp.async.bulk.wait_group 1 {read}", AGAIN, [Kind.OVERWRITTEN, Kind.EXITED]),
+        ("", "", [ViolationKind.EXITED]),
+        ("", AGAIN, [ViolationKind.OVERWRITTEN, ViolationKind.EXITED]),
+        (
+            "nvvm.cp.async.bulk.wait_group 1 {read}",
+            AGAIN,
+            [ViolationKind.OVERWRITTEN, ViolationKind.EXITED],
+        ),
         ("nvvm.cp.async.bulk.wait_group 0 {read}", AGAIN, []),
         ("nvvm.cp.async.bulk.wait_group 0", AGAIN, []),
     ],
@@ -96,20 +100,20 @@ def test_a_write_over_what_a_store_reads(end, again, kinds):
     if kinds:
         assert found[-1].message.startswith("the last thread returns, but the bulk store at ")
         assert " may still read its memory: nvvm.cp.async.bulk.wait_group 0 " in found[-1].message
-    if Kind.OVERWRITTEN in kinds:
+    if ViolationKind.OVERWRITTEN in kinds:
         assert "cp.async.bulk.wait_group.read are missing before it" in found[0].message
 
 
 def test_another_thread_writes_after_a_barrier_behind_the_wait():
     ready = f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0))}"
     assert not wrong(f"{ready}\ngpu.barrier\n{FILL}")
-    assert [f.kind for f in wrong(f"{ready}\n{FILL}")] == [Kind.RACE]
+    assert [f.kind for f in wrong(f"{ready}\n{FILL}")] == [ViolationKind.RACE]
 
 
 def test_a_store_that_is_not_committed_is_not_waited_for():
     body = f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0))}\ngpu.barrier\n{FILL}"
     found = wrong(body.replace("nvvm.cp.async.bulk.commit.group", ""))
-    assert [fault.kind for fault in found] == [Kind.OVERWRITTEN, Kind.EXITED]
+    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN, ViolationKind.EXITED]
 
 
 @pytest.mark.parametrize(
@@ -135,30 +139,30 @@ def test_the_alignment_of_a_destination(swizzle, start, fits):
     %tox = llvm.addrspacecast %two : !llvm.ptr<3> to !llvm.ptr<7>
     """
     found = wrong(move + text.replace("%to,", "%tox,"), size=2048, box=box, swizzle=swizzle)
-    assert [fault.kind for fault in found] == ([] if fits else [Kind.MISALIGNED])
+    assert [fault.kind for fault in found] == ([] if fits else [ViolationKind.MISALIGNED])
     if not fits:
         assert f"at shared address {start:#x}; expected a multiple of " in found[0].message
 
 
 def test_a_box_beyond_shared_memory():
     fault = only(load((0, 0)) + WAIT, size=512)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert fault.message.startswith("writes 1024 bytes from shared address 0x400 on; the block's ")
 
 
 def test_an_mbarrier_that_is_none():
     body = load((0, 0)).replace("%map0, %bar", "%map0, %at")
-    assert Kind.UNINITIALISED in {fault.kind for fault in wrong(body)}
+    assert ViolationKind.UNINITIALISED in {fault.kind for fault in wrong(body)}
 
 
 def test_bytes_that_nobody_expected():
     fault = only(load((0, 0)).replace("%bytes", "%i32"))
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert "with 992 bytes that nobody expected" in fault.message
 
 
 def test_more_bytes_than_an_mbarrier_counts():
     body = "%many = arith.constant 1048576 : i32\n" + load((0, 0)).replace("%bytes", "%many")
     fault = only(body)
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert "wait for 1048576 bytes; at most 1048575 are possible" in fault.message

@@ -15,7 +15,7 @@ from tcgen05_kernels import (
     store,
 )
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 PERMIT = "nvvm.tcgen05.relinquish_alloc_permit"
 LOAD = (
@@ -58,7 +58,7 @@ def test_kernels_that_keep_the_rules():
 @pytest.mark.parametrize("columns", [0, 16, 33, 48, 1024])
 def test_columns_that_cannot_be_allocated(columns):
     fault = TensorKernel("", columns).only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.line == ALLOC
     assert fault.message == (
         f"allocates {columns} columns of tensor memory; expected a power of two from 32 to 512"
@@ -72,7 +72,7 @@ def test_columns_that_can(columns):
 
 def test_nothing_is_allocated_after_the_permit_is_given_up():
     fault = KEEPS.without(ALLOC, f"{PERMIT}\n{ALLOC}").only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == "allocates tensor memory after tcgen05.relinquish_alloc_permit"
 
 
@@ -87,7 +87,7 @@ def test_allocations_do_not_grow():
 
 def test_what_is_not_freed():
     fault = KEEPS.without(DEALLOC).only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.line == "gpu.return"
     assert fault.message == (
         "the last thread returns, but of tensor memory there are columns 480 to 511 allocated: "
@@ -106,7 +106,7 @@ def test_what_is_not_freed():
 def test_what_was_not_allocated_is_not_freed(changed, message):
     more = f"%more = arith.constant 64 : i32\n{at('far', 16)}\n{changed}"
     fault = KEEPS.without(DEALLOC, more).only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert message in fault.message
 
 
@@ -126,12 +126,12 @@ def test_an_allocation_waits_until_there_is_room():
     both = TensorKernel(lines, 512, end="").without(PERMIT)
     assert both.run()[0] == []
     fault = both.without(DEALLOC).only_fault()
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
 
 
 def test_an_allocation_that_never_has_room():
     fault = TensorKernel("", 512).without(PERMIT, ALLOC).only_fault()
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "for 512 columns of tensor memory to be freed" in fault.message
 
 
@@ -148,7 +148,7 @@ def test_two_allocations_lie_apart():
 def test_what_is_allocated_again_holds_nothing():
     again = f"gpu.barrier\nscf.if %first {{\n{DEALLOC}\n{ALLOC}\n}}\ngpu.barrier"
     fault = KEEPS.without(PERMIT).without(WAIT_STORE, f"{WAIT_STORE}\n{again}").only_fault()
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
 
 
 # Access.
@@ -184,25 +184,25 @@ def test_what_is_allocated_again_holds_nothing():
 )
 def test_cells_that_a_warp_cannot_load(place, message):
     fault = KEEPS.without(at("p", 0, quarter=True), place).only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert message in fault.message
 
 
 def test_cells_that_a_warp_cannot_store():
     fault = KEEPS.without("%sdl = arith.constant 0", "%sdl = arith.constant 64").only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert "writes lanes 64 to 79 of columns 480 to 487 of tensor memory; warp 0" in fault.message
 
 
 def test_cells_that_nothing_has_written():
     fault = KEEPS.without(START).only_fault()
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
 
 
 def test_a_part_of_a_warp():
     some = f"%few = arith.cmpi ult, %t32, %sixteen : i32\nscf.if %few {{\n{LOAD}\n}}"
     fault = KEEPS.without(LOAD, some).only_fault()
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert "threads 0 to 15, a part of a warp" in fault.message
 
 
@@ -228,7 +228,7 @@ def test_a_part_of_a_warp():
 )
 def test_d_where_it_cannot_be(kernel, message):
     fault = kernel.only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message.startswith(message)
 
 
@@ -249,14 +249,14 @@ def test_d_where_it_cannot_be(kernel, message):
 )
 def test_descriptors_that_are_none(kernel, message):
     fault = kernel.only_fault()
-    assert fault.kind is Kind.DESCRIPTOR
+    assert fault.kind is ViolationKind.DESCRIPTOR
     assert fault.line.startswith("nvvm.tcgen05.mma")
     assert message in fault.message
 
 
 def test_an_operand_beyond_shared_memory():
     fault = multiplying(A | 0x3FFF, A, FORM).only_fault()
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert fault.message.startswith("reads A from 0x3fff0 to 0x")
 
 

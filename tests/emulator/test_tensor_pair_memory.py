@@ -7,7 +7,7 @@ from cta_pair_kernels import COMMIT_BOTH, PairKernel, pair_product, paired
 from tcgen05_kernels import ALLOC, COMMIT, DEALLOC
 from test_tensor_pairs import operands
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 PAIR_ALLOC, PAIR_DEALLOC = paired(ALLOC), paired(DEALLOC)
 PERMIT = paired("nvvm.tcgen05.relinquish_alloc_permit")
@@ -34,7 +34,7 @@ def test_both_blocks_allocate_and_free():
 @pytest.mark.parametrize("which", [PAIR_ALLOC, PERMIT, PAIR_DEALLOC])
 def test_one_block_alone(which):
     found, _ = NOTHING.without(which, f"scf.if %even {{ {which} }}").run()
-    fault = next(fault for fault in found if fault.kind is Kind.DEADLOCK)
+    fault = next(fault for fault in found if fault.kind is ViolationKind.DEADLOCK)
     name = which.split(" ")[0]
     assert f"for the cluster's block 1, which must execute {name} with it" in fault.message
 
@@ -61,13 +61,15 @@ def test_one_block_alone(which):
 def test_blocks_that_allocate_differently(which, old, new, message):
     lines = f"%more = arith.constant 64 : i32\n{new}\n{which.replace(old, '%n')}"
     fault = only_fault(NOTHING.without(which, lines))
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert message in fault.message
 
 
 def test_what_a_block_does_not_free():
     found, _ = NOTHING.without(PAIR_DEALLOC).run()
-    assert [(fault.kind, fault.line) for fault in found] == [(Kind.TENSOR_MEMORY, "gpu.return")]
+    assert [(fault.kind, fault.line) for fault in found] == [
+        (ViolationKind.TENSOR_MEMORY, "gpu.return")
+    ]
     assert "the last thread of the cluster's block 0 returns" in found[0].message
 
 
@@ -87,13 +89,13 @@ def test_an_allocation_waits_until_both_have_room():
     both = PairKernel(f"{SECOND}\n{free}", 512, end="").without(PERMIT)
     assert both.run()[0] == []
     fault = only_fault(both.without(free))
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "for columns of tensor memory to be freed" in fault.message
 
 
 def test_a_block_in_no_pair():
     fault = only_fault(replace(NOTHING, blocks=1).without("%there = nvvm.mapa %meet, %peer", "//"))
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == (
         "is of a pair of blocks, but block 0 of a cluster of 1 is in none; expected a cluster of an "
         "even number of blocks"
@@ -128,7 +130,7 @@ def test_each_block_commits_to_both():
             "%meet =", "%sole = arith.constant 1 : i16\n%meet ="
         )
     )
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "lacks 2 of 130 arrivals" in fault.message
 
 
@@ -143,6 +145,6 @@ def test_a_commit_to_another_block():
 def test_a_commit_to_a_block_that_the_cluster_has_not():
     found, _ = PRODUCT.without("%three = arith.constant 3", "%three = arith.constant 5").run()
     assert (found[-1].kind, found[-1].message) == (
-        Kind.OUT_OF_BOUNDS,
+        ViolationKind.OUT_OF_BOUNDS,
         "names block 2 of a cluster of 2",
     )

@@ -22,7 +22,7 @@ from tcgen05_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, WAIT_LOAD, at
 from test_tensor_pairs import operands, product_of
 from test_tensor_rules import REFILL
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 pytestmark = pytest.mark.sampled(2)
 
@@ -105,7 +105,7 @@ def test_what_must_come_between(line, which, into, kind, message):
 
 def test_the_other_block_still_loads_what_is_overwritten():
     found, _ = KEEPS.without(meeting("anew"), AFTER).run()
-    messages = [fault.message for fault in found if fault.kind is Kind.OVERWRITTEN]
+    messages = [fault.message for fault in found if fault.kind is ViolationKind.OVERWRITTEN]
     assert len(messages) == 1
     assert OF_PEER in messages[0]
     assert BARRIER in messages[0]
@@ -118,7 +118,7 @@ ISSUED = meeting("endover")
 def test_shared_memory_of_the_other_block_is_written_while_an_mma_may_read_it():
     early = f"gpu.barrier\nscf.if %even {{}} else {{\n{PAIR_REFILL.replace('%j', '%e')}\n}}"
     found, _ = KEEPS.without(ISSUED, f"{ISSUED}\n{early}").run()
-    assert [fault.kind for fault in found] == [Kind.OVERWRITTEN]
+    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN]
     assert ", which the tcgen05.mma at " in found[0].message
 
 
@@ -139,7 +139,7 @@ def leaving(kernel, after, what=""):
 def test_the_other_block_returns_while_an_mma_may_reach_it():
     found, _ = leaving(KEEPS, ISSUED).run()
     fault = next(fault for fault in found if fault.line == "gpu.return")
-    assert fault.kind is Kind.EXITED
+    assert fault.kind is ViolationKind.EXITED
     assert fault.message.startswith("the last thread of the cluster's block 1 returns, but what ")
     assert " does in its memory may still be under way" in fault.message
 
@@ -147,14 +147,14 @@ def test_the_other_block_returns_while_an_mma_may_reach_it():
 def test_a_commit_to_a_block_that_has_returned():
     found, _ = leaving(KEEPS, ISSUED).run()
     fault = next(fault for fault in found if "commit" in fault.line)
-    assert fault.kind is Kind.EXITED
+    assert fault.kind is ViolationKind.EXITED
     assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
 
 
 def test_the_other_block_frees_what_an_mma_may_still_write():
     found, _ = leaving(KEEPS, ISSUED, f"scf.if %first {{ {PAIR_DEALLOC} }}").run()
     fault = next(fault for fault in found if "dealloc" in fault.line)
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
     assert "of tensor memory of the cluster's block 1, which the tcgen05.mma" in fault.message
     assert "tcgen05.commit, and a wait for its mbarrier, are missing" in fault.message
 
@@ -163,7 +163,7 @@ def test_an_mma_after_the_other_block_has_returned():
     alone = KEEPS.without(meeting("begin"), "gpu.barrier // no meeting")
     found, _ = leaving(alone, "gpu.barrier // no meeting").run()
     fault = next(fault for fault in found if fault.line.startswith("nvvm.tcgen05.mma"))
-    assert fault.kind is Kind.EXITED
+    assert fault.kind is ViolationKind.EXITED
     assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
 
 
@@ -180,4 +180,4 @@ def test_the_odd_block_may_issue():
 
 def test_both_blocks_issue():
     found, _ = KEEPS.without("arith.andi %leader, %even", "arith.andi %leader, %true").run()
-    assert Kind.TENSOR_IN_FLIGHT in {fault.kind for fault in found}
+    assert ViolationKind.TENSOR_IN_FLIGHT in {fault.kind for fault in found}

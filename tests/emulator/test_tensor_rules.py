@@ -24,7 +24,7 @@ from tcgen05_kernels import (
     store,
 )
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 #: f16, K-major without swizzle: A is 64 x 16 at the beginning, B is 8 x 16 at 0x2000.
 A = BASE >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
@@ -147,7 +147,7 @@ def test_a_load_of_what_an_mma_may_still_write():
 
 def test_a_load_before_the_wait_for_the_mbarrier():
     found, _ = ONCE.without(WAIT).run()
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
     assert "a wait for the mbarrier of its tcgen05.commit is missing before it" in found[0].message
 
 
@@ -161,8 +161,8 @@ def test_an_mma_that_overwrites_what_a_warp_may_still_read():
 def test_nothing_passes_on_that_was_loaded():
     # The barrier is also between A's new bytes and the mma.
     found, _ = KEEPS.without(LOADED).run()
-    assert {fault.kind for fault in found} == {Kind.OVERWRITTEN, Kind.RACE}
-    race = next(fault for fault in found if fault.kind is Kind.RACE)
+    assert {fault.kind for fault in found} == {ViolationKind.OVERWRITTEN, ViolationKind.RACE}
+    race = next(fault for fault in found if fault.kind is ViolationKind.RACE)
     assert race.message.startswith("tcgen05.mma reads ")
     assert race.message.endswith("gpu.barrier is missing after smem.fence")
 
@@ -170,7 +170,7 @@ def test_nothing_passes_on_that_was_loaded():
 def test_an_mma_that_is_not_committed():
     alone = ONCE.without("constant 129", "constant 128").without(COMMIT)
     found, _ = alone.run()
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
     assert [fault.line.split(" %")[0] for fault in found] == [
         "%r = nvvm.tcgen05.ld",
         "nvvm.tcgen05.dealloc",
@@ -183,13 +183,13 @@ def test_an_mma_that_is_not_committed():
 
 def test_a_commit_that_nobody_makes():
     fault = ONCE.without(COMMIT).only_fault()
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "an mbarrier's phase, which lacks 1 of 129 arrivals" in fault.message
 
 
 def test_shared_memory_is_written_while_an_mma_may_read_it():
     fault = ONCE.without(ARRIVE, f"{ARRIVE}\n{REFILL}").only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert fault.line.startswith("llvm.store %jw")
     assert ", which the tcgen05.mma at " in fault.message
     assert fault.message.endswith(
@@ -201,7 +201,7 @@ def test_shared_memory_is_written_while_an_mma_may_read_it():
 def test_shared_memory_is_written_before_the_mma_is_committed():
     late = f"{REFILL}\nscf.if %leader {{\n{COMMIT}\n}}\n{ARRIVE}"
     fault = ONCE.without(COMMIT).without(ARRIVE, late).only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert "tcgen05.commit, and a wait for its mbarrier, are missing before it" in fault.message
 
 
@@ -213,19 +213,19 @@ def test_a_commit_of_nothing_is_an_arrival():
 
 def test_an_mma_that_reads_what_is_not_filled_yet():
     found, _ = KEEPS.without("gpu.barrier // filled").run()
-    assert Kind.RACE in {fault.kind for fault in found}
+    assert ViolationKind.RACE in {fault.kind for fault in found}
 
 
 def test_an_mma_that_reads_what_nothing_wrote():
     bare = ONCE.without("%i = %tid to %words", "%i = %tid to %c8")
     found, _ = bare.run()
-    assert {fault.kind for fault in found} == {Kind.UNINITIALISED}
+    assert {fault.kind for fault in found} == {ViolationKind.UNINITIALISED}
 
 
 def test_d_that_nothing_wrote():
     line = store("s", "start", 0, 0, "16x256b", 4)
     fault = ONCE.without(line).only_fault()
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
     assert "reads lanes 0 to 111 of columns 480 to 487 of tensor memory, of which" in fault.message
     assert (
         ONCE.without(line)
@@ -239,7 +239,7 @@ def test_a_store_is_waited_for_by_its_own_warp():
     line = f"{load('x', 0, 0, '16x256b', 4)}\n    {WAIT_LOAD}"
     early = ONCE.without(WAIT_STORE, f"{line}\n    {WAIT_STORE}")
     fault = early.only_fault()
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
     assert "the tcgen05.st of warp 0 at" in fault.message
     assert ONCE.without(WAIT_STORE, f"{WAIT_STORE}\n    {line}").run()[0] == []
 
@@ -249,7 +249,7 @@ def test_a_store_over_what_a_warp_still_loads():
     fault = ONCE.without(
         WAIT_STORE, f"{WAIT_STORE}\n    {line}\n{WAIT_LOAD}\n{WAIT_STORE}"
     ).only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert "tcgen05.wait::ld is missing after it" in fault.message
 
 
@@ -264,7 +264,7 @@ def test_mma_of_one_thread_and_shape_are_executed_in_order():
 def test_mma_of_other_shapes_are_not():
     wide = ONCE.without(COMMIT, f"{mma('k', 'f16', A, B, FORM + (1 << 17), False)}\n{COMMIT}")
     fault = wide.only_fault()
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
     assert "tcgen05.commit, and a wait for its mbarrier, are missing" in fault.message
 
 
@@ -283,7 +283,7 @@ def test_mma_of_another_thread_that_was_told_is_executed_in_order():
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
 def test_mma_of_another_thread_that_was_not_told(between):
     found, _ = other_thread(between).run()
-    assert found[0].kind is Kind.TENSOR_IN_FLIGHT
+    assert found[0].kind is ViolationKind.TENSOR_IN_FLIGHT
     assert found[0].line.startswith("nvvm.tcgen05.mma %d, %ka")
 
 

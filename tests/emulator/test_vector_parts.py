@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import elementwise, faults, only_fault, run
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 THREADS = 8
 MATRIX = np.arange(THREADS * 4, dtype=np.float32).reshape(THREADS, 4)
@@ -84,7 +84,7 @@ def test_an_element_that_a_shuffle_leaves_out(taken, wrong):
     %r = llvm.extractelement %s[%i : i32] : vector<2xf32>
     %q = arith.addf %r, %r : f32"""
     found = faults(lines, MATRIX, block=THREADS)
-    assert [f.kind for f in found] == ([Kind.POISON] if wrong else [])
+    assert [f.kind for f in found] == ([ViolationKind.POISON] if wrong else [])
 
 
 def test_vectors_come_apart():
@@ -149,7 +149,7 @@ def test_the_element_that_is_not_made_is_poison(dialect, at):
     %n = llvm.insertelement %one, %u[%zero : i32] : vector<2xf32>
     {take}
     %s = arith.addf %r, %r : f32"""
-    assert [f.kind for f in faults(body)] == ([Kind.POISON] if at else [])
+    assert [f.kind for f in faults(body)] == ([ViolationKind.POISON] if at else [])
 
 
 def test_a_vector_with_a_poison_element_cannot_be_used():
@@ -158,7 +158,7 @@ def test_a_vector_with_a_poison_element_cannot_be_used():
     %u = llvm.mlir.undef : vector<2xf32>
     %n = llvm.insertelement %one, %u[%t32 : i32] : vector<2xf32>
     %s = arith.addf %n, %n : vector<2xf32>"""
-    assert only_fault(body, block=1).kind is Kind.POISON
+    assert only_fault(body, block=1).kind is ViolationKind.POISON
 
 
 def test_threads_agree_on_which_elements_are_poison():
@@ -200,7 +200,7 @@ def test_a_position_that_no_element_has(op, position):
     %k = arith.constant -1.0 : f32
     {take}"""
     found = only_fault(body, MATRIX, block=THREADS)
-    assert found.kind is Kind.POISON
+    assert found.kind is ViolationKind.POISON
     assert found.message == f"takes element {position} of a vector of 4 elements"
 
 
@@ -247,14 +247,14 @@ def test_a_vector_load_is_as_aligned_as_its_elements():
     run(body, flat, out, block=THREADS)
     assert out.reshape(-1).tolist() == flat[1:33].tolist()
     aligned = body.replace("%A[%m]", "%A[%m] {alignment = 16 : i64}")
-    assert only_fault(aligned, flat, out, block=THREADS).kind is Kind.MISALIGNED
+    assert only_fault(aligned, flat, out, block=THREADS).kind is ViolationKind.MISALIGNED
 
 
 def test_a_vector_beyond_its_array():
     body = """
     %w = vector.load %A[%tid, %c2] : memref<8x4xf32>, vector<4xf32>"""
     found = only_fault(body, MATRIX.copy(), block=THREADS)
-    assert found.kind is Kind.OUT_OF_BOUNDS
+    assert found.kind is ViolationKind.OUT_OF_BOUNDS
 
 
 def test_vectors_of_vectors_are_refused():

@@ -6,7 +6,7 @@ from ml_dtypes import bfloat16
 
 import mlir_smem
 from mlir_smem.emulator import Violations
-from mlir_smem.emulator.errors import Kind
+from mlir_smem.emulator.errors import ViolationKind
 from mlir_smem.runtime import run_on_cpu
 
 #: A product whose A is shown by a view over a buffer behind one of 256 bytes.
@@ -67,5 +67,5 @@ def test_what_is_known_at_run_time_holds_or_is_found():
     with pytest.raises(Violations) as raised:
         run(aligned, "%shift", 128)
     (violation,) = raised.value.found
-    assert violation.kind is Kind.ASSERTION
+    assert violation.kind is ViolationKind.ASSERTION
     assert "its memory is aligned as it promises" in violation.message

@@ -16,7 +16,7 @@ from pipeline_mutations import (
 )
 from scaled_gemm import FORMATS, TILES
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
 
 pytestmark = pytest.mark.sampled(2)
@@ -96,7 +96,7 @@ def test_one_stage_is_found():
     said = checked(text)
     assert said.evaluation == "wrong"
     assert "waits for ever: 1 step before it is not released" in said.messages[0]
-    assert Kind.DEADLOCK.value in emulated(text, CONFIG, EXTENTS)
+    assert ViolationKind.DEADLOCK.value in emulated(text, CONFIG, EXTENTS)
 
 
 def agree(text):
