@@ -8,7 +8,7 @@ import numpy as np
 
 from .convergent import ConvergentThreads
 from .errors import Stop, ViolationKind
-from .local_memory import of_block as local_memory
+from .local_memory import of_cta as local_memory
 from .memory import (
     CLUSTER,
     GENERIC,
@@ -48,13 +48,13 @@ def load(
     """
     address, who = _who(convergent, address, readers)
     found = np.empty((len(address), size), np.uint8)
-    shared, shadow = convergent.block.shared, convergent.block.shadow
+    shared, shadow = convergent.cta.shared, convergent.cta.shadow
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
         for memory, among, local in locate(convergent, address + at, space, unit, "reads", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + convergent.block.first
-                shadow.check_read(threads, rows, unit, convergent.block.reporter(convergent))
+                rows, threads = shared.rows(local, unit), who[among] + convergent.cta.first
+                shadow.check_read(threads, rows, unit, convergent.cta.reporter(convergent))
             elif memory.base == LOCAL_WINDOW:
                 _check_written(convergent, local, unit)
             found[among, at : at + unit] = memory.load(local, unit)
@@ -84,24 +84,24 @@ def store(
     """
     address, who = _who(convergent, address, writers)
     values = convergent.spread(values) if writers is None else values
-    shared, shadow = convergent.block.shared, convergent.block.shadow
+    shared, shadow = convergent.cta.shared, convergent.cta.shadow
     size = values.shape[1]
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
         for memory, among, local in locate(convergent, address + at, space, unit, "writes", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + convergent.block.first
-                shadow.check_write(threads, rows, unit, convergent.block.reporter(convergent))
+                rows, threads = shared.rows(local, unit), who[among] + convergent.cta.first
+                shadow.check_write(threads, rows, unit, convergent.cta.reporter(convergent))
                 shadow.wrote(threads, rows, unit, convergent.current.number)
             elif memory.base == LOCAL_WINDOW:
-                local_memory(convergent.block).note_written(local, unit)
+                local_memory(convergent.cta).note_written(local, unit)
             memory.store(local, values[among, at : at + unit])
 
 
 def _check_written(convergent: ConvergentThreads, addresses: np.ndarray, size: int) -> None:
     """Checks that bytes of local memory, at addresses in it, were written."""
-    if not local_memory(convergent.block).all_written(addresses, size):
-        convergent.block.report_at(
+    if not local_memory(convergent.cta).all_written(addresses, size):
+        convergent.cta.report_at(
             convergent,
             ViolationKind.UNINITIALISED,
             f"reads {size} bytes of local memory, which a thread has not written",
@@ -146,13 +146,13 @@ def locate(
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
-    block = convergent.block
+    cta = convergent.cta
     who = convergent.lanes.threads if threads is None else threads
     address = address.astype(np.int64)
     astray = address % size != 0
     if astray.any():
         first = int(address[astray][0])
-        block.report_at(
+        cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
             f"{does} {size} bytes at {SPACES.get(space, space)} address {first:#x}, which is not a "
@@ -164,7 +164,7 @@ def locate(
     if space == CLUSTER:
         rank, address = address >> RANK_SHIFT, address & (1 << RANK_SHIFT) - 1
         window[:] = True
-        for other in block.cluster.blocks:
+        for other in cta.cluster.ctas:
             parts.append((other.shared, (rank == other.rank) & other.shared.inside(address, size)))
     elif space == SHARED:
         window[:] = True
@@ -172,16 +172,16 @@ def locate(
         own = (address >= LOCAL_WINDOW) & (address < LOCAL_WINDOW + LOCAL_BYTES)
         if own.any():
             address = np.where(own, address + who * LOCAL_BYTES, address)
-            local = local_memory(block)
+            local = local_memory(cta)
             own[own] = local.holds(address[own], size)
             parts.append((local.bytes, own))
         window = (address >= SHARED_WINDOW) & (address < SHARED_WINDOW + (1 << 24))
         address = np.where(window, address - SHARED_WINDOW, address)
     inside = np.zeros(len(address), bool)
     if window.any() and space != CLUSTER:
-        parts.append((block.shared, window & block.shared.inside(address, size)))
+        parts.append((cta.shared, window & cta.shared.inside(address, size)))
     if not window.all():
-        found = block.launch.memory.find(address, size)
+        found = cta.launch.memory.find(address, size)
         parts += [(memory, among & ~window) for memory, among in found]
     for _, among in parts:
         inside |= among
@@ -201,17 +201,17 @@ def _report_outside(
     size: int,
     does: str,
 ) -> None:
-    block, first = convergent.block, int(np.argmin(inside))
+    cta, first = convergent.cta, int(np.argmin(inside))
     thread, at = threads[first], int(address[first])
     if window[first]:
-        shared = block.shared
+        shared = cta.shared
         where = (
-            f"shared address {at:#x}; the block's shared memory lies from {shared.base:#x} to "
+            f"shared address {at:#x}; the CTA's shared memory lies from {shared.base:#x} to "
             f"{shared.base + shared.size - 1:#x}"
         )
     elif LOCAL_WINDOW <= at < SHARED_WINDOW:
         where = f"byte {(at - LOCAL_WINDOW) % LOCAL_BYTES} of its local memory, where it has no variable"
     else:
-        where = block.launch.memory.describe(at)
+        where = cta.launch.memory.describe(at)
     message = f"thread {thread} {does} {size} bytes at {where}"
-    block.report_at(convergent, ViolationKind.OUT_OF_BOUNDS, message)
+    cta.report_at(convergent, ViolationKind.OUT_OF_BOUNDS, message)

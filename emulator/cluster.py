@@ -1,4 +1,4 @@
-"""The blocks of a cluster, which run together, and its barrier (PTX ISA, barrier.cluster)."""
+"""The CTAs of a cluster, which run together, and its barrier (PTX ISA, barrier.cluster)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dialect.diagnostics import format_location
-from .block import ThreadBlock
+from .cta import Cta
 from .errors import Stop, Violation, ViolationKind
 from .program import Program
 from .rules.order import Order
@@ -17,67 +17,67 @@ if TYPE_CHECKING:
     from .convergent import ConvergentThreads
     from .launch import Launch
 
-#: Mbarriers of a block at which bulk copies can complete, and threads that can issue tcgen05.mma.
+#: Mbarriers of a CTA at which bulk copies can complete, and threads that can issue tcgen05.mma.
 _COLUMNS = 64
 
 
 class Cluster:
-    """The blocks of a cluster while they run; without clusters, one block.
+    """The CTAs of a cluster while they run; without clusters, one CTA.
 
     Attributes:
-        blocks: by their rank.
+        ctas: by their rank.
         order: who has synchronised with whom; thread t of rank r is thread r * threads + t.
         barrier: the barrier of all threads.
         state: what a file keeps for the cluster, by the file's own key.
     """
 
     def __init__(self, program: Program, launch: Launch, index: tuple[int, int, int]) -> None:
-        """Makes the cluster whose first block has that index."""
+        """Makes the cluster whose first CTA has that index."""
         nx, ny, _ = launch.cluster
         size = prod(launch.cluster)
         columns = _COLUMNS * size if program.tensor_maps or program.tracks else 0
         self.order = Order(size * launch.threads, columns)
-        self.blocks: list[ThreadBlock] = []
+        self.ctas: list[Cta] = []
         for rank in range(size):
             x, y, z = rank % nx, rank // nx % ny, rank // (nx * ny)
             at = index[0] + x, index[1] + y, index[2] + z
-            self.blocks.append(ThreadBlock(program, launch, self, rank, at))
+            self.ctas.append(Cta(program, launch, self, rank, at))
         self.barrier = ClusterBarrier(self)
         self.state: dict[str, Any] = {}
 
     @property
     def found(self) -> list[Violation]:
-        """The violations of all blocks."""
-        return [violation for block in self.blocks for violation in block.found.values()]
+        """The violations of all CTAs."""
+        return [violation for cta in self.ctas for violation in cta.found.values()]
 
     def run(self, arguments: list[Any]) -> None:
-        """Executes the kernel until all threads of all blocks are done.
+        """Executes the kernel until all threads of all CTAs are done.
 
         Raises:
             EmulationError: where an op is used in a way that the emulator does not know.
         """
-        for block in self.blocks:
-            block.start(arguments)
+        for cta in self.ctas:
+            cta.start(arguments)
         try:
-            while any(block.convergent_groups for block in self.blocks):
-                progress = [block.advance() for block in self.blocks]
+            while any(cta.convergent_groups for cta in self.ctas):
+                progress = [cta.advance() for cta in self.ctas]
                 if not any(progress):
                     self._deadlock()
         except Stop:
             return
 
     def _deadlock(self) -> None:
-        stuck = [s for block in self.blocks for s in block.convergent_groups if not s.children]
+        stuck = [s for cta in self.ctas for s in cta.convergent_groups if not s.children]
         words = "; ".join(
-            f"{convergent.lanes}{convergent.block.named} at {format_location(convergent.current.location)} for "
+            f"{convergent.lanes}{convergent.cta.named} at {format_location(convergent.current.location)} for "
             f"{convergent.waiting}"
             for convergent in stuck
         )
-        everyone = all(block.alive.all() for block in self.blocks)
+        everyone = all(cta.alive.all() for cta in self.ctas)
         over = "" if everyone else "; the other threads have returned"
         first = stuck[0]
         message = f"all threads wait for ever: {words}{over}"
-        first.block.report_at(first, ViolationKind.DEADLOCK, message)
+        first.cta.report_at(first, ViolationKind.DEADLOCK, message)
         raise Stop
 
 
@@ -137,9 +137,9 @@ class ClusterBarrier:
             self._passed = self._seen, self._proxied
 
     def _alive(self) -> np.ndarray:
-        return np.concatenate([block.alive for block in self._cluster.blocks])
+        return np.concatenate([cta.alive for cta in self._cluster.ctas])
 
     def _wrong(self, convergent: ConvergentThreads, when: str) -> None:
         message = f"a thread of {convergent.lanes} arrives at the cluster's barrier {when}"
-        convergent.block.report_at(convergent, ViolationKind.BARRIER, message)
+        convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
         raise Stop

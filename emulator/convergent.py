@@ -19,7 +19,7 @@ from .program import Code, Instruction
 from .values import MemRef, Registers
 
 if TYPE_CHECKING:
-    from .block import ThreadBlock
+    from .cta import Cta
 
 #: Moves a convergent to one side of a branch.
 Action = Callable[["ConvergentThreads"], None]
@@ -30,10 +30,10 @@ class Frame:
     """A place within a region.
 
     Attributes:
-        code: the block.
+        code: the basic block.
         index: the next instruction.
         leave: called with the convergent and the terminator's operands where the region ends.
-        until: the block at which threads that split within this frame meet again.
+        until: the basic block at which threads that split within this frame meet again.
     """
 
     code: Code
@@ -46,7 +46,7 @@ class ConvergentThreads:
     """Threads that run together.
 
     Attributes:
-        block: the thread block.
+        cta: their CTA.
         lanes: the threads.
         frames: where they are, outermost first.
         parent: the convergent that goes on when these threads and their siblings have met.
@@ -56,8 +56,8 @@ class ConvergentThreads:
         current: the instruction that is executed.
     """
 
-    def __init__(self, block: ThreadBlock, lanes: Lanes, frames: list[Frame]) -> None:
-        self.block = block
+    def __init__(self, cta: Cta, lanes: Lanes, frames: list[Frame]) -> None:
+        self.cta = cta
         self.lanes = lanes
         self.frames = frames
         self.parent: ConvergentThreads | None = None
@@ -69,17 +69,17 @@ class ConvergentThreads:
     @property
     def threads(self) -> np.ndarray:
         """The threads by their numbers in the cluster, as `Order` and `Shadow` know them."""
-        return self.lanes.threads + self.block.first
+        return self.lanes.threads + self.cta.first
 
     # -- values ------------------------------------------------------------------------------------
 
     def read(self, number: int) -> Any:
         """A value of these threads."""
-        return self.block.values.read(number, self.lanes)
+        return self.cta.values.read(number, self.lanes)
 
     def write(self, number: int, value: Any) -> None:
         """Sets a value of these threads."""
-        self.block.values.write(number, self.lanes, value)
+        self.cta.values.write(number, self.lanes, value)
 
     def write_all(self, numbers: Sequence[int], values: Sequence[Any]) -> None:
         """Sets several values."""
@@ -105,7 +105,7 @@ class ConvergentThreads:
 
     def _execute(self, instruction: Instruction) -> None:
         how = instruction.executor
-        if instruction.collective and not self.block.gather(self):
+        if instruction.collective and not self.cta.gather(self):
             return
         values = [self.read(number) for number in instruction.operands]
         if how.raw:
@@ -129,11 +129,11 @@ class ConvergentThreads:
         if isinstance(value, np.ndarray | MemRef):
             return value
         if isinstance(value, Registers):
-            self.block.check_registers(self, value)
+            self.cta.check_registers(self, value)
             return value.data[:, 0] if value.data.shape[1] == 1 else value.data
         if isinstance(value, tuple):
             return tuple(self.checked(part) for part in value)
-        self.block.found_poison(self)
+        self.cta.found_poison(self)
         raise Stop
 
     def wait(self, ready: Callable[[], bool], words: str, again: bool = False) -> None:
@@ -165,11 +165,11 @@ class ConvergentThreads:
         """Sends threads to different sides of a branch.
 
         Args:
-            sides: disjoint masks over the block that cover these threads, and how to go there.
+            sides: disjoint masks over the CTA that cover these threads, and how to go there.
             waits: whether threads may wait for others before the sides meet.
             own: how many frames, counted from the innermost, belong to the sides alone.
             meet: moves the convergent, without those frames, to where the sides meet.
-            until: the block at which they meet, if it is one.
+            until: the basic block at which they meet, if it is one.
         """
         taken = [(mask, action) for mask, action in sides if mask.any()]
         if len(taken) == 1:
@@ -197,7 +197,7 @@ class ConvergentThreads:
 
     def _copy(self, lanes: Lanes) -> ConvergentThreads:
         """A convergent of some of these threads at the same place."""
-        other = self.block.add(lanes, [replace(frame) for frame in self.frames])
+        other = self.cta.add(lanes, [replace(frame) for frame in self.frames])
         other.parent, other.current = self.parent, self.current
         if self.parent:
             self.parent.children += 1
@@ -217,7 +217,7 @@ class ConvergentThreads:
         del self.frames[len(self.frames) - own :]
         self.children = len(sides)
         for mask, action in sides:
-            child = self.block.add(Lanes(mask), [replace(frame) for frame in inner])
+            child = self.cta.add(Lanes(mask), [replace(frame) for frame in inner])
             child.parent = self
             child.current = self.current
             action(child)
@@ -226,9 +226,9 @@ class ConvergentThreads:
         self.wait(lambda: self.children == 0, "the threads that it split from")
 
     def retire_if_done(self) -> None:
-        """Takes a convergent that has come to its end out of the block, and tells its parent."""
+        """Takes a convergent that has come to its end out of the CTA, and tells its parent."""
         if not self.frames and not self.children:
-            self.block.remove(self)
+            self.cta.remove(self)
 
     def beside(self, other: ConvergentThreads) -> bool:
         """Whether another convergent executes the same instruction, and could be one with this."""
@@ -243,4 +243,4 @@ class ConvergentThreads:
         self.lanes = Lanes(self.lanes.mask | other.lanes.mask)
         if self.parent:
             self.parent.children -= 1
-        self.block.convergent_groups.remove(other)
+        self.cta.convergent_groups.remove(other)

@@ -55,13 +55,13 @@ class Violation:
         kind: the rule.
         location: the op that broke it.
         message: what happened: the bytes or registers concerned, and the op that is missing.
-        block: the block's indices along x, y, z.
+        cta: the CTA's indices along x, y, z.
     """
 
     kind: ViolationKind
     location: Any
     message: str
-    block: tuple[int, int, int]
+    cta: tuple[int, int, int]
 
     @property
     def place(self) -> tuple[ViolationKind, str]:
@@ -69,8 +69,8 @@ class Violation:
         return self.kind, str(self.location)
 
     def __str__(self) -> str:
-        where = ", ".join(map(str, self.block))
-        return f"{format_location(self.location)}: {self.message} (block {where})"
+        where = ", ".join(map(str, self.cta))
+        return f"{format_location(self.location)}: {self.message} (CTA {where})"
 
 
 class Violations(Exception):

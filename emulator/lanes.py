@@ -1,4 +1,4 @@
-"""Sets of threads of a block."""
+"""Sets of threads of a CTA."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ WARPGROUP = 128
 
 
 class Lanes:
-    """Some threads of a block, by their linear index.
+    """Some threads of a CTA, by their linear index.
 
     Attributes:
         mask: bool[threads], which threads are in the set.
         index: what picks their rows out of an array over the block: a slice where they are adjacent.
-        full: whether every thread of the block is in the set.
+        full: whether every thread of the CTA is in the set.
     """
 
     def __init__(self, mask: np.ndarray) -> None:
@@ -34,7 +34,7 @@ class Lanes:
         return array if self.full or len(array) == 1 else array[self.index]
 
     def where(self, condition: np.ndarray) -> np.ndarray:
-        """The mask, over the block, of those of these threads for which a condition holds."""
+        """The mask, over the CTA, of those of these threads for which a condition holds."""
         found = np.zeros_like(self.mask)
         found[self.index] = condition
         return found
@@ -75,12 +75,12 @@ class Lanes:
 
 
 def split_warps(mask: np.ndarray) -> np.ndarray:
-    """The warps of a block of which some threads, but not all, are in a set."""
+    """The warps of a CTA of which some threads, but not all, are in a set."""
     warps = np.arange(len(mask)) // WARP
     inside = np.bincount(warps, mask)
     return np.flatnonzero((inside > 0) & (inside < np.bincount(warps)))
 
 
 def of_warps(warps: np.ndarray, threads: int) -> np.ndarray:
-    """The mask of all threads of some warps of a block."""
+    """The mask of all threads of some warps of a CTA."""
     return np.isin(np.arange(threads) // WARP, warps)

@@ -9,7 +9,7 @@ import numpy as np
 from .memory import LOCAL_BYTES, LOCAL_WINDOW, Bytes, rows_of
 
 if TYPE_CHECKING:
-    from .block import ThreadBlock
+    from .cta import Cta
 
 #: What variables are aligned to, and lie apart, at least: an access beyond one is seen.
 _GAP = 16
@@ -18,7 +18,7 @@ _KEY = "local memory"
 
 
 class LocalMemory:
-    """The local memory of a block's threads. All have theirs at the same generic addresses; here each
+    """The local memory of a CTA's threads. All have theirs at the same generic addresses; here each
     has `LOCAL_BYTES` after those of the thread before.
 
     Attributes:
@@ -37,7 +37,7 @@ class LocalMemory:
         """The generic address of a new variable of each of some threads; None if one has no room.
 
         Args:
-            threads: their indices in the block.
+            threads: their indices in the CTA.
             sizes: bytes for each.
             alignment: of the address.
         """
@@ -65,8 +65,8 @@ class LocalMemory:
         return bool(rows_of(self.written, size)[self.bytes.rows(addresses, size)].all())
 
 
-def of_block(block: ThreadBlock) -> LocalMemory:
-    """The local memory of a block's threads."""
-    if _KEY not in block.state:
-        block.state[_KEY] = LocalMemory(block.threads)
-    return block.state[_KEY]
+def of_cta(cta: Cta) -> LocalMemory:
+    """The local memory of a CTA's threads."""
+    if _KEY not in cta.state:
+        cta.state[_KEY] = LocalMemory(cta.threads)
+    return cta.state[_KEY]

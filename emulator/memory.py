@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-#: Where a block's shared memory begins in the shared window on sm_90 (measured).
+#: Where a CTA's shared memory begins in the shared window on sm_90 (measured).
 SHARED_BASE = 0x400
 
 #: The alignment of dynamic shared memory that a kernel may ask for by its symbol.
@@ -26,7 +26,7 @@ GENERIC, GLOBAL, SHARED, CLUSTER = 0, 1, 3, 7
 
 SPACES = {GENERIC: "generic", GLOBAL: "global", SHARED: "shared", CLUSTER: "cluster shared"}
 
-#: An address of the cluster's shared memory is one of a block's, below the bits of its rank.
+#: An address of the cluster's shared memory is one of a CTA's, below the bits of its rank.
 RANK_SHIFT = 24
 
 

@@ -55,7 +55,7 @@ def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], An
 def executes(
     *names: str, waits: bool = False, collective: bool = False, tracked: bool = False
 ) -> Callable[[Callable], Callable]:
-    """Registers ops that touch the block's state: `step(convergent, *values)` gives what `computes`
+    """Registers ops that touch the CTA's state: `step(convergent, *values)` gives what `computes`
     gives, or None. See `Executor` for the others."""
     waits |= collective
     return _adds(names, raw=True, waits=waits, collective=collective, tracked=tracked)

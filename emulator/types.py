@@ -1,4 +1,4 @@
-"""MLIR types as NumPy holds them: one row for each thread of a block."""
+"""MLIR types as NumPy holds them: one row for each thread of a CTA."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ POISON = Poison()
 
 
 class Values:
-    """The values of a block's threads, by number."""
+    """The values of a CTA's threads, by number."""
 
     def __init__(self, count: int, threads: int) -> None:
         self._values: list[Any] = [None] * count

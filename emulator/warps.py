@@ -16,7 +16,7 @@ def whole_warps(convergent: ConvergentThreads) -> np.ndarray:
         Stop: if a part of a warp does, which is reported.
     """
     if not convergent.lanes.whole_warps:
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.DIVERGENT,
             f"is executed by {convergent.lanes}, a part of a warp; all threads of a warp must execute it "
@@ -30,15 +30,15 @@ def full_warps(convergent: ConvergentThreads) -> np.ndarray:
     """The warps of a convergent, where an instruction needs all 32 threads of each.
 
     Raises:
-        Stop: if a part of a warp executes it, or a block ends within a warp, which is reported.
+        Stop: if a part of a warp executes it, or a CTA ends within a warp, which is reported.
     """
     warps = whole_warps(convergent)
     if convergent.lanes.count != len(warps) * WARP:
-        left = convergent.block.threads % WARP
-        convergent.block.report_at(
+        left = convergent.cta.threads % WARP
+        convergent.cta.report_at(
             convergent,
             ViolationKind.DIVERGENT,
-            f"is executed by a warp of {left} threads; it needs all {WARP}, so the block's number of "
+            f"is executed by a warp of {left} threads; it needs all {WARP}, so the CTA's number of "
             f"threads must be a multiple of {WARP}",
         )
         raise Stop
@@ -47,7 +47,7 @@ def full_warps(convergent: ConvergentThreads) -> np.ndarray:
 
 def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | None:
     """bool[threads, 32], the lanes that each thread's member mask names, of those that execute the
-    instruction with it (PTX ISA, `membermask`). Lanes that have returned, or that the block has not,
+    instruction with it (PTX ISA, `membermask`). Lanes that have returned, or that the CTA has not,
     may be named; None if some may still return, and the convergent waits for it.
 
     Args:
@@ -58,7 +58,7 @@ def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | No
         Stop: if a mask leaves its own thread out, or names a lane that does not come with the same
             mask, which is reported.
     """
-    block, threads = convergent.block, convergent.lanes.threads
+    cta, threads = convergent.cta, convergent.lanes.threads
     masks = convergent.spread(masks)
     named = (masks[:, None] >> np.arange(WARP, dtype=np.uint32) & 1).astype(bool)
     left_out = ~named[np.arange(len(threads)), threads % WARP]
@@ -69,10 +69,10 @@ def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | No
             f"is executed by thread {threads[first]}, lane {threads[first] % WARP} of its warp, which "
             f"its mask {masks[first]:#010x} does not name",
         )
-    of_lane = np.full((-(-block.threads // WARP), WARP), -1, np.int64)
+    of_lane = np.full((-(-cta.threads // WARP), WARP), -1, np.int64)
     of_lane.reshape(-1)[threads] = masks
     alive = np.zeros(of_lane.size, bool)
-    alive[: block.threads] = block.alive
+    alive[: cta.threads] = cta.alive
     same = of_lane[threads // WARP] == masks[:, None]
     missing = named & ~same & alive.reshape(of_lane.shape)[threads // WARP]
     if missing.any():
@@ -94,11 +94,11 @@ def _runs(convergent: ConvergentThreads, thread: int) -> bool:
     """Whether a thread is somewhere else, and goes on there."""
     return any(
         other.lanes.mask[thread] and other.blocked is None
-        for other in convergent.block.convergent_groups
+        for other in convergent.cta.convergent_groups
         if other is not convergent
     )
 
 
 def _report(convergent: ConvergentThreads, message: str) -> None:
-    convergent.block.report_at(convergent, ViolationKind.DIVERGENT, message)
+    convergent.cta.report_at(convergent, ViolationKind.DIVERGENT, message)
     raise Stop

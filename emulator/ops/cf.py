@@ -95,7 +95,7 @@ def _assert(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, condition: Any) -> None:
         if not convergent.checked(condition).all():
-            convergent.block.report_at(
+            convergent.cta.report_at(
                 convergent, ViolationKind.ASSERTION, f"asserts that {message}, which is false"
             )
             raise Stop

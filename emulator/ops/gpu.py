@@ -27,7 +27,7 @@ def _same(value: int) -> np.ndarray:
 
 def thread_index(convergent: ConvergentThreads, dim: int) -> np.ndarray:
     """Each thread's index along x, y or z."""
-    x, y, _ = convergent.block.launch.size
+    x, y, _ = convergent.cta.launch.size
     linear = convergent.lanes.threads
     return ((linear % x), (linear // x % y), (linear // (x * y)))[dim].astype(np.uint64)
 
@@ -43,11 +43,11 @@ def _extent(op: Op) -> Any:
     dim, name = _dimension(op), op.name
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
-        block = convergent.block
+        cta = convergent.cta
         of = {
-            "gpu.block_id": block.index,
-            "gpu.block_dim": block.launch.size,
-            "gpu.grid_dim": block.launch.grid,
+            "gpu.block_id": cta.index,
+            "gpu.block_dim": cta.launch.size,
+            "gpu.grid_dim": cta.launch.grid,
         }
         return _same(of[name][dim])
 
@@ -55,14 +55,14 @@ def _extent(op: Op) -> Any:
 
 
 def _place(convergent: ConvergentThreads, name: str) -> np.ndarray:
-    """Along x, y, z: the block's place in its cluster, the cluster's in the grid, or the extents of
+    """Along x, y, z: the CTA's place in its cluster, the cluster's in the grid, or the extents of
     either."""
-    block = convergent.block
-    grid, cluster = np.array(block.launch.grid), np.array(block.launch.cluster)
+    cta = convergent.cta
+    grid, cluster = np.array(cta.launch.grid), np.array(cta.launch.cluster)
     return {
-        "cluster_block_id": block.index % cluster,
+        "cluster_block_id": cta.index % cluster,
         "cluster_dim_blocks": cluster,
-        "cluster_id": block.index // cluster,
+        "cluster_id": cta.index // cluster,
         "cluster_dim": grid // cluster,
     }[name]
 
@@ -78,8 +78,8 @@ def _global_thread(op: Op) -> Any:
     dim = _dimension(op)
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
-        block = convergent.block
-        first = block.index[dim] * block.launch.size[dim]
+        cta = convergent.cta
+        first = cta.index[dim] * cta.launch.size[dim]
         return thread_index(convergent, dim) + np.uint64(first)
 
     return step
@@ -99,10 +99,10 @@ def _special_register(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
-        block = convergent.block
+        cta = convergent.cta
         if name == "tid":
             return thread_index(convergent, dim).astype(dtype)
-        of = {"ctaid": block.index, "ntid": block.launch.size, "nctaid": block.launch.grid}
+        of = {"ctaid": cta.index, "ntid": cta.launch.size, "nctaid": cta.launch.grid}
         return _same(of[name][dim]).astype(dtype)
 
     return step
@@ -132,8 +132,8 @@ def _cluster_register(op: Op) -> Any:
 def _cluster_rank(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
     if op.name.endswith("nctarank"):
-        return lambda convergent: _same(len(convergent.block.cluster.blocks)).astype(dtype)
-    return lambda convergent: _same(convergent.block.rank).astype(dtype)
+        return lambda convergent: _same(len(convergent.cta.cluster.ctas)).astype(dtype)
+    return lambda convergent: _same(convergent.cta.rank).astype(dtype)
 
 
 @executes(
@@ -149,16 +149,14 @@ def _within_warp(op: Op) -> Any:
 @executes("gpu.barrier", waits=True)
 def _barrier(op: Op) -> Any:
     if op.operand_types or "workgroup" not in op.text("scope", "workgroup"):
-        raise op.refuse(
-            "is of another scope than the whole block, which the emulator does not know"
-        )
-    return lambda convergent: convergent.block.barriers.arrive(convergent, 0, None, wait=True)
+        raise op.refuse("is of another scope than the whole CTA, which the emulator does not know")
+    return lambda convergent: convergent.cta.barriers.arrive(convergent, 0, None, wait=True)
 
 
 @executes("gpu.dynamic_shared_memory")
 def _dynamic_memory(op: Op) -> Any:
     def step(convergent: ConvergentThreads) -> MemRef:
-        launch = convergent.block.launch
+        launch = convergent.cta.launch
         size = max(launch.shared_end - launch.dynamic_start, 0)
         return MemRef(number(launch.dynamic_start), number(0), (number(size),), (number(1),))
 
@@ -167,4 +165,4 @@ def _dynamic_memory(op: Op) -> Any:
 
 @controls("gpu.return")
 def _return(op: Op) -> Any:
-    return lambda convergent: convergent.block.finish(convergent)
+    return lambda convergent: convergent.cta.finish(convergent)

@@ -13,7 +13,7 @@ from ..access import load, store
 from ..convergent import ConvergentThreads
 from ..errors import ViolationKind
 from ..lanes import WARP
-from ..local_memory import of_block as local_memory
+from ..local_memory import of_cta as local_memory
 from ..memory import CLUSTER, GENERIC, LOCAL_BYTES, RANK_SHIFT, SHARED, SHARED_WINDOW
 from ..program import Op
 from ..registry import computes, executes
@@ -32,7 +32,7 @@ def _address_of(op: Op) -> Any:
     symbol = ir.FlatSymbolRefAttr(op.attribute("global_name")).value
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
-        symbols = convergent.block.launch.symbols
+        symbols = convergent.cta.launch.symbols
         if symbol not in symbols:
             raise op.refuse(f"takes the address of '{symbol}', which is not in shared memory")
         return np.array([symbols[symbol]], np.int64)
@@ -67,11 +67,11 @@ def _integer_to_pointer(op: Op) -> Any:
 def _change_space(op: Op) -> Any:
     source, target = space_of(str(op.operand_types[0])), space_of(str(op.result_types[0]))
     cast = _cast(op, source, target)
-    return lambda convergent, pointer: cast(convergent.block.rank, convergent.checked(pointer))
+    return lambda convergent, pointer: cast(convergent.cta.rank, convergent.checked(pointer))
 
 
 def _cast(op: Op, source: int, target: int) -> Callable[[int, np.ndarray], np.ndarray]:
-    """From a block's rank in its cluster, and addresses, to addresses in another space."""
+    """From a CTA's rank in its cluster, and addresses, to addresses in another space."""
     if (source, target) == (SHARED, CLUSTER):
         return lambda rank, pointer: pointer + (rank << RANK_SHIFT)
     if CLUSTER in (source, target):
@@ -112,7 +112,7 @@ def _variable(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, count: Any) -> np.ndarray:
         sizes = convergent.spread(convergent.checked(count)).astype(np.int64) * size
-        found = local_memory(convergent.block).make(convergent.lanes.threads, sizes, alignment)
+        found = local_memory(convergent.cta).make(convergent.lanes.threads, sizes, alignment)
         if found is None:
             raise op.refuse(f"has no room; the emulator has {LOCAL_BYTES} bytes for each thread")
         return found
@@ -189,7 +189,7 @@ def made_registers(
 ) -> Registers:
     """Registers that the convergent's threads write now by an ordinary instruction."""
     warps = convergent.lanes.threads // WARP
-    stamp = convergent.block.groups.fences[warps]
+    stamp = convergent.cta.groups.fences[warps]
     return Registers(data, np.zeros(len(stamp), np.int32), stamp, defined)
 
 
@@ -237,7 +237,7 @@ def _inserted(convergent: ConvergentThreads, struct: Any, member: Any, position:
         stamp = np.maximum(stamp, member.stamp)
         member = member.data[:, 0]
     elif not struct.pending.any():
-        stamp = convergent.block.groups.fences[convergent.lanes.threads // WARP]
+        stamp = convergent.cta.groups.fences[convergent.lanes.threads // WARP]
     data, defined = struct.data.copy(), struct.defined.copy()
     defined[at] = member is not POISON
     if defined[at]:
@@ -249,7 +249,7 @@ def _inserted(convergent: ConvergentThreads, struct: Any, member: Any, position:
 def _assume(op: Op) -> Any:
     def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
         if not convergent.checked(condition).all():
-            convergent.block.report_at(
+            convergent.cta.report_at(
                 convergent,
                 ViolationKind.ASSERTION,
                 "assumes what is false; of an smem.view, that its memory is aligned as it promises",

@@ -63,7 +63,7 @@ def _positions(op: Op, convergent: ConvergentThreads, position: Any, length: int
     at = signed(convergent.checked(position)).astype(np.int64)
     if (at < 0).any() or (at >= length).any():
         wrong = at[(at < 0) | (at >= length)][0]
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.POISON,
             f"takes element {wrong} of a vector of {length} elements",

@@ -177,7 +177,7 @@ def _global(op: Op) -> Any:
     type_ = op.result_types[0]
 
     def step(convergent: ConvergentThreads) -> MemRef:
-        symbols = convergent.block.launch.symbols
+        symbols = convergent.cta.launch.symbols
         if symbol not in symbols:
             raise op.refuse(f"names '{symbol}', which is not in shared memory")
         return static_memref(type_, number(symbols[symbol]))

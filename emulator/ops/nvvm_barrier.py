@@ -1,4 +1,4 @@
-"""nvvm: barriers of a block, or of some of its threads, and the fences around them."""
+"""nvvm: barriers of a CTA, or of some of its threads, and the fences around them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _parted(convergent: ConvergentThreads, values: list[Any]) -> list[int] | Non
     wanted, which = np.unique(np.stack(given), axis=1, return_inverse=True)
     masks = [convergent.lanes.where(which.reshape(-1) == i) for i in range(wanted.shape[1])]
     if any(len(split_warps(mask | ~convergent.lanes.mask)) for mask in masks):
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.DIVERGENT,
             "has a barrier number or a number of threads that threads of a warp disagree on",
@@ -49,7 +49,7 @@ def _barrier(op: Op) -> Any:
         if given is not None:
             number = given[0] if has_id else 0
             count = given[-1] if has_count else None
-            convergent.block.barriers.arrive(convergent, number, count, wait=True)
+            convergent.cta.barriers.arrive(convergent, number, count, wait=True)
 
     return step
 
@@ -62,7 +62,7 @@ def _arrive(op: Op) -> Any:
         given = _parted(convergent, list(values))
         if given is not None:
             number = given[0] if has_id else 0
-            convergent.block.barriers.arrive(convergent, number, given[-1], wait=False)
+            convergent.cta.barriers.arrive(convergent, number, given[-1], wait=False)
 
     return step
 
@@ -74,4 +74,4 @@ def _proxy_fence(op: Op) -> Any:
         raise op.refuse(f"is of kind {kind}, which the emulator does not know")
     if "global" in kind:
         return lambda convergent: None
-    return lambda convergent: convergent.block.order.fence(convergent.threads)
+    return lambda convergent: convergent.cta.order.fence(convergent.threads)

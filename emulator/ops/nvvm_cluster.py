@@ -1,4 +1,4 @@
-"""nvvm: the barrier of a cluster, and addresses in the shared memory of its blocks."""
+"""nvvm: the barrier of a cluster, and addresses in the shared memory of its CTAs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _arrive(op: Op) -> Any:
     def step(convergent: ConvergentThreads) -> None:
         if aligned:
             whole_warps(convergent)
-        convergent.block.cluster.barrier.arrive(convergent, releases)
+        convergent.cta.cluster.barrier.arrive(convergent, releases)
 
     return step
 
@@ -34,7 +34,7 @@ def _wait(op: Op) -> Any:
     def step(convergent: ConvergentThreads) -> None:
         if aligned:
             whole_warps(convergent)
-        convergent.block.cluster.barrier.wait(convergent)
+        convergent.cta.cluster.barrier.wait(convergent)
 
     return step
 
@@ -46,12 +46,12 @@ def _map_address(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, pointer: Any, rank: Any) -> np.ndarray:
         address, ranks = convergent.checked(pointer), convergent.checked(rank).astype(np.int64)
-        blocks = len(convergent.block.cluster.blocks)
-        if (ranks >= blocks).any():
-            convergent.block.report_at(
+        ctas = len(convergent.cta.cluster.ctas)
+        if (ranks >= ctas).any():
+            convergent.cta.report_at(
                 convergent,
                 ViolationKind.OUT_OF_BOUNDS,
-                f"names block {ranks.max()} of a cluster of {blocks}",
+                f"names CTA {ranks.max()} of a cluster of {ctas}",
             )
             raise Stop
         return address + (ranks << RANK_SHIFT)

@@ -18,7 +18,7 @@ _KEY = "cp.async"
 
 @dataclass
 class _Copies:
-    """The copies of a block's threads.
+    """The copies of a CTA's threads.
 
     Attributes:
         committed: int32[threads], how many groups each thread has committed.
@@ -53,10 +53,10 @@ class _Copy:
 
 
 def _copies(convergent: ConvergentThreads) -> _Copies:
-    block = convergent.block
-    if _KEY not in block.state:
-        block.state[_KEY] = _Copies(np.zeros(block.threads, np.int32))
-    return block.state[_KEY]
+    cta = convergent.cta
+    if _KEY not in cta.state:
+        cta.state[_KEY] = _Copies(np.zeros(cta.threads, np.int32))
+    return cta.state[_KEY]
 
 
 @executes("nvvm.cp.async.shared.global")
@@ -66,15 +66,15 @@ def _copy(op: Op) -> Any:
         raise op.refuse("copies fewer bytes than it writes, which the emulator does not know")
 
     def step(convergent: ConvergentThreads, target: Any, source: Any) -> None:
-        block, copies = convergent.block, _copies(convergent)
+        cta, copies = convergent.cta, _copies(convergent)
         to, from_ = (convergent.spread(convergent.checked(value)) for value in (target, source))
         data = np.empty((len(from_), size), np.uint8)
         for memory, among, local in locate(convergent, from_, GLOBAL, size, "reads"):
             data[among] = memory.load(local, size)
         for memory, among, local in locate(convergent, to, SHARED, size, "writes"):
             rows, threads = memory.rows(local, size), convergent.lanes.threads[among]
-            block.shadow.check_write(threads + block.first, rows, size, block.reporter(convergent))
-            block.shadow.started_copy(rows, size, convergent.current.number)
+            cta.shadow.check_write(threads + cta.first, rows, size, cta.reporter(convergent))
+            cta.shadow.started_copy(rows, size, convergent.current.number)
             memory.store(local, data[among])
             group = copies.committed[threads]
             copies.under_way.append(_Copy(threads, rows, size, group, convergent.current.number))
@@ -95,14 +95,14 @@ def _wait(op: Op) -> Any:
     pending = op.number("n")
 
     def step(convergent: ConvergentThreads) -> None:
-        block, copies = convergent.block, _copies(convergent)
+        cta, copies = convergent.cta, _copies(convergent)
         left: list[_Copy] = []
         for copy in copies.under_way:
             waits = convergent.lanes.mask[copy.threads]
             done = waits & (copy.group < copies.committed[copy.threads] - pending)
             if done.any():
                 over = copy.of(done)
-                block.shadow.wrote(over.threads + block.first, over.rows, over.size, over.number)
+                cta.shadow.wrote(over.threads + cta.first, over.rows, over.size, over.number)
             if not done.all():
                 left.append(copy.of(~done))
         copies.under_way = left

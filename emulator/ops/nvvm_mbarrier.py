@@ -10,7 +10,7 @@ from ..convergent import ConvergentThreads
 from ..lanes import split_warps
 from ..program import Op
 from ..registry import executes
-from ..rules.mbarriers import MBarrier, changed, count_arrivals, count_bytes, of_block, used, wrong
+from ..rules.mbarriers import MBarrier, changed, count_arrivals, count_bytes, of_cta, used, wrong
 
 #: Arrivals that one can count.
 _MAX_COUNT = (1 << 20) - 1
@@ -38,9 +38,9 @@ def _init(op: Op) -> Any:
         arrivals = _number(convergent, count, "count")
         if not 1 <= arrivals <= _MAX_COUNT:
             wrong(convergent, f"is to count {arrivals} arrivals; expected 1 to {_MAX_COUNT}")
-        nothing = np.full(len(convergent.block.order.epoch), -1, np.int32)
-        for block, at, _ in changed(op, convergent, pointer):
-            of_block(block)[at] = MBarrier(arrivals, arrivals, nothing, nothing, (nothing, nothing))
+        nothing = np.full(len(convergent.cta.order.epoch), -1, np.int32)
+        for cta, at, _ in changed(op, convergent, pointer):
+            of_cta(cta)[at] = MBarrier(arrivals, arrivals, nothing, nothing, (nothing, nothing))
 
     return step
 
@@ -48,8 +48,8 @@ def _init(op: Op) -> Any:
 @executes("nvvm.mbarrier.inval")
 def _invalidate(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any) -> None:
-        for block, at, _ in changed(op, convergent, pointer):
-            if of_block(block).pop(at, None) is None:
+        for cta, at, _ in changed(op, convergent, pointer):
+            if of_cta(cta).pop(at, None) is None:
                 wrong(convergent, f"ends an mbarrier at {at:#x}, where none was initialised")
 
     return step
@@ -57,7 +57,7 @@ def _invalidate(op: Op) -> Any:
 
 @executes("nvvm.fence.mbarrier.init")
 def _init_fence(op: Op) -> Any:
-    # A barrier, of the block or the cluster, makes an mbarrier known; without this fence, too.
+    # A barrier, of the CTA or the cluster, makes an mbarrier known; without this fence, too.
     return lambda convergent: None
 
 
@@ -72,13 +72,13 @@ def _arrive(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any, amount: Any = None) -> np.ndarray | None:
         number = 1 if amount is None else _number(convergent, amount, "number")
         token = np.zeros(convergent.lanes.count, np.uint64)
-        for block, barrier, threads in used(op, convergent, pointer):
+        for cta, barrier, threads in used(op, convergent, pointer):
             token[np.isin(convergent.threads, threads)] = barrier.phase
-            if block is not convergent.block:
+            if cta is not convergent.cta:
                 for thread in threads:
-                    block.note_sent(convergent, int(thread))
+                    cta.note_sent(convergent, int(thread))
             if releases:
-                barrier.release(*convergent.block.order.release(threads))
+                barrier.release(*convergent.cta.order.release(threads))
             if expects:
                 count_bytes(convergent, barrier, number * len(threads))
             count_arrivals(convergent, barrier, len(threads) * (1 if expects else number))
@@ -126,7 +126,7 @@ def _look(
         complete = _is_complete(barrier, wanted[rows], by_parity)
         found[rows] = complete
         if complete.any():
-            convergent.block.order.acquire(convergent.threads[rows][complete], *barrier.passed)
+            convergent.cta.order.acquire(convergent.threads[rows][complete], *barrier.passed)
         else:
             barrier.looks += 1
             if barrier.looks > _PATIENCE:

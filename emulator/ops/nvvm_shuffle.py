@@ -59,14 +59,14 @@ def shuffled(
     absent = ~named[np.arange(len(threads)), source]
     if absent.any():
         first = int(np.argmax(absent))
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.POISON,
             f"gives thread {threads[first]} the value of lane {source[first]} of its warp, which does "
             "not take part",
         )
         source = np.where(absent, lane, source)
-    row = np.zeros(convergent.block.threads, np.int64)
+    row = np.zeros(convergent.cta.threads, np.int64)
     row[threads] = np.arange(len(threads))
     return value[row[threads - lane + source]], valid
 

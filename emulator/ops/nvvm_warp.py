@@ -40,6 +40,6 @@ def _barrier(op: Op) -> Any:
         groups = np.column_stack([threads // WARP, named @ (1 << np.arange(WARP))])
         _, group = np.unique(groups, axis=0, return_inverse=True)
         for number in range(int(group.max()) + 1):
-            convergent.block.order.synchronise(convergent.threads[group.reshape(-1) == number])
+            convergent.cta.order.synchronise(convergent.threads[group.reshape(-1) == number])
 
     return step

@@ -1,4 +1,4 @@
-"""`bar.sync` and `bar.arrive`: the sixteen barriers of a block (PTX ISA 9.7.13.1)."""
+"""`bar.sync` and `bar.arrive`: the sixteen barriers of a CTA (PTX ISA 9.7.13.1)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 
 if TYPE_CHECKING:
-    from ..block import ThreadBlock
     from ..convergent import ConvergentThreads
+    from ..cta import Cta
 
-#: How many barriers a block has.
+#: How many barriers a CTA has.
 COUNT = 16
 
 
@@ -38,10 +38,10 @@ class _Barrier:
 
 
 class Barriers:
-    """The barriers of a block."""
+    """The barriers of a CTA."""
 
-    def __init__(self, block: ThreadBlock) -> None:
-        self._block = block
+    def __init__(self, cta: Cta) -> None:
+        self._cta = cta
         self._barriers: dict[int, _Barrier] = {}
 
     def arrive(
@@ -55,15 +55,15 @@ class Barriers:
             count: how many threads take part; all if None.
             wait: whether they wait for the others.
         """
-        report = self._block.reporter(convergent)
+        report = self._cta.reporter(convergent)
         if not 0 <= number < COUNT:
-            report(ViolationKind.BARRIER, f"uses barrier {number}; a block has {COUNT}")
+            report(ViolationKind.BARRIER, f"uses barrier {number}; a CTA has {COUNT}")
             raise Stop
-        if count is not None and (count % WARP or not 0 < count <= self._block.threads):
+        if count is not None and (count % WARP or not 0 < count <= self._cta.threads):
             report(
                 ViolationKind.BARRIER,
-                f"is a barrier of {count} threads; expected a multiple of {WARP} up to the block's "
-                f"{self._block.threads}",
+                f"is a barrier of {count} threads; expected a multiple of {WARP} up to the CTA's "
+                f"{self._cta.threads}",
             )
             raise Stop
         if not convergent.lanes.whole_warps:
@@ -73,7 +73,7 @@ class Barriers:
                 "a barrier together",
             )
             raise Stop
-        barrier = self._barriers.setdefault(number, _Barrier(np.zeros(self._block.threads, bool)))
+        barrier = self._barriers.setdefault(number, _Barrier(np.zeros(self._cta.threads, bool)))
         if barrier.arrived.any() and barrier.expected != count:
             report(
                 ViolationKind.BARRIER,
@@ -96,11 +96,11 @@ class Barriers:
                 f"barrier {number}, at which {int(barrier.arrived.sum())} threads have arrived",
             )
         else:
-            barrier.passed.append(self._block.order.release(convergent.threads))
+            barrier.passed.append(self._cta.order.release(convergent.threads))
         self._pass_if_complete(barrier)
 
     def someone_left(self) -> None:
-        """Threads have returned, which barriers of the whole block do not wait for."""
+        """Threads have returned, which barriers of the whole CTA do not wait for."""
         for barrier in self._barriers.values():
             if barrier.arrived.any():
                 self._pass_if_complete(barrier)
@@ -108,17 +108,17 @@ class Barriers:
     def _pass_if_complete(self, barrier: _Barrier) -> None:
         expected = barrier.expected
         if expected is None:
-            expected = int(self._block.alive.sum())
+            expected = int(self._cta.alive.sum())
         if barrier.arrived.sum() < expected:
             return
         if barrier.waiting:
-            order = self._block.order
+            order = self._cta.order
             waited = np.flatnonzero(np.any([s.lanes.mask for s in barrier.waiting], axis=0))
-            waited += self._block.first
+            waited += self._cta.first
             for seen, proxied in barrier.passed:
                 order.acquire(waited, seen, proxied)
             order.synchronise(waited)
         barrier.arrived[:] = False
         barrier.generation += 1
-        self._block.meet(barrier.waiting)
+        self._cta.meet(barrier.waiting)
         barrier.waiting, barrier.passed = [], []

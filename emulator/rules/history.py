@@ -1,4 +1,4 @@
-"""What has happened to each byte of a block's shared memory: who wrote it, who may still read it."""
+"""What has happened to each byte of a CTA's shared memory: who wrote it, who may still read it."""
 
 from __future__ import annotations
 
@@ -103,14 +103,14 @@ class History:
         return f"{self._thread(thread)} at {where}"
 
     def _thread(self, thread: int) -> str:
-        """A thread of the cluster in words; those of the block by their index in it."""
+        """A thread of the cluster in words; those of the CTA by their index in it."""
         rank, index = divmod(int(thread), len(self._threads))
         if thread in self._threads:
             return f"thread {index}"
-        return f"thread {index} of the cluster's block {rank}"
+        return f"thread {index} of CTA {rank} of the cluster"
 
     def barrier(self, threads: np.ndarray) -> str:
-        """What orders the block's threads before those that access its memory."""
+        """What orders the CTA's threads before those that access its memory."""
         if int(threads[0]) in self._threads:
             return "gpu.barrier"
         return "an arrival at their mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait,"

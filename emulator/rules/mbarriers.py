@@ -16,7 +16,7 @@ from ..types import space_of
 from .order import Order
 
 if TYPE_CHECKING:
-    from ..block import ThreadBlock
+    from ..cta import Cta
 
 _KEY = "mbarrier"
 
@@ -66,60 +66,58 @@ class MBarrier:
             self.passed = self.seen, self.proxied
 
 
-def of_block(block: ThreadBlock) -> dict[int, MBarrier]:
-    """A block's mbarriers by their addresses."""
-    return block.state.setdefault(_KEY, {})
+def of_cta(cta: Cta) -> dict[int, MBarrier]:
+    """A CTA's mbarriers by their addresses."""
+    return cta.state.setdefault(_KEY, {})
 
 
 def located(
     op: Op, convergent: ConvergentThreads, pointer: Any
-) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
-    """Where the mbarriers lie that a convergent's threads use: the block in whose shared memory each is,
+) -> Iterator[tuple[Cta, int, np.ndarray]]:
+    """Where the mbarriers lie that a convergent's threads use: the CTA in whose shared memory each is,
     its address, and those threads."""
-    blocks = convergent.block.cluster.blocks
+    ctas = convergent.cta.cluster.ctas
     address = convergent.spread(convergent.checked(pointer))
     space = space_of(str(op.operand_types[0]))
     for memory, among, local in locate(convergent, address, space, SIZE, "uses"):
-        block = next((block for block in blocks if block.shared is memory), None)
-        if block is None:
+        cta = next((cta for cta in ctas if cta.shared is memory), None)
+        if cta is None:
             raise op.refuse("is in global memory; mbarriers are in shared memory")
         for at in np.unique(local):
-            yield block, int(at), convergent.threads[among][local == at]
+            yield cta, int(at), convergent.threads[among][local == at]
 
 
 def changed(
     op: Op, convergent: ConvergentThreads, pointer: Any
-) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
+) -> Iterator[tuple[Cta, int, np.ndarray]]:
     """Like `located`, of mbarriers that begin or end there."""
-    for block, at, threads in located(op, convergent, pointer):
-        rows = block.shared.rows(np.full(len(threads), at), SIZE)
-        block.shadow.check_write(threads, rows, SIZE, convergent.block.reporter(convergent))
-        block.shadow.wrote(threads, rows, SIZE, convergent.current.number)
-        yield block, at, threads
+    for cta, at, threads in located(op, convergent, pointer):
+        rows = cta.shared.rows(np.full(len(threads), at), SIZE)
+        cta.shadow.check_write(threads, rows, SIZE, convergent.cta.reporter(convergent))
+        cta.shadow.wrote(threads, rows, SIZE, convergent.current.number)
+        yield cta, at, threads
 
 
 def used(
     op: Op, convergent: ConvergentThreads, pointer: Any
-) -> Iterator[tuple[ThreadBlock, MBarrier, np.ndarray]]:
-    """Each mbarrier that threads of a convergent use: its block, itself, and these threads."""
-    for block, at, threads in located(op, convergent, pointer):
-        yield block, known(convergent, block, at, threads), threads
+) -> Iterator[tuple[Cta, MBarrier, np.ndarray]]:
+    """Each mbarrier that threads of a convergent use: its CTA, itself, and these threads."""
+    for cta, at, threads in located(op, convergent, pointer):
+        yield cta, known(convergent, cta, at, threads), threads
 
 
-def known(
-    convergent: ConvergentThreads, block: ThreadBlock, at: int, threads: np.ndarray
-) -> MBarrier:
-    """The mbarrier of a block at an address; checks that some of a convergent's threads may use it."""
-    rows = block.shared.rows(np.full(len(threads), at), SIZE)
-    block.shadow.check_read(threads, rows, SIZE, convergent.block.reporter(convergent))
-    if at not in of_block(block):
-        wrong(convergent, f"uses an mbarrier at {at:#x}{block.named}, where none was initialised")
-    return of_block(block)[at]
+def known(convergent: ConvergentThreads, cta: Cta, at: int, threads: np.ndarray) -> MBarrier:
+    """The mbarrier of a CTA at an address; checks that some of a convergent's threads may use it."""
+    rows = cta.shared.rows(np.full(len(threads), at), SIZE)
+    cta.shadow.check_read(threads, rows, SIZE, convergent.cta.reporter(convergent))
+    if at not in of_cta(cta):
+        wrong(convergent, f"uses an mbarrier at {at:#x}{cta.named}, where none was initialised")
+    return of_cta(cta)[at]
 
 
 def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
     """Notes that an mbarrier is used in a way that it cannot be, and stops."""
-    convergent.block.report_at(convergent, ViolationKind.BARRIER, message)
+    convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
     raise Stop
 
 
@@ -159,4 +157,4 @@ def settle(convergent: ConvergentThreads, barrier: MBarrier) -> None:
             f"{-barrier.bytes} bytes that nobody expected: mbarrier.arrive.expect_tx (or "
             "mbarrier.expect_tx) must name all bytes that bulk copies write",
         )
-    barrier.complete_if_done(convergent.block.order)
+    barrier.complete_if_done(convergent.cta.order)

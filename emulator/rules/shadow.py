@@ -206,7 +206,7 @@ class Shadow(History):
         """Checks that wgmma of a warpgroup may read bytes now, and notes that its group does.
 
         Args:
-            warpgroup: its number in the block.
+            warpgroup: its number in the CTA.
             group: the group of wgmma that the instruction belongs to.
             at: positions in shared memory, one for each byte read.
             report: takes what is wrong.

@@ -7,8 +7,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
+from ..cta import Cta
 from ..errors import Stop, ViolationKind
 from ..tensor_core.arithmetic import ACCUMULATORS, multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import UNIT_BYTES, Multiplicand
@@ -16,10 +16,10 @@ from ..tensor_core.operands import K_BYTES, matrix_bytes
 from ..tensor_core.reads import bytes_read, numbers_at
 from .descriptors import Instruction, UnknownInstruction, instruction, matrix
 from .order import of_cluster
-from .pairs import blocks_of
+from .pairs import ctas_of
 from .scaled_instructions import scaled_instruction
 from .scales import SCALED, scaled
-from .tensor_memory import LANES, Cells, TensorMemory, of_block, split, wrong
+from .tensor_memory import LANES, Cells, TensorMemory, of_cta, split, wrong
 
 #: Lanes that D takes of 16 rows if M is 64 (9.7.16.10.5, layout F), and if it is 128 (layout D).
 _LANES_OF_16_ROWS = {64: 32, 128: 16}
@@ -53,7 +53,7 @@ def execute(
 ) -> None:
     """Multiplies; D's cells are in flight.
 
-    Of a pair, each block has its rows of A and of D, and its columns of B.
+    Of a pair, each CTA has its rows of A and of D, and its columns of B.
 
     Args:
         convergent: the threads.
@@ -64,12 +64,12 @@ def execute(
         b: the descriptor of B.
         descriptor: the instruction's.
         adds: whether it adds to D.
-        group: how many blocks multiply together.
-        scaling: how blocks are scaled, if the kind does.
+        group: how many CTAs multiply together.
+        scaling: how scale blocks are scaled, if the kind does.
 
     Raises:
         Stop: if a descriptor is none, or leads out of shared memory, or D is where it cannot be, or
-            there is no second block, which is reported.
+            there is no second CTA, which is reported.
         UnknownInstruction: if the emulator does not know it.
     """
     try:
@@ -79,19 +79,19 @@ def execute(
             form = instruction(descriptor, kind, group)
     except ValueError as error:
         _refuse(convergent, f"has an instruction descriptor that is none: {error}")
-    blocks, thread = blocks_of(convergent, group), int(convergent.threads[row])
-    memories, cells = [of_block(block) for block in blocks], _cells_of_d(convergent, d, form, group)
+    ctas, thread = ctas_of(convergent, group), int(convergent.threads[row])
+    memories, cells = [of_cta(cta) for cta in ctas], _cells_of_d(convergent, d, form, group)
     for memory in memories:
         memory.check_allocated(convergent, cells, "writes")
-        if memory.block is not convergent.block:
-            memory.block.note_sent(convergent, of_cluster(convergent.block.cluster).column(thread))
+        if memory.cta is not convergent.cta:
+            memory.cta.note_sent(convergent, of_cluster(convergent.cta.cluster).column(thread))
     if a[1]:
         lefts = [_a_in_tensor_memory(convergent, m, thread, a[0], d, form, group) for m in memories]
     else:
         given = "A", a[0], form.a, form.a_mn_major, form.m // group, form.k_bytes
-        lefts = [_operand(convergent, block, thread, *given) for block in blocks]
+        lefts = [_operand(convergent, cta, thread, *given) for cta in ctas]
     given = "B", b, form.b, form.b_mn_major, form.n // group, form.k_bytes
-    right = np.concatenate([_operand(convergent, block, thread, *given) for block in blocks])
+    right = np.concatenate([_operand(convergent, cta, thread, *given) for cta in ctas])
     for memory, left in zip(memories, lefts, strict=True):
         factors = left, right
         if scaling and form.scales:
@@ -107,7 +107,7 @@ def execute(
 
 
 def _product(a: np.ndarray, b: np.ndarray, c: np.ndarray, form: Instruction) -> np.ndarray:
-    """D of one block, of A, [m, k], and B, [n, k]. Where A has copies of its rows, [copies, m, k], each
+    """D of one CTA, of A, [m, k], and B, [n, k]. Where A has copies of its rows, [copies, m, k], each
     is for as many columns."""
     if a.ndim == 3:
         halves = zip(a, np.split(b, len(a)), np.split(c, len(a), 1), strict=True)
@@ -132,14 +132,14 @@ def _words(elements: np.ndarray) -> np.ndarray:
 
 
 def _refuse(convergent: ConvergentThreads, message: str) -> NoReturn:
-    convergent.block.report_at(convergent, ViolationKind.DESCRIPTOR, message)
+    convergent.cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
     raise Stop
 
 
 def _cells_of_d(
     convergent: ConvergentThreads, address: int, form: Instruction, group: int
 ) -> Cells:
-    """Where D is in each block: a row is a lane, a column is one; but of the 64 rows that each block
+    """Where D is in each CTA: a row is a lane, a column is one; but of the 64 rows that each CTA
     of a pair may have, the second half of the columns is on the other 64 lanes (layout B)."""
     lane, column = split(address)
     lanes = (0, 16) if form.m == 64 else (0,)
@@ -171,8 +171,8 @@ def _a_in_tensor_memory(
     form: Instruction,
     group: int,
 ) -> np.ndarray:
-    """A's numbers in a block, [m, k]: each row on the lane of D's, K in columns of four bytes
-    (9.7.16.10.5). If a block of a pair has 64 rows, [2, 64, k]: they are on all lanes that D's are."""
+    """A's numbers in a CTA, [m, k]: each row on the lane of D's, K in columns of four bytes
+    (9.7.16.10.5). If a CTA of a pair has 64 rows, [2, 64, k]: they are on all lanes that D's are."""
     lane, column = split(address)
     if lane != split(d)[0]:
         wrong(convergent, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}")
@@ -194,7 +194,7 @@ def _a_in_tensor_memory(
 
 def _operand(
     convergent: ConvergentThreads,
-    block: ThreadBlock,
+    cta: Cta,
     thread: int,
     name: str,
     descriptor: int,
@@ -203,7 +203,7 @@ def _operand(
     extent: int,
     k_bytes: int,
 ) -> np.ndarray:
-    """An operand's numbers, [m or n, k], as they are in a block's shared memory."""
+    """An operand's numbers, [m or n, k], as they are in a CTA's shared memory."""
     size = type_.dtype.itemsize
     try:
         found = matrix(descriptor, mn_major, size, k_bytes)
@@ -212,7 +212,7 @@ def _operand(
     address = matrix_bytes(found, size * 8, mn_major, extent, k_bytes)
     held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
     at = bytes_read(convergent, name, address[:, held], size)
-    column, number = of_cluster(block.cluster).column(thread), convergent.current.number
-    report = block.reporter(convergent)
-    block.shadow.check_tensor_read("tcgen05.mma", thread, column, at, number, report)
-    return numbers_at(block, address, type_)
+    column, number = of_cluster(cta.cluster).column(thread), convergent.current.number
+    report = cta.reporter(convergent)
+    cta.shadow.check_tensor_read("tcgen05.mma", thread, column, at, number, report)
+    return numbers_at(cta, address, type_)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..access import store
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
+from ..cta import Cta
 from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 from ..program import Op
@@ -23,11 +23,11 @@ from .fragments import SHAPES, cells_of, lanes_of
 from .mma import Scaling, execute
 from .order import of_cluster as tensor_order
 from .pairs import pair_of
-from .tensor_memory import Cells, TensorMemory, of_block, split, wrong
+from .tensor_memory import Cells, TensorMemory, of_cta, split, wrong
 
 
 def group_of(op: Op, name: str = "group") -> int:
-    """How many blocks execute an op together, 1 or 2.
+    """How many CTAs execute an op together, 1 or 2.
 
     Raises:
         EmulationError: if another op of the kernel has said something else.
@@ -80,14 +80,14 @@ def _allocate(op: Op) -> Any:
         raw = np.array([[start]], np.uint32).view(np.uint8)
         store(convergent, np.array([address]), space, raw, 4, convergent.lanes.threads[:1])
         # All threads of the warp may read what was written (9.7.16.6.1), and no others.
-        convergent.block.order.synchronise(convergent.threads)
+        convergent.cta.order.synchronise(convergent.threads)
 
     return step
 
 
 def _allocated(convergent: ConvergentThreads, warp: int, count: int, address: int) -> int | None:
     """The first of new columns; None if the warp has to wait until others are freed."""
-    memory = of_block(convergent.block)
+    memory = of_cta(convergent.cta)
     memory.check_allocate(convergent, count)
     start = memory.allocate(count)
     if start is None:
@@ -99,7 +99,7 @@ def _allocated(convergent: ConvergentThreads, warp: int, count: int, address: in
 def _allocated_by_pair(
     convergent: ConvergentThreads, warp: int, count: int, address: int
 ) -> int | None:
-    """As `_allocated`, of both blocks of a pair: the same columns, once a warp of each asks for them."""
+    """As `_allocated`, of both CTAs of a pair: the same columns, once a warp of each asks for them."""
     pair = pair_of(convergent)
 
     def allocate() -> int:
@@ -111,7 +111,7 @@ def _allocated_by_pair(
         convergent,
         warp,
         f"allocates {count} columns of tensor memory and has {address:#x} for their address",
-        lambda: of_block(convergent.block).check_allocate(convergent, count),
+        lambda: of_cta(convergent.cta).check_allocate(convergent, count),
         allocate,
         lambda: all(memory.has_room(count) for memory in pair.memories),
     )
@@ -127,7 +127,7 @@ def _free(op: Op) -> Any:
             return
         count = _one(convergent, warp, convergent.checked(columns), "a number of columns")
         at = _one(convergent, warp, convergent.checked(address), "an address")
-        memory = of_block(convergent.block)
+        memory = of_cta(convergent.cta)
         if group == 1:
             memory.check_free(convergent, at, count)
             memory.free(at)
@@ -153,7 +153,7 @@ def _relinquish(op: Op) -> Any:
         if warp is None:
             return
         if group == 1:
-            of_block(convergent.block).relinquish()
+            of_cta(convergent.cta).relinquish()
             return
         pair = pair_of(convergent)
         words = "gives up the right to allocate tensor memory"
@@ -190,7 +190,7 @@ def _word(op: Op, name: str) -> str:
 
 
 def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
-    """What multiplies in `group` blocks of threads; `block` elements along K share a scale factor, if
+    """What multiplies in `group` CTAs; `block` elements along K share a scale factor, if
     that is given."""
     a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
@@ -232,14 +232,14 @@ def _commit(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, pointer: Any, mask: Any = None) -> None:
         masks = None if mask is None else convergent.spread(convergent.checked(mask))
-        order = tensor_order(convergent.block.cluster)
-        for block, at, threads in located(op, convergent, pointer):
+        order = tensor_order(convergent.cta.cluster)
+        for cta, at, threads in located(op, convergent, pointer):
             for thread in threads:
                 row = int(np.flatnonzero(convergent.threads == thread)[0])
-                blocks = [block] if masks is None else _named(convergent, int(masks[row]))
-                barriers = [(b, known(convergent, b, at, np.array([thread]))) for b in blocks]
+                ctas = [cta] if masks is None else _named(convergent, int(masks[row]))
+                barriers = [(b, known(convergent, b, at, np.array([thread]))) for b in ctas]
                 for other, _ in barriers:
-                    if other is not convergent.block:
+                    if other is not convergent.cta:
                         other.note_sent(convergent, int(thread))
                 passed = order.commit(int(thread))
                 for _, barrier in barriers:
@@ -249,17 +249,17 @@ def _commit(op: Op) -> Any:
     return step
 
 
-def _named(convergent: ConvergentThreads, mask: int) -> list[ThreadBlock]:
-    """The blocks of the cluster whose ranks are the bits of a mask."""
-    blocks = convergent.block.cluster.blocks
-    if mask >> len(blocks):
-        convergent.block.report_at(
+def _named(convergent: ConvergentThreads, mask: int) -> list[Cta]:
+    """The CTAs of the cluster whose ranks are the bits of a mask."""
+    ctas = convergent.cta.cluster.ctas
+    if mask >> len(ctas):
+        convergent.cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"names block {mask.bit_length() - 1} of a cluster of {len(blocks)}",
+            f"names CTA {mask.bit_length() - 1} of a cluster of {len(ctas)}",
         )
         raise Stop
-    return [block for block in blocks if mask >> block.rank & 1]
+    return [cta for cta in ctas if mask >> cta.rank & 1]
 
 
 @executes("nvvm.tcgen05.fence")
@@ -268,9 +268,9 @@ def _fence(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads) -> None:
         if before:
-            of_block(convergent.block).shadow.fence_before(convergent.lanes.threads)
+            of_cta(convergent.cta).shadow.fence_before(convergent.lanes.threads)
         else:
-            tensor_order(convergent.block.cluster).fence_after(convergent.threads)
+            tensor_order(convergent.cta.cluster).fence_after(convergent.threads)
 
     return step
 
@@ -281,7 +281,7 @@ def _fence(op: Op) -> Any:
 @executes("nvvm.tcgen05.wait")
 def _wait(op: Op) -> Any:
     name = "ld" if "load" in op.text("kind") else "st"
-    return lambda convergent: of_block(convergent.block).shadow.wait(full_warps(convergent), name)
+    return lambda convergent: of_cta(convergent.cta).shadow.wait(full_warps(convergent), name)
 
 
 def _cells(
@@ -298,7 +298,7 @@ def _cells(
     height = lanes_of(shape)
 
     def cells(convergent: ConvergentThreads, address: Any) -> Iterator[tuple[int, Cells]]:
-        addresses, memory = convergent.checked(address), of_block(convergent.block)
+        addresses, memory = convergent.checked(address), of_cta(convergent.cta)
         for warp in full_warps(convergent):
             lane, column = split(_one(convergent, warp, addresses, "an address"))
             if lane % height:
@@ -320,7 +320,7 @@ def _load(op: Op) -> Any:
     cells = _cells(op, op.result_types[0], "reads")
 
     def step(convergent: ConvergentThreads, address: Any) -> np.ndarray:
-        memory, found = of_block(convergent.block), []
+        memory, found = of_cta(convergent.cta), []
         for warp, at in cells(convergent, address):
             memory.shadow.load(convergent, warp, at)
             found.append(memory.data[at.lanes, at.columns])
@@ -336,7 +336,7 @@ def _store(op: Op) -> Any:
         raise op.refuse("has an offset, which shapes of one part have not")
 
     def step(convergent: ConvergentThreads, address: Any, value: Any) -> None:
-        memory, values = of_block(convergent.block), convergent.spread(convergent.checked(value))
+        memory, values = of_cta(convergent.cta), convergent.spread(convergent.checked(value))
         rows = iter(values.reshape(-1, WARP, values.shape[1]))
         for warp, at in cells(convergent, address):
             memory.shadow.store(convergent, warp, at)

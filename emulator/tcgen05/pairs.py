@@ -1,23 +1,23 @@
-"""The two blocks that execute `cta_group::2` together (PTX ISA 9.7.16.5): ranks 2i and 2i + 1."""
+"""The two CTAs that execute `cta_group::2` together (PTX ISA 9.7.16.5): ranks 2i and 2i + 1."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from .tensor_memory import TensorMemory, of_block, wrong
+from ..cta import Cta
+from .tensor_memory import TensorMemory, of_cta, wrong
 
 _KEY = "tensor pairs"
 
 
 @dataclass
 class _Taking:
-    """A warp that takes part in an instruction of both blocks.
+    """A warp that takes part in an instruction of both CTAs.
 
     Attributes:
-        warp: its number in its block.
+        warp: its number in its CTA.
         said: what it gives to the instruction.
         result: what the instruction gives; None until it is executed.
     """
@@ -29,23 +29,23 @@ class _Taking:
 
 @dataclass
 class Pair:
-    """Two blocks.
+    """Two CTAs.
 
     Attributes:
-        blocks: by their rank.
-        taking: for each instruction by its name, who takes part, by the rank of the block.
+        ctas: by their rank.
+        taking: for each instruction by its name, who takes part, by the rank of the CTA.
     """
 
-    blocks: tuple[ThreadBlock, ThreadBlock]
+    ctas: tuple[Cta, Cta]
     taking: dict[str, dict[int, _Taking]] = field(default_factory=dict)
 
     @property
     def memories(self) -> list[TensorMemory]:
-        """The tensor memory of each block."""
-        return [of_block(block) for block in self.blocks]
+        """The tensor memory of each CTA."""
+        return [of_cta(cta) for cta in self.ctas]
 
     def each(self, do: Callable[[TensorMemory], None]) -> int:
-        """Does something to the tensor memory of each block; an instruction that gives nothing."""
+        """Does something to the tensor memory of each CTA; an instruction that gives nothing."""
         for memory in self.memories:
             do(memory)
         return 0
@@ -59,8 +59,8 @@ class Pair:
         execute: Callable[[], int],
         ready: Callable[[], bool] = lambda: True,
     ) -> int | None:
-        """What an instruction gives that a warp of each block executes; None if the warp has to wait
-        for that of the other block, and comes again.
+        """What an instruction gives that a warp of each CTA executes; None if the warp has to wait
+        for that of the other CTA, and comes again.
 
         Args:
             convergent: the threads.
@@ -74,13 +74,13 @@ class Pair:
             Stop: if the warps say different things, which is reported.
         """
         name = convergent.current.name
-        taking, rank = self.taking.setdefault(name, {}), convergent.block.rank
+        taking, rank = self.taking.setdefault(name, {}), convergent.cta.rank
         if rank not in taking:
             begin()
             taking[rank] = _Taking(warp, said)
         mine = taking[rank]
         if mine.warp != warp:
-            words = f"warp {mine.warp} of its block, which executes {name} before it"
+            words = f"warp {mine.warp} of its CTA, which executes {name} before it"
             convergent.wait(lambda: taking.get(rank) is not mine, words, again=True)
             return None
 
@@ -93,12 +93,12 @@ class Pair:
             if other.said != said:
                 wrong(
                     convergent,
-                    f"{said}, but the cluster's block {rank ^ 1} {other.said}; the blocks of a pair must "
+                    f"{said}, but CTA {rank ^ 1} of the cluster {other.said}; the CTAs of a pair must "
                     "do the same",
                 )
             mine.result = other.result = execute()
         if mine.result is None:
-            words = f"the cluster's block {rank ^ 1}, which must execute {name} with it"
+            words = f"CTA {rank ^ 1} of the cluster, which must execute {name} with it"
             if rank ^ 1 in taking:
                 words = "columns of tensor memory to be freed"
             convergent.wait(
@@ -110,29 +110,29 @@ class Pair:
 
 
 def pair_of(convergent: ConvergentThreads) -> Pair:
-    """The pair that a convergent's block belongs to.
+    """The pair that a convergent's CTA belongs to.
 
     Raises:
-        Stop: if the block is alone, which is reported.
+        Stop: if the CTA is alone, which is reported.
     """
-    cluster, rank = convergent.block.cluster, convergent.block.rank
+    cluster, rank = convergent.cta.cluster, convergent.cta.rank
     even = rank & ~1
-    blocks = cluster.blocks[even : even + 2]
-    if len(blocks) < 2:
+    ctas = cluster.ctas[even : even + 2]
+    if len(ctas) < 2:
         wrong(
             convergent,
-            f"is of a pair of blocks, but block {rank} of a cluster of {len(cluster.blocks)} is in none; "
-            "expected a cluster of an even number of blocks",
+            f"is of a pair of CTAs, but CTA {rank} of a cluster of {len(cluster.ctas)} is in none; "
+            "expected a cluster of an even number of CTAs",
         )
-    return cluster.state.setdefault(_KEY, {}).setdefault(even, Pair((blocks[0], blocks[1])))
+    return cluster.state.setdefault(_KEY, {}).setdefault(even, Pair((ctas[0], ctas[1])))
 
 
-def blocks_of(convergent: ConvergentThreads, group: int) -> tuple[ThreadBlock, ...]:
-    """The blocks that an instruction of a group of one block, or two, concerns, by their rank.
+def ctas_of(convergent: ConvergentThreads, group: int) -> tuple[Cta, ...]:
+    """The CTAs that an instruction of a group of one CTA, or two, concerns, by their rank.
 
     Raises:
         Stop: if the cluster has no second, which is reported.
     """
     if group == 1:
-        return (convergent.block,)
-    return pair_of(convergent).blocks
+        return (convergent.cta,)
+    return pair_of(convergent).ctas

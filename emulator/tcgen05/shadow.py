@@ -21,8 +21,8 @@ from ..rules.order import NEVER
 from .order import of_cluster
 
 if TYPE_CHECKING:
-    from ..block import ThreadBlock
     from ..convergent import ConvergentThreads
+    from ..cta import Cta
     from .tensor_memory import Cells
 
 
@@ -82,8 +82,8 @@ class TensorShadow:
             last ld that reads it, and the last mma that does as its A or its scale factors.
     """
 
-    def __init__(self, block: ThreadBlock, shape: tuple[int, int]) -> None:
-        self._block, self._order, self._known = block, block.order, of_cluster(block.cluster)
+    def __init__(self, cta: Cta, shape: tuple[int, int]) -> None:
+        self._cta, self._order, self._known = cta, cta.order, of_cluster(cta.cluster)
         self.written = np.zeros(shape, bool)
         self.multiplied, self.stored, self.loaded, self.taken = (
             np.zeros(shape, np.int32) for _ in range(4)
@@ -104,17 +104,17 @@ class TensorShadow:
                 transfer.waited = self._order.epoch[self._threads(transfer.warp)].copy()
 
     def fence_before(self, threads: np.ndarray) -> None:
-        """`tcgen05.fence::before_thread_sync` of some threads of the block."""
+        """`tcgen05.fence::before_thread_sync` of some threads of the CTA."""
         for transfer in self._open:
             mine = threads[(threads // WARP == transfer.warp)]
             if transfer.waited[0] != NEVER:
                 at = mine[transfer.fenced[mine % WARP] == NEVER]
-                transfer.fenced[at % WARP] = self._order.epoch[self._block.first + at]
+                transfer.fenced[at % WARP] = self._order.epoch[self._cta.first + at]
         self._open = [t for t in self._open if (t.fenced == NEVER).any()]
 
     def _threads(self, warp: int) -> np.ndarray:
         """The threads of a warp by their numbers in the cluster."""
-        return self._block.first + warp * WARP + np.arange(WARP)
+        return self._cta.first + warp * WARP + np.arange(WARP)
 
     # -- accesses ----------------------------------------------------------------------------------
 
@@ -212,10 +212,10 @@ class TensorShadow:
 
     def _check_written(self, convergent: ConvergentThreads, cells: Cells) -> None:
         if not self.written[cells.lanes, cells.columns].all():
-            self._block.report_at(
+            self._cta.report_at(
                 convergent,
                 ViolationKind.UNINITIALISED,
-                f"reads {cells} of tensor memory{self._block.named}, of which nothing has written some",
+                f"reads {cells} of tensor memory{self._cta.named}, of which nothing has written some",
             )
 
     def _check_complete(
@@ -247,7 +247,7 @@ class TensorShadow:
                 issued = self._multiplications[number - 1]
                 missing = self._missing_after_mma(issued, threads, fenced)
                 if missing and not (by and self._is_pipelined(number, verb, int(threads[0]), *by)):
-                    where = format_location(self._block.program.locations[issued.op])
+                    where = format_location(self._cta.program.locations[issued.op])
                     what = f"the tcgen05.{issued.name} at {where} may still {verb}"
                     self._report(convergent, does, cells, what, missing)
         for name, array in (("st", self.stored), ("ld", self.loaded)):
@@ -255,7 +255,7 @@ class TensorShadow:
                 transfer = self._transfers[number - 1]
                 missing = self._missing_after_transfer(transfer, threads, fenced)
                 if missing:
-                    where = format_location(self._block.program.locations[transfer.op])
+                    where = format_location(self._cta.program.locations[transfer.op])
                     verb = "read" if name == "ld" else "write"
                     what = f"the tcgen05.{name} of warp {transfer.warp} at {where} may still {verb}"
                     self._report(convergent, does, cells, what, missing)
@@ -266,10 +266,10 @@ class TensorShadow:
         kind = (
             ViolationKind.OVERWRITTEN if what.endswith("read") else ViolationKind.TENSOR_IN_FLIGHT
         )
-        self._block.report_at(
+        self._cta.report_at(
             convergent,
             kind,
-            f"{does} {cells} of tensor memory{self._block.named}, which {what}: {missing}",
+            f"{does} {cells} of tensor memory{self._cta.named}, which {what}: {missing}",
         )
 
     def _is_pipelined(
@@ -321,7 +321,7 @@ class TensorShadow:
         # A warp waits as a whole, so that each of its threads can tell the others.
         seen = self._order.seen[threads][:, of_warp]
         if not (transfer.waited <= seen).any(axis=1).all():
-            barrier = self._block.shadow.barrier(threads)
+            barrier = self._cta.shadow.barrier(threads)
             return f"{barrier} is missing between its tcgen05.wait and this"
         if not fenced:
             return None

@@ -1,4 +1,4 @@
-"""A block's tensor memory: its cells, and who may use which of them (PTX ISA 9.7.16.1)."""
+"""A CTA's tensor memory: its cells, and who may use which of them (PTX ISA 9.7.16.1)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
+from ..cta import Cta
 from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 from .shadow import TensorShadow
@@ -39,32 +39,32 @@ class Cells:
 
 
 class TensorMemory:
-    """The tensor memory of a block.
+    """The tensor memory of a CTA.
 
     Attributes:
-        block: the block.
+        cta: the CTA.
         data: uint32[lanes, columns].
         shadow: the history of each cell.
         allocated: columns of each allocation by its first column.
         smallest: columns of the smallest allocation so far.
-        relinquished: whether the block has given up the right to allocate.
+        relinquished: whether the CTA has given up the right to allocate.
     """
 
-    def __init__(self, block: ThreadBlock) -> None:
-        self.block, self.data = block, np.zeros((LANES, COLUMNS), np.uint32)
-        self.shadow = TensorShadow(block, self.data.shape)
+    def __init__(self, cta: Cta) -> None:
+        self.cta, self.data = cta, np.zeros((LANES, COLUMNS), np.uint32)
+        self.shadow = TensorShadow(cta, self.data.shape)
         self.allocated: dict[int, int] = {}
         self.smallest = COLUMNS
         self.relinquished = False
-        block.at_exit.append(self._check_freed)
+        cta.at_exit.append(self._check_freed)
 
     # -- allocation --------------------------------------------------------------------------------
 
     def check_allocate(self, convergent: ConvergentThreads, count: int) -> None:
-        """Checks that the block may allocate so many columns.
+        """Checks that the CTA may allocate so many columns.
 
         Raises:
-            Stop: if a block cannot allocate that, which is reported.
+            Stop: if a CTA cannot allocate that, which is reported.
         """
         if count & count - 1 or not _LEAST <= count <= COLUMNS:
             wrong(
@@ -77,7 +77,7 @@ class TensorMemory:
         if count > self.smallest:
             wrong(
                 convergent,
-                f"allocates {count} columns of tensor memory after {self.smallest}; a block's "
+                f"allocates {count} columns of tensor memory after {self.smallest}; a CTA's "
                 "allocations must not grow",
             )
 
@@ -102,7 +102,7 @@ class TensorMemory:
         return int(np.flatnonzero(free)[-1]) * count if free.any() else None
 
     def check_free(self, convergent: ConvergentThreads, address: int, count: int) -> None:
-        """Checks that threads of the block may free columns.
+        """Checks that threads of the CTA may free columns.
 
         Raises:
             Stop: if none of that address and number are allocated, which is reported.
@@ -122,7 +122,7 @@ class TensorMemory:
         del self.allocated[split(address)[1]]
 
     def relinquish(self) -> None:
-        """The block gives up the right to allocate."""
+        """The CTA gives up the right to allocate."""
         self.relinquished = True
 
     def _is_allocated(self) -> np.ndarray:
@@ -138,10 +138,10 @@ class TensorMemory:
     def _check_freed(self, convergent: ConvergentThreads) -> None:
         """Checks, when the last thread returns, that nothing is allocated."""
         if self.allocated:
-            convergent.block.report_at(
+            convergent.cta.report_at(
                 convergent,
                 ViolationKind.TENSOR_MEMORY,
-                f"the last thread{self.block.named} returns, but of tensor memory there "
+                f"the last thread{self.cta.named} returns, but of tensor memory there "
                 f"{self._allocations()} allocated: tcgen05.dealloc is missing before it",
             )
 
@@ -157,7 +157,7 @@ class TensorMemory:
         if not inside or not self._is_allocated()[cells.columns].all():
             wrong(
                 convergent,
-                f"{does} {cells} of tensor memory{self.block.named}; allocated {self._allocations()}",
+                f"{does} {cells} of tensor memory{self.cta.named}; allocated {self._allocations()}",
             )
 
     def check_quarter(
@@ -177,11 +177,11 @@ class TensorMemory:
             )
 
 
-def of_block(block: ThreadBlock) -> TensorMemory:
-    """A block's tensor memory."""
-    if _KEY not in block.state:
-        block.state[_KEY] = TensorMemory(block)
-    return block.state[_KEY]
+def of_cta(cta: Cta) -> TensorMemory:
+    """A CTA's tensor memory."""
+    if _KEY not in cta.state:
+        cta.state[_KEY] = TensorMemory(cta)
+    return cta.state[_KEY]
 
 
 def split(address: int) -> tuple[int, int]:
@@ -191,5 +191,5 @@ def split(address: int) -> tuple[int, int]:
 
 def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
     """Notes that tensor memory is used in a way that it cannot be, and stops."""
-    convergent.block.report_at(convergent, ViolationKind.TENSOR_MEMORY, message)
+    convergent.cta.report_at(convergent, ViolationKind.TENSOR_MEMORY, message)
     raise Stop

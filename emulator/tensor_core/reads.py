@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
+from ..cta import Cta
 from ..errors import Stop, ViolationKind
 from .multiplicands import Multiplicand
 
@@ -13,24 +13,24 @@ from .multiplicands import Multiplicand
 def bytes_read(
     convergent: ConvergentThreads, name: str, addresses: np.ndarray, size: int
 ) -> np.ndarray:
-    """The offsets in the block's shared memory of every byte of elements at those addresses.
+    """The offsets in the CTA's shared memory of every byte of elements at those addresses.
 
     Raises:
         Stop: if they lead out of it, which is reported.
     """
-    shared = convergent.block.shared
+    shared = convergent.cta.shared
     if not shared.inside(addresses, size).all():
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"reads {name} from {addresses.min():#x} to {addresses.max() + size - 1:#x}; the block's "
+            f"reads {name} from {addresses.min():#x} to {addresses.max() + size - 1:#x}; the CTA's "
             f"shared memory lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop
     return ((addresses - shared.base)[..., None] + np.arange(size)).reshape(-1)
 
 
-def numbers_at(block: ThreadBlock, addresses: np.ndarray, type_: Multiplicand) -> np.ndarray:
-    """The numbers at those addresses of a block's shared memory."""
-    stored = block.shared.load(addresses, type_.dtype.itemsize)
+def numbers_at(cta: Cta, addresses: np.ndarray, type_: Multiplicand) -> np.ndarray:
+    """The numbers at those addresses of a CTA's shared memory."""
+    stored = cta.shared.load(addresses, type_.dtype.itemsize)
     return type_.values(stored.view(type_.dtype)[..., 0])

@@ -27,11 +27,11 @@ def _load(op: Op) -> Any:
         given = [convergent.spread(convergent.checked(value)) for value in operands[: 4 + has_mask]]
         for row, thread in enumerate(convergent.threads):
             start, source, barrier, size, *mask = (int(value[row]) for value in given)
-            blocks = targets(op, convergent, space, start, *mask)
+            ctas = targets(op, convergent, space, start, *mask)
             start &= (1 << RANK_SHIFT) - 1
             _check(convergent, start, source, size)
             who = np.array([thread])
-            # It is at the same place in each block.
+            # It is at the same place in each CTA.
             list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", who))
             units = np.arange(0, size, UNIT)
             data = np.empty((len(units), UNIT), np.uint8)
@@ -40,8 +40,8 @@ def _load(op: Op) -> Any:
                 convergent, source + units, GLOBAL, UNIT, "reads", readers
             ):
                 data[among] = memory.load(local, UNIT)
-            for block in blocks:
-                deliver(convergent, who, block, barrier, start + units, data)
+            for cta in ctas:
+                deliver(convergent, who, cta, barrier, start + units, data)
 
     return step
 
@@ -52,20 +52,20 @@ def _check(convergent: ConvergentThreads, start: int, source: int, size: int) ->
     Raises:
         Stop: if it is not, which is reported.
     """
-    block, shared = convergent.block, convergent.block.shared
+    cta, shared = convergent.cta, convergent.cta.shared
     for what, number in (("to", start), ("from", source), ("of", size)):
         if number % UNIT:
-            block.report_at(
+            cta.report_at(
                 convergent,
                 ViolationKind.MISALIGNED,
                 f"copies bytes {what} {number:#x}; a bulk copy takes multiples of {UNIT}",
             )
             raise Stop
     if not shared.inside(start + np.arange(0, size, UNIT), UNIT).all():
-        block.report_at(
+        cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"writes {size} bytes from shared address {start:#x} on; the block's shared memory lies from "
+            f"writes {size} bytes from shared address {start:#x} on; the CTA's shared memory lies from "
             f"{shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop

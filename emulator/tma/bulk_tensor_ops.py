@@ -15,8 +15,8 @@ import numpy as np
 
 from ...dialect.diagnostics import format_location
 from ..access import locate
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
+from ..cta import Cta
 from ..errors import Stop, ViolationKind
 from ..memory import CLUSTER, RANK_SHIFT, SHARED
 from ..program import Op
@@ -34,9 +34,9 @@ class _Read:
     """A store that may still read shared memory.
 
     Attributes:
-        thread: who issued it, by its index in the block.
+        thread: who issued it, by its index in the CTA.
         group: that thread's group.
-        copy: the store's number in the block.
+        copy: the store's number in the CTA.
         at: positions in shared memory, one for each byte.
         op: the store's op.
     """
@@ -50,7 +50,7 @@ class _Read:
 
 @dataclass
 class _Groups:
-    """The bulk groups of a block's threads.
+    """The bulk groups of a CTA's threads.
 
     Attributes:
         committed: int32[threads], how many groups each thread has committed.
@@ -63,22 +63,22 @@ class _Groups:
     under_way: list[_Read] = field(default_factory=list)
 
 
-def _groups(block: ThreadBlock) -> _Groups:
-    if _KEY not in block.state:
-        block.state[_KEY] = _Groups(np.zeros(block.threads, np.int32))
-        block.at_exit.append(_check_read)
-    return block.state[_KEY]
+def _groups(cta: Cta) -> _Groups:
+    if _KEY not in cta.state:
+        cta.state[_KEY] = _Groups(np.zeros(cta.threads, np.int32))
+        cta.at_exit.append(_check_read)
+    return cta.state[_KEY]
 
 
 def _check_read(convergent: ConvergentThreads) -> None:
-    """Checks that all stores have read their memory, which is another block's after the kernel's end."""
-    block = convergent.block
-    if reading := _groups(block).under_way:
-        where = format_location(block.program.locations[reading[0].op])
-        block.report_at(
+    """Checks that all stores have read their memory, which is another CTA's after the kernel's end."""
+    cta = convergent.cta
+    if reading := _groups(cta).under_way:
+        where = format_location(cta.program.locations[reading[0].op])
+        cta.report_at(
             convergent,
             ViolationKind.EXITED,
-            f"the last thread{block.named} returns, but the bulk store at {where} may still read its "
+            f"the last thread{cta.named} returns, but the bulk store at {where} may still read its "
             "memory: nvvm.cp.async.bulk.wait_group 0 by the thread that issued it is missing before it",
         )
 
@@ -91,7 +91,7 @@ def _each(
 ) -> Iterator[tuple[int, TensorMap, list[int], list[int]]]:
     """The copies that a convergent's threads issue: the row of each among them, its tensor map, its
     coordinates, and its other operands."""
-    maps = convergent.block.launch.tensor_maps
+    maps = convergent.cta.launch.tensor_maps
     addresses = convergent.spread(convergent.checked(map_))
     at = [convergent.spread(signed(convergent.checked(value))) for value in coordinates]
     given = [convergent.spread(convergent.checked(value)) for value in others]
@@ -108,15 +108,15 @@ def _each(
 
 
 def _placed(convergent: ConvergentThreads, found: TensorMap, start: int, does: str) -> np.ndarray:
-    """Where each 16 bytes of a box lie in a block's shared memory.
+    """Where each 16 bytes of a box lie in a CTA's shared memory.
 
     Raises:
         Stop: if the address is misaligned, or the box leaves shared memory, which is reported.
     """
-    block, shared = convergent.block, convergent.block.shared
+    cta, shared = convergent.cta, convergent.cta.shared
     if start % found.alignment:
         swizzle = f" with the swizzle {found.width}B" if found.width else ""
-        block.report_at(
+        cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
             f"{does} a box of {found.name} at shared address {start:#x}; expected a multiple of "
@@ -125,10 +125,10 @@ def _placed(convergent: ConvergentThreads, found: TensorMap, start: int, does: s
         raise Stop
     addresses = found.addresses(start)
     if not shared.inside(addresses, UNIT).all():
-        block.report_at(
+        cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"{does} {found.bytes} bytes from shared address {start:#x} on; the block's shared memory "
+            f"{does} {found.bytes} bytes from shared address {start:#x} on; the CTA's shared memory "
             f"lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop
@@ -146,7 +146,7 @@ def _check_place(
     """
     if at[0] % found.step:
         size, unit = (1, "elements") if found.is_padded else (found.dtype.itemsize, "bytes")
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
             f"{does} a box that begins {at[0] * size} {unit} into the lines of {found.name}; expected a "
@@ -163,7 +163,7 @@ def _check_written(convergent: ConvergentThreads, found: TensorMap, at: Sequence
         Stop: if it goes there, which is reported.
     """
     if min(at) < 0:
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
             f"writes a box at {list(at)} of {found.name}; a store takes no coordinate below 0",
@@ -189,70 +189,70 @@ def _load(op: Op) -> Any:
             op, convergent, map_, coordinates, *others
         ):
             _check_place(convergent, found, at, "reads")
-            blocks = targets(op, convergent, space, start, *mask)
+            ctas = targets(op, convergent, space, start, *mask)
             addresses = _placed(convergent, found, start & (1 << RANK_SHIFT) - 1, "writes")
             thread = convergent.threads[row : row + 1]
-            # It is at the same place in each block.
+            # It is at the same place in each CTA.
             list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", thread))
-            data = found.read(convergent.block.launch.memory, at).reshape(-1, UNIT)
-            for block in blocks:
-                deliver(convergent, thread, block, barrier, addresses, data)
+            data = found.read(convergent.cta.launch.memory, at).reshape(-1, UNIT)
+            for cta in ctas:
+                deliver(convergent, thread, cta, barrier, addresses, data)
 
     return step
 
 
 def targets(
     op: Op, convergent: ConvergentThreads, space: int, start: int, mask: int | None = None
-) -> list[ThreadBlock]:
-    """The blocks to whose shared memory a load writes.
+) -> list[Cta]:
+    """The CTAs to whose shared memory a load writes.
 
     Raises:
         Stop: if the mask names none, or one that the cluster has not, which is reported.
     """
-    blocks = convergent.block.cluster.blocks
+    ctas = convergent.cta.cluster.ctas
     if mask is None:
-        if space == CLUSTER and start >> RANK_SHIFT != convergent.block.rank:
+        if space == CLUSTER and start >> RANK_SHIFT != convergent.cta.rank:
             raise op.refuse(
-                "writes to another block without a multicast mask, which the emulator does not know"
+                "writes to another CTA without a multicast mask, which the emulator does not know"
             )
-        return [convergent.block]
-    if not 0 < mask < 1 << len(blocks):
-        convergent.block.report_at(
+        return [convergent.cta]
+    if not 0 < mask < 1 << len(ctas):
+        convergent.cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"has the multicast mask {mask:#06x} in a cluster of {len(blocks)} blocks",
+            f"has the multicast mask {mask:#06x} in a cluster of {len(ctas)} CTAs",
         )
         raise Stop
-    return [block for block in blocks if mask >> block.rank & 1]
+    return [cta for cta in ctas if mask >> cta.rank & 1]
 
 
 def deliver(
     convergent: ConvergentThreads,
     thread: np.ndarray,
-    block: ThreadBlock,
+    cta: Cta,
     at: int,
     addresses: np.ndarray,
     data: np.ndarray,
 ) -> None:
-    """Writes what a thread loads to one block, and completes the bytes at its mbarrier."""
-    barrier = known(convergent, block, at, thread)
+    """Writes what a thread loads to one CTA, and completes the bytes at its mbarrier."""
+    barrier = known(convergent, cta, at, thread)
     if barrier.column is None:
-        barrier.column = block.order.column((block.rank, at))
-    block.note_sent(convergent, barrier.column)
-    rows = block.shared.rows(addresses, UNIT)
-    block.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, block))
+        barrier.column = cta.order.column((cta.rank, at))
+    cta.note_sent(convergent, barrier.column)
+    rows = cta.shared.rows(addresses, UNIT)
+    cta.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, cta))
     writer = np.array([barrier.column])
-    block.shadow.wrote(writer, rows, UNIT, convergent.current.number)
-    block.shared.store(addresses, data)
+    cta.shadow.wrote(writer, rows, UNIT, convergent.current.number)
+    cta.shared.store(addresses, data)
     count_bytes(convergent, barrier, -data.size)
 
 
-def _reporter(convergent: ConvergentThreads, block: ThreadBlock) -> Report:
+def _reporter(convergent: ConvergentThreads, cta: Cta) -> Report:
     """Notes violations at a convergent's instruction, and in whose shared memory they are."""
-    report = convergent.block.reporter(convergent)
-    if block is convergent.block:
+    report = convergent.cta.reporter(convergent)
+    if cta is convergent.cta:
         return report
-    return lambda kind, message: report(kind, f"in shared memory{block.named}, {message}")
+    return lambda kind, message: report(kind, f"in shared memory{cta.named}, {message}")
 
 
 # -- stores ----------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def _store(op: Op) -> Any:
         )
 
     def step(convergent: ConvergentThreads, map_: Any, source: Any, *rest: Any) -> None:
-        block, groups = convergent.block, _groups(convergent.block)
+        cta, groups = convergent.cta, _groups(convergent.cta)
         for row, found, at, (start,) in _each(op, convergent, map_, rest[:rank], source):
             if found.is_padded:
                 raise op.refuse(
@@ -277,19 +277,19 @@ def _store(op: Op) -> Any:
             _check_written(convergent, found, at)
             addresses = _placed(convergent, found, start, "reads")
             thread, groups.copies = int(convergent.lanes.threads[row]), groups.copies + 1
-            bytes_ = (addresses[:, None] + np.arange(UNIT) - block.shared.base).reshape(-1)
-            block.shadow.started_bulk_read(
-                block.first + thread,
+            bytes_ = (addresses[:, None] + np.arange(UNIT) - cta.shared.base).reshape(-1)
+            cta.shadow.started_bulk_read(
+                cta.first + thread,
                 groups.copies,
                 bytes_,
                 convergent.current.number,
-                block.reporter(convergent),
+                cta.reporter(convergent),
             )
             group = int(groups.committed[thread])
             groups.under_way.append(
                 _Read(thread, group, groups.copies, bytes_, convergent.current.number)
             )
-            found.write(block.launch.memory, at, block.shared.load(addresses, UNIT))
+            found.write(cta.launch.memory, at, cta.shared.load(addresses, UNIT))
 
     return step
 
@@ -297,7 +297,7 @@ def _store(op: Op) -> Any:
 @executes("nvvm.cp.async.bulk.commit.group")
 def _commit(op: Op) -> Any:
     def step(convergent: ConvergentThreads) -> None:
-        _groups(convergent.block).committed[convergent.lanes.index] += 1
+        _groups(convergent.cta).committed[convergent.lanes.index] += 1
 
     return step
 
@@ -308,12 +308,12 @@ def _wait(op: Op) -> Any:
     pending = op.number("group")
 
     def step(convergent: ConvergentThreads) -> None:
-        block, groups = convergent.block, _groups(convergent.block)
+        cta, groups = convergent.cta, _groups(convergent.cta)
         left: list[_Read] = []
         for read in groups.under_way:
             done = read.group < groups.committed[read.thread] - pending
             if done and convergent.lanes.mask[read.thread]:
-                block.shadow.finished_bulk_read(block.first + read.thread, read.copy, read.at)
+                cta.shadow.finished_bulk_read(cta.first + read.thread, read.copy, read.at)
             else:
                 left.append(read)
         groups.under_way = left

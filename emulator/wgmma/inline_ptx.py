@@ -100,8 +100,8 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
 def _check_given(convergent: ConvergentThreads, op: int, data: np.ndarray) -> None:
     """Checks that no wgmma may still read what registers of A held before (PTX ISA 9.7.15.7.3)."""
     warps = convergent.lanes.threads[::WARP] // WARP
-    if convergent.block.groups.give(op, warps, data):
-        convergent.block.report_at(
+    if convergent.cta.groups.give(op, warps, data):
+        convergent.cta.report_at(
             convergent,
             ViolationKind.OVERWRITTEN,
             "is given registers of A that were written again while a wgmma may still be reading them: "

@@ -75,9 +75,9 @@ def execute(
     adds = _adds(convergent, form, scale_d)
     _check_fenced(convergent, accumulator, adds, "registers")
     if adds.any() and not accumulator.defined.all():
-        convergent.block.found_poison(convergent)
+        convergent.cta.found_poison(convergent)
     if isinstance(a, Registers) and a.data.shape[1] > 1:
-        convergent.block.check_registers(convergent, a)
+        convergent.cta.check_registers(convergent, a)
         _check_fenced(convergent, a, np.ones_like(adds), "registers of A")
         a = a.data
     a, b, words = (_rows(convergent, value) for value in (a, b, metadata))
@@ -91,7 +91,7 @@ def execute(
         c = accumulator.data[rows] if adds[part] else np.zeros_like(accumulator.data[rows])
         data[rows] = _product(left, right, c, form)
     warps = convergent.lanes.threads // WARP
-    pending = convergent.block.groups.current[warps]
+    pending = convergent.cta.groups.current[warps]
     by_matrix = np.full(len(warps), -1, np.int32)
     return Registers(data, pending, by_matrix, np.ones(data.shape[1], bool))
 
@@ -121,10 +121,10 @@ def _check_fenced(
         read: whether each thread's are read, and not only written.
         what: the registers in words.
     """
-    fences = convergent.block.groups.fences[convergent.lanes.threads // WARP]
+    fences = convergent.cta.groups.fences[convergent.lanes.threads // WARP]
     written = (given.stamp >= 0) & (given.stamp == fences)
     if np.where(read, written, fences == 0).any():
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.REGISTERS_UNFENCED,
             f"gives the tensor core {what} that other instructions may still be writing: "
@@ -135,7 +135,7 @@ def _check_fenced(
 def _uniform(convergent: ConvergentThreads, values: np.ndarray, what: str) -> int:
     first = int(values[0])
     if (values != values[0]).any():
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
             ViolationKind.DIVERGENT,
             f"has a {what} that the threads of a warpgroup disagree on",
@@ -172,20 +172,20 @@ def _operand(
     k_bytes: int,
 ) -> np.ndarray:
     """An operand's numbers, [m or n, k], as they are in shared memory."""
-    block, size = convergent.block, type_.dtype.itemsize
+    cta, size = convergent.cta, type_.dtype.itemsize
     descriptor = _uniform(convergent, descriptors[rows], "descriptor")
     try:
         address = operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes)
     except ValueError as error:
         message = f"has a descriptor of {name} that is none: {error}"
-        block.report_at(convergent, ViolationKind.DESCRIPTOR, message)
+        cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
         raise Stop from None
     at = bytes_read(convergent, name, address, size)
     warpgroup = int(convergent.lanes.threads[rows.start]) // WARPGROUP
     first_warp = warpgroup * WARPGROUP // WARP
-    group = int(block.groups.current[first_warp])
-    block.shadow.check_matrix_read(warpgroup, group, at, block.reporter(convergent))
-    return numbers_at(block, address, type_)
+    group = int(cta.groups.current[first_warp])
+    cta.shadow.check_matrix_read(warpgroup, group, at, cta.reporter(convergent))
+    return numbers_at(cta, address, type_)
 
 
 def _kept(convergent: ConvergentThreads, form: MmaQualifiers, words: np.ndarray) -> np.ndarray:
@@ -193,7 +193,7 @@ def _kept(convergent: ConvergentThreads, form: MmaQualifiers, words: np.ndarray)
     try:
         return kept_elements(words, form.a.dtype.itemsize, form.selector or 0)
     except ValueError as error:
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent, ViolationKind.METADATA, f"has metadata that is undefined: {error}"
         )
         raise Stop from None

@@ -23,12 +23,12 @@ def _fence(op: Op) -> Any:
 
 def fence(convergent: ConvergentThreads) -> None:
     """`wgmma.fence`."""
-    convergent.block.groups.fences[whole_warps(convergent)] += 1
+    convergent.cta.groups.fences[whole_warps(convergent)] += 1
 
 
 @executes("nvvm.wgmma.commit.group.sync.aligned")
 def _commit(op: Op) -> Any:
-    return lambda convergent: convergent.block.groups.commit(whole_warps(convergent))
+    return lambda convergent: convergent.cta.groups.commit(whole_warps(convergent))
 
 
 @executes("nvvm.wgmma.wait.group.sync.aligned")
@@ -39,8 +39,8 @@ def _wait(op: Op) -> Any:
 
 def wait_group(convergent: ConvergentThreads, pending: int) -> None:
     """`wgmma.wait_group`."""
-    block, warps = convergent.block, whole_warps(convergent)
-    block.groups.wait(warps, pending, block.order.epoch[block.first + warps * WARP])
+    cta, warps = convergent.cta, whole_warps(convergent)
+    cta.groups.wait(warps, pending, cta.order.epoch[cta.first + warps * WARP])
 
 
 def _form(op: Op) -> MmaQualifiers:

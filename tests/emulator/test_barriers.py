@@ -260,7 +260,7 @@ def test_a_deadlock_says_that_others_have_returned():
 def test_a_barrier_that_no_block_has(id_):
     fault = wrong(f"%id = arith.constant {id_} : i32\n nvvm.barrier id = %id")
     assert fault.kind is ViolationKind.BARRIER
-    assert "a block has 16" in fault.message
+    assert "a CTA has 16" in fault.message
 
 
 @pytest.mark.parametrize("count", [0, 20, 48, 288, -32])
@@ -269,7 +269,7 @@ def test_a_count_that_no_barrier_has(count):
         f"%n = arith.constant {count} : i32\n nvvm.barrier id = %one number_of_threads = %n"
     )
     assert fault.kind is ViolationKind.BARRIER
-    assert "expected a multiple of 32 up to the block's 256" in fault.message
+    assert "expected a multiple of 32 up to the CTA's 256" in fault.message
 
 
 def test_counts_that_differ():

@@ -175,9 +175,9 @@ def test_a_block_that_does_not_arrive():
     }}"""
     fault = only(body)
     assert fault.kind is ViolationKind.DEADLOCK
-    assert "threads 0 to 31 of the cluster's block 0 at " in fault.message
+    assert "threads 0 to 31 of CTA 0 of the cluster at " in fault.message
     assert "the cluster's barrier, at which 32 threads have not arrived" in fault.message
-    assert "threads 0 to 31 of the cluster's block 1 at " in fault.message
+    assert "threads 0 to 31 of CTA 1 of the cluster at " in fault.message
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_an_arrival_in_a_block_that_has_returned():
     body = INIT + "scf.if %follows { nvvm.barrier id = %i1 number_of_threads = %all }" + SEND
     found = wrong(body)
     assert {fault.kind for fault in found} == {ViolationKind.EXITED}
-    assert "the cluster's block 0" in found[0].message
+    assert "CTA 0 of the cluster" in found[0].message
 
 
 def test_an_mbarrier_that_another_block_does_not_know():
@@ -245,7 +245,7 @@ def test_an_mbarrier_that_another_block_does_not_know():
 def test_a_block_that_the_cluster_has_not():
     fault = only(INIT + "%there = nvvm.mapa %bar, %i2 : !llvm.ptr<3> -> !llvm.ptr<7>")
     assert fault.kind is ViolationKind.OUT_OF_BOUNDS
-    assert fault.message == "names block 2 of a cluster of 2"
+    assert fault.message == "names CTA 2 of a cluster of 2"
 
 
 def test_an_address_of_the_cluster_is_only_for_mbarriers():

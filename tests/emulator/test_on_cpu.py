@@ -116,9 +116,9 @@ def test_violations_are_raised_with_their_places():
     with pytest.raises(Violations) as error:
         run_on_cpu(broken, None, given(), ["D"], [2])
     assert [violation.kind for violation in error.value.found] == [ViolationKind.RACE] * 2
-    assert {violation.block for violation in error.value.found} == {(0, 0, 0)}
+    assert {violation.cta for violation in error.value.found} == {(0, 0, 0)}
     assert str(error.value) == "\n".join(map(str, error.value.found))
-    assert str(error.value).endswith("(block 0, 0, 0)")
+    assert str(error.value).endswith("(CTA 0, 0, 0)")
 
 
 # As a command.

@@ -70,7 +70,7 @@ def test_a_copy_in_a_block_that_has_returned():
     fault = next(
         f for f in found if f.line.startswith("nvvm.tcgen05.cp") and f.kind is ViolationKind.EXITED
     )
-    assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
+    assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 
 
 def test_64_rows_in_each_block_are_not_known():

@@ -147,7 +147,7 @@ def test_the_alignment_of_a_destination(swizzle, start, fits):
 def test_a_box_beyond_shared_memory():
     fault = only(load((0, 0)) + WAIT, size=512)
     assert fault.kind is ViolationKind.OUT_OF_BOUNDS
-    assert fault.message.startswith("writes 1024 bytes from shared address 0x400 on; the block's ")
+    assert fault.message.startswith("writes 1024 bytes from shared address 0x400 on; the CTA's ")
 
 
 def test_an_mbarrier_that_is_none():

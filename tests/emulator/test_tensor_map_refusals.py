@@ -121,7 +121,7 @@ def test_maps_stand_behind_the_arguments():
             "predicate = %first : !llvm.ptr<7>, !llvm.ptr",
             "is predicated",
         ),
-        ("%to, %map0", "%peer, %map0", "writes to another block without a multicast mask"),
+        ("%to, %map0", "%peer, %map0", "writes to another CTA without a multicast mask"),
     ],
 )
 def test_a_load_of_another_kind(old, new, message):

@@ -81,7 +81,7 @@ def test_allocations_do_not_grow():
         "%count =", "%more = arith.constant 64 : i32\n%count ="
     )
     assert fault.only_fault().message == (
-        "allocates 64 columns of tensor memory after 32; a block's allocations must not grow"
+        "allocates 64 columns of tensor memory after 32; a CTA's allocations must not grow"
     )
 
 

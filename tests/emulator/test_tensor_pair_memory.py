@@ -36,7 +36,7 @@ def test_one_block_alone(which):
     found, _ = NOTHING.without(which, f"scf.if %even {{ {which} }}").run()
     fault = next(fault for fault in found if fault.kind is ViolationKind.DEADLOCK)
     name = which.split(" ")[0]
-    assert f"for the cluster's block 1, which must execute {name} with it" in fault.message
+    assert f"for CTA 1 of the cluster, which must execute {name} with it" in fault.message
 
 
 @pytest.mark.parametrize(
@@ -46,15 +46,15 @@ def test_one_block_alone(which):
             PAIR_ALLOC,
             "%ncols",
             of_odd("n", "ncols", "more"),
-            "allocates 64 columns of tensor memory and has 0x10400 for their address, but the cluster's "
-            "block 0 allocates 32 columns of tensor memory and has 0x10400 for their address; the blocks "
-            "of a pair must do the same",
+            "allocates 64 columns of tensor memory and has 0x10400 for their address, but CTA 0 of "
+            "the cluster allocates 32 columns of tensor memory and has 0x10400 for their address; the "
+            "CTAs of a pair must do the same",
         ),
         (
             PAIR_ALLOC,
             "%slot",
             of_odd("n", "slot", "data", "!llvm.ptr<3>"),
-            "for their address, but the cluster's block 0",
+            "for their address, but CTA 0 of the cluster",
         ),
     ],
 )
@@ -70,7 +70,7 @@ def test_what_a_block_does_not_free():
     assert [(fault.kind, fault.line) for fault in found] == [
         (ViolationKind.TENSOR_MEMORY, "gpu.return")
     ]
-    assert "the last thread of the cluster's block 0 returns" in found[0].message
+    assert "the last thread of CTA 0 of the cluster returns" in found[0].message
 
 
 #: Warps 1 of both blocks allocate, and free it.
@@ -93,15 +93,15 @@ def test_an_allocation_waits_until_both_have_room():
     assert "for columns of tensor memory to be freed" in fault.message
 
 
-def test_a_block_in_no_pair():
+def test_a_cta_in_no_pair():
     fault = only_fault(replace(NOTHING, blocks=1).without("%there = nvvm.mapa %meet, %peer", "//"))
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == (
-        "is of a pair of blocks, but block 0 of a cluster of 1 is in none; expected a cluster of an "
-        "even number of blocks"
+        "is of a pair of CTAs, but CTA 0 of a cluster of 1 is in none; expected a cluster of an "
+        "even number of CTAs"
     )
     found, _ = replace(NOTHING, blocks=3).without("%there = nvvm.mapa %meet, %peer", "//").run()
-    assert "but block 2 of a cluster of 3 is in none" in found[0].message
+    assert "but CTA 2 of a cluster of 3 is in none" in found[0].message
 
 
 def test_groups_are_not_mixed():
@@ -146,5 +146,5 @@ def test_a_commit_to_a_block_that_the_cluster_has_not():
     found, _ = PRODUCT.without("%three = arith.constant 3", "%three = arith.constant 5").run()
     assert (found[-1].kind, found[-1].message) == (
         ViolationKind.OUT_OF_BOUNDS,
-        "names block 2 of a cluster of 2",
+        "names CTA 2 of a cluster of 2",
     )

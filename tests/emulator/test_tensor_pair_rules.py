@@ -78,7 +78,7 @@ def test_every_pair_of_a_cluster():
 
 BARRIER = "an arrival at their mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait, is missing"
 
-OF_PEER = "of tensor memory of the cluster's block 1, which the tcgen05.ld of warp "
+OF_PEER = "of tensor memory of CTA 1 of the cluster, which the tcgen05.ld of warp "
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_the_other_block_returns_while_an_mma_may_reach_it():
     found, _ = leaving(KEEPS, ISSUED).run()
     fault = next(fault for fault in found if fault.line == "gpu.return")
     assert fault.kind is ViolationKind.EXITED
-    assert fault.message.startswith("the last thread of the cluster's block 1 returns, but what ")
+    assert fault.message.startswith("the last thread of CTA 1 of the cluster returns, but what ")
     assert " does in its memory may still be under way" in fault.message
 
 
@@ -148,14 +148,14 @@ def test_a_commit_to_a_block_that_has_returned():
     found, _ = leaving(KEEPS, ISSUED).run()
     fault = next(fault for fault in found if "commit" in fault.line)
     assert fault.kind is ViolationKind.EXITED
-    assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
+    assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 
 
 def test_the_other_block_frees_what_an_mma_may_still_write():
     found, _ = leaving(KEEPS, ISSUED, f"scf.if %first {{ {PAIR_DEALLOC} }}").run()
     fault = next(fault for fault in found if "dealloc" in fault.line)
     assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
-    assert "of tensor memory of the cluster's block 1, which the tcgen05.mma" in fault.message
+    assert "of tensor memory of CTA 1 of the cluster, which the tcgen05.mma" in fault.message
     assert "tcgen05.commit, and a wait for its mbarrier, are missing" in fault.message
 
 
@@ -164,7 +164,7 @@ def test_an_mma_after_the_other_block_has_returned():
     found, _ = leaving(alone, "gpu.barrier // no meeting").run()
     fault = next(fault for fault in found if fault.line.startswith("nvvm.tcgen05.mma"))
     assert fault.kind is ViolationKind.EXITED
-    assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
+    assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 
 
 # Who issues.

@@ -123,4 +123,4 @@ def test_a_that_the_other_block_has_not_stored():
     assert found[0].message.startswith(
         "reads lanes 0 to 127 of columns 496 to 503 of tensor memory of"
     )
-    assert " the cluster's block 1, which the tcgen05.st of warp " in found[0].message
+    assert " CTA 1 of the cluster, which the tcgen05.st of warp " in found[0].message

@@ -1,4 +1,4 @@
-"""A thread block: its threads, its shared memory, and the rules that they must keep."""
+"""A CTA: its threads, its shared memory, and the rules that they must keep."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from .launch import Launch
 
 
-class ThreadBlock:
-    """One block of a grid while it runs.
+class Cta:
+    """One CTA of a grid while it runs.
 
     Attributes:
-        launch: what all blocks share: the grid, global memory.
-        cluster: the blocks that run together with it.
+        launch: what all CTAs share: the grid, global memory.
+        cluster: the CTAs that run together with it.
         rank: its number among them.
-        index: the block's indices along x, y, z.
+        index: the CTA's indices along x, y, z.
         threads: how many threads it has.
         first: the number in the cluster of its thread 0.
         values: their SSA values.
-        shared, shadow: the block's shared memory and its history.
+        shared, shadow: the CTA's shared memory and its history.
         order, groups, barriers: who has synchronised with whom; the order is the cluster's.
         convergent_groups: the threads, in sets that run together.
-        state: what an op's file keeps for the block, by the file's own key.
-        sent: for each thread of another block, or mbarrier, whose arrivals, bulk copies and products
+        state: what an op's file keeps for the CTA, by the file's own key.
+        sent: for each thread of another CTA, or mbarrier, whose arrivals, bulk copies and products
             come to its memory, the last epoch of one, and the op's number.
         at_exit: what is checked when the last thread returns, called with its convergent.
         found: the violations, each once for its place.
@@ -176,28 +176,28 @@ class ThreadBlock:
 
     @property
     def named(self) -> str:
-        """Which block it is, in words that follow others; nothing if it is alone."""
-        return f" of the cluster's block {self.rank}" if len(self.cluster.blocks) > 1 else ""
+        """Which CTA it is, in words that follow others; nothing if it is alone."""
+        return f" of CTA {self.rank} of the cluster" if len(self.cluster.ctas) > 1 else ""
 
     def note_sent(self, convergent: ConvergentThreads, agent: int) -> None:
         """Notes that an arrival of a thread, a bulk copy that completes at an mbarrier, or the products
-        of a thread of the other block of a pair, come to the block's memory.
+        of a thread of the other CTA of a pair, come to the CTA's memory.
 
         Args:
             convergent: who sends it.
             agent: the thread, or the column in `Order` of the mbarrier, or of the thread's products.
         """
         if not self.alive.any():
-            convergent.block.report_at(
+            convergent.cta.report_at(
                 convergent,
                 ViolationKind.EXITED,
-                f"reaches the memory of the cluster's block {self.rank}, whose threads have all "
+                f"reaches the memory of CTA {self.rank} of the cluster, whose threads have all "
                 "returned: nvvm.cluster.arrive and nvvm.cluster.wait are missing before they return",
             )
         self.sent[agent] = int(self.order.epoch[agent]), convergent.current.number
 
     def _check_sent(self, convergent: ConvergentThreads) -> None:
-        """Checks that the threads, who have all returned, knew of all that came to the block."""
+        """Checks that the threads, who have all returned, knew of all that came to the CTA."""
         knew = self.order.seen[self.first : self.first + self.threads].max(axis=0)
         late = [op for agent, (epoch, op) in self.sent.items() if epoch > knew[agent]]
         if late:
