@@ -46,14 +46,14 @@ def load(
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
-    address, who = _who(convergent, address, readers)
+    address, who = _addresses_and_threads(convergent, address, readers)
     found = np.empty((len(address), size), np.uint8)
     shared, shadow = convergent.cta.shared, convergent.cta.shadow
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
         for memory, among, local in locate(convergent, address + at, space, unit, "reads", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + convergent.cta.first
+                rows, threads = shared.rows(local, unit), who[among] + convergent.cta.first_thread
                 shadow.check_read(threads, rows, unit, convergent.cta.reporter(convergent))
             elif memory.base == LOCAL_WINDOW:
                 _check_written(convergent, local, unit)
@@ -82,15 +82,15 @@ def store(
     Raises:
         Stop: if an address is misaligned or outside of memory, which is reported.
     """
-    address, who = _who(convergent, address, writers)
-    values = convergent.spread(values) if writers is None else values
+    address, who = _addresses_and_threads(convergent, address, writers)
+    values = convergent.broadcast(values) if writers is None else values
     shared, shadow = convergent.cta.shared, convergent.cta.shadow
     size = values.shape[1]
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
         for memory, among, local in locate(convergent, address + at, space, unit, "writes", who):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + convergent.cta.first
+                rows, threads = shared.rows(local, unit), who[among] + convergent.cta.first_thread
                 shadow.check_write(threads, rows, unit, convergent.cta.reporter(convergent))
                 shadow.wrote(threads, rows, unit, convergent.current.number)
             elif memory.base == LOCAL_WINDOW:
@@ -108,12 +108,12 @@ def _check_written(convergent: ConvergentThreads, addresses: np.ndarray, size: i
         )
 
 
-def _who(
+def _addresses_and_threads(
     convergent: ConvergentThreads, address: np.ndarray, threads: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """An address for each thread that accesses memory, and these threads."""
     if threads is None:
-        return convergent.spread(address), convergent.lanes.threads
+        return convergent.broadcast(address), convergent.lanes.threads
     return address, threads
 
 
@@ -186,13 +186,13 @@ def locate(
     for _, among in parts:
         inside |= among
     if not inside.all():
-        _report_outside(convergent, who, address, window, inside, size, does)
+        _report_out_of_bounds(convergent, who, address, window, inside, size, does)
         raise Stop
     for memory, among in parts:
         yield memory, among, address[among]
 
 
-def _report_outside(
+def _report_out_of_bounds(
     convergent: ConvergentThreads,
     threads: np.ndarray,
     address: np.ndarray,

@@ -11,7 +11,7 @@ from ..dialect.diagnostics import format_location
 from .cta import Cta
 from .errors import Stop, Violation, ViolationKind
 from .program import Program
-from .rules.order import Order
+from .rules.vector_clocks import VectorClocks
 
 if TYPE_CHECKING:
     from .convergent import ConvergentThreads
@@ -36,7 +36,7 @@ class Cluster:
         nx, ny, _ = launch.cluster
         size = prod(launch.cluster)
         columns = _COLUMNS * size if program.tensor_maps or program.tracks else 0
-        self.order = Order(size * launch.threads, columns)
+        self.clocks = VectorClocks(size * launch.threads, columns)
         self.ctas: list[Cta] = []
         for rank in range(size):
             x, y, z = rank % nx, rank // nx % ny, rank // (nx * ny)
@@ -69,7 +69,7 @@ class Cluster:
     def _deadlock(self) -> None:
         stuck = [s for cta in self.ctas for s in cta.convergent_groups if not s.children]
         words = "; ".join(
-            f"{convergent.lanes}{convergent.cta.named} at {format_location(convergent.current.location)} for "
+            f"{convergent.lanes}{convergent.cta.label} at {format_location(convergent.current.location)} for "
             f"{convergent.waiting}"
             for convergent in stuck
         )
@@ -86,12 +86,12 @@ class ClusterBarrier:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        threads = cluster.order.threads
+        threads = cluster.clocks.threads
         # How often each thread has arrived and gone on, and how often the barrier was passed.
         self._arrivals = np.zeros(threads, np.int32)
         self._waits = np.zeros(threads, np.int32)
         self._phase = 0
-        nothing = np.full(len(cluster.order.epoch), -1, np.int32)
+        nothing = np.full(len(cluster.clocks.epoch), -1, np.int32)
         self._seen = self._proxied = nothing
         self._passed = nothing, nothing
 
@@ -107,7 +107,7 @@ class ClusterBarrier:
             self._wrong(convergent, "again before it has waited (nvvm.cluster.wait)")
         self._arrivals[threads] += 1
         if releases:
-            seen, proxied = self._cluster.order.release(threads)
+            seen, proxied = self._cluster.clocks.release(threads)
             self._seen = np.maximum(self._seen, seen)
             self._proxied = np.maximum(self._proxied, proxied)
         self.pass_if_complete()
@@ -127,7 +127,7 @@ class ClusterBarrier:
             )
             return
         self._waits[threads] += 1
-        self._cluster.order.acquire(threads, *self._passed)
+        self._cluster.clocks.acquire(threads, *self._passed)
 
     def pass_if_complete(self) -> None:
         """Begins the next phase when all threads that have not returned have arrived."""

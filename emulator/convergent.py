@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import Stop
-from .lanes import Lanes, of_warps, split_warps
-from .program import Code, Instruction
+from .lanes import Lanes, mask_of_warps, partial_warps
+from .program import Block, Instruction
 from .values import MemRef, Registers
 
 if TYPE_CHECKING:
@@ -30,16 +30,16 @@ class Frame:
     """A place within a region.
 
     Attributes:
-        code: the basic block.
+        block: the basic block.
         index: the next instruction.
         leave: called with the convergent and the terminator's operands where the region ends.
         until: the basic block at which threads that split within this frame meet again.
     """
 
-    code: Code
+    block: Block
     index: int = 0
     leave: Callable[[ConvergentThreads, tuple[Any, ...]], None] | None = None
-    until: Code | None = None
+    until: Block | None = None
 
 
 class ConvergentThreads:
@@ -68,8 +68,8 @@ class ConvergentThreads:
 
     @property
     def threads(self) -> np.ndarray:
-        """The threads by their numbers in the cluster, as `Order` and `Shadow` know them."""
-        return self.lanes.threads + self.cta.first
+        """The threads by their numbers in the cluster, as `VectorClocks` and `Shadow` know them."""
+        return self.lanes.threads + self.cta.first_thread
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -86,7 +86,7 @@ class ConvergentThreads:
         for number, value in zip(numbers, values, strict=True):
             self.write(number, value)
 
-    def spread(self, array: np.ndarray) -> np.ndarray:
+    def broadcast(self, array: np.ndarray) -> np.ndarray:
         """An array with a row for each of these threads."""
         if len(array) == self.lanes.count:
             return array
@@ -98,7 +98,7 @@ class ConvergentThreads:
         """Executes instructions until these threads must wait, or are done."""
         while self.frames and self.blocked is None:
             frame = self.frames[-1]
-            instruction = frame.code.instructions[frame.index]
+            instruction = frame.block.instructions[frame.index]
             frame.index += 1
             self.current = instruction
             self._execute(instruction)
@@ -133,7 +133,7 @@ class ConvergentThreads:
             return value.data[:, 0] if value.data.shape[1] == 1 else value.data
         if isinstance(value, tuple):
             return tuple(self.checked(part) for part in value)
-        self.cta.found_poison(self)
+        self.cta.report_poison(self)
         raise Stop
 
     def wait(self, ready: Callable[[], bool], words: str, again: bool = False) -> None:
@@ -160,7 +160,7 @@ class ConvergentThreads:
         waits: bool,
         own: int,
         meet: Action,
-        until: Code | None = None,
+        until: Block | None = None,
     ) -> None:
         """Sends threads to different sides of a branch.
 
@@ -176,19 +176,21 @@ class ConvergentThreads:
             taken[0][1](self)
             return
         if not waits or not self.lanes.whole_warps:
-            self._fork(taken, own, meet, until)
+            self._split(taken, own, meet, until)
             return
         # Warps that are of one mind do not wait for others.
-        torn = np.concatenate([split_warps(mask) for mask, _ in taken])
-        mixed = of_warps(torn, len(self.lanes.mask))
+        torn = np.concatenate([partial_warps(mask) for mask, _ in taken])
+        mixed = mask_of_warps(torn, len(self.lanes.mask))
         ways = [(mask & ~mixed, action) for mask, action in taken if (mask & ~mixed).any()]
         torn_sides = [(mask & mixed, action) for mask, action in taken if (mask & mixed).any()]
         if torn_sides:
             inside = self.lanes.mask & mixed
-            ways.append((inside, lambda convergent: convergent._fork(torn_sides, own, meet, until)))
-        self.part(ways)
+            ways.append(
+                (inside, lambda convergent: convergent._split(torn_sides, own, meet, until))
+            )
+        self.diverge(ways)
 
-    def part(self, ways: Sequence[tuple[np.ndarray, Action]]) -> None:
+    def diverge(self, ways: Sequence[tuple[np.ndarray, Action]]) -> None:
         """Sends threads on their ways for good; the first way is this convergent's."""
         others = [self._copy(Lanes(mask)) for mask, _ in ways[1:]]
         self.lanes = Lanes(ways[0][0])
@@ -203,12 +205,12 @@ class ConvergentThreads:
             self.parent.children += 1
         return other
 
-    def _fork(
+    def _split(
         self,
         sides: Sequence[tuple[np.ndarray, Action]],
         own: int,
         meet: Action,
-        until: Code | None,
+        until: Block | None,
     ) -> None:
         """Runs the sides as convergent_groups of their own, and goes on when all have met."""
         inner = self.frames[len(self.frames) - own :]
@@ -230,12 +232,12 @@ class ConvergentThreads:
         if not self.frames and not self.children:
             self.cta.remove(self)
 
-    def beside(self, other: ConvergentThreads) -> bool:
+    def can_merge(self, other: ConvergentThreads) -> bool:
         """Whether another convergent executes the same instruction, and could be one with this."""
         return (
             self.current is other.current
             and self.parent is other.parent
-            and [frame.code for frame in self.frames] == [frame.code for frame in other.frames]
+            and [frame.block for frame in self.frames] == [frame.block for frame in other.frames]
         )
 
     def join(self, other: ConvergentThreads) -> None:

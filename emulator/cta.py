@@ -14,8 +14,8 @@ from .lanes import WARP, Lanes
 from .memory import SHARED_BASE, Bytes
 from .program import Program
 from .rules.barriers import Barriers
-from .rules.groups import Groups
 from .rules.shadow import Report, Shadow
+from .rules.wgmma_groups import WgmmaGroups
 from .values import Registers, Values
 
 if TYPE_CHECKING:
@@ -54,18 +54,18 @@ class Cta:
     ) -> None:
         threads = launch.threads
         self.program, self.launch, self.index, self.threads = program, launch, index, threads
-        self.cluster, self.rank, self.first = cluster, rank, rank * threads
+        self.cluster, self.rank, self.first_thread = cluster, rank, rank * threads
         self.values = Values(program.values, threads)
-        self.order = cluster.order
-        self.groups = Groups(-(-threads // WARP))
+        self.clocks = cluster.clocks
+        self.groups = WgmmaGroups(-(-threads // WARP))
         self.shared = Bytes(SHARED_BASE, launch.shared_end - SHARED_BASE)
-        own = range(self.first, self.first + threads)
-        self.shadow = Shadow(self.shared, self.order, self.groups, program.locations, own)
+        own = range(self.first_thread, self.first_thread + threads)
+        self.shadow = Shadow(self.shared, self.clocks, self.groups, program.locations, own)
         self.barriers = Barriers(self)
         self.alive = np.ones(threads, bool)
         self.convergent_groups: list[ConvergentThreads] = []
         self.state: dict[str, Any] = {}
-        self.sent: dict[int, tuple[int, int]] = {}
+        self.incoming: dict[int, tuple[int, int]] = {}
         self.at_exit: list[Callable[[ConvergentThreads], None]] = []
         self.found: dict[tuple[ViolationKind, str], Violation] = {}
 
@@ -124,10 +124,10 @@ class Cta:
             else:
                 ancestor.frames.clear()
             ancestor = ancestor.parent
-        self.barriers.someone_left()
+        self.barriers.threads_returned()
         self.cluster.barrier.pass_if_complete()
         if not self.alive.any():
-            self._check_sent(convergent)
+            self._check_incoming(convergent)
             for check in self.at_exit:
                 check(convergent)
 
@@ -135,7 +135,7 @@ class Cta:
         """Makes one convergent of those at the same place."""
         kept: list[ConvergentThreads] = []
         for convergent in convergent_groups:
-            same = next((other for other in kept if convergent.beside(other)), None)
+            same = next((other for other in kept if convergent.can_merge(other)), None)
             if same:
                 same.join(convergent)
             else:
@@ -155,7 +155,7 @@ class Cta:
             )
             raise Stop
         for other in self.state.setdefault("gathering", []):
-            if convergent.beside(other):
+            if convergent.can_merge(other):
                 convergent.join(other)
         gathering = self.state["gathering"] = [
             other for other in self.state["gathering"] if other in self.convergent_groups
@@ -166,7 +166,7 @@ class Cta:
         if whole.any():
             # Those that are complete do not wait for warps of another warpgroup.
             rest = convergent.lanes.mask & ~whole
-            convergent.part([(whole, lambda complete: None), (rest, ConvergentThreads.repeat)])
+            convergent.diverge([(whole, lambda complete: None), (rest, ConvergentThreads.repeat)])
             return True
         gathering.append(convergent)
         convergent.wait(lambda: False, f"the other warps of its warpgroup at '{name}'", again=True)
@@ -175,17 +175,17 @@ class Cta:
     # -- rules -------------------------------------------------------------------------------------
 
     @property
-    def named(self) -> str:
+    def label(self) -> str:
         """Which CTA it is, in words that follow others; nothing if it is alone."""
         return f" of CTA {self.rank} of the cluster" if len(self.cluster.ctas) > 1 else ""
 
-    def note_sent(self, convergent: ConvergentThreads, agent: int) -> None:
+    def note_incoming(self, convergent: ConvergentThreads, agent: int) -> None:
         """Notes that an arrival of a thread, a bulk copy that completes at an mbarrier, or the products
         of a thread of the other CTA of a pair, come to the CTA's memory.
 
         Args:
             convergent: who sends it.
-            agent: the thread, or the column in `Order` of the mbarrier, or of the thread's products.
+            agent: the thread, or the column in `VectorClocks` of the mbarrier, or of the thread's products.
         """
         if not self.alive.any():
             convergent.cta.report_at(
@@ -194,18 +194,18 @@ class Cta:
                 f"reaches the memory of CTA {self.rank} of the cluster, whose threads have all "
                 "returned: nvvm.cluster.arrive and nvvm.cluster.wait are missing before they return",
             )
-        self.sent[agent] = int(self.order.epoch[agent]), convergent.current.number
+        self.incoming[agent] = int(self.clocks.epoch[agent]), convergent.current.number
 
-    def _check_sent(self, convergent: ConvergentThreads) -> None:
+    def _check_incoming(self, convergent: ConvergentThreads) -> None:
         """Checks that the threads, who have all returned, knew of all that came to the CTA."""
-        knew = self.order.seen[self.first : self.first + self.threads].max(axis=0)
-        late = [op for agent, (epoch, op) in self.sent.items() if epoch > knew[agent]]
+        knew = self.clocks.seen[self.first_thread : self.first_thread + self.threads].max(axis=0)
+        late = [op for agent, (epoch, op) in self.incoming.items() if epoch > knew[agent]]
         if late:
             where = format_location(self.program.locations[late[0]])
             self.report_at(
                 convergent,
                 ViolationKind.EXITED,
-                f"the last thread{self.named} returns, but what {where} does in its memory may still be "
+                f"the last thread{self.label} returns, but what {where} does in its memory may still be "
                 "under way: a wait for that mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait, are "
                 "missing before it",
             )
@@ -222,7 +222,7 @@ class Cta:
     def check_registers(self, convergent: ConvergentThreads, registers: Registers) -> None:
         """Checks that registers may be looked at by the threads of a convergent."""
         if not registers.defined.all():
-            self.found_poison(convergent)
+            self.report_poison(convergent)
         pending = registers.pending
         if not pending.any():
             return
@@ -239,7 +239,7 @@ class Cta:
             f"reads registers of an accumulator that a wgmma may still be writing: {missing}",
         )
 
-    def found_poison(self, convergent: ConvergentThreads) -> None:
+    def report_poison(self, convergent: ConvergentThreads) -> None:
         """Notes that a value was looked at that nothing has defined."""
         self.report_at(
             convergent,

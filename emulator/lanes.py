@@ -47,7 +47,7 @@ class Lanes:
     @cached_property
     def whole_warps(self) -> bool:
         """Whether each warp is in the set with all of its threads."""
-        return len(split_warps(self.mask)) == 0
+        return len(partial_warps(self.mask)) == 0
 
     @cached_property
     def warpgroups(self) -> np.ndarray:
@@ -74,13 +74,13 @@ class Lanes:
         return f"{self.count} threads from {first} to {last}"
 
 
-def split_warps(mask: np.ndarray) -> np.ndarray:
+def partial_warps(mask: np.ndarray) -> np.ndarray:
     """The warps of a CTA of which some threads, but not all, are in a set."""
     warps = np.arange(len(mask)) // WARP
     inside = np.bincount(warps, mask)
     return np.flatnonzero((inside > 0) & (inside < np.bincount(warps)))
 
 
-def of_warps(warps: np.ndarray, threads: int) -> np.ndarray:
+def mask_of_warps(warps: np.ndarray, threads: int) -> np.ndarray:
     """The mask of all threads of some warps of a CTA."""
     return np.isin(np.arange(threads) // WARP, warps)

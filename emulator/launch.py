@@ -38,7 +38,7 @@ _ENOUGH = 20
 Progress = Callable[[Iterable[tuple[int, int, int]]], Iterable[tuple[int, int, int]]]
 
 
-def _silent(blocks: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
+def _no_progress(blocks: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
     return blocks
 
 
@@ -80,7 +80,7 @@ def emulate(
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
     dynamic_shared_bytes: int,
-    progress: Progress = _silent,
+    progress: Progress = _no_progress,
 ) -> None:
     """Runs a kernel of a module after `smem-to-nvvm`, and writes its results into the arrays.
 
@@ -110,10 +110,10 @@ def emulate(
     _check_shared(shared, dynamic_shared_bytes)
     memory = GlobalMemory()
     given = Arguments(memory)
-    pairs = enumerate(_paired(program, arguments))
+    pairs = enumerate(_with_types(program, arguments))
     values = [given.value(position, type_, value) for position, (type_, value) in pairs]
     with module.context:
-        maps = _placed_maps(program, memory, values)
+        maps = _place_tensor_maps(program, memory, values)
     values += map(number, maps)
     values += [
         static_memref(buffer.type, number(at))
@@ -179,7 +179,7 @@ def _within(extents: tuple[int, int, int], most: tuple[int, int, int]) -> bool:
     return all(1 <= extent <= m for extent, m in zip(extents, most, strict=True))
 
 
-def _placed_maps(
+def _place_tensor_maps(
     program: Program, memory: GlobalMemory, values: Sequence[Any]
 ) -> dict[int, TensorMap]:
     """The tensor maps of a kernel, by addresses at which nothing can be read or written."""
@@ -191,7 +191,7 @@ def _placed_maps(
     return found
 
 
-def _paired(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
+def _with_types(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
     types = program.inputs
     if len(types) != len(arguments):
         raise EmulationError(f"{program.name} takes {len(types)} arguments, not {len(arguments)}")

@@ -15,7 +15,7 @@ TENSOR_MAP = "smem.tensor_map"
 
 
 @dataclass(eq=False)
-class Code:
+class Block:
     """A block of instructions.
 
     Attributes:
@@ -26,7 +26,7 @@ class Code:
 
     arguments: list[int]
     instructions: list[Instruction] = field(default_factory=list)
-    successors: list[Code] = field(default_factory=list)
+    successors: list[Block] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -38,11 +38,11 @@ class Region:
         waits: whether threads may have to wait for others within.
     """
 
-    blocks: list[Code]
+    blocks: list[Block]
     waits: bool = False
 
     @property
-    def entry(self) -> Code:
+    def entry(self) -> Block:
         """The block that is entered."""
         return self.blocks[0]
 
@@ -84,7 +84,7 @@ class Op:
         self.operand_types = [operand.type for operand in op.operands]
         self.result_types = [result.type for result in op.results]
         self.regions: list[Region] = []
-        self.successors: list[Code] = []
+        self.successors: list[Block] = []
         self.operand_numbers: tuple[int, ...] = ()
         self.result_numbers: tuple[int, ...] = ()
         self.symbols = decoder.symbols
@@ -117,11 +117,11 @@ class Op:
         """A dense array of integers."""
         return list(self.attribute(name))
 
-    def hidden(self) -> int:
+    def new_value(self) -> int:
         """The number of a new value that no SSA value has: state of the op for each thread."""
         return self._decoder.new_number()
 
-    def agree(self, what: str, value: str) -> None:
+    def check_agrees(self, what: str, value: str) -> None:
         """Checks that ops of the kernel that must agree on something do.
 
         Raises:
@@ -205,7 +205,7 @@ class Decoder:
     def region(self, region: Any) -> Region:
         """Decodes a region."""
         blocks = list(region.blocks)
-        codes = {block: Code([self._number(a) for a in block.arguments]) for block in blocks}
+        codes = {block: Block([self._number(a) for a in block.arguments]) for block in blocks}
         waits = False
         for block, code in codes.items():
             for op in block.operations:
@@ -221,7 +221,7 @@ class Decoder:
             self._numbers[value] = self.new_number()
         return self._numbers[value]
 
-    def _instruction(self, op: Any, codes: dict[Any, Code]) -> Instruction:
+    def _instruction(self, op: Any, codes: dict[Any, Block]) -> Instruction:
         how = executor(op.operation.name, op.location)
         position = len(self.locations)
         self.locations.append(op.location)

@@ -28,7 +28,7 @@ class Executor:
         waits: whether threads may have to wait at it for others.
         controls: whether it moves the threads to another place itself.
         collective: whether the threads of a warpgroup execute it together.
-        tracked: whether an mbarrier says when it is complete, so that `Order` needs columns for it.
+        tracked: whether an mbarrier says when it is complete, so that `VectorClocks` needs columns for it.
     """
 
     make: Callable[[Any], Callable[..., Any]]

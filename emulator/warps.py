@@ -45,7 +45,7 @@ def full_warps(convergent: ConvergentThreads) -> np.ndarray:
     return warps
 
 
-def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | None:
+def member_lanes(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | None:
     """bool[threads, 32], the lanes that each thread's member mask names, of those that execute the
     instruction with it (PTX ISA, `membermask`). Lanes that have returned, or that the CTA has not,
     may be named; None if some may still return, and the convergent waits for it.
@@ -59,7 +59,7 @@ def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | No
             mask, which is reported.
     """
     cta, threads = convergent.cta, convergent.lanes.threads
-    masks = convergent.spread(masks)
+    masks = convergent.broadcast(masks)
     named = (masks[:, None] >> np.arange(WARP, dtype=np.uint32) & 1).astype(bool)
     left_out = ~named[np.arange(len(threads)), threads % WARP]
     if left_out.any():

@@ -6,18 +6,18 @@ from typing import Any
 
 from ..convergent import ConvergentThreads
 from ..errors import Stop, ViolationKind
-from ..program import Code, Op
+from ..program import Block, Op
 from ..registry import controls
 
 
-def _go(convergent: ConvergentThreads, target: Code, values: tuple[Any, ...] = ()) -> None:
+def _go(convergent: ConvergentThreads, target: Block, values: tuple[Any, ...] = ()) -> None:
     frame = convergent.frames[-1]
     if values:
         convergent.write_all(target.arguments, values)
     if target is frame.until:
         convergent.frames.clear()
     else:
-        frame.code, frame.index = target, 0
+        frame.block, frame.index = target, 0
 
 
 @controls("cf.br", "llvm.br")
@@ -34,7 +34,7 @@ def _conditional(op: Op) -> Any:
     passed = op.operand_numbers[1 : 1 + first], op.operand_numbers[1 + first :][:second]
     yes, no = op.successors
 
-    def to(target: Code, numbers: tuple[int, ...]) -> Any:
+    def to(target: Block, numbers: tuple[int, ...]) -> Any:
         def action(side: ConvergentThreads) -> None:
             _go(side, target, tuple(side.read(number) for number in numbers))
 
@@ -44,13 +44,13 @@ def _conditional(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
         frame = convergent.frames[-1]
-        meeting, waits = _meeting(frame.code)
+        meeting, waits = _meeting(frame.block)
 
         def meet(whole: ConvergentThreads) -> None:
             if meeting is not None and meeting is not frame.until:
-                whole.frames.append(replace(frame, code=meeting, index=0))
+                whole.frames.append(replace(frame, block=meeting, index=0))
 
-        chosen = convergent.spread(convergent.checked(condition))
+        chosen = convergent.broadcast(convergent.checked(condition))
         masks = convergent.lanes.where(chosen), convergent.lanes.where(~chosen)
         convergent.branch(list(zip(masks, take, strict=True)), waits, 1, meet, meeting)
 
@@ -58,10 +58,10 @@ def _conditional(op: Op) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _meeting(code: Code) -> tuple[Code | None, bool]:
+def _meeting(block: Block) -> tuple[Block | None, bool]:
     """The first block that every way from a branch leads to (None if they end in a return), and
     whether threads may wait on the ways there."""
-    reachable: list[Code] = [code]
+    reachable: list[Block] = [block]
     for each in reachable:
         reachable += [s for s in each.successors if s not in reachable]
     everything = set(reachable)
@@ -75,15 +75,15 @@ def _meeting(code: Code) -> tuple[Code | None, bool]:
                 changed |= common != after[each]
                 after[each] = common
     # Of the blocks that all ways lead to, the first is followed by all others.
-    common = after[code] - {code}
+    common = after[block] - {block}
     meeting = next((c for c in common if common <= after[c]), None)
-    between = _before(code, meeting)
+    between = _before(block, meeting)
     return meeting, any(i.waits for each in between for i in each.instructions)
 
 
-def _before(code: Code, meeting: Code | None) -> list[Code]:
+def _before(block: Block, meeting: Block | None) -> list[Block]:
     """The blocks on the ways from a branch to where they meet."""
-    found = [s for s in dict.fromkeys(code.successors) if s is not meeting]
+    found = [s for s in dict.fromkeys(block.successors) if s is not meeting]
     for each in found:
         found += [s for s in each.successors if s is not meeting and s not in found]
     return found

@@ -14,7 +14,7 @@ from ..program import Op
 from ..registry import assembled, assembles, executes
 from ..types import struct_members
 from ..values import Registers
-from .llvm import made_registers
+from .llvm import new_registers
 
 #: Makes a cache policy, which no value depends on.
 _POLICY = re.compile(r"createpolicy\.fractional\.L2::\w+\.b64 \$0, 1\.0;")
@@ -42,7 +42,7 @@ def _policy(op: Op, text: str) -> Any:
 
 @assembles
 def _nothing(op: Op, text: str) -> Any:
-    return None if text else passing(op)
+    return None if text else pass_through(op)
 
 
 # -- for the files of instructions -----------------------------------------------------------------
@@ -100,7 +100,7 @@ def operands_of(op: Op) -> Operands:
     )
 
 
-def passing(
+def pass_through(
     op: Op,
     before: Callable[[ConvergentThreads], None] | None = None,
     after: Callable[[ConvergentThreads], None] | None = None,
@@ -130,7 +130,7 @@ def passing(
         through = passed[0] if passed else None
         # When a value was written is told by a stamp, which a bare number lacks.
         if is_struct or (after and passed):
-            through = joined(convergent, passed)
+            through = join_registers(convergent, passed)
         if after:
             after(convergent)
         return through
@@ -138,7 +138,7 @@ def passing(
     return operands.step(passes)
 
 
-def joined(convergent: ConvergentThreads, values: list[Any]) -> Registers:
+def join_registers(convergent: ConvergentThreads, values: list[Any]) -> Registers:
     """Values as the registers of a struct. Those of which it is not known when they were written
     count as written now: LLVM may compute them wherever nothing holds them back."""
     if all(isinstance(value, Registers) for value in values):
@@ -146,13 +146,15 @@ def joined(convergent: ConvergentThreads, values: list[Any]) -> Registers:
         pending = np.max([value.pending for value in values], axis=0)
         stamp = np.max([value.stamp for value in values], axis=0)
         return Registers(data, pending, stamp, np.ones(len(values), bool))
-    columns = [convergent.spread(convergent.checked(value)) for value in values]
-    return made_registers(convergent, np.stack(columns, axis=1), np.ones(len(values), bool))
+    columns = [convergent.broadcast(convergent.checked(value)) for value in values]
+    return new_registers(convergent, np.stack(columns, axis=1), np.ones(len(values), bool))
 
 
-def overwritten(convergent: ConvergentThreads, values: list[Any], dtype: np.dtype) -> Registers:
+def overwritten_registers(
+    convergent: ConvergentThreads, values: list[Any], dtype: np.dtype
+) -> Registers:
     """The registers of an accumulator that nobody looks at, so that they may be poison."""
     if all(isinstance(value, Registers) for value in values):
-        return joined(convergent, values)
+        return join_registers(convergent, values)
     blank = np.zeros((convergent.lanes.count, len(values)), dtype)
-    return made_registers(convergent, blank, np.zeros(len(values), bool))
+    return new_registers(convergent, blank, np.zeros(len(values), bool))

@@ -111,7 +111,7 @@ def _variable(op: Op) -> Any:
         raise op.refuse(f"gives a {op.result_types[0]}; the emulator knows those of !llvm.ptr")
 
     def step(convergent: ConvergentThreads, count: Any) -> np.ndarray:
-        sizes = convergent.spread(convergent.checked(count)).astype(np.int64) * size
+        sizes = convergent.broadcast(convergent.checked(count)).astype(np.int64) * size
         found = local_memory(convergent.cta).make(convergent.lanes.threads, sizes, alignment)
         if found is None:
             raise op.refuse(f"has no room; the emulator has {LOCAL_BYTES} bytes for each thread")
@@ -168,7 +168,7 @@ def _filled(convergent: ConvergentThreads, type_: Any, defined: bool, location: 
         return np.zeros((1, *shape_of(type_)), dtype)
     if not _is_uniform(members):
         return tuple(_filled(convergent, member, defined, location) for member in members)
-    found = made_registers(
+    found = new_registers(
         convergent,
         np.zeros((convergent.lanes.count, len(members)), dtype_of(members[0], location)),
         np.full(len(members), defined),
@@ -184,7 +184,7 @@ def _is_uniform(members: list[Any]) -> bool:
     return all(member == members[0] for member in members)
 
 
-def made_registers(
+def new_registers(
     convergent: ConvergentThreads, data: np.ndarray, defined: np.ndarray
 ) -> Registers:
     """Registers that the convergent's threads write now by an ordinary instruction."""

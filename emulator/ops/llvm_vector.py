@@ -12,7 +12,7 @@ from ..program import Op
 from ..registry import executes
 from ..types import dtype_of, shape_of, signed
 from ..values import POISON, Registers
-from .llvm import made_registers, member
+from .llvm import member, new_registers
 
 
 def inserted(
@@ -51,7 +51,7 @@ def inserted(
         defined[at[0]] = True
     if defined.all():
         return vector
-    return made_registers(convergent, convergent.spread(vector), defined)
+    return new_registers(convergent, convergent.broadcast(vector), defined)
 
 
 def _positions(op: Op, convergent: ConvergentThreads, position: Any, length: int) -> np.ndarray:
@@ -122,6 +122,6 @@ def _shuffle(op: Op) -> Any:
         found = pool[:, np.maximum(mask, 0)]
         if len(taken) == len(mask):
             return found
-        return made_registers(convergent, convergent.spread(found), np.array(mask) >= 0)
+        return new_registers(convergent, convergent.broadcast(found), np.array(mask) >= 0)
 
     return step

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..convergent import ConvergentThreads
 from ..errors import Stop, ViolationKind
-from ..lanes import split_warps
+from ..lanes import partial_warps
 from ..program import Op
 from ..registry import executes
 
@@ -20,19 +20,19 @@ def _parted(convergent: ConvergentThreads, values: list[Any]) -> list[int] | Non
     Raises:
         Stop: if threads of a warp disagree.
     """
-    given = [convergent.spread(convergent.checked(value)) for value in values]
+    given = [convergent.broadcast(convergent.checked(value)) for value in values]
     if all((numbers == numbers[0]).all() for numbers in given):
         return [int(numbers[0]) for numbers in given]
     wanted, which = np.unique(np.stack(given), axis=1, return_inverse=True)
     masks = [convergent.lanes.where(which.reshape(-1) == i) for i in range(wanted.shape[1])]
-    if any(len(split_warps(mask | ~convergent.lanes.mask)) for mask in masks):
+    if any(len(partial_warps(mask | ~convergent.lanes.mask)) for mask in masks):
         convergent.cta.report_at(
             convergent,
             ViolationKind.DIVERGENT,
             "has a barrier number or a number of threads that threads of a warp disagree on",
         )
         raise Stop
-    convergent.part([(mask, ConvergentThreads.repeat) for mask in masks])
+    convergent.diverge([(mask, ConvergentThreads.repeat) for mask in masks])
     return None
 
 
@@ -74,4 +74,4 @@ def _proxy_fence(op: Op) -> Any:
         raise op.refuse(f"is of kind {kind}, which the emulator does not know")
     if "global" in kind:
         return lambda convergent: None
-    return lambda convergent: convergent.cta.order.fence(convergent.threads)
+    return lambda convergent: convergent.cta.clocks.fence(convergent.threads)

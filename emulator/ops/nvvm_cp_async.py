@@ -67,13 +67,13 @@ def _copy(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, target: Any, source: Any) -> None:
         cta, copies = convergent.cta, _copies(convergent)
-        to, from_ = (convergent.spread(convergent.checked(value)) for value in (target, source))
+        to, from_ = (convergent.broadcast(convergent.checked(value)) for value in (target, source))
         data = np.empty((len(from_), size), np.uint8)
         for memory, among, local in locate(convergent, from_, GLOBAL, size, "reads"):
             data[among] = memory.load(local, size)
         for memory, among, local in locate(convergent, to, SHARED, size, "writes"):
             rows, threads = memory.rows(local, size), convergent.lanes.threads[among]
-            cta.shadow.check_write(threads + cta.first, rows, size, cta.reporter(convergent))
+            cta.shadow.check_write(threads + cta.first_thread, rows, size, cta.reporter(convergent))
             cta.shadow.started_copy(rows, size, convergent.current.number)
             memory.store(local, data[among])
             group = copies.committed[threads]
@@ -102,7 +102,7 @@ def _wait(op: Op) -> Any:
             done = waits & (copy.group < copies.committed[copy.threads] - pending)
             if done.any():
                 over = copy.of(done)
-                cta.shadow.wrote(over.threads + cta.first, over.rows, over.size, over.number)
+                cta.shadow.wrote(over.threads + cta.first_thread, over.rows, over.size, over.number)
             if not done.all():
                 left.append(copy.of(~done))
         copies.under_way = left

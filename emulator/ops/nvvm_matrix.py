@@ -21,7 +21,7 @@ from ..program import Op
 from ..registry import executes
 from ..types import space_of
 from ..warps import full_warps
-from .llvm import made_registers
+from .llvm import new_registers
 
 _ROWS = 8
 
@@ -40,7 +40,7 @@ def _matrices(
 
     def rows(convergent: ConvergentThreads, pointer: Any) -> tuple[np.ndarray, np.ndarray, int]:
         warps = len(full_warps(convergent))
-        address = convergent.spread(convergent.checked(pointer))
+        address = convergent.broadcast(convergent.checked(pointer))
         gives = convergent.lanes.threads % WARP < _ROWS * count
         return convergent.lanes.threads[gives], address[gives], warps
 
@@ -66,7 +66,7 @@ def _load(op: Op) -> Any:
         data = np.ascontiguousarray(words.swapaxes(1, 2)).reshape(warps * WARP, count)
         if count == 1:
             return data[:, 0]
-        return made_registers(convergent, data, np.ones(count, bool))
+        return new_registers(convergent, data, np.ones(count, bool))
 
     return step
 
@@ -79,7 +79,7 @@ def _store(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any, *sources: Any) -> None:
         writers, address, warps = rows(convergent, pointer)
         data = np.stack(
-            [convergent.spread(convergent.checked(source)) for source in sources], axis=1
+            [convergent.broadcast(convergent.checked(source)) for source in sources], axis=1
         )
         words = np.ascontiguousarray(data.reshape(warps, WARP, count).swapaxes(1, 2))
         elements = words.view(np.uint16).reshape(warps, count, _ROWS, _ROWS)

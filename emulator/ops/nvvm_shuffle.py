@@ -13,7 +13,7 @@ from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
 from ..types import dtype_of
-from ..warps import members
+from ..warps import member_lanes
 
 
 def shuffled(
@@ -38,13 +38,13 @@ def shuffled(
     Raises:
         Stop: if the mask does not fit the threads that execute the instruction, which is reported.
     """
-    named = members(convergent, mask)
+    named = member_lanes(convergent, mask)
     if named is None:
         return None
-    threads, value = convergent.lanes.threads, convergent.spread(value)
+    threads, value = convergent.lanes.threads, convergent.broadcast(value)
     lane = threads % WARP
-    by = convergent.spread(offset).astype(np.int64) & WARP - 1
-    c = convergent.spread(mask_and_clamp).astype(np.int64)
+    by = convergent.broadcast(offset).astype(np.int64) & WARP - 1
+    c = convergent.broadcast(mask_and_clamp).astype(np.int64)
     clamp, segment = c & WARP - 1, c >> 8 & WARP - 1
     least = lane & segment
     most = least | clamp & ~segment

@@ -10,7 +10,7 @@ from ..convergent import ConvergentThreads
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..warps import members, whole_warps
+from ..warps import member_lanes, whole_warps
 
 
 @executes("nvvm.elect.sync")
@@ -32,7 +32,7 @@ def _elect(op: Op) -> Any:
 @executes("nvvm.bar.warp.sync")
 def _barrier(op: Op) -> Any:
     def step(convergent: ConvergentThreads, mask: Any) -> None:
-        named = members(convergent, convergent.checked(mask))
+        named = member_lanes(convergent, convergent.checked(mask))
         if named is None:
             return
         threads = convergent.lanes.threads
@@ -40,6 +40,6 @@ def _barrier(op: Op) -> Any:
         groups = np.column_stack([threads // WARP, named @ (1 << np.arange(WARP))])
         _, group = np.unique(groups, axis=0, return_inverse=True)
         for number in range(int(group.max()) + 1):
-            convergent.cta.order.synchronise(convergent.threads[group.reshape(-1) == number])
+            convergent.cta.clocks.synchronise(convergent.threads[group.reshape(-1) == number])
 
     return step

@@ -15,7 +15,7 @@ def _nothing(convergent: ConvergentThreads) -> None:
 
 
 def _condition(convergent: ConvergentThreads, value: Any) -> np.ndarray:
-    return convergent.spread(convergent.checked(value))
+    return convergent.broadcast(convergent.checked(value))
 
 
 @controls("scf.yield")
@@ -58,13 +58,13 @@ def _if(op: Op) -> Any:
 def _for(op: Op) -> Any:
     body, results = op.regions[0], op.result_numbers
     counter, *carried = body.entry.arguments
-    limit, stride = op.hidden(), op.hidden()
+    limit, stride = op.new_value(), op.new_value()
     unsigned = op.has("unsignedCmp")
 
     def go_on(convergent: ConvergentThreads, own: int, again: Any, done: Any) -> None:
         now, end = convergent.read(counter), convergent.read(limit)
         inside = now < end if unsigned else signed(now) < signed(end)
-        inside = convergent.spread(inside)
+        inside = convergent.broadcast(inside)
         sides = [(convergent.lanes.where(inside), again), (convergent.lanes.where(~inside), done)]
         convergent.branch(sides, body.waits, own, _nothing)
 

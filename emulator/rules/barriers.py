@@ -27,7 +27,7 @@ class _Barrier:
         expected: how many must, or None for all threads that have not returned.
         generation: how often it has been passed.
         waiting: the convergent_groups that wait at it.
-        passed: what those have done who only arrived; see `Order.release`.
+        passed: what those have done who only arrived; see `VectorClocks.release`.
     """
 
     arrived: np.ndarray
@@ -96,10 +96,10 @@ class Barriers:
                 f"barrier {number}, at which {int(barrier.arrived.sum())} threads have arrived",
             )
         else:
-            barrier.passed.append(self._cta.order.release(convergent.threads))
+            barrier.passed.append(self._cta.clocks.release(convergent.threads))
         self._pass_if_complete(barrier)
 
-    def someone_left(self) -> None:
+    def threads_returned(self) -> None:
         """Threads have returned, which barriers of the whole CTA do not wait for."""
         for barrier in self._barriers.values():
             if barrier.arrived.any():
@@ -112,9 +112,9 @@ class Barriers:
         if barrier.arrived.sum() < expected:
             return
         if barrier.waiting:
-            order = self._cta.order
+            order = self._cta.clocks
             waited = np.flatnonzero(np.any([s.lanes.mask for s in barrier.waiting], axis=0))
-            waited += self._cta.first
+            waited += self._cta.first_thread
             for seen, proxied in barrier.passed:
                 order.acquire(waited, seen, proxied)
             order.synchronise(waited)

@@ -9,11 +9,11 @@ import numpy as np
 from ...dialect.diagnostics import format_location
 from ..lanes import WARPGROUP
 from ..memory import Bytes, rows_of
-from .groups import Groups
-from .order import Order
+from .vector_clocks import VectorClocks
+from .wgmma_groups import WgmmaGroups
 
 #: Stands for a thread where there is none.
-NOBODY = -1
+NO_THREAD = -1
 
 
 class History:
@@ -27,36 +27,36 @@ class History:
         reader, read_epoch: the thread that read last by an ordinary access, or whose bulk copy did, and
             its epoch.
         read_in_bulk: whether that was a bulk copy.
-        matrix_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
+        wgmma_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
         bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if none does.
-        tensor_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
-            `Order`, which of these tracks it, and the op's number; None before the first.
+        tcgen05_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
+            `VectorClocks`, which of these tracks it, and the op's number; None before the first.
     """
 
     def __init__(
         self,
         memory: Bytes,
-        order: Order,
-        groups: Groups,
+        order: VectorClocks,
+        groups: WgmmaGroups,
         locations: list[Any],
         threads: range,
     ) -> None:
         size, warpgroups = len(memory.data), -(-len(threads) // WARPGROUP)
-        self._memory, self._order, self._groups = memory, order, groups
+        self._memory, self._clocks, self._groups = memory, order, groups
         self._locations, self._threads = locations, threads
         self.written = np.zeros(size, bool)
         self.copying = np.zeros(size, bool)
         self.writer = np.zeros(size, np.int16)
         self.write_epoch = np.zeros(size, np.int32)
         self.write_op = np.zeros(size, np.int32)
-        self.reader = np.full(size, NOBODY, np.int16)
+        self.reader = np.full(size, NO_THREAD, np.int16)
         self.read_epoch = np.zeros(size, np.int32)
         self.read_in_bulk = np.zeros(size, bool)
-        self.matrix_reads = np.zeros((warpgroups, size), np.int32)
+        self.wgmma_reads = np.zeros((warpgroups, size), np.int32)
         self.bulk_reads = np.zeros(size, np.int32)
-        self.tensor_reads: np.ndarray | None = None
+        self.tcgen05_reads: np.ndarray | None = None
         # The instructions' names by the ops' numbers.
-        self._tensor_readers: dict[int, str] = {}
+        self._tcgen05_readers: dict[int, str] = {}
         # The ops of those bulk copies that have not been waited for.
         self._bulk_readers: dict[int, int] = {}
 
@@ -66,7 +66,7 @@ class History:
         rows_of(self.written, size)[rows] = True
         rows_of(self.copying, size)[rows] = False
         rows_of(self.writer, size)[rows] = thread
-        rows_of(self.write_epoch, size)[rows] = self._order.epoch[thread]
+        rows_of(self.write_epoch, size)[rows] = self._clocks.epoch[thread]
         rows_of(self.write_op, size)[rows] = op
 
     def started_copy(self, rows: np.ndarray, size: int, op: int) -> None:
@@ -98,7 +98,7 @@ class History:
         if copying:
             return f"the copy at {where}"
         thread = rows_of(self.writer, size)[rows].reshape(bad.shape)[bad][0]
-        if thread >= self._order.threads:
+        if thread >= self._clocks.threads:
             return f"the bulk copy at {where}"
         return f"{self._thread(thread)} at {where}"
 

@@ -13,7 +13,7 @@ from ..convergent import ConvergentThreads
 from ..errors import Stop, ViolationKind
 from ..program import Op
 from ..types import space_of
-from .order import Order
+from .vector_clocks import VectorClocks
 
 if TYPE_CHECKING:
     from ..cta import Cta
@@ -39,7 +39,7 @@ class MBarrier:
         bytes: bytes that it still waits for.
         phase: how many phases are complete.
         looks: how often threads looked at the current phase in vain.
-        column: its column in `Order`, once a bulk copy completes at it.
+        column: its column in `VectorClocks`, once a bulk copy completes at it.
     """
 
     count: int
@@ -47,9 +47,9 @@ class MBarrier:
     seen: np.ndarray
     proxied: np.ndarray
     passed: tuple[np.ndarray, np.ndarray]
-    bytes: int = 0
+    tx_count: int = 0
     phase: int = 0
-    looks: int = 0
+    failed_tests: int = 0
     column: int | None = None
 
     def release(self, seen: np.ndarray, proxied: np.ndarray) -> None:
@@ -57,10 +57,10 @@ class MBarrier:
         self.seen = np.maximum(self.seen, seen)
         self.proxied = np.maximum(self.proxied, proxied)
 
-    def complete_if_done(self, order: Order) -> None:
+    def complete_if_done(self, order: VectorClocks) -> None:
         """Begins the next phase when nothing is pending."""
-        if self.pending == 0 and self.bytes == 0:
-            self.phase, self.pending, self.looks = self.phase + 1, self.count, 0
+        if self.pending == 0 and self.tx_count == 0:
+            self.phase, self.pending, self.failed_tests = self.phase + 1, self.count, 0
             if self.column is not None:
                 self.seen, self.proxied = order.complete(self.column, self.seen, self.proxied)
             self.passed = self.seen, self.proxied
@@ -71,13 +71,13 @@ def of_cta(cta: Cta) -> dict[int, MBarrier]:
     return cta.state.setdefault(_KEY, {})
 
 
-def located(
+def mbarrier_addresses(
     op: Op, convergent: ConvergentThreads, pointer: Any
 ) -> Iterator[tuple[Cta, int, np.ndarray]]:
     """Where the mbarriers lie that a convergent's threads use: the CTA in whose shared memory each is,
     its address, and those threads."""
     ctas = convergent.cta.cluster.ctas
-    address = convergent.spread(convergent.checked(pointer))
+    address = convergent.broadcast(convergent.checked(pointer))
     space = space_of(str(op.operand_types[0]))
     for memory, among, local in locate(convergent, address, space, SIZE, "uses"):
         cta = next((cta for cta in ctas if cta.shared is memory), None)
@@ -87,74 +87,76 @@ def located(
             yield cta, int(at), convergent.threads[among][local == at]
 
 
-def changed(
+def mbarriers_written(
     op: Op, convergent: ConvergentThreads, pointer: Any
 ) -> Iterator[tuple[Cta, int, np.ndarray]]:
     """Like `located`, of mbarriers that begin or end there."""
-    for cta, at, threads in located(op, convergent, pointer):
+    for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
         rows = cta.shared.rows(np.full(len(threads), at), SIZE)
         cta.shadow.check_write(threads, rows, SIZE, convergent.cta.reporter(convergent))
         cta.shadow.wrote(threads, rows, SIZE, convergent.current.number)
         yield cta, at, threads
 
 
-def used(
+def mbarriers_used(
     op: Op, convergent: ConvergentThreads, pointer: Any
 ) -> Iterator[tuple[Cta, MBarrier, np.ndarray]]:
     """Each mbarrier that threads of a convergent use: its CTA, itself, and these threads."""
-    for cta, at, threads in located(op, convergent, pointer):
-        yield cta, known(convergent, cta, at, threads), threads
+    for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
+        yield cta, mbarrier_at(convergent, cta, at, threads), threads
 
 
-def known(convergent: ConvergentThreads, cta: Cta, at: int, threads: np.ndarray) -> MBarrier:
+def mbarrier_at(convergent: ConvergentThreads, cta: Cta, at: int, threads: np.ndarray) -> MBarrier:
     """The mbarrier of a CTA at an address; checks that some of a convergent's threads may use it."""
     rows = cta.shared.rows(np.full(len(threads), at), SIZE)
     cta.shadow.check_read(threads, rows, SIZE, convergent.cta.reporter(convergent))
     if at not in of_cta(cta):
-        wrong(convergent, f"uses an mbarrier at {at:#x}{cta.named}, where none was initialised")
+        report_misuse(
+            convergent, f"uses an mbarrier at {at:#x}{cta.label}, where none was initialised"
+        )
     return of_cta(cta)[at]
 
 
-def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
+def report_misuse(convergent: ConvergentThreads, message: str) -> NoReturn:
     """Notes that an mbarrier is used in a way that it cannot be, and stops."""
     convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
     raise Stop
 
 
-def count_bytes(convergent: ConvergentThreads, barrier: MBarrier, number: int) -> None:
+def add_tx_count(convergent: ConvergentThreads, barrier: MBarrier, number: int) -> None:
     """Makes the current phase wait for bytes, or for as many fewer; it may be complete then."""
-    barrier.bytes += number
-    if abs(barrier.bytes) > _MAX_BYTES:
-        wrong(
+    barrier.tx_count += number
+    if abs(barrier.tx_count) > _MAX_BYTES:
+        report_misuse(
             convergent,
-            f"makes a phase of an mbarrier wait for {barrier.bytes} bytes; at most {_MAX_BYTES} are "
+            f"makes a phase of an mbarrier wait for {barrier.tx_count} bytes; at most {_MAX_BYTES} are "
             "possible",
         )
-    settle(convergent, barrier)
+    complete_phase_if_done(convergent, barrier)
 
 
 def count_arrivals(convergent: ConvergentThreads, barrier: MBarrier, arrivals: int) -> None:
     """Counts arrivals, which may complete more than one phase."""
     while arrivals:
         if not barrier.pending:
-            wrong(
+            report_misuse(
                 convergent,
                 f"arrives at an mbarrier whose {barrier.count} arrivals of this phase have all come; "
-                f"it still waits for {barrier.bytes} bytes",
+                f"it still waits for {barrier.tx_count} bytes",
             )
         taken = min(arrivals, barrier.pending)
         barrier.pending -= taken
         arrivals -= taken
-        settle(convergent, barrier)
+        complete_phase_if_done(convergent, barrier)
 
 
-def settle(convergent: ConvergentThreads, barrier: MBarrier) -> None:
+def complete_phase_if_done(convergent: ConvergentThreads, barrier: MBarrier) -> None:
     """Begins the mbarrier's next phase if nothing is pending."""
-    if barrier.pending == 0 and barrier.bytes < 0:
-        wrong(
+    if barrier.pending == 0 and barrier.tx_count < 0:
+        report_misuse(
             convergent,
             f"leaves an mbarrier whose {barrier.count} arrivals of this phase have all come with "
-            f"{-barrier.bytes} bytes that nobody expected: mbarrier.arrive.expect_tx (or "
+            f"{-barrier.tx_count} bytes that nobody expected: mbarrier.arrive.expect_tx (or "
             "mbarrier.expect_tx) must name all bytes that bulk copies write",
         )
-    barrier.complete_if_done(convergent.cta.order)
+    barrier.complete_if_done(convergent.cta.clocks)

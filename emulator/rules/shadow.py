@@ -16,8 +16,8 @@ from ...dialect.diagnostics import format_location
 from ..errors import ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..memory import rows_of
-from .history import NOBODY, History
-from .order import NEVER
+from .history import NO_THREAD, History
+from .vector_clocks import NEVER
 
 #: Reports a violation: its kind, and what happened.
 Report = Callable[[ViolationKind, str], None]
@@ -40,32 +40,34 @@ class Shadow(History):
                 f"writes {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
                 "still be writing: smem.copy_wait (cp.async.wait_group) is missing before it",
             )
-        seen = self._order.seen
+        seen = self._clocks.seen
         writer = rows_of(self.writer, size)[rows]
         unseen = rows_of(self.written, size)[rows] & ~copying
         unseen &= rows_of(self.write_epoch, size)[rows] > seen[thread, writer]
         if unseen.any():
             self._report_unseen("writes", threads, rows, unseen, report)
         reader = rows_of(self.reader, size)[rows]
-        unseen = (reader != NOBODY) & (rows_of(self.read_epoch, size)[rows] > seen[thread, reader])
+        unseen = (reader != NO_THREAD) & (
+            rows_of(self.read_epoch, size)[rows] > seen[thread, reader]
+        )
         if unseen.any():
             report(
                 ViolationKind.RACE,
                 f"writes {self._where(rows, unseen)}, which {self._thread(reader[unseen][0])} may still "
                 f"be reading: {self.barrier(threads)} is missing between them",
             )
-        self._check_matrix_reads(threads, rows, size, report)
+        self._check_wgmma_reads(threads, rows, size, report)
         if self._bulk_readers:
             self._check_bulk_reads(rows, size, report)
-        if self.tensor_reads is not None:
-            self._check_tensor_reads(threads, rows, size, self.tensor_reads, report)
+        if self.tcgen05_reads is not None:
+            self._check_tcgen05_reads(threads, rows, size, self.tcgen05_reads, report)
 
     def check_bulk_write(self, thread: int, rows: np.ndarray, size: int, report: Report) -> None:
         """Checks that a bulk copy of a thread may write rows of `size` bytes now: what threads have
         written, or read, is fenced (`docs/decisions/0004-fences-after-reads.md`)."""
         self.check_write(np.array([thread]), rows, size, report)
         writer, epoch = (rows_of(a, size)[rows] for a in (self.writer, self.write_epoch))
-        by_thread = rows_of(self.written, size)[rows] & (writer < self._order.threads)
+        by_thread = rows_of(self.written, size)[rows] & (writer < self._clocks.threads)
         unfenced = by_thread & self._is_unfenced(thread, writer, epoch)
         if unfenced.any():
             report(
@@ -75,7 +77,7 @@ class Shadow(History):
                 "between them",
             )
         reader, epoch = (rows_of(a, size)[rows] for a in (self.reader, self.read_epoch))
-        by_thread = (reader != NOBODY) & ~rows_of(self.read_in_bulk, size)[rows]
+        by_thread = (reader != NO_THREAD) & ~rows_of(self.read_in_bulk, size)[rows]
         unfenced = by_thread & self._is_unfenced(thread, reader, epoch)
         if unfenced.any():
             report(
@@ -87,14 +89,14 @@ class Shadow(History):
 
     def _is_unfenced(self, thread: int, others: np.ndarray, epochs: np.ndarray) -> np.ndarray:
         """Which accesses of others a thread has synchronised with, but not by a proxy fence."""
-        seen, proxied = self._order.seen[thread, others], self._order.proxied[thread, others]
+        seen, proxied = self._clocks.seen[thread, others], self._clocks.proxied[thread, others]
         return (epochs <= seen) & (epochs > proxied)
 
-    def _check_matrix_reads(
+    def _check_wgmma_reads(
         self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
     ) -> None:
         """Checks that no wgmma may still read what `threads` write."""
-        for warpgroup, reads in enumerate(self.matrix_reads):
+        for warpgroup, reads in enumerate(self.wgmma_reads):
             by_byte = rows_of(reads, size)[rows]
             if not by_byte.any():
                 continue
@@ -113,7 +115,7 @@ class Shadow(History):
                 continue
             unseen = np.any(
                 [
-                    at > self._order.seen[threads, first + warp * WARP]
+                    at > self._clocks.seen[threads, first + warp * WARP]
                     for at, warp in zip(waited, warps, strict=True)
                 ],
                 axis=0,
@@ -138,7 +140,7 @@ class Shadow(History):
                 "before it",
             )
 
-    def _check_tensor_reads(
+    def _check_tcgen05_reads(
         self,
         threads: np.ndarray,
         rows: np.ndarray,
@@ -148,15 +150,15 @@ class Shadow(History):
     ) -> None:
         """Checks that no tcgen05.mma or cp may still read what `threads` write."""
         column, commit, op = (rows_of(of_bytes, size)[rows] for of_bytes in reads)
-        unseen = (column != NOBODY) & (commit > self._order.seen[threads[:, None], column])
+        unseen = (column != NO_THREAD) & (commit > self._clocks.seen[threads[:, None], column])
         if unseen.any():
             missing = "a wait for the mbarrier of its tcgen05.commit (mbarrier.try_wait) is"
-            if (commit == self._order.epoch[column])[unseen].any():
+            if (commit == self._clocks.epoch[column])[unseen].any():
                 missing = "tcgen05.commit, and a wait for its mbarrier, are"
             report(
                 ViolationKind.OVERWRITTEN,
                 f"writes {self._where(rows, unseen)}, which the "
-                f"{self._tensor_readers[op[unseen][0]]} at "
+                f"{self._tcgen05_readers[op[unseen][0]]} at "
                 f"{format_location(self._locations[op[unseen][0]])} may still be reading: {missing} "
                 "missing before it",
             )
@@ -166,7 +168,7 @@ class Shadow(History):
     ) -> None:
         """Says that an access is not ordered after the write of what it accesses."""
         size = unseen.shape[1]
-        bulk = unseen & (rows_of(self.writer, size)[rows] >= self._order.threads)
+        bulk = unseen & (rows_of(self.writer, size)[rows] >= self._clocks.threads)
         if bulk.any():
             self._report_bulk(does, rows, bulk, report)
         if (unseen := unseen & ~bulk).any():
@@ -195,14 +197,14 @@ class Shadow(History):
         thread = threads[:, None]
         writer = rows_of(self.writer, size)[rows]
         unseen = rows_of(self.written, size)[rows] & ~copying
-        unseen &= rows_of(self.write_epoch, size)[rows] > self._order.seen[thread, writer]
+        unseen &= rows_of(self.write_epoch, size)[rows] > self._clocks.seen[thread, writer]
         if unseen.any():
             self._report_unseen("reads", threads, rows, unseen, report)
         rows_of(self.reader, size)[rows] = thread
-        rows_of(self.read_epoch, size)[rows] = self._order.epoch[thread]
+        rows_of(self.read_epoch, size)[rows] = self._clocks.epoch[thread]
         rows_of(self.read_in_bulk, size)[rows] = False
 
-    def check_matrix_read(self, warpgroup: int, group: int, at: np.ndarray, report: Report) -> None:
+    def check_wgmma_read(self, warpgroup: int, group: int, at: np.ndarray, report: Report) -> None:
         """Checks that wgmma of a warpgroup may read bytes now, and notes that its group does.
 
         Args:
@@ -213,9 +215,9 @@ class Shadow(History):
         """
         first = self._threads.start + warpgroup * WARPGROUP
         self._check_async_read("wgmma", slice(first, first + WARPGROUP), at, report)
-        self.matrix_reads[warpgroup, at] = group
+        self.wgmma_reads[warpgroup, at] = group
 
-    def check_tensor_read(
+    def check_tcgen05_read(
         self, name: str, thread: int, column: int, at: np.ndarray, op: int, report: Report
     ) -> None:
         """Checks that an instruction of a thread may read bytes now, and notes that it does.
@@ -223,16 +225,16 @@ class Shadow(History):
         Args:
             name: the instruction's, "tcgen05.mma" or "tcgen05.cp".
             thread: who issues it, by the number in the cluster.
-            column: of that thread's commits in `Order`.
+            column: of that thread's commits in `VectorClocks`.
             at: positions in shared memory, one for each byte read.
             op: the instruction's number.
             report: takes what is wrong.
         """
         self._check_async_read(name, slice(thread, thread + 1), at, report)
-        self._tensor_readers[op] = name
-        if self.tensor_reads is None:
-            self.tensor_reads = np.full((3, len(self.written)), NOBODY, np.int32)
-        self.tensor_reads[:, at] = [[column], [self._order.epoch[column]], [op]]
+        self._tcgen05_readers[op] = name
+        if self.tcgen05_reads is None:
+            self.tcgen05_reads = np.full((3, len(self.written)), NO_THREAD, np.int32)
+        self.tcgen05_reads[:, at] = [[column], [self._clocks.epoch[column]], [op]]
 
     def started_bulk_read(
         self, thread: int, copy: int, at: np.ndarray, op: int, report: Report
@@ -255,7 +257,7 @@ class Shadow(History):
         mine = at[self.bulk_reads[at] == copy]
         self.bulk_reads[mine] = 0
         self.reader[mine] = thread
-        self.read_epoch[mine] = self._order.epoch[thread]
+        self.read_epoch[mine] = self._clocks.epoch[thread]
         self.read_in_bulk[mine] = True
         del self._bulk_readers[copy]
 
@@ -268,11 +270,11 @@ class Shadow(History):
             blank = ~written & ~copying
             if blank.any():
                 self._report_blank(at, blank, report)
-        seen, proxied = self._order.horizon(threads)
+        seen, proxied = self._clocks.seen_by_all(threads)
         writer, epoch = self.writer[at], self.write_epoch[at]
         hidden = (epoch > proxied[writer]) & written & ~copying
         if hidden.any():
-            bulk = hidden & (writer >= self._order.threads)
+            bulk = hidden & (writer >= self._clocks.threads)
             if bulk.any():
                 self._report_bulk(f"{name} reads", at, bulk, report)
             if (hidden := hidden & ~bulk).any():
@@ -296,7 +298,7 @@ class Shadow(History):
         if not apart.any():
             missing = "smem.fence (fence.proxy.async) is missing between the write and the"
             report(ViolationKind.UNFENCED, f"{reads}: {missing} {name}")
-        elif (epoch <= self._order.proxied[writer, writer])[apart].all():
+        elif (epoch <= self._clocks.proxied[writer, writer])[apart].all():
             report(ViolationKind.RACE, f"{reads}: {barrier} is missing after smem.fence")
         else:
             missing = f"smem.fence (fence.proxy.async) and {barrier} are missing between them"

@@ -8,12 +8,12 @@ from ..convergent import ConvergentThreads
 from ..cta import Cta
 from ..errors import Stop, ViolationKind
 from ..lanes import WARP
+from ..tensor_core.operand_reads import bytes_read
 from ..tensor_core.operands import matrix_bytes
-from ..tensor_core.reads import bytes_read
 from .descriptors import UnknownInstruction, matrix
-from .order import of_cluster
 from .pairs import ctas_of
-from .tensor_memory import LANES, Cells, of_cta, split, wrong
+from .tcgen05_clocks import of_cluster
+from .tensor_memory import LANES, Cells, of_cta, report_misuse, split
 
 #: Bytes that each row of shape 32x128b has.
 _ROW_BYTES = 16
@@ -50,7 +50,9 @@ def execute(
     at = bytes_read(convergent, "rows", source, 1)
     lane, column = split(address)
     if lane:
-        wrong(convergent, f"copies to lane {lane} of tensor memory; expected 0 for shape 32x128b")
+        report_misuse(
+            convergent, f"copies to lane {lane} of tensor memory; expected 0 for shape 32x128b"
+        )
     cells = Cells(*np.ix_(np.arange(LANES), column + np.arange(_ROW_BYTES // 4)))
     for cta in ctas_of(convergent, group):
         _copy(convergent, cta, int(convergent.threads[row]), source, at, cells)
@@ -67,10 +69,10 @@ def _copy(
     """Copies what a CTA has at addresses, `source`, and so at positions, `at`, to its cells."""
     column, number = of_cluster(cta.cluster).column(thread), convergent.current.number
     report, memory = cta.reporter(convergent), of_cta(cta)
-    cta.shadow.check_tensor_read("tcgen05.cp", thread, column, at, number, report)
+    cta.shadow.check_tcgen05_read("tcgen05.cp", thread, column, at, number, report)
     memory.check_allocated(convergent, cells, "writes")
     if cta is not convergent.cta:
-        cta.note_sent(convergent, column)
-    memory.shadow.copy(convergent, thread, cells)
+        cta.note_incoming(convergent, column)
+    memory.shadow.cp(convergent, thread, cells)
     words = cta.shared.load(source, 1)[..., 0].view(np.uint32)
     memory.data[cells.lanes, cells.columns] = np.tile(words, (LANES // WARP, 1))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..tensor_core.multiplicands import Multiplicand
 from ..tensor_core.operands import K_BYTES, LONG_K_BYTES, Matrix
-from .narrow_floats import TENSOR_MULTIPLICANDS
+from .narrow_floats import TCGEN05_MULTIPLICANDS
 
 #: What the mode of swizzling holds: what it swizzles within, and what it moves as a whole, in bytes.
 _SWIZZLES = {0: (16, 16), 1: (128, 32), 2: (128, 16), 4: (64, 16), 6: (32, 16)}
@@ -117,9 +117,10 @@ def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
         raise UnknownInstruction("is sparse")
     types = _TYPES[kind]
     a, b = (
-        meant(f"the type of {name}", bits >> at & 7, types) for name, at in (("A", 7), ("B", 10))
+        decode_field(f"the type of {name}", bits >> at & 7, types)
+        for name, at in (("A", 7), ("B", 10))
     )
-    accumulator = meant("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
+    accumulator = decode_field("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
     if kind == "f16" and a != b:
         raise UnknownInstruction(f"multiplies {a} by {b}")
     if accumulator == "f16" and a == "bf16":
@@ -132,16 +133,16 @@ def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
     if negates and kind == "i8":
         raise ValueError(f"it negates, which kind::{kind} does not")
     m, n = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3
-    a_mn_major, b_mn_major = majors(bits, a, b)
+    a_mn_major, b_mn_major = decode_majorness(bits, a, b)
     if m not in (64 * group, 128 * group):
         raise ValueError(f"M is {m}; expected {64 * group} or {128 * group}")
-    eight_bits = TENSOR_MULTIPLICANDS[b].dtype.itemsize == 1
+    eight_bits = TCGEN05_MULTIPLICANDS[b].dtype.itemsize == 1
     check_n(n, kind == "i8", b_mn_major and eight_bits, group)
     return Instruction(
         m,
         n,
-        TENSOR_MULTIPLICANDS[a],
-        TENSOR_MULTIPLICANDS[b],
+        TCGEN05_MULTIPLICANDS[a],
+        TCGEN05_MULTIPLICANDS[b],
         accumulator,
         a_mn_major,
         b_mn_major,
@@ -151,7 +152,7 @@ def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
     )
 
 
-def meant(what: str, code: int, codes: dict[int, str]) -> str:
+def decode_field(what: str, code: int, codes: dict[int, str]) -> str:
     """What a field's code means."""
     if code not in codes:
         known = ", ".join(f"{its} ({meaning})" for its, meaning in codes.items())
@@ -159,11 +160,11 @@ def meant(what: str, code: int, codes: dict[int, str]) -> str:
     return codes[code]
 
 
-def majors(bits: int, a: str, b: str) -> tuple[bool, bool]:
+def decode_majorness(bits: int, a: str, b: str) -> tuple[bool, bool]:
     """Whether A is M-major, and B N-major."""
     found = bool(bits >> 15 & 1), bool(bits >> 16 & 1)
     for name, type_, letter, mn_major in zip("AB", (a, b), "MN", found, strict=True):
-        if mn_major and TENSOR_MULTIPLICANDS[type_].is_padded:
+        if mn_major and TCGEN05_MULTIPLICANDS[type_].is_padded:
             raise UnknownInstruction(f"has an {letter}-major {name} of {type_}")
     return found
 

@@ -54,7 +54,7 @@ def _narrow(k: int, smallest_exponent: int, dtype: type, bits: int, count: int) 
 
 
 #: What `tcgen05` multiplies, by the ISA's names; of e2m1 the padded form, and that of two a byte.
-TENSOR_MULTIPLICANDS: dict[str, Multiplicand] = MULTIPLICANDS | {
+TCGEN05_MULTIPLICANDS: dict[str, Multiplicand] = MULTIPLICANDS | {
     "e2m3": _narrow(32, 0, ml_dtypes.float6_e2m3fn, 6, 16),
     "e3m2": _narrow(32, -2, ml_dtypes.float6_e3m2fn, 6, 16),
     "e2m1": _narrow(32, 0, ml_dtypes.float4_e2m1fn, 4, 16),

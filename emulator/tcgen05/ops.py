@@ -14,16 +14,16 @@ from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..rules.mbarriers import count_arrivals, known, located
+from ..rules.mbarriers import count_arrivals, mbarrier_addresses, mbarrier_at
 from ..types import is_pointer, shape_of, space_of
 from ..warps import full_warps
 from .cp import execute as copy
 from .descriptors import KINDS, UnknownInstruction
 from .fragments import SHAPES, cells_of, lanes_of
 from .mma import Scaling, execute
-from .order import of_cluster as tensor_order
 from .pairs import pair_of
-from .tensor_memory import Cells, TensorMemory, of_cta, split, wrong
+from .tcgen05_clocks import of_cluster as tcgen05_clocks
+from .tensor_memory import Cells, TensorMemory, of_cta, report_misuse, split
 
 
 def group_of(op: Op, name: str = "group") -> int:
@@ -33,7 +33,7 @@ def group_of(op: Op, name: str = "group") -> int:
         EmulationError: if another op of the kernel has said something else.
     """
     found = 2 if "cta_2" in op.text(name) else 1
-    op.agree("cta_group", str(found))
+    op.check_agrees("cta_group", str(found))
     return found
 
 
@@ -43,9 +43,9 @@ def _one(convergent: ConvergentThreads, warp: int, value: np.ndarray, what: str)
     Raises:
         Stop: if they disagree, which is reported.
     """
-    of_warp = convergent.spread(value)[convergent.lanes.threads // WARP == warp]
+    of_warp = convergent.broadcast(value)[convergent.lanes.threads // WARP == warp]
     if (of_warp != of_warp[0]).any():
-        wrong(convergent, f"has {what} that the threads of warp {warp} disagree on")
+        report_misuse(convergent, f"has {what} that the threads of warp {warp} disagree on")
     return int(of_warp[0])
 
 
@@ -58,7 +58,7 @@ def _alone(convergent: ConvergentThreads) -> int | None:
     if not others:
         return int(warp)
     of_warp = convergent.lanes.threads // WARP
-    convergent.part(
+    convergent.diverge(
         [(convergent.lanes.where(of_warp == w), ConvergentThreads.repeat) for w in (warp, *others)]
     )
     return None
@@ -80,7 +80,7 @@ def _allocate(op: Op) -> Any:
         raw = np.array([[start]], np.uint32).view(np.uint8)
         store(convergent, np.array([address]), space, raw, 4, convergent.lanes.threads[:1])
         # All threads of the warp may read what was written (9.7.16.6.1), and no others.
-        convergent.cta.order.synchronise(convergent.threads)
+        convergent.cta.clocks.synchronise(convergent.threads)
 
     return step
 
@@ -107,7 +107,7 @@ def _allocated_by_pair(
         assert first is not None and first == second
         return first
 
-    return pair.together(
+    return pair.execute_together(
         convergent,
         warp,
         f"allocates {count} columns of tensor memory and has {address:#x} for their address",
@@ -133,12 +133,12 @@ def _free(op: Op) -> Any:
             memory.free(at)
             return
         pair = pair_of(convergent)
-        pair.together(
+        pair.execute_together(
             convergent,
             warp,
             f"frees {count} columns of tensor memory at {at:#010x}",
             lambda: memory.check_free(convergent, at, count),
-            lambda: pair.each(lambda memory: memory.free(at)),
+            lambda: pair.for_each(lambda memory: memory.free(at)),
         )
 
     return step
@@ -157,8 +157,8 @@ def _relinquish(op: Op) -> Any:
             return
         pair = pair_of(convergent)
         words = "gives up the right to allocate tensor memory"
-        pair.together(
-            convergent, warp, words, lambda: None, lambda: pair.each(TensorMemory.relinquish)
+        pair.execute_together(
+            convergent, warp, words, lambda: None, lambda: pair.for_each(TensorMemory.relinquish)
         )
 
     return step
@@ -195,7 +195,7 @@ def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
     a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
-        columns = [convergent.spread(convergent.checked(value)) for value in operands]
+        columns = [convergent.broadcast(convergent.checked(value)) for value in operands]
         for row in range(convergent.lanes.count):
             d, a, b, descriptor, adds, *factors = (int(column[row]) for column in columns)
             left, scaling = (a, a_in_tensor_memory), Scaling(block, *factors) if block else None
@@ -215,7 +215,7 @@ def _copy(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
         addresses, descriptors = (
-            convergent.spread(convergent.checked(value)) for value in operands
+            convergent.broadcast(convergent.checked(value)) for value in operands
         )
         for row in range(convergent.lanes.count):
             try:
@@ -231,16 +231,16 @@ def _commit(op: Op) -> Any:
     group_of(op)
 
     def step(convergent: ConvergentThreads, pointer: Any, mask: Any = None) -> None:
-        masks = None if mask is None else convergent.spread(convergent.checked(mask))
-        order = tensor_order(convergent.cta.cluster)
-        for cta, at, threads in located(op, convergent, pointer):
+        masks = None if mask is None else convergent.broadcast(convergent.checked(mask))
+        order = tcgen05_clocks(convergent.cta.cluster)
+        for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
             for thread in threads:
                 row = int(np.flatnonzero(convergent.threads == thread)[0])
                 ctas = [cta] if masks is None else _named(convergent, int(masks[row]))
-                barriers = [(b, known(convergent, b, at, np.array([thread]))) for b in ctas]
+                barriers = [(b, mbarrier_at(convergent, b, at, np.array([thread]))) for b in ctas]
                 for other, _ in barriers:
                     if other is not convergent.cta:
-                        other.note_sent(convergent, int(thread))
+                        other.note_incoming(convergent, int(thread))
                 passed = order.commit(int(thread))
                 for _, barrier in barriers:
                     barrier.release(*passed)
@@ -270,7 +270,7 @@ def _fence(op: Op) -> Any:
         if before:
             of_cta(convergent.cta).shadow.fence_before(convergent.lanes.threads)
         else:
-            tensor_order(convergent.cta.cluster).fence_after(convergent.threads)
+            tcgen05_clocks(convergent.cta.cluster).fence_after(convergent.threads)
 
     return step
 
@@ -302,7 +302,7 @@ def _cells(
         for warp in full_warps(convergent):
             lane, column = split(_one(convergent, warp, addresses, "an address"))
             if lane % height:
-                wrong(
+                report_misuse(
                     convergent,
                     f"{does} tensor memory from lane {lane} on; expected a multiple of {height} for "
                     f"shape {shape}",
@@ -336,7 +336,7 @@ def _store(op: Op) -> Any:
         raise op.refuse("has an offset, which shapes of one part have not")
 
     def step(convergent: ConvergentThreads, address: Any, value: Any) -> None:
-        memory, values = of_cta(convergent.cta), convergent.spread(convergent.checked(value))
+        memory, values = of_cta(convergent.cta), convergent.broadcast(convergent.checked(value))
         rows = iter(values.reshape(-1, WARP, values.shape[1]))
         for warp, at in cells(convergent, address):
             memory.shadow.store(convergent, warp, at)

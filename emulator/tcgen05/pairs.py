@@ -7,54 +7,54 @@ from dataclasses import dataclass, field
 
 from ..convergent import ConvergentThreads
 from ..cta import Cta
-from .tensor_memory import TensorMemory, of_cta, wrong
+from .tensor_memory import TensorMemory, of_cta, report_misuse
 
-_KEY = "tensor pairs"
+_KEY = "CTA pairs"
 
 
 @dataclass
-class _Taking:
+class _Participant:
     """A warp that takes part in an instruction of both CTAs.
 
     Attributes:
         warp: its number in its CTA.
-        said: what it gives to the instruction.
+        arguments: what it gives to the instruction.
         result: what the instruction gives; None until it is executed.
     """
 
     warp: int
-    said: str
+    arguments: str
     result: int | None = None
 
 
 @dataclass
-class Pair:
+class CtaPair:
     """Two CTAs.
 
     Attributes:
         ctas: by their rank.
-        taking: for each instruction by its name, who takes part, by the rank of the CTA.
+        participants: for each instruction by its name, who takes part, by the rank of the CTA.
     """
 
     ctas: tuple[Cta, Cta]
-    taking: dict[str, dict[int, _Taking]] = field(default_factory=dict)
+    participants: dict[str, dict[int, _Participant]] = field(default_factory=dict)
 
     @property
     def memories(self) -> list[TensorMemory]:
         """The tensor memory of each CTA."""
         return [of_cta(cta) for cta in self.ctas]
 
-    def each(self, do: Callable[[TensorMemory], None]) -> int:
+    def for_each(self, do: Callable[[TensorMemory], None]) -> int:
         """Does something to the tensor memory of each CTA; an instruction that gives nothing."""
         for memory in self.memories:
             do(memory)
         return 0
 
-    def together(
+    def execute_together(
         self,
         convergent: ConvergentThreads,
         warp: int,
-        said: str,
+        arguments: str,
         begin: Callable[[], None],
         execute: Callable[[], int],
         ready: Callable[[], bool] = lambda: True,
@@ -65,7 +65,7 @@ class Pair:
         Args:
             convergent: the threads.
             warp: which of their warps takes part.
-            said: what it gives to the instruction, in words; both must say the same.
+            arguments: what it gives to the instruction, in words; both must say the same.
             begin: is called once for each warp, when it takes part.
             execute: is called once, when both do.
             ready: whether it can be.
@@ -74,42 +74,42 @@ class Pair:
             Stop: if the warps say different things, which is reported.
         """
         name = convergent.current.name
-        taking, rank = self.taking.setdefault(name, {}), convergent.cta.rank
-        if rank not in taking:
+        participants, rank = self.participants.setdefault(name, {}), convergent.cta.rank
+        if rank not in participants:
             begin()
-            taking[rank] = _Taking(warp, said)
-        mine = taking[rank]
+            participants[rank] = _Participant(warp, arguments)
+        mine = participants[rank]
         if mine.warp != warp:
             words = f"warp {mine.warp} of its CTA, which executes {name} before it"
-            convergent.wait(lambda: taking.get(rank) is not mine, words, again=True)
+            convergent.wait(lambda: participants.get(rank) is not mine, words, again=True)
             return None
 
-        def both() -> _Taking | None:
-            other = taking.get(rank ^ 1)
+        def both() -> _Participant | None:
+            other = participants.get(rank ^ 1)
             return other if other and other.result is None and ready() else None
 
         other = both()
         if mine.result is None and other:
-            if other.said != said:
-                wrong(
+            if other.arguments != arguments:
+                report_misuse(
                     convergent,
-                    f"{said}, but CTA {rank ^ 1} of the cluster {other.said}; the CTAs of a pair must "
+                    f"{arguments}, but CTA {rank ^ 1} of the cluster {other.arguments}; the CTAs of a pair must "
                     "do the same",
                 )
             mine.result = other.result = execute()
         if mine.result is None:
             words = f"CTA {rank ^ 1} of the cluster, which must execute {name} with it"
-            if rank ^ 1 in taking:
+            if rank ^ 1 in participants:
                 words = "columns of tensor memory to be freed"
             convergent.wait(
                 lambda: mine.result is not None or both() is not None, words, again=True
             )
             return None
-        del taking[rank]
+        del participants[rank]
         return mine.result
 
 
-def pair_of(convergent: ConvergentThreads) -> Pair:
+def pair_of(convergent: ConvergentThreads) -> CtaPair:
     """The pair that a convergent's CTA belongs to.
 
     Raises:
@@ -119,12 +119,12 @@ def pair_of(convergent: ConvergentThreads) -> Pair:
     even = rank & ~1
     ctas = cluster.ctas[even : even + 2]
     if len(ctas) < 2:
-        wrong(
+        report_misuse(
             convergent,
             f"is of a pair of CTAs, but CTA {rank} of a cluster of {len(cluster.ctas)} is in none; "
             "expected a cluster of an even number of CTAs",
         )
-    return cluster.state.setdefault(_KEY, {}).setdefault(even, Pair((ctas[0], ctas[1])))
+    return cluster.state.setdefault(_KEY, {}).setdefault(even, CtaPair((ctas[0], ctas[1])))
 
 
 def ctas_of(convergent: ConvergentThreads, group: int) -> tuple[Cta, ...]:

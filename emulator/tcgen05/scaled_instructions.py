@@ -9,10 +9,10 @@ from .descriptors import (
     Scales,
     UnknownInstruction,
     check_n,
-    majors,
-    meant,
+    decode_field,
+    decode_majorness,
 )
-from .narrow_floats import TENSOR_MULTIPLICANDS
+from .narrow_floats import TCGEN05_MULTIPLICANDS
 
 #: For each kind, and each number of elements that share a factor, the types of factors by their codes.
 _FACTORS = {
@@ -55,15 +55,16 @@ def scaled_instruction(bits: int, kind: str, block: int, group: int = 1) -> Inst
         raise UnknownInstruction("is sparse")
     types = FLOATS_OF_8 if wide else {1: "e2m1x2"}
     a, b = (
-        meant(f"the type of {name}", bits >> at & 7, types) for name, at in (("A", 7), ("B", 10))
+        decode_field(f"the type of {name}", bits >> at & 7, types)
+        for name, at in (("A", 7), ("B", 10))
     )
-    factors = meant("the type of the scale factors", bits >> 23 & 1, _FACTORS[kind, block])
+    factors = decode_field("the type of the scale factors", bits >> 23 & 1, _FACTORS[kind, block])
     m, n = (bits >> 27 & 3) << 7, (bits >> 17 & 63) << 3
     if (m, group) == (128, 2):
         raise UnknownInstruction("scales 64 rows in each block of a pair")
     if m != 128 * group:
         raise ValueError(f"M is {m}; expected {128 * group}")
-    a_mn_major, b_mn_major = majors(bits, a, b)
+    a_mn_major, b_mn_major = decode_majorness(bits, a, b)
     check_n(n, False, b_mn_major, group)
     k_bytes = LONG_K_BYTES if bits >> 31 else K_BYTES
     scales = Scales(block, factors, bits >> 29 & 3, bits >> 4 & 3)
@@ -77,8 +78,8 @@ def scaled_instruction(bits: int, kind: str, block: int, group: int = 1) -> Inst
     return Instruction(
         m,
         n,
-        TENSOR_MULTIPLICANDS[a],
-        TENSOR_MULTIPLICANDS[b],
+        TCGEN05_MULTIPLICANDS[a],
+        TCGEN05_MULTIPLICANDS[b],
         "f32",
         a_mn_major,
         b_mn_major,

@@ -15,7 +15,7 @@ from ..convergent import ConvergentThreads
 from ..lanes import WARP
 from ..tensor_core.multiplicands import Multiplicand
 from .descriptors import Scales
-from .tensor_memory import LANES, Cells, TensorMemory, split, wrong
+from .tensor_memory import LANES, Cells, TensorMemory, report_misuse, split
 
 #: Columns that a word of 128 rows takes.
 _COLUMNS = LANES // WARP
@@ -61,26 +61,28 @@ def scaled(
     count = numbers.shape[1] // scales.block
     lane, column = split(address)
     if lane:
-        wrong(
+        report_misuse(
             convergent, f"has scale factors of {name} at lane {lane} of tensor memory; expected 0"
         )
     quarter, row, word = np.ogrid[: LANES // WARP, :rows, : (first + count - 1) // 4 + 1]
     per_word = -(-rows // LANES) * _COLUMNS
     cells = Cells(quarter * WARP + row % WARP, column + row // WARP + word * per_word)
     memory.check_allocated(convergent, cells, f"reads scale factors of {name} from")
-    memory.shadow.take(convergent, thread, cells)
+    memory.shadow.mma_operand(convergent, thread, cells)
     words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
     held = words.view(np.uint8)[..., first : first + count]
     if (held != held[0]).any():
         at = int(np.flatnonzero((held != held[0]).any(axis=(0, 2)))[0])
         letter = "row" if name == "A" else "column"
-        wrong(
+        report_misuse(
             convergent,
             f"has scale factors of {name} that are not the same in each quarter of the lanes, at first "
             f"of {letter} {at}: {_bytes(held[:, at])}",
         )
     if scales.factors == "ue4m3" and held.max() > _MOST:
-        wrong(convergent, f"has scale factors of {name} with a sign bit, which ue4m3 has not")
+        report_misuse(
+            convergent, f"has scale factors of {name} with a sign bit, which ue4m3 has not"
+        )
     factors = held[0].view(_DTYPES[scales.factors]).astype(np.float64)
     return numbers * np.repeat(factors, scales.block, axis=1)
 

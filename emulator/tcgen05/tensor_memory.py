@@ -11,7 +11,7 @@ from ..convergent import ConvergentThreads
 from ..cta import Cta
 from ..errors import Stop, ViolationKind
 from ..lanes import WARP
-from .shadow import TensorShadow
+from .tensor_memory_shadow import TensorMemoryShadow
 
 LANES = 128
 COLUMNS = 512
@@ -52,7 +52,7 @@ class TensorMemory:
 
     def __init__(self, cta: Cta) -> None:
         self.cta, self.data = cta, np.zeros((LANES, COLUMNS), np.uint32)
-        self.shadow = TensorShadow(cta, self.data.shape)
+        self.shadow = TensorMemoryShadow(cta, self.data.shape)
         self.allocated: dict[int, int] = {}
         self.smallest = COLUMNS
         self.relinquished = False
@@ -67,15 +67,17 @@ class TensorMemory:
             Stop: if a CTA cannot allocate that, which is reported.
         """
         if count & count - 1 or not _LEAST <= count <= COLUMNS:
-            wrong(
+            report_misuse(
                 convergent,
                 f"allocates {count} columns of tensor memory; expected a power of two from {_LEAST} to "
                 f"{COLUMNS}",
             )
         if self.relinquished:
-            wrong(convergent, "allocates tensor memory after tcgen05.relinquish_alloc_permit")
+            report_misuse(
+                convergent, "allocates tensor memory after tcgen05.relinquish_alloc_permit"
+            )
         if count > self.smallest:
-            wrong(
+            report_misuse(
                 convergent,
                 f"allocates {count} columns of tensor memory after {self.smallest}; a CTA's "
                 "allocations must not grow",
@@ -90,7 +92,7 @@ class TensorMemory:
         start = self._room(count)
         if start is not None:
             self.allocated[start], self.smallest = count, count
-            self.shadow.forget(slice(start, start + count))
+            self.shadow.reset(slice(start, start + count))
         return start
 
     def has_room(self, count: int) -> bool:
@@ -109,7 +111,7 @@ class TensorMemory:
         """
         lane, start = split(address)
         if lane or self.allocated.get(start) != count:
-            wrong(
+            report_misuse(
                 convergent,
                 f"frees {count} columns of tensor memory at {address:#010x}; allocated "
                 f"{self._allocations()}",
@@ -141,7 +143,7 @@ class TensorMemory:
             convergent.cta.report_at(
                 convergent,
                 ViolationKind.TENSOR_MEMORY,
-                f"the last thread{self.cta.named} returns, but of tensor memory there "
+                f"the last thread{self.cta.label} returns, but of tensor memory there "
                 f"{self._allocations()} allocated: tcgen05.dealloc is missing before it",
             )
 
@@ -155,9 +157,9 @@ class TensorMemory:
         """
         inside = cells.lanes.max() < LANES and cells.columns.max() < COLUMNS
         if not inside or not self._is_allocated()[cells.columns].all():
-            wrong(
+            report_misuse(
                 convergent,
-                f"{does} {cells} of tensor memory{self.cta.named}; allocated {self._allocations()}",
+                f"{does} {cells} of tensor memory{self.cta.label}; allocated {self._allocations()}",
             )
 
     def check_quarter(
@@ -170,7 +172,7 @@ class TensorMemory:
         """
         first = warp % 4 * WARP
         if cells.lanes.min() < first or cells.lanes.max() >= first + WARP:
-            wrong(
+            report_misuse(
                 convergent,
                 f"{does} {cells} of tensor memory; warp {warp} reaches lanes {first} to "
                 f"{first + WARP - 1} only",
@@ -189,7 +191,7 @@ def split(address: int) -> tuple[int, int]:
     return address >> 16 & 0xFFFF, address & 0xFFFF
 
 
-def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
+def report_misuse(convergent: ConvergentThreads, message: str) -> NoReturn:
     """Notes that tensor memory is used in a way that it cannot be, and stops."""
     convergent.cta.report_at(convergent, ViolationKind.TENSOR_MEMORY, message)
     raise Stop

@@ -14,7 +14,7 @@ from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import SIZE
 from ..types import space_of
-from .bulk_tensor_ops import deliver, targets
+from .bulk_tensor_ops import deliver, target_ctas
 from .tensor_map import UNIT
 
 
@@ -24,10 +24,12 @@ def _load(op: Op) -> Any:
     space = space_of(str(op.operand_types[0]))
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
-        given = [convergent.spread(convergent.checked(value)) for value in operands[: 4 + has_mask]]
+        given = [
+            convergent.broadcast(convergent.checked(value)) for value in operands[: 4 + has_mask]
+        ]
         for row, thread in enumerate(convergent.threads):
             start, source, barrier, size, *mask = (int(value[row]) for value in given)
-            ctas = targets(op, convergent, space, start, *mask)
+            ctas = target_ctas(op, convergent, space, start, *mask)
             start &= (1 << RANK_SHIFT) - 1
             _check(convergent, start, source, size)
             who = np.array([thread])

@@ -21,7 +21,7 @@ from ..errors import Stop, ViolationKind
 from ..memory import CLUSTER, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
-from ..rules.mbarriers import SIZE, count_bytes, known
+from ..rules.mbarriers import SIZE, add_tx_count, mbarrier_at
 from ..rules.shadow import Report
 from ..types import signed, space_of
 from .tensor_map import UNIT, TensorMap
@@ -30,7 +30,7 @@ _KEY = "bulk groups"
 
 
 @dataclass(frozen=True)
-class _Read:
+class _BulkRead:
     """A store that may still read shared memory.
 
     Attributes:
@@ -49,7 +49,7 @@ class _Read:
 
 
 @dataclass
-class _Groups:
+class _BulkGroups:
     """The bulk groups of a CTA's threads.
 
     Attributes:
@@ -60,12 +60,12 @@ class _Groups:
 
     committed: np.ndarray
     copies: int = 0
-    under_way: list[_Read] = field(default_factory=list)
+    under_way: list[_BulkRead] = field(default_factory=list)
 
 
-def _groups(cta: Cta) -> _Groups:
+def _groups(cta: Cta) -> _BulkGroups:
     if _KEY not in cta.state:
-        cta.state[_KEY] = _Groups(np.zeros(cta.threads, np.int32))
+        cta.state[_KEY] = _BulkGroups(np.zeros(cta.threads, np.int32))
         cta.at_exit.append(_check_read)
     return cta.state[_KEY]
 
@@ -78,7 +78,7 @@ def _check_read(convergent: ConvergentThreads) -> None:
         cta.report_at(
             convergent,
             ViolationKind.EXITED,
-            f"the last thread{cta.named} returns, but the bulk store at {where} may still read its "
+            f"the last thread{cta.label} returns, but the bulk store at {where} may still read its "
             "memory: nvvm.cp.async.bulk.wait_group 0 by the thread that issued it is missing before it",
         )
 
@@ -86,15 +86,15 @@ def _check_read(convergent: ConvergentThreads) -> None:
 # -- what both take --------------------------------------------------------------------------------
 
 
-def _each(
+def _copies_of(
     op: Op, convergent: ConvergentThreads, map_: Any, coordinates: Sequence[Any], *others: Any
 ) -> Iterator[tuple[int, TensorMap, list[int], list[int]]]:
     """The copies that a convergent's threads issue: the row of each among them, its tensor map, its
     coordinates, and its other operands."""
     maps = convergent.cta.launch.tensor_maps
-    addresses = convergent.spread(convergent.checked(map_))
-    at = [convergent.spread(signed(convergent.checked(value))) for value in coordinates]
-    given = [convergent.spread(convergent.checked(value)) for value in others]
+    addresses = convergent.broadcast(convergent.checked(map_))
+    at = [convergent.broadcast(signed(convergent.checked(value))) for value in coordinates]
+    given = [convergent.broadcast(convergent.checked(value)) for value in others]
     for row, address in enumerate(addresses):
         if int(address) not in maps:
             raise op.refuse("is given a pointer that is no tensor map")
@@ -107,7 +107,9 @@ def _each(
         yield row, found, [int(c[row]) for c in at], [int(value[row]) for value in given]
 
 
-def _placed(convergent: ConvergentThreads, found: TensorMap, start: int, does: str) -> np.ndarray:
+def _shared_addresses(
+    convergent: ConvergentThreads, found: TensorMap, start: int, does: str
+) -> np.ndarray:
     """Where each 16 bytes of a box lie in a CTA's shared memory.
 
     Raises:
@@ -135,7 +137,7 @@ def _placed(convergent: ConvergentThreads, found: TensorMap, start: int, does: s
     return addresses
 
 
-def _check_place(
+def _check_start(
     convergent: ConvergentThreads, found: TensorMap, at: Sequence[int], does: str
 ) -> None:
     """Checks what the chip stops at: a copy begins at a multiple of 16 bytes of the array's lines, or of
@@ -155,7 +157,9 @@ def _check_place(
         raise Stop
 
 
-def _check_written(convergent: ConvergentThreads, found: TensorMap, at: Sequence[int]) -> None:
+def _check_store_coordinates(
+    convergent: ConvergentThreads, found: TensorMap, at: Sequence[int]
+) -> None:
     """Checks where a store goes: the chip takes no place before an array's first element (measured on
     an H200).
 
@@ -185,12 +189,14 @@ def _load(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, target: Any, map_: Any, *rest: Any) -> None:
         coordinates, others = rest[:rank], [target, *rest[rank : rank + 1 + has_mask]]
-        for row, found, at, (start, barrier, *mask) in _each(
+        for row, found, at, (start, barrier, *mask) in _copies_of(
             op, convergent, map_, coordinates, *others
         ):
-            _check_place(convergent, found, at, "reads")
-            ctas = targets(op, convergent, space, start, *mask)
-            addresses = _placed(convergent, found, start & (1 << RANK_SHIFT) - 1, "writes")
+            _check_start(convergent, found, at, "reads")
+            ctas = target_ctas(op, convergent, space, start, *mask)
+            addresses = _shared_addresses(
+                convergent, found, start & (1 << RANK_SHIFT) - 1, "writes"
+            )
             thread = convergent.threads[row : row + 1]
             # It is at the same place in each CTA.
             list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", thread))
@@ -201,7 +207,7 @@ def _load(op: Op) -> Any:
     return step
 
 
-def targets(
+def target_ctas(
     op: Op, convergent: ConvergentThreads, space: int, start: int, mask: int | None = None
 ) -> list[Cta]:
     """The CTAs to whose shared memory a load writes.
@@ -235,16 +241,16 @@ def deliver(
     data: np.ndarray,
 ) -> None:
     """Writes what a thread loads to one CTA, and completes the bytes at its mbarrier."""
-    barrier = known(convergent, cta, at, thread)
+    barrier = mbarrier_at(convergent, cta, at, thread)
     if barrier.column is None:
-        barrier.column = cta.order.column((cta.rank, at))
-    cta.note_sent(convergent, barrier.column)
+        barrier.column = cta.clocks.column((cta.rank, at))
+    cta.note_incoming(convergent, barrier.column)
     rows = cta.shared.rows(addresses, UNIT)
     cta.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, cta))
     writer = np.array([barrier.column])
     cta.shadow.wrote(writer, rows, UNIT, convergent.current.number)
     cta.shared.store(addresses, data)
-    count_bytes(convergent, barrier, -data.size)
+    add_tx_count(convergent, barrier, -data.size)
 
 
 def _reporter(convergent: ConvergentThreads, cta: Cta) -> Report:
@@ -252,7 +258,7 @@ def _reporter(convergent: ConvergentThreads, cta: Cta) -> Report:
     report = convergent.cta.reporter(convergent)
     if cta is convergent.cta:
         return report
-    return lambda kind, message: report(kind, f"in shared memory{cta.named}, {message}")
+    return lambda kind, message: report(kind, f"in shared memory{cta.label}, {message}")
 
 
 # -- stores ----------------------------------------------------------------------------------------
@@ -268,18 +274,18 @@ def _store(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, map_: Any, source: Any, *rest: Any) -> None:
         cta, groups = convergent.cta, _groups(convergent.cta)
-        for row, found, at, (start,) in _each(op, convergent, map_, rest[:rank], source):
+        for row, found, at, (start,) in _copies_of(op, convergent, map_, rest[:rank], source):
             if found.is_padded:
                 raise op.refuse(
                     f"stores padded elements of {found.element}; the emulator loads them"
                 )
-            _check_place(convergent, found, at, "writes")
-            _check_written(convergent, found, at)
-            addresses = _placed(convergent, found, start, "reads")
+            _check_start(convergent, found, at, "writes")
+            _check_store_coordinates(convergent, found, at)
+            addresses = _shared_addresses(convergent, found, start, "reads")
             thread, groups.copies = int(convergent.lanes.threads[row]), groups.copies + 1
             bytes_ = (addresses[:, None] + np.arange(UNIT) - cta.shared.base).reshape(-1)
             cta.shadow.started_bulk_read(
-                cta.first + thread,
+                cta.first_thread + thread,
                 groups.copies,
                 bytes_,
                 convergent.current.number,
@@ -287,7 +293,7 @@ def _store(op: Op) -> Any:
             )
             group = int(groups.committed[thread])
             groups.under_way.append(
-                _Read(thread, group, groups.copies, bytes_, convergent.current.number)
+                _BulkRead(thread, group, groups.copies, bytes_, convergent.current.number)
             )
             found.write(cta.launch.memory, at, cta.shared.load(addresses, UNIT))
 
@@ -309,11 +315,11 @@ def _wait(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads) -> None:
         cta, groups = convergent.cta, _groups(convergent.cta)
-        left: list[_Read] = []
+        left: list[_BulkRead] = []
         for read in groups.under_way:
             done = read.group < groups.committed[read.thread] - pending
             if done and convergent.lanes.mask[read.thread]:
-                cta.shadow.finished_bulk_read(cta.first + read.thread, read.copy, read.at)
+                cta.shadow.finished_bulk_read(cta.first_thread + read.thread, read.copy, read.at)
             else:
                 left.append(read)
         groups.under_way = left

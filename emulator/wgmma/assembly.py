@@ -45,7 +45,7 @@ class Assembly:
     """An instruction, and the numbers of its operands.
 
     Attributes:
-        form: the instruction.
+        qualifiers: the instruction.
         d: the accumulator's registers.
         a: A's descriptor, or its four registers.
         b: B's descriptor.
@@ -53,7 +53,7 @@ class Assembly:
         scale_d: that says whether it adds to the accumulator, if the text does not.
     """
 
-    form: MmaQualifiers
+    qualifiers: MmaQualifiers
     d: tuple[int, ...]
     a: tuple[int, ...]
     b: int
@@ -63,7 +63,7 @@ class Assembly:
     @property
     def constraints(self) -> dict[int, str]:
         """What each operand is constrained to: `f` and `r` are registers, `l` is a descriptor."""
-        register = "f" if self.form.accumulator.name == "float32" else "r"
+        register = "f" if self.qualifiers.accumulator.name == "float32" else "r"
         found = dict.fromkeys(self.d, register)
         found |= dict.fromkeys(self.a, "r" if len(self.a) > 1 else "l")
         found[self.b] = "l"
@@ -80,11 +80,11 @@ def parse(text: str) -> Assembly | None:
     found = _TEXT.fullmatch(text)
     if not found or not re.fullmatch(f"(?:{_OPERAND})(?:, (?:{_OPERAND}))*", found["operands"]):
         return None
-    said = found.groupdict()
-    a, b = _types(said)
-    n = _columns(said, a)
+    fields = found.groupdict()
+    a, b = _types(fields)
+    n = _columns(fields, a)
     floats, of_16_bits = a.is_float, a.dtype.itemsize == 2
-    operands = re.findall(_OPERAND, said["operands"])
+    operands = re.findall(_OPERAND, fields["operands"])
 
     def take(what: str, pattern: str) -> str:
         if not operands or not re.fullmatch(pattern, operands[0]):
@@ -101,60 +101,60 @@ def parse(text: str) -> Assembly | None:
     d = _numbers(take("the accumulator", r"\{.*\}"))
     left = _numbers(take("A", r"\{.*\}|\$\d+"))
     right = _numbers(take("B", r"\$\d+"))
-    metadata = _numbers(take("metadata", r"\$\d+")) if said["sparse"] else ()
+    metadata = _numbers(take("metadata", r"\$\d+")) if fields["sparse"] else ()
     # All threads give metadata of 8-bit types (measured on an H200).
     selector = take("a selector", "0" if a.dtype.itemsize == 1 else "[01]") if metadata else None
     take("p", "p")
     # What follows is taken in the order of the text.
-    form = MmaQualifiers(
+    qualifiers = MmaQualifiers(
         n,
         a,
         b,
-        ACCUMULATORS[said["d"]],
-        accumulates=said["scale_d"] == "1",
+        ACCUMULATORS[fields["d"]],
+        accumulates=fields["scale_d"] == "1",
         a_sign=sign("scale-a"),
         b_sign=sign("scale-b"),
         a_mn_major=len(left) == 1 and mn_major("trans-a"),
         b_mn_major=mn_major("trans-b"),
-        saturates=said["satfinite"] is not None,
+        saturates=fields["satfinite"] is not None,
         selector=None if selector is None else int(selector),
     )
     if operands:
         raise ValueError(f"{operands[0]} after its last operand")
-    registers = n * form.accumulator.itemsize // 8
+    registers = n * qualifiers.accumulator.itemsize // 8
     if len(d) != registers or len(left) not in (1, A_REGISTERS):
         raise ValueError(
             f"{len(d)} registers of D and {len(left)} operands of A; expected {registers}, and 1 or "
             f"{A_REGISTERS}"
         )
-    scale_d = _numbers(said["scale_d"]) if said["scale_d"].startswith("$") else ()
+    scale_d = _numbers(fields["scale_d"]) if fields["scale_d"].startswith("$") else ()
     one = (metadata or (None,))[0], (scale_d or (None,))[0]
-    return Assembly(form, d, left, right[0], *one)
+    return Assembly(qualifiers, d, left, right[0], *one)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", text)))
 
 
-def _types(said: dict[str, str]) -> tuple[Multiplicand, Multiplicand]:
+def _types(fields: dict[str, str]) -> tuple[Multiplicand, Multiplicand]:
     """The types of A and B, if the instruction is one for them."""
-    names = {said["a"], said["b"]}
-    if not any(names <= types and said["d"] in sums for types, sums in _FAMILIES):
-        raise ValueError(f"{said['a']} is not multiplied by {said['b']} into {said['d']}")
-    a, b = MULTIPLICANDS[said["a"]], MULTIPLICANDS[said["b"]]
-    if (said["popc"] is not None) != a.packed:
+    names = {fields["a"], fields["b"]}
+    if not any(names <= types and fields["d"] in sums for types, sums in _FAMILIES):
+        raise ValueError(f"{fields['a']} is not multiplied by {fields['b']} into {fields['d']}")
+    a, b = MULTIPLICANDS[fields["a"]], MULTIPLICANDS[fields["b"]]
+    if (fields["popc"] is not None) != a.packed:
         raise ValueError(".and.popc belongs to b1, and only to it")
-    if said["satfinite"] and (a.is_float or a.packed):
-        raise ValueError(f".satfinite is for 8-bit integers, not for {said['a']}")
-    if said["sparse"] and a.packed:
+    if fields["satfinite"] and (a.is_float or a.packed):
+        raise ValueError(f".satfinite is for 8-bit integers, not for {fields['a']}")
+    if fields["sparse"] and a.packed:
         raise ValueError("b1 is not multiplied sparse")
     return a, b
 
 
-def _columns(said: dict[str, str], a: Multiplicand) -> int:
+def _columns(fields: dict[str, str], a: Multiplicand) -> int:
     """N, if the instruction has that shape."""
-    m, n, k = (int(said[letter]) for letter in "mnk")
-    depth = a.k * (2 if said["sparse"] else 1)
+    m, n, k = (int(fields[letter]) for letter in "mnk")
+    depth = a.k * (2 if fields["sparse"] else 1)
     step = 8 if a.is_float or n <= 32 else 16
     if m != ROWS or k != depth or n % step or not 8 <= n <= 256:
         raise ValueError(f"m{m}n{n}k{k} is no shape of it; expected m{ROWS}n<N>k{depth}")

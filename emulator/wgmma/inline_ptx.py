@@ -10,7 +10,13 @@ import numpy as np
 from ..convergent import ConvergentThreads
 from ..errors import ViolationKind
 from ..lanes import WARP
-from ..ops.inline_ptx import Operands, joined, operands_of, overwritten, passing
+from ..ops.inline_ptx import (
+    Operands,
+    join_registers,
+    operands_of,
+    overwritten_registers,
+    pass_through,
+)
 from ..program import Op
 from ..registry import assembles
 from ..types import dtype_of
@@ -27,7 +33,7 @@ _TYPES = {"r": "i32", "l": "i64", "f": "f32"}
 
 @assembles
 def _fence(op: Op, text: str) -> Any:
-    return passing(op, after=fence) if text == _FENCE else None
+    return pass_through(op, after=fence) if text == _FENCE else None
 
 
 @assembles
@@ -36,7 +42,7 @@ def _wait(op: Op, text: str) -> Any:
     if not found:
         return None
     pending = int(found[1])
-    return passing(op, before=lambda convergent: wait_group(convergent, pending))
+    return pass_through(op, before=lambda convergent: wait_group(convergent, pending))
 
 
 @assembles
@@ -74,19 +80,26 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
     operands = operands_of(op)
     _check_operands(op, multiply, operands)
     op.collective = op.waits = True
-    form, dtype = multiply.form, dtype_of(op.operand_types[operands.tied[0]], op.location)
+    qualifiers, dtype = (
+        multiply.qualifiers,
+        dtype_of(op.operand_types[operands.tied[0]], op.location),
+    )
 
     def multiplies(convergent: ConvergentThreads, passed: list[Any], others: dict[int, Any]) -> Any:
         scale_d = None if multiply.scale_d is None else convergent.checked(others[multiply.scale_d])
-        adds = form.accumulates if scale_d is None else bool((scale_d != 0).any())
-        accumulator = joined(convergent, passed) if adds else overwritten(convergent, passed, dtype)
+        adds = qualifiers.accumulates if scale_d is None else bool((scale_d != 0).any())
+        accumulator = (
+            join_registers(convergent, passed)
+            if adds
+            else overwritten_registers(convergent, passed, dtype)
+        )
         a = [others[number] for number in multiply.a]
         if len(a) > 1:
-            a = [joined(convergent, a)]
+            a = [join_registers(convergent, a)]
             _check_given(convergent, op.result_numbers[0], a[0].data)
         return execute(
             convergent,
-            form,
+            qualifiers,
             accumulator,
             a[0],
             others[multiply.b],
@@ -100,7 +113,7 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
 def _check_given(convergent: ConvergentThreads, op: int, data: np.ndarray) -> None:
     """Checks that no wgmma may still read what registers of A held before (PTX ISA 9.7.15.7.3)."""
     warps = convergent.lanes.threads[::WARP] // WARP
-    if convergent.cta.groups.give(op, warps, data):
+    if convergent.cta.groups.note_a(op, warps, data):
         convergent.cta.report_at(
             convergent,
             ViolationKind.OVERWRITTEN,

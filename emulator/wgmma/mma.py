@@ -12,8 +12,8 @@ from ..errors import Stop, ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..tensor_core.arithmetic import multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import Multiplicand
+from ..tensor_core.operand_reads import bytes_read, numbers_at
 from ..tensor_core.operands import K_BYTES
-from ..tensor_core.reads import bytes_read, numbers_at
 from ..values import Registers
 from .descriptors import operand_bytes
 from .fragments import ROWS, bytes_of_a, to_elements, to_matrix
@@ -50,7 +50,7 @@ class MmaQualifiers:
 
 def execute(
     convergent: ConvergentThreads,
-    form: MmaQualifiers,
+    qualifiers: MmaQualifiers,
     accumulator: Registers,
     a: Any,
     b: Any,
@@ -61,21 +61,21 @@ def execute(
 
     Args:
         convergent: the threads.
-        form: the instruction.
+        qualifiers: the instruction.
         accumulator: the registers of D.
         a: A's descriptor, or its four registers if it has that many.
         b: B's descriptor.
         metadata: of a sparse instruction, a word of each thread.
-        scale_d: whether it adds to the accumulator, where that is not the form's to say.
+        scale_d: whether it adds to the accumulator, where that is not the qualifiers's to say.
 
     Raises:
         Stop: if a descriptor is none, or leads out of shared memory, or if metadata is undefined, or
             threads disagree, which is reported.
     """
-    adds = _adds(convergent, form, scale_d)
+    adds = _adds(convergent, qualifiers, scale_d)
     _check_fenced(convergent, accumulator, adds, "registers")
     if adds.any() and not accumulator.defined.all():
-        convergent.cta.found_poison(convergent)
+        convergent.cta.report_poison(convergent)
     if isinstance(a, Registers) and a.data.shape[1] > 1:
         convergent.cta.check_registers(convergent, a)
         _check_fenced(convergent, a, np.ones_like(adds), "registers of A")
@@ -84,12 +84,12 @@ def execute(
     data = np.empty_like(accumulator.data)
     for part in range(0, convergent.lanes.count, WARPGROUP):
         rows = slice(part, part + WARPGROUP)
-        left = _left(convergent, form, rows, a)
-        right = _right(convergent, form, rows, b)
+        left = _numbers_of_a(convergent, qualifiers, rows, a)
+        right = _numbers_of_b(convergent, qualifiers, rows, b)
         if words is not None:
-            right = right[_kept(convergent, form, words[rows]).T]
+            right = right[_kept_elements(convergent, qualifiers, words[rows]).T]
         c = accumulator.data[rows] if adds[part] else np.zeros_like(accumulator.data[rows])
-        data[rows] = _product(left, right, c, form)
+        data[rows] = _multiply_add(left, right, c, qualifiers)
     warps = convergent.lanes.threads // WARP
     pending = convergent.cta.groups.current[warps]
     by_matrix = np.full(len(warps), -1, np.int32)
@@ -97,13 +97,13 @@ def execute(
 
 
 def _rows(convergent: ConvergentThreads, value: Any) -> Any:
-    return None if value is None else convergent.spread(convergent.checked(value))
+    return None if value is None else convergent.broadcast(convergent.checked(value))
 
 
-def _adds(convergent: ConvergentThreads, form: MmaQualifiers, scale_d: Any) -> np.ndarray:
+def _adds(convergent: ConvergentThreads, qualifiers: MmaQualifiers, scale_d: Any) -> np.ndarray:
     """Whether each thread's warpgroup adds to the accumulator."""
     if scale_d is None:
-        return np.full(convergent.lanes.count, form.accumulates)
+        return np.full(convergent.lanes.count, qualifiers.accumulates)
     adds = _rows(convergent, scale_d) != 0
     for part in range(0, len(adds), WARPGROUP):
         _uniform(convergent, adds[part : part + WARPGROUP], "scale-d")
@@ -144,21 +144,23 @@ def _uniform(convergent: ConvergentThreads, values: np.ndarray, what: str) -> in
     return first
 
 
-def _left(
-    convergent: ConvergentThreads, form: MmaQualifiers, rows: slice, a: np.ndarray
+def _numbers_of_a(
+    convergent: ConvergentThreads, qualifiers: MmaQualifiers, rows: slice, a: np.ndarray
 ) -> np.ndarray:
     """A's numbers, [64, k]."""
     if a.ndim > 1:
-        return form.a.values(bytes_of_a(a[rows]).view(form.a.dtype))
-    return _operand(convergent, rows, "A", a, form.a, form.a_mn_major, ROWS, K_BYTES)
+        return qualifiers.a.values(bytes_of_a(a[rows]).view(qualifiers.a.dtype))
+    return _operand(convergent, rows, "A", a, qualifiers.a, qualifiers.a_mn_major, ROWS, K_BYTES)
 
 
-def _right(
-    convergent: ConvergentThreads, form: MmaQualifiers, rows: slice, b: np.ndarray
+def _numbers_of_b(
+    convergent: ConvergentThreads, qualifiers: MmaQualifiers, rows: slice, b: np.ndarray
 ) -> np.ndarray:
     """B's numbers, [k, n]."""
-    k_bytes = K_BYTES if form.selector is None else 2 * K_BYTES
-    return _operand(convergent, rows, "B", b, form.b, form.b_mn_major, form.n, k_bytes).T
+    k_bytes = K_BYTES if qualifiers.selector is None else 2 * K_BYTES
+    return _operand(
+        convergent, rows, "B", b, qualifiers.b, qualifiers.b_mn_major, qualifiers.n, k_bytes
+    ).T
 
 
 def _operand(
@@ -184,14 +186,16 @@ def _operand(
     warpgroup = int(convergent.lanes.threads[rows.start]) // WARPGROUP
     first_warp = warpgroup * WARPGROUP // WARP
     group = int(cta.groups.current[first_warp])
-    cta.shadow.check_matrix_read(warpgroup, group, at, cta.reporter(convergent))
+    cta.shadow.check_wgmma_read(warpgroup, group, at, cta.reporter(convergent))
     return numbers_at(cta, address, type_)
 
 
-def _kept(convergent: ConvergentThreads, form: MmaQualifiers, words: np.ndarray) -> np.ndarray:
+def _kept_elements(
+    convergent: ConvergentThreads, qualifiers: MmaQualifiers, words: np.ndarray
+) -> np.ndarray:
     """The elements of K that each row of a sparse A has, [64, k / 2]."""
     try:
-        return kept_elements(words, form.a.dtype.itemsize, form.selector or 0)
+        return kept_elements(words, qualifiers.a.dtype.itemsize, qualifiers.selector or 0)
     except ValueError as error:
         convergent.cta.report_at(
             convergent, ViolationKind.METADATA, f"has metadata that is undefined: {error}"
@@ -199,14 +203,14 @@ def _kept(convergent: ConvergentThreads, form: MmaQualifiers, words: np.ndarray)
         raise Stop from None
 
 
-def _product(
-    a: np.ndarray, b: np.ndarray, registers: np.ndarray, form: MmaQualifiers
+def _multiply_add(
+    a: np.ndarray, b: np.ndarray, registers: np.ndarray, qualifiers: MmaQualifiers
 ) -> np.ndarray:
     """The registers of D, [thread, register]."""
-    a, b = a * form.a_sign, b * form.b_sign
-    c = to_matrix(np.ascontiguousarray(registers).view(form.accumulator), form.n)
-    if form.a.is_float:
-        found = multiply_add(a, b, c, (form.a, form.b))
+    a, b = a * qualifiers.a_sign, b * qualifiers.b_sign
+    c = to_matrix(np.ascontiguousarray(registers).view(qualifiers.accumulator), qualifiers.n)
+    if qualifiers.a.is_float:
+        found = multiply_add(a, b, c, (qualifiers.a, qualifiers.b))
     else:
-        found = multiply_add_integers(a, b, c, form.saturates)
+        found = multiply_add_integers(a, b, c, qualifiers.saturates)
     return np.ascontiguousarray(to_elements(found)).view(registers.dtype)

@@ -40,13 +40,13 @@ def _wait(op: Op) -> Any:
 def wait_group(convergent: ConvergentThreads, pending: int) -> None:
     """`wgmma.wait_group`."""
     cta, warps = convergent.cta, whole_warps(convergent)
-    cta.groups.wait(warps, pending, cta.order.epoch[cta.first + warps * WARP])
+    cta.groups.wait(warps, pending, cta.clocks.epoch[cta.first_thread + warps * WARP])
 
 
-def _form(op: Op) -> MmaQualifiers:
-    said = {name: op.text(name) for name in ("shape", "typeA", "typeB", "typeD")}
-    word = {name: text.rsplit("<", 1)[-1].rstrip(">") for name, text in said.items()}
-    m, n, k = map(int, re.findall(r"= (\d+)", said["shape"]))
+def _qualifiers(op: Op) -> MmaQualifiers:
+    texts = {name: op.text(name) for name in ("shape", "typeA", "typeB", "typeD")}
+    word = {name: text.rsplit("<", 1)[-1].rstrip(">") for name, text in texts.items()}
+    m, n, k = map(int, re.findall(r"= (\d+)", texts["shape"]))
     a, b = (MULTIPLICANDS.get(word[name]) for name in ("typeA", "typeB"))
     accumulator = ACCUMULATORS.get(word["typeD"])
     if a is None or b is None or accumulator is None or (m, k) != (ROWS, a.k) or b.k != k:
@@ -71,5 +71,5 @@ def _form(op: Op) -> MmaQualifiers:
 
 @executes("nvvm.wgmma.mma_async", collective=True)
 def _multiply(op: Op) -> Any:
-    form = _form(op)
-    return lambda convergent, accumulator, a, b: execute(convergent, form, accumulator, a, b)
+    qualifiers = _qualifiers(op)
+    return lambda convergent, accumulator, a, b: execute(convergent, qualifiers, accumulator, a, b)

@@ -6,7 +6,7 @@ from tcgen05_kernels import product
 from test_tensor_products import NARROW, Operands, bytes_of
 
 from mlir_smem.emulator import ViolationKind
-from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.tcgen05.narrow_floats import TCGEN05_MULTIPLICANDS
 from mlir_smem.layout import Swizzle
 
 #: For each type by its name in the layouts, the emulator's, and bits of its exponent and fraction.
@@ -34,9 +34,9 @@ def test_every_code(name):
     its, exponent_bits, fraction_bits = TYPES[name]
     expected = [number(code, exponent_bits, fraction_bits) for code in range(1 << NARROW[name][0])]
     rows = np.resize(expected, (4, 96))[:, np.random.default_rng(0).permutation(96)]
-    assert (TENSOR_MULTIPLICANDS[its].values(bytes_of(rows, name)) == rows).all()
+    assert (TCGEN05_MULTIPLICANDS[its].values(bytes_of(rows, name)) == rows).all()
     normal = expected[1 << fraction_bits]
-    assert 2.0 ** TENSOR_MULTIPLICANDS[its].smallest_exponent == normal
+    assert 2.0 ** TCGEN05_MULTIPLICANDS[its].smallest_exponent == normal
 
 
 # Padding.

@@ -12,7 +12,7 @@ from mlir_smem.emulator.tcgen05.descriptors import (
     instruction,
     matrix,
 )
-from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.tcgen05.narrow_floats import TCGEN05_MULTIPLICANDS
 from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
@@ -207,7 +207,7 @@ def test_a_descriptor_of_shared_memory_that_is_none(bits, mn_major, size, messag
 )
 def test_instructions_that_scale_as_others_encode_them(bits, kind, block, expected):
     a, b, n, a_mn, b_mn, k_bytes, factors, *first = expected
-    types = TENSOR_MULTIPLICANDS[a], TENSOR_MULTIPLICANDS[b]
+    types = TCGEN05_MULTIPLICANDS[a], TCGEN05_MULTIPLICANDS[b]
     scales = Scales(block, factors, *first)
     wanted = Instruction(128, n, *types, "f32", a_mn, b_mn, 1, 1, False, k_bytes, scales)
     assert scaled_instruction(bits, kind, block) == wanted
@@ -259,7 +259,7 @@ def same(found, expected):
     for type_, its in ((found.a, expected.a), (found.b, expected.b)):
         # Two of 4 bits lie in a byte where they are not padded.
         name = "e2m1x2" if its.name == "e2m1" else its.name.split("_")[0]
-        assert type_ == TENSOR_MULTIPLICANDS[name]
+        assert type_ == TCGEN05_MULTIPLICANDS[name]
 
 
 #: Of each kind an instruction, and the fields of all: first bit and width.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..lanes import WARP
-from .order import NEVER
+from .vector_clocks import NEVER
 
 
-class Groups:
+class WgmmaGroups:
     """The `wgmma` groups of each warp; groups count from 1.
 
     Attributes:
@@ -25,7 +25,7 @@ class Groups:
         self._waited = np.full((warps, 64), NEVER, np.int32)
         self._waited[:, 0] = -1
         # For each instruction with A in registers: the group in which a warp last gave it what.
-        self._given: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
+        self._a_registers: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
 
     def commit(self, warps: np.ndarray) -> None:
         """`wgmma.commit_group`."""
@@ -34,7 +34,7 @@ class Groups:
             more = np.full_like(self._waited, NEVER)
             self._waited = np.concatenate([self._waited, more], axis=1)
 
-    def give(self, op: int, warps: np.ndarray, data: np.ndarray) -> bool:
+    def note_a(self, op: int, warps: np.ndarray, data: np.ndarray) -> bool:
         """Gives registers of A to an instruction.
 
         Args:
@@ -46,7 +46,7 @@ class Groups:
             Whether a group that is not waited for may still read what they held before: the same
             registers are written each time.
         """
-        last, held = self._given.setdefault(op, (np.zeros(len(self.done), np.int32), {}))
+        last, held = self._a_registers.setdefault(op, (np.zeros(len(self.done), np.int32), {}))
         flying, rewritten = last[warps] > self.done[warps], False
         for at, warp in enumerate(warps):
             mine = data[at * WARP : (at + 1) * WARP]

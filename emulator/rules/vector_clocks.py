@@ -12,7 +12,7 @@ from ..errors import EmulationError
 NEVER = np.iinfo(np.int32).max
 
 
-class Order:
+class VectorClocks:
     """For each thread of a cluster, how much of the past of the others it has synchronised with.
 
     A thread's epoch counts its releases and fences. Thread `u` sees what thread `t` did in epoch `e`
@@ -72,7 +72,7 @@ class Order:
         self.seen[threads] = np.maximum(self.seen[threads], seen)
         self.proxied[threads] = np.maximum(self.proxied[threads], proxied)
 
-    def horizon(self, threads: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def seen_by_all(self, threads: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The last epochs that all of these threads see: in general, and by the async proxy."""
         return self.seen[threads].min(axis=0), self.proxied[threads].min(axis=0)
 

@@ -17,8 +17,8 @@ import numpy as np
 from ...dialect.diagnostics import format_location
 from ..errors import ViolationKind
 from ..lanes import WARP
-from ..rules.order import NEVER
-from .order import of_cluster
+from ..rules.vector_clocks import NEVER
+from .tcgen05_clocks import of_cluster
 
 if TYPE_CHECKING:
     from ..convergent import ConvergentThreads
@@ -50,7 +50,7 @@ class _Transfer:
 
 
 @dataclass(frozen=True)
-class _Multiplication:
+class _MmaOrCp:
     """A `tcgen05.mma`, or a `tcgen05.cp`.
 
     Attributes:
@@ -58,7 +58,7 @@ class _Multiplication:
         op: the instruction's number.
         thread: who issued it, by its number in the cluster.
         epoch: that thread's.
-        column: of the thread's commits in `Order`.
+        column: of the thread's commits in `VectorClocks`.
         commit: which of its commits tracks it.
         shape: D's address and extents; those of one shape are executed in their order. Nothing if it is
             not D's cells that it accesses.
@@ -73,7 +73,7 @@ class _Multiplication:
     shape: tuple[int, ...]
 
 
-class TensorShadow:
+class TensorMemoryShadow:
     """The history of each cell, as arrays of its instructions' numbers; 0 where there is none.
 
     Attributes:
@@ -83,14 +83,14 @@ class TensorShadow:
     """
 
     def __init__(self, cta: Cta, shape: tuple[int, int]) -> None:
-        self._cta, self._order, self._known = cta, cta.order, of_cluster(cta.cluster)
+        self._cta, self._clocks, self._tcgen05_clocks = cta, cta.clocks, of_cluster(cta.cluster)
         self.written = np.zeros(shape, bool)
-        self.multiplied, self.stored, self.loaded, self.taken = (
+        self.mma_writes, self.st_writes, self.ld_reads, self.mma_reads = (
             np.zeros(shape, np.int32) for _ in range(4)
         )
-        self._multiplications: list[_Multiplication] = []
+        self._issued: list[_MmaOrCp] = []
         # For each thread, the number of its last mma.
-        self._last: dict[int, int] = {}
+        self._last_mma: dict[int, int] = {}
         self._transfers: list[_Transfer] = []
         # Those that have not been waited for, or not been passed on by a fence.
         self._open: list[_Transfer] = []
@@ -101,7 +101,7 @@ class TensorShadow:
         """`tcgen05.wait` for the ld, or the st, of some warps."""
         for transfer in self._open:
             if transfer.name == name and transfer.warp in warps and transfer.waited[0] == NEVER:
-                transfer.waited = self._order.epoch[self._threads(transfer.warp)].copy()
+                transfer.waited = self._clocks.epoch[self._threads(transfer.warp)].copy()
 
     def fence_before(self, threads: np.ndarray) -> None:
         """`tcgen05.fence::before_thread_sync` of some threads of the CTA."""
@@ -109,12 +109,12 @@ class TensorShadow:
             mine = threads[(threads // WARP == transfer.warp)]
             if transfer.waited[0] != NEVER:
                 at = mine[transfer.fenced[mine % WARP] == NEVER]
-                transfer.fenced[at % WARP] = self._order.epoch[self._cta.first + at]
+                transfer.fenced[at % WARP] = self._clocks.epoch[self._cta.first_thread + at]
         self._open = [t for t in self._open if (t.fenced == NEVER).any()]
 
     def _threads(self, warp: int) -> np.ndarray:
         """The threads of a warp by their numbers in the cluster."""
-        return self._cta.first + warp * WARP + np.arange(WARP)
+        return self._cta.first_thread + warp * WARP + np.arange(WARP)
 
     # -- accesses ----------------------------------------------------------------------------------
 
@@ -122,15 +122,15 @@ class TensorShadow:
         """A warp reads cells."""
         self._check_written(convergent, cells)
         self._check_complete(convergent, self._threads(warp), cells, "reads", {"mma", "st"})
-        self.loaded[cells.lanes, cells.columns] = self._note(convergent, "ld", warp)
+        self.ld_reads[cells.lanes, cells.columns] = self._new_transfer(convergent, "ld", warp)
 
     def store(self, convergent: ConvergentThreads, warp: int, cells: Cells) -> None:
         """A warp writes cells."""
         self._check_complete(convergent, self._threads(warp), cells, "writes", {"mma", "st", "ld"})
         self._overwrite(cells)
-        self.stored[cells.lanes, cells.columns] = self._note(convergent, "st", warp)
+        self.st_writes[cells.lanes, cells.columns] = self._new_transfer(convergent, "st", warp)
 
-    def multiply(
+    def mma(
         self,
         convergent: ConvergentThreads,
         thread: int,
@@ -153,36 +153,40 @@ class TensorShadow:
             convergent, np.array([thread]), cells, "writes", {"mma", "st", "ld"}, ("mma", shape)
         )
         self._overwrite(cells)
-        self.multiplied[cells.lanes, cells.columns] = self._issue(convergent, "mma", thread, shape)
+        self.mma_writes[cells.lanes, cells.columns] = self._new_mma_or_cp(
+            convergent, "mma", thread, shape
+        )
 
-    def take(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
+    def mma_operand(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
         """A thread makes an mma read cells as its A, or its scale factors."""
         self._check_written(convergent, cells)
         self._check_complete(
             convergent, np.array([thread]), cells, "reads", {"mma", "st"}, ("mma", ())
         )
-        self.taken[cells.lanes, cells.columns] = self._issue(convergent, "mma", thread, ())
+        self.mma_reads[cells.lanes, cells.columns] = self._new_mma_or_cp(
+            convergent, "mma", thread, ()
+        )
 
-    def copy(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
+    def cp(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
         """A thread makes a cp write cells."""
         names = {"mma", "st", "ld"}
         self._check_complete(convergent, np.array([thread]), cells, "writes", names, ("cp", ()))
         self._overwrite(cells)
-        self.multiplied[cells.lanes, cells.columns] = self._issue(convergent, "cp", thread, ())
+        self.mma_writes[cells.lanes, cells.columns] = self._new_mma_or_cp(
+            convergent, "cp", thread, ()
+        )
 
-    def _issue(
+    def _new_mma_or_cp(
         self, convergent: ConvergentThreads, name: str, thread: int, shape: tuple[int, ...]
     ) -> int:
         """The number of a new mma or cp."""
-        column = self._known.column(thread)
-        epoch, commit = int(self._order.epoch[thread]), int(self._order.epoch[column])
-        issued = _Multiplication(
-            name, convergent.current.number, thread, epoch, column, commit, shape
-        )
-        self._multiplications.append(issued)
+        column = self._tcgen05_clocks.column(thread)
+        epoch, commit = int(self._clocks.epoch[thread]), int(self._clocks.epoch[column])
+        issued = _MmaOrCp(name, convergent.current.number, thread, epoch, column, commit, shape)
+        self._issued.append(issued)
         if name == "mma":
-            self._last[thread] = len(self._multiplications)
-        return len(self._multiplications)
+            self._last_mma[thread] = len(self._issued)
+        return len(self._issued)
 
     def check_free(self, convergent: ConvergentThreads, cells: Cells) -> None:
         """Checks that threads may free cells. Freeing is not asynchronous, so that it needs no fence."""
@@ -190,12 +194,12 @@ class TensorShadow:
             convergent, convergent.threads, cells, "frees", {"mma", "st", "ld"}, None, False
         )
 
-    def forget(self, columns: slice) -> None:
+    def reset(self, columns: slice) -> None:
         """Columns are allocated: what they hold is nobody's."""
-        for array in (self.written, self.multiplied, self.stored, self.loaded, self.taken):
+        for array in (self.written, self.mma_writes, self.st_writes, self.ld_reads, self.mma_reads):
             array[:, columns] = 0
 
-    def _note(self, convergent: ConvergentThreads, name: str, warp: int) -> int:
+    def _new_transfer(self, convergent: ConvergentThreads, name: str, warp: int) -> int:
         """The number of a new transfer."""
         transfer = _Transfer(name, convergent.current.number, warp)
         self._transfers.append(transfer)
@@ -205,7 +209,7 @@ class TensorShadow:
     def _overwrite(self, cells: Cells) -> None:
         at = cells.lanes, cells.columns
         self.written[at] = True
-        for array in (self.multiplied, self.stored, self.loaded, self.taken):
+        for array in (self.mma_writes, self.st_writes, self.ld_reads, self.mma_reads):
             array[at] = 0
 
     # -- rules -------------------------------------------------------------------------------------
@@ -215,7 +219,7 @@ class TensorShadow:
             self._cta.report_at(
                 convergent,
                 ViolationKind.UNINITIALISED,
-                f"reads {cells} of tensor memory{self._cta.named}, of which nothing has written some",
+                f"reads {cells} of tensor memory{self._cta.label}, of which nothing has written some",
             )
 
     def _check_complete(
@@ -236,21 +240,21 @@ class TensorShadow:
             cells: what they access.
             does: how.
             names: the instructions that it must be ordered after.
-            by: the name and the shape (`_Multiplication`) of an mma or a cp that accesses them.
+            by: the name and the shape (`_MmaOrCp`) of an mma or a cp that accesses them.
             fenced: whether `tcgen05.fence` is needed where threads synchronise.
         """
         at = cells.lanes, cells.columns
-        for array, verb in ((self.multiplied, "write"), (self.taken, "read")):
+        for array, verb in ((self.mma_writes, "write"), (self.mma_reads, "read")):
             if verb == "read" and "ld" not in names:
                 continue  # two may read
             for number in _numbers(array[at]):
-                issued = self._multiplications[number - 1]
+                issued = self._issued[number - 1]
                 missing = self._missing_after_mma(issued, threads, fenced)
                 if missing and not (by and self._is_pipelined(number, verb, int(threads[0]), *by)):
                     where = format_location(self._cta.program.locations[issued.op])
                     what = f"the tcgen05.{issued.name} at {where} may still {verb}"
                     self._report(convergent, does, cells, what, missing)
-        for name, array in (("st", self.stored), ("ld", self.loaded)):
+        for name, array in (("st", self.st_writes), ("ld", self.ld_reads)):
             for number in _numbers(array[at]) if name in names else ():
                 transfer = self._transfers[number - 1]
                 missing = self._missing_after_transfer(transfer, threads, fenced)
@@ -269,7 +273,7 @@ class TensorShadow:
         self._cta.report_at(
             convergent,
             kind,
-            f"{does} {cells} of tensor memory{self._cta.named}, which {what}: {missing}",
+            f"{does} {cells} of tensor memory{self._cta.label}, which {what}: {missing}",
         )
 
     def _is_pipelined(
@@ -288,22 +292,20 @@ class TensorShadow:
             thread: who issues the later one, by the number in the cluster.
             name, shape: the later one's.
         """
-        issued, after = self._multiplications[number - 1], self._known.after
+        issued, after = self._issued[number - 1], self._tcgen05_clocks.after
         if issued.thread != thread and issued.epoch > after[thread, issued.thread]:
             return False
         if name == "mma":
             return issued.name == "cp" or issued.shape == shape
-        return verb == "read" or (issued.name == "cp" and number < self._last.get(thread, 0))
+        return verb == "read" or (issued.name == "cp" and number < self._last_mma.get(thread, 0))
 
-    def _missing_after_mma(
-        self, issued: _Multiplication, threads: np.ndarray, fenced: bool
-    ) -> str | None:
+    def _missing_after_mma(self, issued: _MmaOrCp, threads: np.ndarray, fenced: bool) -> str | None:
         """What is missing between an mma and an access of threads; None if nothing is."""
-        seen = self._order.seen[threads, issued.column].min()
-        after = self._known.after[threads, issued.column].min()
+        seen = self._clocks.seen[threads, issued.column].min()
+        after = self._tcgen05_clocks.after[threads, issued.column].min()
         if issued.commit <= (after if fenced else seen):
             return None
-        if issued.commit == self._order.epoch[issued.column]:
+        if issued.commit == self._clocks.epoch[issued.column]:
             return "tcgen05.commit, and a wait for its mbarrier, are missing before it"
         if issued.commit > seen:
             return "a wait for the mbarrier of its tcgen05.commit is missing before it"
@@ -319,7 +321,7 @@ class TensorShadow:
         if np.isin(threads, of_warp).all():
             return None
         # A warp waits as a whole, so that each of its threads can tell the others.
-        seen = self._order.seen[threads][:, of_warp]
+        seen = self._clocks.seen[threads][:, of_warp]
         if not (transfer.waited <= seen).any(axis=1).all():
             barrier = self._cta.shadow.barrier(threads)
             return f"{barrier} is missing between its tcgen05.wait and this"
@@ -327,7 +329,11 @@ class TensorShadow:
             return None
         if not (transfer.fenced <= seen).any(axis=1).all():
             return "tcgen05.fence::before_thread_sync is missing between its tcgen05.wait and the barrier"
-        if not (transfer.fenced <= self._known.after[threads][:, of_warp]).any(axis=1).all():
+        if (
+            not (transfer.fenced <= self._tcgen05_clocks.after[threads][:, of_warp])
+            .any(axis=1)
+            .all()
+        ):
             return "tcgen05.fence::after_thread_sync is missing after the barrier"
         return None
 

@@ -5,44 +5,44 @@ from __future__ import annotations
 import numpy as np
 
 from ..cluster import Cluster
-from ..rules.order import Order
+from ..rules.vector_clocks import VectorClocks
 
-_KEY = "tensor order"
+_KEY = "tcgen05 clocks"
 
 
-class TensorOrder:
+class Tcgen05Clocks:
     """Threads have their numbers in the cluster.
 
     Attributes:
-        after: as `Order.seen`, what each thread had seen at its last `fence::after_thread_sync`.
+        after: as `VectorClocks.seen`, what each thread had seen at its last `fence::after_thread_sync`.
     """
 
-    def __init__(self, order: Order) -> None:
-        self._order = order
+    def __init__(self, order: VectorClocks) -> None:
+        self._clocks = order
         self.after = np.full_like(order.seen, -1)
         self._columns: dict[int, int] = {}
 
     def column(self, thread: int) -> int:
-        """The column, in `Order`, of the commits of a thread that issues mma."""
+        """The column, in `VectorClocks`, of the commits of a thread that issues mma."""
         if thread not in self._columns:
-            self._columns[thread] = self._order.column(("tcgen05", thread))
+            self._columns[thread] = self._clocks.column(("tcgen05", thread))
         return self._columns[thread]
 
     def commit(self, thread: int) -> tuple[np.ndarray, np.ndarray]:
-        """`tcgen05.commit` of a thread: what its arrival passes on, as `Order.release`. It comes when
+        """`tcgen05.commit` of a thread: what its arrival passes on, as `VectorClocks.release`. It comes when
         all is done, so that is also what the thread knew before."""
-        known = self._order.release(np.array([thread]))
+        known = self._clocks.release(np.array([thread]))
         if thread not in self._columns:
             return known
-        return self._order.complete(self._columns[thread], *known)
+        return self._clocks.complete(self._columns[thread], *known)
 
     def fence_after(self, threads: np.ndarray) -> None:
         """`tcgen05.fence::after_thread_sync` of some threads."""
-        self.after[threads] = self._order.seen[threads]
+        self.after[threads] = self._clocks.seen[threads]
 
 
-def of_cluster(cluster: Cluster) -> TensorOrder:
+def of_cluster(cluster: Cluster) -> Tcgen05Clocks:
     """What is known in a cluster."""
     if _KEY not in cluster.state:
-        cluster.state[_KEY] = TensorOrder(cluster.order)
+        cluster.state[_KEY] = Tcgen05Clocks(cluster.clocks)
     return cluster.state[_KEY]
