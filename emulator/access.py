@@ -1,4 +1,4 @@
-"""Ordinary loads and stores of a convergent's threads: bounds, alignment, and the rules of shared memory."""
+"""Ordinary loads and stores: checks of bounds, alignment, and the rules of shared memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .memory import (
     Bytes,
 )
 
-#: The widest access of one thread, in bytes; wider values take several.
+#: The widest access of a thread, in bytes; wider values take several accesses.
 _WIDEST = 16
 
 
@@ -33,18 +33,18 @@ def load(
     alignment: int,
     readers: np.ndarray | None = None,
 ) -> np.ndarray:
-    """uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
+    """Load uint8[threads, size] from each thread's address, in accesses of at most `alignment` bytes.
 
     Args:
         convergent: the threads that execute the instruction.
-        address: where, for each of those that read.
+        address: of each thread that reads.
         space: the state space.
-        size: bytes for each thread.
-        alignment: what addresses are known to be multiples of.
-        readers: which threads read, if not all of the convergent.
+        size: bytes of each thread's access.
+        alignment: known alignment of the addresses, in bytes.
+        readers: the threads that read; None for all of `convergent`.
 
     Raises:
-        Stop: if an address is misaligned or outside of memory, which is reported.
+        Stop: if an address is misaligned or outside of memory; this is reported.
     """
     address, who = _addresses_and_threads(convergent, address, readers)
     found = np.empty((len(address), size), np.uint8)
@@ -69,18 +69,18 @@ def store(
     alignment: int,
     writers: np.ndarray | None = None,
 ) -> None:
-    """Writes uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
+    """Store uint8[threads, size] at each thread's address, in accesses of at most `alignment` bytes.
 
     Args:
         convergent: the threads that execute the instruction.
-        address: where, for each of those that write.
+        address: of each thread that writes.
         space: the state space.
-        values: the bytes, for each of those that write.
-        alignment: what addresses are known to be multiples of.
-        writers: which threads write, if not all of the convergent.
+        values: the bytes of each thread that writes.
+        alignment: known alignment of the addresses, in bytes.
+        writers: the threads that write; None for all of `convergent`.
 
     Raises:
-        Stop: if an address is misaligned or outside of memory, which is reported.
+        Stop: if an address is misaligned or outside of memory; this is reported.
     """
     address, who = _addresses_and_threads(convergent, address, writers)
     values = convergent.broadcast(values) if writers is None else values
@@ -99,7 +99,7 @@ def store(
 
 
 def _check_written(convergent: ConvergentThreads, addresses: np.ndarray, size: int) -> None:
-    """Checks that bytes of local memory, at addresses in it, were written."""
+    """Check that bytes of local memory were written."""
     if not local_memory(convergent.cta).all_written(addresses, size):
         convergent.cta.report_at(
             convergent,
@@ -111,14 +111,14 @@ def _check_written(convergent: ConvergentThreads, addresses: np.ndarray, size: i
 def _addresses_and_threads(
     convergent: ConvergentThreads, address: np.ndarray, threads: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """An address for each thread that accesses memory, and these threads."""
+    """Return an address for each thread that accesses memory, and these threads."""
     if threads is None:
         return convergent.broadcast(address), convergent.lanes.threads
     return address, threads
 
 
 def _unit(size: int, alignment: int) -> int:
-    """Bytes of each access to a value: a power of two that divides it."""
+    """Return the bytes of each access to a value: a power of two that divides its size."""
     return min(size & -size, alignment, _WIDEST)
 
 
@@ -130,28 +130,28 @@ def locate(
     does: str,
     threads: np.ndarray | None = None,
 ) -> Iterator[tuple[Bytes, np.ndarray, np.ndarray]]:
-    """Which memory each access of `size` bytes lies in.
+    """Find the memory that each access of `size` bytes is in.
 
     Args:
         convergent: the threads that execute the instruction.
-        address: where, for each thread.
+        address: of each thread.
         space: the state space.
-        size: bytes for each thread.
-        does: what they do there, in a word.
-        threads: who the addresses belong to, if not to all of the convergent.
+        size: bytes of each thread's access.
+        does: the verb of messages, such as "reads".
+        threads: the threads of the addresses; None for all of `convergent`.
 
     Yields:
-        The memory, which of the threads access it (bool[threads]), and their addresses in it.
+        The memory, bool[threads]: the threads that access it, and their addresses in it.
 
     Raises:
-        Stop: if an address is misaligned or outside of memory, which is reported.
+        Stop: if an address is misaligned or outside of memory; this is reported.
     """
     cta = convergent.cta
     who = convergent.lanes.threads if threads is None else threads
     address = address.astype(np.int64)
-    astray = address % size != 0
-    if astray.any():
-        first = int(address[astray][0])
+    misaligned = address % size != 0
+    if misaligned.any():
+        first = int(address[misaligned][0])
         cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,

@@ -1,4 +1,4 @@
-"""The CTAs of a cluster, which run together, and its barrier (PTX ISA, barrier.cluster)."""
+"""A cluster: its CTAs, which run together, and its barrier (PTX ISA, barrier.cluster)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ if TYPE_CHECKING:
     from .convergent import ConvergentThreads
     from .launch import Launch
 
-#: Mbarriers of a CTA at which bulk copies can complete, and threads that can issue tcgen05.mma.
+#: Columns of the vector clocks for each CTA: mbarriers at which bulk copies complete, and threads that
+#: issue tcgen05.mma.
 _COLUMNS = 64
 
 
 class Cluster:
-    """The CTAs of a cluster while they run; without clusters, one CTA.
+    """A cluster while it runs; a launch without clusters has clusters of one CTA.
 
     Attributes:
-        ctas: by their rank.
-        order: who has synchronised with whom; thread t of rank r is thread r * threads + t.
-        barrier: the barrier of all threads.
-        state: what a file keeps for the cluster, by the file's own key.
+        ctas: its CTAs, by rank.
+        clocks: the vector clocks; thread t of rank r has the number r * threads + t.
+        barrier: the barrier of all its threads.
+        state: state that a module keeps for the cluster, by the module's key.
     """
 
     def __init__(self, program: Program, launch: Launch, index: tuple[int, int, int]) -> None:
-        """Makes the cluster whose first CTA has that index."""
+        """Make the cluster whose first CTA has the given index."""
         nx, ny, _ = launch.cluster
         size = prod(launch.cluster)
         columns = _COLUMNS * size if program.tensor_maps or program.tracks else 0
@@ -51,10 +52,10 @@ class Cluster:
         return [violation for cta in self.ctas for violation in cta.found.values()]
 
     def run(self, arguments: list[Any]) -> None:
-        """Executes the kernel until all threads of all CTAs are done.
+        """Execute the kernel until all threads of all CTAs have returned.
 
         Raises:
-            EmulationError: where an op is used in a way that the emulator does not know.
+            EmulationError: if an op is used in a way that the emulator does not support.
         """
         for cta in self.ctas:
             cta.start(arguments)
@@ -69,9 +70,8 @@ class Cluster:
     def _deadlock(self) -> None:
         stuck = [s for cta in self.ctas for s in cta.convergent_groups if not s.children]
         words = "; ".join(
-            f"{convergent.lanes}{convergent.cta.label} at {format_location(convergent.current.location)} for "
-            f"{convergent.waiting}"
-            for convergent in stuck
+            f"{each.lanes}{each.cta.label} at {format_location(each.current.location)} for {each.waiting}"
+            for each in stuck
         )
         everyone = all(cta.alive.all() for cta in self.ctas)
         over = "" if everyone else "; the other threads have returned"
@@ -82,12 +82,12 @@ class Cluster:
 
 
 class ClusterBarrier:
-    """Where each thread arrives, and then waits until all that have not returned have arrived."""
+    """The barrier of a cluster: it completes when all threads that have not returned have arrived."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         threads = cluster.clocks.threads
-        # How often each thread has arrived and gone on, and how often the barrier was passed.
+        # How often each thread has arrived, how often it has passed, and how many phases are complete.
         self._arrivals = np.zeros(threads, np.int32)
         self._waits = np.zeros(threads, np.int32)
         self._phase = 0
@@ -96,15 +96,15 @@ class ClusterBarrier:
         self._passed = nothing, nothing
 
     def arrive(self, convergent: ConvergentThreads, releases: bool) -> None:
-        """Threads arrive.
+        """Make threads arrive.
 
         Args:
             convergent: the threads.
-            releases: whether those who wait see what these have seen.
+            releases: whether the arrival has release semantics.
         """
         threads = convergent.threads
         if (self._arrivals[threads] > self._waits[threads]).any():
-            self._wrong(convergent, "again before it has waited (nvvm.cluster.wait)")
+            self._report_misuse(convergent, "again before it has waited (nvvm.cluster.wait)")
         self._arrivals[threads] += 1
         if releases:
             seen, proxied = self._cluster.clocks.release(threads)
@@ -113,10 +113,10 @@ class ClusterBarrier:
         self.pass_if_complete()
 
     def wait(self, convergent: ConvergentThreads) -> None:
-        """Threads wait for the arrivals of all."""
+        """Make threads wait for the arrivals of all threads."""
         threads = convergent.threads
         if (self._arrivals[threads] == self._waits[threads]).any():
-            self._wrong(convergent, "never before it waits")
+            self._report_misuse(convergent, "never before it waits")
         phase = int(self._arrivals[threads].max())
         if self._phase < phase:
             missing = int((self._alive() & (self._arrivals < phase)).sum())
@@ -130,7 +130,7 @@ class ClusterBarrier:
         self._cluster.clocks.acquire(threads, *self._passed)
 
     def pass_if_complete(self) -> None:
-        """Begins the next phase when all threads that have not returned have arrived."""
+        """Begin the next phase if all threads that have not returned have arrived."""
         alive = self._alive()
         if alive.any() and (self._arrivals[alive] > self._phase).all():
             self._phase += 1
@@ -139,7 +139,7 @@ class ClusterBarrier:
     def _alive(self) -> np.ndarray:
         return np.concatenate([cta.alive for cta in self._cluster.ctas])
 
-    def _wrong(self, convergent: ConvergentThreads, when: str) -> None:
+    def _report_misuse(self, convergent: ConvergentThreads, when: str) -> None:
         message = f"a thread of {convergent.lanes} arrives at the cluster's barrier {when}"
         convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
         raise Stop

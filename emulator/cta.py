@@ -1,4 +1,4 @@
-"""A CTA: its threads, its shared memory, and the rules that they must keep."""
+"""A CTA while it runs: its threads, its shared memory, and the checks of their accesses."""
 
 from __future__ import annotations
 
@@ -24,24 +24,26 @@ if TYPE_CHECKING:
 
 
 class Cta:
-    """One CTA of a grid while it runs.
+    """A CTA of a grid while it runs.
 
     Attributes:
-        launch: what all CTAs share: the grid, global memory.
-        cluster: the CTAs that run together with it.
-        rank: its number among them.
+        launch: state that all CTAs share: the grid, global memory.
+        cluster: its cluster.
+        rank: its rank in the cluster.
         index: the CTA's indices along x, y, z.
-        threads: how many threads it has.
-        first: the number in the cluster of its thread 0.
-        values: their SSA values.
-        shared, shadow: the CTA's shared memory and its history.
-        order, groups, barriers: who has synchronised with whom; the order is the cluster's.
-        convergent_groups: the threads, in sets that run together.
-        state: what an op's file keeps for the CTA, by the file's own key.
-        sent: for each thread of another CTA, or mbarrier, whose arrivals, bulk copies and products
-            come to its memory, the last epoch of one, and the op's number.
-        at_exit: what is checked when the last thread returns, called with its convergent.
-        found: the violations, each once for its place.
+        threads: number of threads.
+        first_thread: the number of its thread 0 in the cluster.
+        values: the SSA values of its threads.
+        shared, shadow: its shared memory, and the access history of each byte.
+        clocks, groups, barriers: the vector clocks of the cluster, the wgmma groups and the barriers.
+        alive: bool[threads], the threads that have not returned.
+        convergent_groups: the threads, in sets that execute together.
+        state: state that a module keeps for the CTA, by the module's key.
+        incoming: asynchronous accesses to its memory: arrivals of threads of other CTAs, bulk copies and
+            mma of the peer CTA. For each such thread or mbarrier (its column of the clocks), the epoch
+            of the last one, and the number of its op.
+        at_exit: checks that run when the last thread returns; called with its convergent threads.
+        found: the violations, one for each kind and location.
     """
 
     def __init__(
@@ -72,7 +74,7 @@ class Cta:
     # -- running -----------------------------------------------------------------------------------
 
     def start(self, arguments: list[Any]) -> None:
-        """Brings all threads to the kernel's first op."""
+        """Start all threads at the first op of the kernel."""
         entry = self.program.body.entry
         everyone = Lanes(np.ones(self.threads, bool))
         for number, value in zip(entry.arguments, arguments, strict=True):
@@ -80,11 +82,11 @@ class Cta:
         self.add(everyone, [Frame(entry)])
 
     def advance(self) -> bool:
-        """Runs each convergent until it must wait; whether any could go on.
+        """Run each set of convergent threads until it must wait. Return whether any made progress.
 
         Raises:
-            EmulationError: where an op is used in a way that the emulator does not know.
-            Stop: where nothing sensible can follow a violation.
+            EmulationError: if an op is used in a way that the emulator does not support.
+            Stop: if execution cannot continue after a violation.
         """
         progress = False
         for convergent in list(self.convergent_groups):
@@ -100,20 +102,20 @@ class Cta:
         return progress
 
     def add(self, lanes: Lanes, frames: list[Frame]) -> ConvergentThreads:
-        """A new convergent."""
+        """Add a set of convergent threads at the position that `frames` gives."""
         convergent = ConvergentThreads(self, lanes, frames)
         self.convergent_groups.append(convergent)
         return convergent
 
     def remove(self, convergent: ConvergentThreads) -> None:
-        """Takes out a convergent that is done; its parent may go on."""
+        """Remove convergent threads that are done; their parent may continue."""
         if convergent in self.convergent_groups:
             self.convergent_groups.remove(convergent)
             if convergent.parent:
                 convergent.parent.children -= 1
 
     def finish(self, convergent: ConvergentThreads) -> None:
-        """The threads of a convergent return from the kernel."""
+        """Return the convergent threads from the kernel."""
         self.alive[convergent.lanes.index] = False
         convergent.frames.clear()
         ancestor = convergent.parent
@@ -132,7 +134,7 @@ class Cta:
                 check(convergent)
 
     def meet(self, convergent_groups: list[ConvergentThreads]) -> None:
-        """Makes one convergent of those at the same place."""
+        """Merge those convergent threads that are at the same position."""
         kept: list[ConvergentThreads] = []
         for convergent in convergent_groups:
             same = next((other for other in kept if convergent.can_merge(other)), None)
@@ -142,7 +144,7 @@ class Cta:
                 kept.append(convergent)
 
     def gather(self, convergent: ConvergentThreads) -> bool:
-        """Whether a convergent has whole warpgroups; it waits for the rest of them if it has not."""
+        """Whether the threads are whole warpgroups; if not, they wait for the other warps of them."""
         if convergent.lanes.whole_warpgroups:
             return True
         name = convergent.current.name
@@ -164,7 +166,7 @@ class Cta:
             return True
         whole = convergent.lanes.in_whole_warpgroups
         if whole.any():
-            # Those that are complete do not wait for warps of another warpgroup.
+            # Complete warpgroups do not wait for the warps of another warpgroup.
             rest = convergent.lanes.mask & ~whole
             convergent.diverge([(whole, lambda complete: None), (rest, ConvergentThreads.repeat)])
             return True
@@ -176,16 +178,16 @@ class Cta:
 
     @property
     def label(self) -> str:
-        """Which CTA it is, in words that follow others; nothing if it is alone."""
+        """The suffix of a message that names the CTA; empty in a cluster of one CTA."""
         return f" of CTA {self.rank} of the cluster" if len(self.cluster.ctas) > 1 else ""
 
-    def note_incoming(self, convergent: ConvergentThreads, agent: int) -> None:
-        """Notes that an arrival of a thread, a bulk copy that completes at an mbarrier, or the products
-        of a thread of the other CTA of a pair, come to the CTA's memory.
+    def note_incoming(self, convergent: ConvergentThreads, column: int) -> None:
+        """Note an asynchronous access to the CTA's memory: an arrival of a thread of another CTA, a bulk
+        copy that completes at an mbarrier, or an mma of a thread of the peer CTA.
 
         Args:
-            convergent: who sends it.
-            agent: the thread, or the column in `VectorClocks` of the mbarrier, or of the thread's products.
+            convergent: the threads that issue it.
+            column: the column in `VectorClocks` of the thread, of the mbarrier, or of the thread's mma.
         """
         if not self.alive.any():
             convergent.cta.report_at(
@@ -194,12 +196,12 @@ class Cta:
                 f"reaches the memory of CTA {self.rank} of the cluster, whose threads have all "
                 "returned: nvvm.cluster.arrive and nvvm.cluster.wait are missing before they return",
             )
-        self.incoming[agent] = int(self.clocks.epoch[agent]), convergent.current.number
+        self.incoming[column] = int(self.clocks.epoch[column]), convergent.current.number
 
     def _check_incoming(self, convergent: ConvergentThreads) -> None:
-        """Checks that the threads, who have all returned, knew of all that came to the CTA."""
-        knew = self.clocks.seen[self.first_thread : self.first_thread + self.threads].max(axis=0)
-        late = [op for agent, (epoch, op) in self.incoming.items() if epoch > knew[agent]]
+        """Check that all asynchronous accesses to its memory were complete when the threads returned."""
+        seen = self.clocks.seen[self.first_thread : self.first_thread + self.threads].max(axis=0)
+        late = [op for column, (epoch, op) in self.incoming.items() if epoch > seen[column]]
         if late:
             where = format_location(self.program.locations[late[0]])
             self.report_at(
@@ -211,16 +213,16 @@ class Cta:
             )
 
     def report_at(self, convergent: ConvergentThreads, kind: ViolationKind, message: str) -> None:
-        """Notes a violation at the instruction that a convergent executes, once for each kind."""
+        """Record a violation at the current instruction of convergent threads, once for each kind."""
         violation = Violation(kind, convergent.current.location, message, self.index)
         self.found.setdefault(violation.place, violation)
 
     def reporter(self, convergent: ConvergentThreads) -> Report:
-        """Notes violations at a convergent's instruction."""
+        """Return a function that records violations at the current instruction."""
         return lambda kind, message: self.report_at(convergent, kind, message)
 
     def check_registers(self, convergent: ConvergentThreads, registers: Registers) -> None:
-        """Checks that registers may be looked at by the threads of a convergent."""
+        """Check that registers that the threads read are defined and not in flight."""
         if not registers.defined.all():
             self.report_poison(convergent)
         pending = registers.pending
@@ -240,7 +242,7 @@ class Cta:
         )
 
     def report_poison(self, convergent: ConvergentThreads) -> None:
-        """Notes that a value was looked at that nothing has defined."""
+        """Record the use of a poison value."""
         self.report_at(
             convergent,
             ViolationKind.POISON,

@@ -1,4 +1,4 @@
-"""Which threads of a warp execute an instruction together."""
+"""Checks of warp-wide instructions: which threads of a warp execute them together."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .lanes import WARP
 
 
 def whole_warps(convergent: ConvergentThreads) -> np.ndarray:
-    """The warps that execute an instruction that whole warps execute together.
+    """Return the warps of the threads; check that whole warps execute the instruction.
 
     Raises:
-        Stop: if a part of a warp does, which is reported.
+        Stop: if only a part of a warp executes it; this is reported.
     """
     if not convergent.lanes.whole_warps:
         convergent.cta.report_at(
@@ -27,10 +27,10 @@ def whole_warps(convergent: ConvergentThreads) -> np.ndarray:
 
 
 def full_warps(convergent: ConvergentThreads) -> np.ndarray:
-    """The warps of a convergent, where an instruction needs all 32 threads of each.
+    """Return the warps of the threads; check that each has all 32 threads.
 
     Raises:
-        Stop: if a part of a warp executes it, or a CTA ends within a warp, which is reported.
+        Stop: if a part of a warp executes it, or the last warp of the CTA is partial; this is reported.
     """
     warps = whole_warps(convergent)
     if convergent.lanes.count != len(warps) * WARP:
@@ -46,17 +46,18 @@ def full_warps(convergent: ConvergentThreads) -> np.ndarray:
 
 
 def member_lanes(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | None:
-    """bool[threads, 32], the lanes that each thread's member mask names, of those that execute the
-    instruction with it (PTX ISA, `membermask`). Lanes that have returned, or that the CTA has not,
-    may be named; None if some may still return, and the convergent waits for it.
+    """Return bool[threads, 32]: the lanes of each thread's member mask that execute the instruction with
+    it (PTX ISA, `membermask`). A mask may name lanes that have returned, or that the CTA does not have.
+
+    Return None if a named lane is elsewhere and still runs: the threads then wait for it.
 
     Args:
         convergent: the threads that execute the instruction.
         masks: uint32, each thread's mask.
 
     Raises:
-        Stop: if a mask leaves its own thread out, or names a lane that does not come with the same
-            mask, which is reported.
+        Stop: if a mask does not name its own thread, or names a lane that does not execute the
+            instruction with the same mask; this is reported.
     """
     cta, threads = convergent.cta, convergent.lanes.threads
     masks = convergent.broadcast(masks)
@@ -91,7 +92,7 @@ def member_lanes(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray
 
 
 def _runs(convergent: ConvergentThreads, thread: int) -> bool:
-    """Whether a thread is somewhere else, and goes on there."""
+    """Whether a thread is at another position, and is not blocked there."""
     return any(
         other.lanes.mask[thread] and other.blocked is None
         for other in convergent.cta.convergent_groups

@@ -1,4 +1,4 @@
-"""nvvm: what threads do with mbarriers (PTX ISA 9.7.13.15)."""
+"""nvvm: ops on mbarriers (PTX ISA 9.7.13.15)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..rules.mbarriers import (
     report_misuse,
 )
 
-#: Arrivals that one can count.
+#: The largest count of arrivals.
 _MAX_COUNT = (1 << 20) - 1
 
-#: Fruitless looks at one phase after which nobody is expected to complete it.
+#: Failed tests of a phase after which it counts as one that never completes.
 _MAX_TESTS = 100_000
 
-#: An mbarrier, and the rows of a convergent's threads that use it.
+#: An mbarrier, and the rows of the convergent threads that use it.
 _Use = tuple[MBarrier, np.ndarray]
 
 
@@ -46,7 +46,7 @@ def _init(op: Op) -> Any:
         arrivals = _number(convergent, count, "count")
         if not 1 <= arrivals <= _MAX_COUNT:
             report_misuse(
-                convergent, f"is to count {arrivals} arrivals; expected 1 to {_MAX_COUNT}"
+                convergent, f"has a count of {arrivals} arrivals; expected 1 to {_MAX_COUNT}"
             )
         nothing = np.full(len(convergent.cta.clocks.epoch), -1, np.int32)
         for cta, at, _ in mbarriers_written(op, convergent, pointer):
@@ -61,7 +61,7 @@ def _invalidate(op: Op) -> Any:
         for cta, at, _ in mbarriers_written(op, convergent, pointer):
             if of_cta(cta).pop(at, None) is None:
                 report_misuse(
-                    convergent, f"ends an mbarrier at {at:#x}, where none was initialised"
+                    convergent, f"invalidates an mbarrier at {at:#x}, where none was initialised"
                 )
 
     return step
@@ -69,7 +69,7 @@ def _invalidate(op: Op) -> Any:
 
 @executes("nvvm.fence.mbarrier.init")
 def _init_fence(op: Op) -> Any:
-    # A barrier, of the CTA or the cluster, makes an mbarrier known; without this fence, too.
+    # A barrier of the CTA or the cluster makes the initialisation visible, even without this fence.
     return lambda convergent: None
 
 
@@ -112,7 +112,7 @@ def _transaction(op: Op) -> Any:
 
 
 def _tested(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
-    """The mbarriers that threads look at."""
+    """Return the mbarriers that threads test."""
     return [
         (barrier, np.isin(convergent.threads, threads))
         for _, barrier, threads in mbarriers_used(op, convergent, pointer)
@@ -120,7 +120,7 @@ def _tested(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
 
 
 def _is_complete(barrier: MBarrier, wanted: np.ndarray, by_parity: bool) -> np.ndarray:
-    """Whether the phase that each thread asks for is complete."""
+    """Return whether the phase that each thread tests is complete."""
     if by_parity:
         return (wanted & 1) != barrier.phase & 1
     return wanted < barrier.phase
@@ -132,7 +132,7 @@ def _test(
     wanted: np.ndarray,
     by_parity: bool,
 ) -> np.ndarray:
-    """Whether each thread's phase is complete; those who see it see what was passed on."""
+    """Return whether each thread's phase is complete; threads that observe this acquire its clocks."""
     found = np.zeros(convergent.lanes.count, bool)
     for barrier, rows in tested:
         complete = _is_complete(barrier, wanted[rows], by_parity)
@@ -143,7 +143,7 @@ def _test(
             barrier.failed_tests += 1
             if barrier.failed_tests > _MAX_TESTS:
                 report_misuse(
-                    convergent, f"looked {_MAX_TESTS} times for a phase that nobody completes"
+                    convergent, f"tested a phase {_MAX_TESTS} times that no arrival completes"
                 )
     return found
 
@@ -157,8 +157,8 @@ def _test_wait(op: Op) -> Any:
         found = _test(
             convergent, tested, convergent.broadcast(convergent.checked(wanted)), by_parity
         )
-        # Others may run before the next look.
-        convergent.wait(lambda: True, "its next look at an mbarrier")
+        # Other threads run before the next test.
+        convergent.wait(lambda: True, "its next test of an mbarrier")
         return found
 
     return step
@@ -181,7 +181,7 @@ def _try_wait(op: Op) -> Any:
         if len(masks) > 1 and not any(
             len(partial_warps(m | ~convergent.lanes.mask)) for m in masks
         ):
-            # Warps that wait for one phase do not wait for another.
+            # Warps that wait for different mbarriers wait separately.
             convergent.diverge([(mask, ConvergentThreads.repeat) for mask in masks])
             return None
         barriers = [barrier for barrier, _ in tested]

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from ..convergent import ConvergentThreads
     from ..cta import Cta
 
-#: How many barriers a CTA has.
+#: Number of barriers of a CTA.
 COUNT = 16
 
 
 @dataclass
 class _Barrier:
-    """Who has arrived.
+    """The state of a barrier.
 
     Attributes:
-        arrived: bool[threads].
-        expected: how many must, or None for all threads that have not returned.
-        generation: how often it has been passed.
-        waiting: the convergent_groups that wait at it.
-        passed: what those have done who only arrived; see `VectorClocks.release`.
+        arrived: bool[threads], the threads that have arrived.
+        expected: number of expected threads; None for all threads that have not returned.
+        generation: how often it has completed.
+        waiting: the convergent threads that wait at it.
+        passed: the clocks released by threads that arrived without waiting; see `VectorClocks.release`.
     """
 
     arrived: np.ndarray
@@ -47,12 +47,12 @@ class Barriers:
     def arrive(
         self, convergent: ConvergentThreads, number: int, count: int | None, wait: bool
     ) -> None:
-        """Threads arrive at a barrier, and wait there unless they only arrive.
+        """Make threads arrive at a barrier, and wait if `wait`.
 
         Args:
             convergent: the threads.
             number: the barrier's number.
-            count: how many threads take part; all if None.
+            count: number of participating threads; None for all threads of the CTA.
             wait: whether they wait for the others.
         """
         report = self._cta.reporter(convergent)
@@ -100,7 +100,7 @@ class Barriers:
         self._pass_if_complete(barrier)
 
     def threads_returned(self) -> None:
-        """Threads have returned, which barriers of the whole CTA do not wait for."""
+        """Complete barriers that only waited for threads that have now returned."""
         for barrier in self._barriers.values():
             if barrier.arrived.any():
                 self._pass_if_complete(barrier)

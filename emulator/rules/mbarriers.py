@@ -1,4 +1,4 @@
-"""Mbarriers, which count arrivals and bytes, phase after phase (PTX ISA 9.7.13.15)."""
+"""Mbarriers: their phases, pending arrivals and tx-counts (PTX ISA 9.7.13.15)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 _KEY = "mbarrier"
 
-#: Bytes of an mbarrier, and what it is aligned to.
+#: Size and alignment of an mbarrier, in bytes.
 SIZE = 8
 
-#: Bytes that a phase can wait for.
+#: The largest tx-count, in bytes.
 _MAX_BYTES = (1 << 20) - 1
 
 
@@ -32,14 +32,14 @@ class MBarrier:
     """An mbarrier.
 
     Attributes:
-        count: arrivals of each phase.
-        pending: arrivals that the current phase still waits for.
-        seen, proxied: what those who arrived in the current phase passed on.
-        passed: what those who arrived before passed on, to all who see a phase complete.
-        bytes: bytes that it still waits for.
-        phase: how many phases are complete.
-        looks: how often threads looked at the current phase in vain.
-        column: its column in `VectorClocks`, once a bulk copy completes at it.
+        count: expected arrivals of each phase.
+        pending: pending arrivals of the current phase.
+        seen, proxied: the clocks that arrivals of the current phase have released.
+        passed: the clocks of the last complete phase, for threads that observe its completion.
+        tx_count: pending bytes of the current phase.
+        phase: number of complete phases.
+        failed_tests: how often a test of the current phase has failed.
+        column: its column in `VectorClocks`; None before the first bulk copy.
     """
 
     count: int
@@ -53,12 +53,12 @@ class MBarrier:
     column: int | None = None
 
     def release(self, seen: np.ndarray, proxied: np.ndarray) -> None:
-        """Takes over what threads that arrive have seen."""
+        """Join the clocks that an arrival releases."""
         self.seen = np.maximum(self.seen, seen)
         self.proxied = np.maximum(self.proxied, proxied)
 
     def complete_if_done(self, order: VectorClocks) -> None:
-        """Begins the next phase when nothing is pending."""
+        """Begin the next phase if nothing is pending."""
         if self.pending == 0 and self.tx_count == 0:
             self.phase, self.pending, self.failed_tests = self.phase + 1, self.count, 0
             if self.column is not None:
@@ -67,15 +67,15 @@ class MBarrier:
 
 
 def of_cta(cta: Cta) -> dict[int, MBarrier]:
-    """A CTA's mbarriers by their addresses."""
+    """Return the mbarriers of a CTA, by address."""
     return cta.state.setdefault(_KEY, {})
 
 
 def mbarrier_addresses(
     op: Op, convergent: ConvergentThreads, pointer: Any
 ) -> Iterator[tuple[Cta, int, np.ndarray]]:
-    """Where the mbarriers lie that a convergent's threads use: the CTA in whose shared memory each is,
-    its address, and those threads."""
+    """Yield each mbarrier that threads access: the CTA in whose shared memory it is, its address, and the
+    threads, by their numbers in the cluster."""
     ctas = convergent.cta.cluster.ctas
     address = convergent.broadcast(convergent.checked(pointer))
     space = space_of(str(op.operand_types[0]))
@@ -90,7 +90,7 @@ def mbarrier_addresses(
 def mbarriers_written(
     op: Op, convergent: ConvergentThreads, pointer: Any
 ) -> Iterator[tuple[Cta, int, np.ndarray]]:
-    """Like `located`, of mbarriers that begin or end there."""
+    """Like `mbarrier_addresses`, for mbarriers that are initialised or invalidated."""
     for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
         rows = cta.shared.rows(np.full(len(threads), at), SIZE)
         cta.shadow.check_write(threads, rows, SIZE, convergent.cta.reporter(convergent))
@@ -101,13 +101,13 @@ def mbarriers_written(
 def mbarriers_used(
     op: Op, convergent: ConvergentThreads, pointer: Any
 ) -> Iterator[tuple[Cta, MBarrier, np.ndarray]]:
-    """Each mbarrier that threads of a convergent use: its CTA, itself, and these threads."""
+    """Yield each mbarrier that threads use: its CTA, the mbarrier, and the threads."""
     for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
         yield cta, mbarrier_at(convergent, cta, at, threads), threads
 
 
 def mbarrier_at(convergent: ConvergentThreads, cta: Cta, at: int, threads: np.ndarray) -> MBarrier:
-    """The mbarrier of a CTA at an address; checks that some of a convergent's threads may use it."""
+    """Return the mbarrier of a CTA at an address; check that the threads may use it."""
     rows = cta.shared.rows(np.full(len(threads), at), SIZE)
     cta.shadow.check_read(threads, rows, SIZE, convergent.cta.reporter(convergent))
     if at not in of_cta(cta):
@@ -118,13 +118,13 @@ def mbarrier_at(convergent: ConvergentThreads, cta: Cta, at: int, threads: np.nd
 
 
 def report_misuse(convergent: ConvergentThreads, message: str) -> NoReturn:
-    """Notes that an mbarrier is used in a way that it cannot be, and stops."""
+    """Report an invalid use of an mbarrier, and stop."""
     convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
     raise Stop
 
 
 def add_tx_count(convergent: ConvergentThreads, barrier: MBarrier, number: int) -> None:
-    """Makes the current phase wait for bytes, or for as many fewer; it may be complete then."""
+    """Add bytes to the tx-count of the current phase, or subtract them; this may complete the phase."""
     barrier.tx_count += number
     if abs(barrier.tx_count) > _MAX_BYTES:
         report_misuse(
@@ -136,7 +136,7 @@ def add_tx_count(convergent: ConvergentThreads, barrier: MBarrier, number: int) 
 
 
 def count_arrivals(convergent: ConvergentThreads, barrier: MBarrier, arrivals: int) -> None:
-    """Counts arrivals, which may complete more than one phase."""
+    """Count arrivals, which may complete more than one phase."""
     while arrivals:
         if not barrier.pending:
             report_misuse(
@@ -151,12 +151,12 @@ def count_arrivals(convergent: ConvergentThreads, barrier: MBarrier, arrivals: i
 
 
 def complete_phase_if_done(convergent: ConvergentThreads, barrier: MBarrier) -> None:
-    """Begins the mbarrier's next phase if nothing is pending."""
+    """Begin the next phase of the mbarrier if nothing is pending."""
     if barrier.pending == 0 and barrier.tx_count < 0:
         report_misuse(
             convergent,
             f"leaves an mbarrier whose {barrier.count} arrivals of this phase have all come with "
-            f"{-barrier.tx_count} bytes that nobody expected: mbarrier.arrive.expect_tx (or "
+            f"{-barrier.tx_count} bytes that no expect_tx announced: mbarrier.arrive.expect_tx (or "
             "mbarrier.expect_tx) must name all bytes that bulk copies write",
         )
     barrier.complete_if_done(convergent.cta.clocks)

@@ -1,9 +1,8 @@
-"""The rules of shared memory: what must have happened to a byte before it is accessed.
+"""Shadow memory of shared memory: checks each access against the history of its bytes.
 
-Every access is checked against it, by the rules of PTX ISA 8 (causality order), 9.7.9.25 (async
-proxy), 9.7.15 (wgmma) and 9.7.16.6 (tcgen05). Threads have their numbers in the cluster. A finding is
-certain: where bytes were read by several threads, only the last is remembered, so a race can be missed
-but none is invented.
+The rules are those of PTX ISA 8 (causality order), 9.7.9.25 (async proxy), 9.7.15 (wgmma) and 9.7.16.6
+(tcgen05). Threads are numbered in the cluster. A reported violation is certain. A race can be missed: of
+several threads that read a byte, only the last is kept.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from ..memory import rows_of
 from .history import NO_THREAD, History
 from .vector_clocks import NEVER
 
-#: Reports a violation: its kind, and what happened.
+#: Reports a violation: its kind and its message.
 Report = Callable[[ViolationKind, str], None]
 
 
 class Shadow(History):
-    """The history of shared memory, and the rules that each access is checked by."""
+    """The history of shared memory, with the checks of accesses."""
 
     def check_write(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that `threads` may write rows of `size` bytes now."""
+        """Check that `threads` may write rows of `size` bytes."""
         if len(rows) > 1 and len(np.unique(rows)) < len(rows):
             values, counts = np.unique(rows, return_counts=True)
             at = self._range(values[counts > 1][:, None], size)
@@ -63,8 +62,8 @@ class Shadow(History):
             self._check_tcgen05_reads(threads, rows, size, self.tcgen05_reads, report)
 
     def check_bulk_write(self, thread: int, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that a bulk copy of a thread may write rows of `size` bytes now: what threads have
-        written, or read, is fenced (`docs/decisions/0004-fences-after-reads.md`)."""
+        """Check that a bulk copy of a thread may write rows of `size` bytes: a proxy fence is needed
+        after writes and reads of threads (`docs/decisions/0004-fences-after-reads.md`)."""
         self.check_write(np.array([thread]), rows, size, report)
         writer, epoch = (rows_of(a, size)[rows] for a in (self.writer, self.write_epoch))
         by_thread = rows_of(self.written, size)[rows] & (writer < self._clocks.threads)
@@ -88,14 +87,14 @@ class Shadow(History):
             )
 
     def _is_unfenced(self, thread: int, others: np.ndarray, epochs: np.ndarray) -> np.ndarray:
-        """Which accesses of others a thread has synchronised with, but not by a proxy fence."""
+        """Return which accesses of others happen before those of a thread, but without a proxy fence."""
         seen, proxied = self._clocks.seen[thread, others], self._clocks.proxied[thread, others]
         return (epochs <= seen) & (epochs > proxied)
 
     def _check_wgmma_reads(
         self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
     ) -> None:
-        """Checks that no wgmma may still read what `threads` write."""
+        """Check that no wgmma may still read bytes that `threads` write."""
         for warpgroup, reads in enumerate(self.wgmma_reads):
             by_byte = rows_of(reads, size)[rows]
             if not by_byte.any():
@@ -129,7 +128,7 @@ class Shadow(History):
                 )
 
     def _check_bulk_reads(self, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that no bulk copy may still read what is written."""
+        """Check that no bulk copy may still read bytes that are written."""
         reads = rows_of(self.bulk_reads, size)[rows]
         if reads.any():
             where = format_location(self._locations[self._bulk_readers[reads[reads > 0][0]]])
@@ -148,7 +147,7 @@ class Shadow(History):
         reads: np.ndarray,
         report: Report,
     ) -> None:
-        """Checks that no tcgen05.mma or cp may still read what `threads` write."""
+        """Check that no tcgen05.mma or cp may still read bytes that `threads` write."""
         column, commit, op = (rows_of(of_bytes, size)[rows] for of_bytes in reads)
         unseen = (column != NO_THREAD) & (commit > self._clocks.seen[threads[:, None], column])
         if unseen.any():
@@ -166,7 +165,7 @@ class Shadow(History):
     def _report_unseen(
         self, does: str, threads: np.ndarray, rows: np.ndarray, unseen: np.ndarray, report: Report
     ) -> None:
-        """Says that an access is not ordered after the write of what it accesses."""
+        """Report an access that does not happen after the write of its bytes."""
         size = unseen.shape[1]
         bulk = unseen & (rows_of(self.writer, size)[rows] >= self._clocks.threads)
         if bulk.any():
@@ -179,7 +178,7 @@ class Shadow(History):
             )
 
     def _report_bulk(self, does: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
-        """Says that a bulk copy of which nobody has told the accessing threads writes its bytes."""
+        """Report an access to bytes of a bulk copy whose completion the thread has not observed."""
         report(
             ViolationKind.COPY_IN_FLIGHT,
             f"{does} {self._where(rows, bulk)}, which {self._wrote(rows, bulk)} may still be "
@@ -188,12 +187,12 @@ class Shadow(History):
         )
 
     def check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that `threads` may read rows of `size` bytes now, and notes that they do."""
+        """Check that `threads` may read rows of `size` bytes, and note the reads."""
         copying = rows_of(self.copying, size)[rows]
         self._check_arrived(rows, copying, report)
-        blank = ~rows_of(self.written, size)[rows] & ~copying
-        if blank.any():
-            self._report_blank(rows, blank, report)
+        unwritten = ~rows_of(self.written, size)[rows] & ~copying
+        if unwritten.any():
+            self._report_unwritten(rows, unwritten, report)
         thread = threads[:, None]
         writer = rows_of(self.writer, size)[rows]
         unseen = rows_of(self.written, size)[rows] & ~copying
@@ -205,13 +204,13 @@ class Shadow(History):
         rows_of(self.read_in_bulk, size)[rows] = False
 
     def check_wgmma_read(self, warpgroup: int, group: int, at: np.ndarray, report: Report) -> None:
-        """Checks that wgmma of a warpgroup may read bytes now, and notes that its group does.
+        """Check that wgmma of a warpgroup may read bytes, and note the reads.
 
         Args:
             warpgroup: its number in the CTA.
-            group: the group of wgmma that the instruction belongs to.
+            group: the wgmma group of the instruction.
             at: positions in shared memory, one for each byte read.
-            report: takes what is wrong.
+            report: reports violations.
         """
         first = self._threads.start + warpgroup * WARPGROUP
         self._check_async_read("wgmma", slice(first, first + WARPGROUP), at, report)
@@ -220,15 +219,15 @@ class Shadow(History):
     def check_tcgen05_read(
         self, name: str, thread: int, column: int, at: np.ndarray, op: int, report: Report
     ) -> None:
-        """Checks that an instruction of a thread may read bytes now, and notes that it does.
+        """Check that a tcgen05 instruction of a thread may read bytes, and note the reads.
 
         Args:
-            name: the instruction's, "tcgen05.mma" or "tcgen05.cp".
-            thread: who issues it, by the number in the cluster.
-            column: of that thread's commits in `VectorClocks`.
+            name: of the instruction, "tcgen05.mma" or "tcgen05.cp".
+            thread: the thread that issues it, by its number in the cluster.
+            column: of the thread's commits in `VectorClocks`.
             at: positions in shared memory, one for each byte read.
-            op: the instruction's number.
-            report: takes what is wrong.
+            op: the number of the instruction.
+            report: reports violations.
         """
         self._check_async_read(name, slice(thread, thread + 1), at, report)
         self._tcgen05_readers[op] = name
@@ -239,21 +238,22 @@ class Shadow(History):
     def started_bulk_read(
         self, thread: int, copy: int, at: np.ndarray, op: int, report: Report
     ) -> None:
-        """Checks that a bulk copy of a thread may read bytes now, and notes that it does.
+        """Check that a bulk copy of a thread may read bytes, and note the reads.
 
         Args:
-            thread: who issues it.
-            copy: the copy's number, from 1.
+            thread: the thread that issues it.
+            copy: the number of the copy, from 1.
             at: positions in shared memory, one for each byte read.
-            op: the instruction's number.
-            report: takes what is wrong.
+            op: the number of the instruction.
+            report: reports violations.
         """
         self._check_async_read("bulk copy", slice(thread, thread + 1), at, report)
         self.bulk_reads[at] = copy
         self._bulk_readers[copy] = op
 
     def finished_bulk_read(self, thread: int, copy: int, at: np.ndarray) -> None:
-        """A thread knows that its bulk copy has read: from now on it counts as its own read."""
+        """Note that a thread has waited for its bulk copy: from now on its reads are those of the
+        thread."""
         mine = at[self.bulk_reads[at] == copy]
         self.bulk_reads[mine] = 0
         self.reader[mine] = thread
@@ -262,39 +262,42 @@ class Shadow(History):
         del self._bulk_readers[copy]
 
     def _check_async_read(self, name: str, threads: slice, at: np.ndarray, report: Report) -> None:
-        """Checks that an instruction that some threads issue may read bytes by the async proxy."""
+        """Check that an instruction of some threads may read bytes by the async proxy."""
         copying = self.copying[at]
         self._check_arrived(at, copying, report)
         written = self.written[at]
         if not written.all():
-            blank = ~written & ~copying
-            if blank.any():
-                self._report_blank(at, blank, report)
+            unwritten = ~written & ~copying
+            if unwritten.any():
+                self._report_unwritten(at, unwritten, report)
         seen, proxied = self._clocks.seen_by_all(threads)
         writer, epoch = self.writer[at], self.write_epoch[at]
-        hidden = (epoch > proxied[writer]) & written & ~copying
-        if hidden.any():
-            bulk = hidden & (writer >= self._clocks.threads)
+        unordered = (epoch > proxied[writer]) & written & ~copying
+        if unordered.any():
+            bulk = unordered & (writer >= self._clocks.threads)
             if bulk.any():
                 self._report_bulk(f"{name} reads", at, bulk, report)
-            if (hidden := hidden & ~bulk).any():
+            if (unordered := unordered & ~bulk).any():
                 barrier = self.barrier(np.array([threads.start]))
-                self._report_hidden(name, at, hidden, writer, epoch, seen, barrier, report)
+                self._report_unordered(name, at, unordered, writer, epoch, seen, barrier, report)
 
-    def _report_hidden(
+    def _report_unordered(
         self,
         name: str,
         at: np.ndarray,
-        hidden: np.ndarray,
+        unordered: np.ndarray,
         writer: np.ndarray,
         epoch: np.ndarray,
         seen: np.ndarray,
         barrier: str,
         report: Report,
     ) -> None:
-        """Says what is missing between ordinary writes and an asynchronous read."""
-        reads = f"{name} reads {self._where(at, hidden)}, which {self._wrote(at, hidden)} wrote"
-        apart = hidden & (epoch > seen[writer])
+        """Report an asynchronous read that does not happen after ordinary writes, or lacks a proxy
+        fence."""
+        reads = (
+            f"{name} reads {self._where(at, unordered)}, which {self._wrote(at, unordered)} wrote"
+        )
+        apart = unordered & (epoch > seen[writer])
         if not apart.any():
             missing = "smem.fence (fence.proxy.async) is missing between the write and the"
             report(ViolationKind.UNFENCED, f"{reads}: {missing} {name}")
@@ -313,8 +316,8 @@ class Shadow(History):
                 "cp.async.wait_group), then smem.fence and gpu.barrier, are missing before it",
             )
 
-    def _report_blank(self, rows: np.ndarray, blank: np.ndarray, report: Report) -> None:
+    def _report_unwritten(self, rows: np.ndarray, unwritten: np.ndarray, report: Report) -> None:
         report(
             ViolationKind.UNINITIALISED,
-            f"reads {self._where(rows, blank)} of shared memory, which nothing has written",
+            f"reads {self._where(rows, unwritten)} of shared memory, which nothing has written",
         )

@@ -1,4 +1,4 @@
-"""What happens before what: vector clocks of a cluster's threads (PTX ISA 8, causality order)."""
+"""Vector clocks of the threads of a cluster: the happens-before order (PTX ISA 8, causality order)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ import numpy as np
 
 from ..errors import EmulationError
 
-#: An epoch that has not come.
+#: An epoch that is later than all others.
 NEVER = np.iinfo(np.int32).max
 
 
 class VectorClocks:
-    """For each thread of a cluster, how much of the past of the others it has synchronised with.
+    """The vector clocks of the threads of a cluster.
 
-    A thread's epoch counts its releases and fences. Thread `u` sees what thread `t` did in epoch `e`
-    if `e <= seen[u, t]`; operations of the async proxy (wgmma, bulk copies) that `u` issues see it if
-    `e <= proxied[u, t]`, for which a proxy fence lies somewhere on the way from `t` to `u`.
+    The epoch of a thread counts its releases and fences. An access of thread `t` in epoch `e` happens
+    before the next access of thread `u` if `e <= seen[u, t]`. It happens before operations of the async
+    proxy (wgmma, bulk copies) that `u` issues if `e <= proxied[u, t]`: a proxy fence is then between
+    both.
 
-    An mbarrier at which bulk copies complete has a column like a thread. Its epochs are its phases:
-    what such a copy writes is written by the mbarrier, and seen by those who see the phase complete.
-    So has a thread that issues `tcgen05.mma`, for these. Its epochs are its commits: they are seen by
-    those who see a phase complete in which they arrived.
+    An mbarrier at which bulk copies complete has a column of its own. Its epochs are its phases: a bulk
+    copy writes as this mbarrier, in the epoch of the phase. A thread that observes the completion of
+    the phase acquires it.
+
+    A thread that issues `tcgen05.mma` or `tcgen05.cp` has a second column for them. Its epochs are the
+    commits. A thread that observes the completion of a phase at which a commit arrived acquires it.
 
     Attributes:
-        threads: how many there are.
+        threads: number of threads.
         epoch: int32[threads + columns].
         seen: int32[threads, threads + columns].
         proxied: int32[threads, threads + columns].
@@ -44,9 +47,9 @@ class VectorClocks:
         self.seen[threads, threads] = self.epoch[threads]
 
     def synchronise(self, threads: np.ndarray) -> None:
-        """A barrier: each of these threads sees what all of them saw."""
+        """Join the clocks of threads, as a barrier does."""
         if len(threads) == self.threads:
-            # Nobody knows more of a thread than the thread itself.
+            # No clock of a thread is later than the thread's own epoch.
             self.seen[:, : self.threads] = self.epoch[: self.threads]
             self.seen[:, self.threads :] = self.seen[:, self.threads :].max(axis=0)
             self.proxied[:] = self.proxied.max(axis=0)
@@ -56,35 +59,37 @@ class VectorClocks:
         self._advance(threads)
 
     def fence(self, threads: np.ndarray) -> None:
-        """A proxy fence: what these threads have seen is visible to what they make the async proxy
-        do, and to whom they synchronise with."""
+        """A proxy fence of threads: the accesses that they have seen also happen before operations of
+        the async proxy, their own and those of threads that synchronise with them."""
         self.proxied[threads] = self.seen[threads]
         self._advance(threads)
 
     def release(self, threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What these threads pass on by an arrival: rows of `seen` and of `proxied`, joined."""
-        passed = self.seen[threads].max(axis=0), self.proxied[threads].max(axis=0)
+        """Return the clocks that an arrival of threads releases: their rows of `seen` and of `proxied`,
+        joined."""
+        released = self.seen[threads].max(axis=0), self.proxied[threads].max(axis=0)
         self._advance(threads)
-        return passed
+        return released
 
     def acquire(self, threads: np.ndarray, seen: np.ndarray, proxied: np.ndarray) -> None:
-        """These threads see what was passed on."""
+        """Join released clocks into those of threads."""
         self.seen[threads] = np.maximum(self.seen[threads], seen)
         self.proxied[threads] = np.maximum(self.proxied[threads], proxied)
 
     def seen_by_all(self, threads: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The last epochs that all of these threads see: in general, and by the async proxy."""
+        """Return the last epochs that all of these threads have seen: in general, and by the async
+        proxy."""
         return self.seen[threads].min(axis=0), self.proxied[threads].min(axis=0)
 
-    # -- what is asynchronous ----------------------------------------------------------------------
+    # -- asynchronous operations -------------------------------------------------------------------
 
-    def column(self, agent: Hashable) -> int:
-        """The column of an mbarrier, or of a thread's `tcgen05.mma`.
+    def column(self, key: Hashable) -> int:
+        """Return the column of an mbarrier, or of a thread's `tcgen05` instructions, by its key.
 
         Raises:
-            EmulationError: if there are more of them than columns.
+            EmulationError: if no column is left.
         """
-        found = self._columns.setdefault(agent, self.threads + len(self._columns))
+        found = self._columns.setdefault(key, self.threads + len(self._columns))
         if found >= len(self.epoch):
             raise EmulationError(
                 f"there are more than {len(self.epoch) - self.threads} mbarriers at which bulk copies "
@@ -95,10 +100,12 @@ class VectorClocks:
     def complete(
         self, column: int, seen: np.ndarray, proxied: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """An mbarrier's phase, or a thread's `tcgen05.mma`, are complete: what is passed on, with what
-        they wrote and read. They do so by the async proxy, so no fence is needed."""
-        passed = seen.copy(), proxied.copy()
-        for clock in passed:
+        """Complete the phase of an mbarrier, or commit a thread's `tcgen05` instructions. Return the
+        clocks that this releases: the given ones, and the column. The async proxy makes these accesses,
+            so
+        that no proxy fence is needed after them."""
+        released = seen.copy(), proxied.copy()
+        for clock in released:
             clock[column] = self.epoch[column]
         self.epoch[column] += 1
-        return passed
+        return released

@@ -41,7 +41,7 @@ def execute(
     try:
         found = matrix(descriptor, False, 1)
     except ValueError as error:
-        message = f"has a descriptor that is none: {error}"
+        message = f"has an invalid descriptor: {error}"
         convergent.cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
         raise Stop from None
     if found.width > _ROW_BYTES:

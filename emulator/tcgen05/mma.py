@@ -78,7 +78,7 @@ def execute(
         else:
             decoded = instruction(descriptor, kind, group)
     except ValueError as error:
-        _refuse(convergent, f"has an instruction descriptor that is none: {error}")
+        _refuse(convergent, f"has an invalid instruction descriptor: {error}")
     ctas, thread = ctas_of(convergent, group), int(convergent.threads[row])
     memories, cells = [of_cta(cta) for cta in ctas], _cells_of_d(convergent, d, decoded, group)
     for memory in memories:
@@ -212,7 +212,7 @@ def _operand(
     try:
         found = matrix(descriptor, mn_major, size, k_bytes)
     except ValueError as error:
-        _refuse(convergent, f"has a descriptor of {name} that is none: {error}")
+        _refuse(convergent, f"has an invalid descriptor of {name}: {error}")
     address = matrix_bytes(found, size * 8, mn_major, extent, k_bytes)
     held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
     at = bytes_read(convergent, name, address[:, held], size)

@@ -53,7 +53,8 @@ def _one(convergent: ConvergentThreads, warp: int, value: np.ndarray, what: str)
 
 
 def _alone(convergent: ConvergentThreads) -> int | None:
-    """The warp that a convergent is; None if it is several, which part: each may have to wait for itself."""
+    """The warp that a convergent is; None if it is several, which part: each may have to wait for
+    itself."""
     warp, *others = full_warps(convergent)
     if not others:
         return int(warp)

@@ -1,4 +1,4 @@
-"""What the threads of a cluster know of the `tcgen05` instructions that others have issued."""
+"""Vector clocks of the `tcgen05` instructions of a cluster (PTX ISA 9.7.16.6)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ _KEY = "tcgen05 clocks"
 
 
 class Tcgen05Clocks:
-    """Threads have their numbers in the cluster.
+    """Vector clocks of commits and of `tcgen05.fence::after_thread_sync`; threads are numbered in the
+    cluster.
 
     Attributes:
-        after: as `VectorClocks.seen`, what each thread had seen at its last `fence::after_thread_sync`.
+        after: like `VectorClocks.seen`, as each thread had it at its last `fence::after_thread_sync`.
     """
 
     def __init__(self, order: VectorClocks) -> None:
@@ -23,18 +24,18 @@ class Tcgen05Clocks:
         self._columns: dict[int, int] = {}
 
     def column(self, thread: int) -> int:
-        """The column, in `VectorClocks`, of the commits of a thread that issues mma."""
+        """Return the column in `VectorClocks` of the commits of a thread that issues mma or cp."""
         if thread not in self._columns:
             self._columns[thread] = self._clocks.column(("tcgen05", thread))
         return self._columns[thread]
 
     def commit(self, thread: int) -> tuple[np.ndarray, np.ndarray]:
-        """`tcgen05.commit` of a thread: what its arrival passes on, as `VectorClocks.release`. It comes when
-        all is done, so that is also what the thread knew before."""
-        known = self._clocks.release(np.array([thread]))
+        """`tcgen05.commit` of a thread: return the clocks that its arrival releases. The arrival comes
+        after all earlier instructions of the thread, so they include the clocks of the thread."""
+        released = self._clocks.release(np.array([thread]))
         if thread not in self._columns:
-            return known
-        return self._clocks.complete(self._columns[thread], *known)
+            return released
+        return self._clocks.complete(self._columns[thread], *released)
 
     def fence_after(self, threads: np.ndarray) -> None:
         """`tcgen05.fence::after_thread_sync` of some threads."""
@@ -42,7 +43,7 @@ class Tcgen05Clocks:
 
 
 def of_cluster(cluster: Cluster) -> Tcgen05Clocks:
-    """What is known in a cluster."""
+    """Return the clocks of a cluster."""
     if _KEY not in cluster.state:
         cluster.state[_KEY] = Tcgen05Clocks(cluster.clocks)
     return cluster.state[_KEY]

@@ -1,4 +1,4 @@
-"""What the instructions that multiply read of shared memory."""
+"""Reads of operands in shared memory by mma instructions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ from .multiplicands import Multiplicand
 def bytes_read(
     convergent: ConvergentThreads, name: str, addresses: np.ndarray, size: int
 ) -> np.ndarray:
-    """The offsets in the CTA's shared memory of every byte of elements at those addresses.
+    """Return the offset in shared memory of each byte of the elements at some addresses.
+
+    Args:
+        convergent: the threads that execute the instruction.
+        name: of the operand, for messages.
+        addresses: of the elements.
+        size: bytes of an element.
 
     Raises:
-        Stop: if they lead out of it, which is reported.
+        Stop: if an element is outside of shared memory; this is reported.
     """
     shared = convergent.cta.shared
     if not shared.inside(addresses, size).all():
@@ -31,6 +37,6 @@ def bytes_read(
 
 
 def numbers_at(cta: Cta, addresses: np.ndarray, type_: Multiplicand) -> np.ndarray:
-    """The numbers at those addresses of a CTA's shared memory."""
+    """Return the elements at some addresses of a CTA's shared memory, as numbers."""
     stored = cta.shared.load(addresses, type_.dtype.itemsize)
     return type_.values(stored.view(type_.dtype)[..., 0])

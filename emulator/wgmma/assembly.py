@@ -8,7 +8,7 @@
         [, <scale-a>, <scale-b>][, <trans-a>][, <trans-b>];
     }
 
-An operand is named by its number, `$4`; A is one, its descriptor, or four registers in braces.
+An operand is named by its number, such as `$4`. A is its descriptor, or four registers in braces.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TEXT = re.compile(
 )
 _OPERAND = r"\{\$\d+(?:, \$\d+)*\}|\$\d+|-?\d+|p"
 
-#: Types that are multiplied with each other, and those in which they are added.
+#: Element types of A and B that can be combined, and their accumulator types.
 _FAMILIES = (
     ({"f16"}, {"f16", "f32"}),
     ({"bf16"}, {"f32"}),
@@ -42,15 +42,15 @@ _FAMILIES = (
 
 @dataclass(frozen=True)
 class Assembly:
-    """An instruction, and the numbers of its operands.
+    """An instruction in inline assembly: its qualifiers, and the numbers of its operands.
 
     Attributes:
-        qualifiers: the instruction.
-        d: the accumulator's registers.
-        a: A's descriptor, or its four registers.
-        b: B's descriptor.
-        metadata: of a sparse instruction.
-        scale_d: that says whether it adds to the accumulator, if the text does not.
+        qualifiers: of the instruction.
+        d: the registers of D.
+        a: the descriptor of A, or its four registers.
+        b: the descriptor of B.
+        metadata: of a sparse instruction, else None.
+        scale_d: the operand that is scale-d; None if the text has a constant.
     """
 
     qualifiers: MmaQualifiers
@@ -62,7 +62,7 @@ class Assembly:
 
     @property
     def constraints(self) -> dict[int, str]:
-        """What each operand is constrained to: `f` and `r` are registers, `l` is a descriptor."""
+        """The constraint of each operand: `f` and `r` are registers, `l` is a descriptor."""
         register = "f" if self.qualifiers.accumulator.name == "float32" else "r"
         found = dict.fromkeys(self.d, register)
         found |= dict.fromkeys(self.a, "r" if len(self.a) > 1 else "l")
@@ -72,10 +72,10 @@ class Assembly:
 
 
 def parse(text: str) -> Assembly | None:
-    """The instruction that a text is, or None if it is none of these.
+    """Parse the text of a `wgmma.mma_async`. Return None for any other text.
 
     Raises:
-        ValueError: if it is one that PTX does not have.
+        ValueError: if PTX does not have the instruction.
     """
     found = _TEXT.fullmatch(text)
     if not found or not re.fullmatch(f"(?:{_OPERAND})(?:, (?:{_OPERAND}))*", found["operands"]):
@@ -83,7 +83,7 @@ def parse(text: str) -> Assembly | None:
     fields = found.groupdict()
     a, b = _types(fields)
     n = _columns(fields, a)
-    floats, of_16_bits = a.is_float, a.dtype.itemsize == 2
+    is_float, is_16_bit = a.is_float, a.dtype.itemsize == 2
     operands = re.findall(_OPERAND, fields["operands"])
 
     def take(what: str, pattern: str) -> str:
@@ -93,19 +93,19 @@ def parse(text: str) -> Assembly | None:
         return operands.pop(0)
 
     def sign(what: str) -> int:
-        return int(take(what, "1|-1")) if floats else 1
+        return int(take(what, "1|-1")) if is_float else 1
 
     def mn_major(what: str) -> bool:
-        return of_16_bits and take(what, "[01]") == "1"
+        return is_16_bit and take(what, "[01]") == "1"
 
     d = _numbers(take("the accumulator", r"\{.*\}"))
     left = _numbers(take("A", r"\{.*\}|\$\d+"))
     right = _numbers(take("B", r"\$\d+"))
     metadata = _numbers(take("metadata", r"\$\d+")) if fields["sparse"] else ()
-    # All threads give metadata of 8-bit types (measured on an H200).
+    # All threads hold metadata of 8-bit types, so that the selector is 0 (measured on an H200).
     selector = take("a selector", "0" if a.dtype.itemsize == 1 else "[01]") if metadata else None
     take("p", "p")
-    # What follows is taken in the order of the text.
+    # The remaining operands are taken in the order of the text.
     qualifiers = MmaQualifiers(
         n,
         a,
@@ -137,25 +137,25 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _types(fields: dict[str, str]) -> tuple[Multiplicand, Multiplicand]:
-    """The types of A and B, if the instruction is one for them."""
+    """Return the types of A and B; check that the instruction takes them."""
     names = {fields["a"], fields["b"]}
     if not any(names <= types and fields["d"] in sums for types, sums in _FAMILIES):
-        raise ValueError(f"{fields['a']} is not multiplied by {fields['b']} into {fields['d']}")
+        raise ValueError(f"{fields['a']} cannot be multiplied by {fields['b']} into {fields['d']}")
     a, b = MULTIPLICANDS[fields["a"]], MULTIPLICANDS[fields["b"]]
     if (fields["popc"] is not None) != a.packed:
-        raise ValueError(".and.popc belongs to b1, and only to it")
+        raise ValueError(".and.popc is for b1 alone, which needs it")
     if fields["satfinite"] and (a.is_float or a.packed):
         raise ValueError(f".satfinite is for 8-bit integers, not for {fields['a']}")
     if fields["sparse"] and a.packed:
-        raise ValueError("b1 is not multiplied sparse")
+        raise ValueError("a sparse wgmma does not take b1")
     return a, b
 
 
 def _columns(fields: dict[str, str], a: Multiplicand) -> int:
-    """N, if the instruction has that shape."""
+    """Return N; check the shape."""
     m, n, k = (int(fields[letter]) for letter in "mnk")
     depth = a.k * (2 if fields["sparse"] else 1)
     step = 8 if a.is_float or n <= 32 else 16
     if m != ROWS or k != depth or n % step or not 8 <= n <= 256:
-        raise ValueError(f"m{m}n{n}k{k} is no shape of it; expected m{ROWS}n<N>k{depth}")
+        raise ValueError(f"m{m}n{n}k{k} is not a shape of this wgmma; expected m{ROWS}n<N>k{depth}")
     return n

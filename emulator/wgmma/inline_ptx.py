@@ -1,4 +1,4 @@
-"""llvm: `wgmma` in inline PTX, where upstream's ops cannot say it, or registers pass through it."""
+"""`wgmma` in inline PTX: forms that upstream's ops do not have, and instructions that tie registers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .ops import fence, wait_group
 _WAIT = re.compile(r"wgmma\.wait_group\.sync\.aligned (\d+);")
 _FENCE = "wgmma.fence.sync.aligned;"
 
-#: The LLVM types of what may stand in the registers that a constraint names.
+#: The LLVM type of the operands of each constraint.
 _TYPES = {"r": "i32", "l": "i64", "f": "f32"}
 
 
@@ -55,7 +55,7 @@ def _multiply(op: Op, text: str) -> Any:
 
 
 def _check_operands(op: Op, multiply: Assembly, operands: Operands) -> None:
-    """Checks that an instruction's operands are what its text says."""
+    """Check that an op's operands have the constraints and types that its text needs."""
     given = dict(enumerate(operands.outputs))
     given |= {number: operands.constraints[at] for number, at in operands.others.items()}
     if given != multiply.constraints or multiply.d != tuple(range(len(operands.outputs))):
@@ -76,7 +76,7 @@ def _listed(constraints: dict[int, str]) -> str:
 
 
 def _multiplying(op: Op, multiply: Assembly) -> Any:
-    """A step by which registers pass through a `wgmma.mma_async`."""
+    """Return a step that executes a `wgmma.mma_async` on the tied registers of D."""
     operands = operands_of(op)
     _check_operands(op, multiply, operands)
     op.collective = op.waits = True
@@ -96,7 +96,7 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
         a = [others[number] for number in multiply.a]
         if len(a) > 1:
             a = [join_registers(convergent, a)]
-            _check_given(convergent, op.result_numbers[0], a[0].data)
+            _check_a_registers(convergent, op.result_numbers[0], a[0].data)
         return execute(
             convergent,
             qualifiers,
@@ -110,13 +110,14 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
     return operands.step(multiplies)
 
 
-def _check_given(convergent: ConvergentThreads, op: int, data: np.ndarray) -> None:
-    """Checks that no wgmma may still read what registers of A held before (PTX ISA 9.7.15.7.3)."""
+def _check_a_registers(convergent: ConvergentThreads, op: int, data: np.ndarray) -> None:
+    """Check that registers of A are not written while a wgmma may still read them (PTX ISA
+    9.7.15.7.3)."""
     warps = convergent.lanes.threads[::WARP] // WARP
     if convergent.cta.groups.note_a(op, warps, data):
         convergent.cta.report_at(
             convergent,
             ViolationKind.OVERWRITTEN,
-            "is given registers of A that were written again while a wgmma may still be reading them: "
-            "smem.wait (wgmma.wait_group) is missing before they are",
+            "takes registers of A that were written again while a wgmma may still be reading them: "
+            "smem.wait (wgmma.wait_group) is missing before the write",
         )

@@ -1,4 +1,4 @@
-"""One `wgmma.mma_async` of a convergent's warpgroups: bytes by the descriptors, products, registers."""
+"""Execution of a `wgmma.mma_async`: operand reads by descriptor, arithmetic, result registers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .metadata import kept_elements
 
 @dataclass(frozen=True)
 class MmaQualifiers:
-    """What a `wgmma.mma_async` says beside its operands.
+    """The qualifiers and immediate operands of a `wgmma.mma_async`.
 
     Attributes:
-        n: its N.
-        a, b: the types of A and B.
+        n: N of the instruction shape.
+        a, b: the element types of A and B.
         accumulator: the dtype of D.
         a_mn_major, b_mn_major: whether A is M-major, B is N-major.
-        accumulates: whether it adds to the accumulator, unless an operand says so.
+        accumulates: scale-d: whether D is added; an operand may override it.
         a_sign, b_sign: 1, or -1 to negate.
-        saturates: whether integer sums stay within 32 bits.
-        selector: the sparsity selector of a sparse instruction; None of a dense one.
+        saturates: `.satfinite`.
+        selector: the sparsity selector; None for a dense instruction.
     """
 
     n: int
@@ -57,20 +57,20 @@ def execute(
     metadata: Any = None,
     scale_d: Any = None,
 ) -> Registers:
-    """Multiplies, for each warpgroup of a convergent; the result is in flight.
+    """Execute the instruction for each warpgroup. The result registers are in flight.
 
     Args:
         convergent: the threads.
-        qualifiers: the instruction.
+        qualifiers: of the instruction.
         accumulator: the registers of D.
-        a: A's descriptor, or its four registers if it has that many.
-        b: B's descriptor.
-        metadata: of a sparse instruction, a word of each thread.
-        scale_d: whether it adds to the accumulator, where that is not the qualifiers's to say.
+        a: the descriptor of A, or its four registers.
+        b: the descriptor of B.
+        metadata: of a sparse instruction, a word for each thread.
+        scale_d: overrides `qualifiers.accumulates`.
 
     Raises:
-        Stop: if a descriptor is none, or leads out of shared memory, or if metadata is undefined, or
-            threads disagree, which is reported.
+        Stop: if a descriptor is invalid, an operand is outside of shared memory, metadata is undefined,
+            or an operand differs between threads; this is reported.
     """
     adds = _adds(convergent, qualifiers, scale_d)
     _check_fenced(convergent, accumulator, adds, "registers")
@@ -101,7 +101,7 @@ def _rows(convergent: ConvergentThreads, value: Any) -> Any:
 
 
 def _adds(convergent: ConvergentThreads, qualifiers: MmaQualifiers, scale_d: Any) -> np.ndarray:
-    """Whether each thread's warpgroup adds to the accumulator."""
+    """Return scale-d for each thread."""
     if scale_d is None:
         return np.full(convergent.lanes.count, qualifiers.accumulates)
     adds = _rows(convergent, scale_d) != 0
@@ -111,18 +111,18 @@ def _adds(convergent: ConvergentThreads, qualifiers: MmaQualifiers, scale_d: Any
 
 
 def _check_fenced(
-    convergent: ConvergentThreads, given: Registers, read: np.ndarray, what: str
+    convergent: ConvergentThreads, registers: Registers, read: np.ndarray, what: str
 ) -> None:
-    """Checks that registers may be given to the tensor core.
+    """Check that a `wgmma.fence` orders earlier accesses to registers before the instruction.
 
     Args:
         convergent: the threads.
-        given: the registers.
-        read: whether each thread's are read, and not only written.
-        what: the registers in words.
+        registers: the registers of an operand.
+        read: bool[threads], whether the instruction reads them, and does not only write them.
+        what: the registers, for messages.
     """
     fences = convergent.cta.groups.fences[convergent.lanes.threads // WARP]
-    written = (given.stamp >= 0) & (given.stamp == fences)
+    written = (registers.stamp >= 0) & (registers.stamp == fences)
     if np.where(read, written, fences == 0).any():
         convergent.cta.report_at(
             convergent,
@@ -147,7 +147,7 @@ def _uniform(convergent: ConvergentThreads, values: np.ndarray, what: str) -> in
 def _numbers_of_a(
     convergent: ConvergentThreads, qualifiers: MmaQualifiers, rows: slice, a: np.ndarray
 ) -> np.ndarray:
-    """A's numbers, [64, k]."""
+    """Return A as numbers, [64, k]."""
     if a.ndim > 1:
         return qualifiers.a.values(bytes_of_a(a[rows]).view(qualifiers.a.dtype))
     return _operand(convergent, rows, "A", a, qualifiers.a, qualifiers.a_mn_major, ROWS, K_BYTES)
@@ -156,7 +156,7 @@ def _numbers_of_a(
 def _numbers_of_b(
     convergent: ConvergentThreads, qualifiers: MmaQualifiers, rows: slice, b: np.ndarray
 ) -> np.ndarray:
-    """B's numbers, [k, n]."""
+    """Return B as numbers, [k, n]."""
     k_bytes = K_BYTES if qualifiers.selector is None else 2 * K_BYTES
     return _operand(
         convergent, rows, "B", b, qualifiers.b, qualifiers.b_mn_major, qualifiers.n, k_bytes
@@ -173,13 +173,13 @@ def _operand(
     extent: int,
     k_bytes: int,
 ) -> np.ndarray:
-    """An operand's numbers, [m or n, k], as they are in shared memory."""
+    """Read an operand from shared memory, [m or n, k], as numbers."""
     cta, size = convergent.cta, type_.dtype.itemsize
     descriptor = _uniform(convergent, descriptors[rows], "descriptor")
     try:
         address = operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes)
     except ValueError as error:
-        message = f"has a descriptor of {name} that is none: {error}"
+        message = f"has an invalid descriptor of {name}: {error}"
         cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
         raise Stop from None
     at = bytes_read(convergent, name, address, size)
@@ -193,12 +193,12 @@ def _operand(
 def _kept_elements(
     convergent: ConvergentThreads, qualifiers: MmaQualifiers, words: np.ndarray
 ) -> np.ndarray:
-    """The elements of K that each row of a sparse A has, [64, k / 2]."""
+    """Return the elements along K that each row of a sparse A keeps, [64, k / 2]."""
     try:
         return kept_elements(words, qualifiers.a.dtype.itemsize, qualifiers.selector or 0)
     except ValueError as error:
         convergent.cta.report_at(
-            convergent, ViolationKind.METADATA, f"has metadata that is undefined: {error}"
+            convergent, ViolationKind.METADATA, f"has undefined metadata: {error}"
         )
         raise Stop from None
 
@@ -206,7 +206,7 @@ def _kept_elements(
 def _multiply_add(
     a: np.ndarray, b: np.ndarray, registers: np.ndarray, qualifiers: MmaQualifiers
 ) -> np.ndarray:
-    """The registers of D, [thread, register]."""
+    """Return the registers of D, [thread, register]."""
     a, b = a * qualifiers.a_sign, b * qualifiers.b_sign
     c = to_matrix(np.ascontiguousarray(registers).view(qualifiers.accumulator), qualifiers.n)
     if qualifiers.a.is_float:

@@ -1,4 +1,4 @@
-"""nvvm: `wgmma`, matrix products of a warpgroup (PTX ISA 9.7.15)."""
+"""nvvm: ops of `wgmma`, warpgroup-level mma (PTX ISA 9.7.15)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _qualifiers(op: Op) -> MmaQualifiers:
             f"multiplies {word['typeA']} by {word['typeB']} into {word['typeD']} as m{m}n{n}k{k}, "
             "which the emulator does not know"
         )
-    # Upstream says the layout of each matrix as if stored: A is M-major if `col`, B N-major if `row`.
+    # Upstream's layout is that of the stored matrix: A is M-major if `col`, B is N-major if `row`.
     return MmaQualifiers(
         n,
         a,

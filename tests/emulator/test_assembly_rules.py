@@ -181,7 +181,7 @@ def test_metadata(name, nibble):
     row, first, last = {"f16": (17, 24, 27), "e5m2": (25, 8, 11), "tf32": (17, 12, 13)}[name]
     expected = ", ".join(f"{legal:#06b}" for legal in LEGAL[name])
     assert fault.message == (
-        f"has metadata that is undefined: {nibble:#06b} for elements {first} to {last} of row {row}, "
+        f"has undefined metadata: {nibble:#06b} for elements {first} to {last} of row {row}, "
         f"expected one of {expected}"
     )
 
@@ -199,28 +199,28 @@ def test_metadata_that_is_poison():
 each_illegal_text = pytest.mark.parametrize(
     "product, old, new, said",
     [
-        (IN_REGISTERS, "k16", "k32", "m64n8k32 is no shape of it; expected m64n<N>k16"),
-        (SPARSE, "k32", "k16", "m64n8k16 is no shape of it; expected m64n<N>k32"),
-        (SPARSE, "m64n8", "m64n12", "m64n12k32 is no shape of it"),
-        (SPARSE, "m64n8", "m64n264", "m64n264k32 is no shape of it"),
-        (SPARSE, "m64n8", "m128n8", "m128n8k32 is no shape of it"),
-        (Product("s8", "s8", "s32"), "n8k32", "n40k32", "m64n40k32 is no shape of it"),
-        (SPARSE, ".f32.bf16.bf16", ".f16.bf16.bf16", "bf16 is not multiplied by bf16 into f16"),
-        (SPARSE, ".f32.bf16.bf16", ".f32.bf16.f16", "bf16 is not multiplied by f16 into f32"),
-        (SPARSE, ".f32.bf16.bf16", ".f32.bf17.bf17", "bf17 is not multiplied by bf17 into f32"),
+        (IN_REGISTERS, "k16", "k32", "m64n8k32 is not a shape of this wgmma; expected m64n<N>k16"),
+        (SPARSE, "k32", "k16", "m64n8k16 is not a shape of this wgmma; expected m64n<N>k32"),
+        (SPARSE, "m64n8", "m64n12", "m64n12k32 is not a shape of this wgmma"),
+        (SPARSE, "m64n8", "m64n264", "m64n264k32 is not a shape of this wgmma"),
+        (SPARSE, "m64n8", "m128n8", "m128n8k32 is not a shape of this wgmma"),
+        (Product("s8", "s8", "s32"), "n8k32", "n40k32", "m64n40k32 is not a shape of this wgmma"),
+        (SPARSE, ".f32.bf16.bf16", ".f16.bf16.bf16", "bf16 cannot be multiplied by bf16 into f16"),
+        (SPARSE, ".f32.bf16.bf16", ".f32.bf16.f16", "bf16 cannot be multiplied by f16 into f32"),
+        (SPARSE, ".f32.bf16.bf16", ".f32.bf17.bf17", "bf17 cannot be multiplied by bf17 into f32"),
         (SPARSE, "k32.f32", "k32.satfinite.f32", ".satfinite is for 8-bit integers, not for bf16"),
-        (SPARSE, ".bf16 {", ".bf16.and.popc {", ".and.popc belongs to b1, and only to it"),
-        (Product("b1", "b1", "s32"), ".and.popc", "", ".and.popc belongs to b1, and only to it"),
+        (SPARSE, ".bf16 {", ".bf16.and.popc {", ".and.popc is for b1 alone, which needs it"),
+        (Product("b1", "b1", "s32"), ".and.popc", "", ".and.popc is for b1 alone, which needs it"),
         (
             Product("b1", "b1", "s32"),
             "mma_async.sync",
             "mma_async.sp.sync",
-            "b1 is not multiplied sparse",
+            "a sparse wgmma does not take b1",
         ),
         (SPARSE, ", 0, p,", ", 2, p,", "2 where a selector is expected"),
         (Product("s8", "s8", "s32", sparse=True), ", 0, p;", ", 1, p;", "1 where a selector"),
         (SPARSE, ", $10, 0, p", ", p", "p where metadata is expected"),
-        (SPARSE, "mma_async.sp", "mma_async", "m64n8k32 is no shape of it; expected m64n<N>k16"),
+        (SPARSE, "mma_async.sp", "mma_async", "m64n8k32 is not a shape of this wgmma; expected m64n<N>k16"),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 2, 0", "2 where scale-b is expected"),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 1", "nothing where trans-b is expected"),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 1, 0, 0", "0 after its last operand"),

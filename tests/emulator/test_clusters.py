@@ -112,8 +112,8 @@ def test_ranks_count_along_x_first():
     "grid, cluster, message",
     [
         (3, (2,), r"a grid of \(3, 1, 1\) is not possible; expected multiples of the cluster's"),
-        ((2, 3), (2, 2), r"expected multiples of the cluster's \(2, 2, 1\) blocks"),
-        (32, (32,), r"a cluster of \(32, 1, 1\) blocks is not possible; at most 16 in all"),
+        ((2, 3), (2, 2), r"expected multiples of the cluster's \(2, 2, 1\) CTAs"),
+        (32, (32,), r"a cluster of \(32, 1, 1\) CTAs is not possible; at most 16 in all"),
     ],
 )
 def test_a_grid_that_cannot_be(grid, cluster, message):

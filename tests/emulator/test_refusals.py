@@ -132,10 +132,10 @@ def test_extents_of_one_element_have_any_stride():
         ((0, 1, 1), 32, "a grid of (0, 1, 1) is not possible"),
         ((1, 65536, 1), 32, "a grid of (1, 65536, 1) is not possible"),
         ((1, 1, -1), 32, "a grid of (1, 1, -1) is not possible"),
-        (1, 0, "a block of (0, 1, 1) threads is not possible"),
-        (1, (32, 33), "a block of (32, 33, 1) threads is not possible"),
-        (1, (-1, -32), "a block of (-1, -32, 1) threads is not possible"),
-        (1, (1, 1, 65), "a block of (1, 1, 65) threads is not possible"),
+        (1, 0, "a thread block of (0, 1, 1) threads is not possible"),
+        (1, (32, 33), "a thread block of (32, 33, 1) threads is not possible"),
+        (1, (-1, -32), "a thread block of (-1, -32, 1) threads is not possible"),
+        (1, (1, 1, 65), "a thread block of (1, 1, 65) threads is not possible"),
     ],
 )
 def test_grids_and_blocks_that_cannot_be(grid, block, said):

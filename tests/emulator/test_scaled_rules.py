@@ -203,7 +203,7 @@ def test_an_instruction_descriptor_that_is_none(options, flip, message):
     bad = made(flip=flip, **options)
     fault = fault_of(bad.kernel(), bad.operands.image)
     assert fault.kind is ViolationKind.DESCRIPTOR
-    assert fault.message.startswith("has an instruction descriptor that is none: ")
+    assert fault.message.startswith("has an invalid instruction descriptor: ")
     assert message in fault.message
 
 
@@ -231,5 +231,5 @@ def test_a_row_that_crosses_without_an_absolute_leading_dimension():
     long.descriptors[0][2] ^= 1 << 52
     found, _ = long.run()
     assert found[0].kind is ViolationKind.DESCRIPTOR
-    assert found[0].message.startswith("has a descriptor of A that is none: ")
+    assert found[0].message.startswith("has an invalid descriptor of A: ")
     assert "has rows of 48 bytes that begin 96 bytes into 128; beyond them" in found[0].message

@@ -158,7 +158,7 @@ def test_an_mbarrier_that_is_none():
 def test_bytes_that_nobody_expected():
     fault = only(load((0, 0)).replace("%bytes", "%i32"))
     assert fault.kind is ViolationKind.BARRIER
-    assert "with 992 bytes that nobody expected" in fault.message
+    assert "with 992 bytes that no expect_tx announced" in fault.message
 
 
 def test_more_bytes_than_an_mbarrier_counts():

@@ -165,7 +165,7 @@ def test_a_product_over_what_was_copied_and_a_copy_over_a_product():
     [
         (
             ROWS ^ 1 << 46,
-            "has a descriptor that is none: 0x0000001000000080 has 0 in bits 46 to 48",
+            "has an invalid descriptor: 0x0000001000000080 has 0 in bits 46 to 48",
         ),
         (ROWS | 1 << 61, "swizzles by mode 1, but is K-major of 1 bytes"),
     ],

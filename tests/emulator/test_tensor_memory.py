@@ -237,14 +237,14 @@ def test_d_where_it_cannot_be(kernel, message):
     [
         (
             multiplying(A, A, FORM | 1 << 6),
-            "has an instruction descriptor that is none: 0x04020050 ",
+            "has an invalid instruction descriptor: 0x04020050 ",
         ),
         (
             multiplying(A, A, FORM, kind="tf32"),
-            "that is none: the type of A is 0; expected 2 (tf32)",
+            "invalid instruction descriptor: the type of A is 0; expected 2 (tf32)",
         ),
-        (multiplying(A | 1 << 14, A, FORM), "has a descriptor of A that is none: 0x"),
-        (multiplying(A, A & ~(1 << 46), FORM), "has a descriptor of B that is none: 0x"),
+        (multiplying(A | 1 << 14, A, FORM), "has an invalid descriptor of A: 0x"),
+        (multiplying(A, A & ~(1 << 46), FORM), "has an invalid descriptor of B: 0x"),
     ],
 )
 def test_descriptors_that_are_none(kernel, message):

@@ -192,7 +192,7 @@ def test_bits_of_no_field(product, bit):
     fault = product.with_descriptor(line).only_fault()
     assert fault.kind is ViolationKind.DESCRIPTOR
     assert '"smem.mma"' in fault.line
-    assert "has a descriptor of A that is none: " in fault.message
+    assert "has an invalid descriptor of A: " in fault.message
     assert f"sets bits {1 << bit:#018x}" in fault.message
 
 
