@@ -46,14 +46,19 @@ def load(
     Raises:
         Stop: if an address is misaligned or outside of memory; this is reported.
     """
-    address, who = _addresses_and_threads(convergent, address, readers)
+    address, accessing = _addresses_and_threads(convergent, address, readers)
     found = np.empty((len(address), size), np.uint8)
     shared, shadow = convergent.cta.shared, convergent.cta.shadow
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
-        for memory, among, local in locate(convergent, address + at, space, unit, "reads", who):
+        for memory, among, local in locate(
+            convergent, address + at, space, unit, "reads", accessing
+        ):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + convergent.cta.first_thread
+                rows, threads = (
+                    shared.rows(local, unit),
+                    accessing[among] + convergent.cta.first_thread,
+                )
                 shadow.check_read(threads, rows, unit, convergent.cta.reporter(convergent))
             elif memory.base == LOCAL_WINDOW:
                 _check_written(convergent, local, unit)
@@ -82,15 +87,20 @@ def store(
     Raises:
         Stop: if an address is misaligned or outside of memory; this is reported.
     """
-    address, who = _addresses_and_threads(convergent, address, writers)
+    address, accessing = _addresses_and_threads(convergent, address, writers)
     values = convergent.broadcast(values) if writers is None else values
     shared, shadow = convergent.cta.shared, convergent.cta.shadow
     size = values.shape[1]
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
-        for memory, among, local in locate(convergent, address + at, space, unit, "writes", who):
+        for memory, among, local in locate(
+            convergent, address + at, space, unit, "writes", accessing
+        ):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + convergent.cta.first_thread
+                rows, threads = (
+                    shared.rows(local, unit),
+                    accessing[among] + convergent.cta.first_thread,
+                )
                 shadow.check_write(threads, rows, unit, convergent.cta.reporter(convergent))
                 shadow.wrote(threads, rows, unit, convergent.current.number)
             elif memory.base == LOCAL_WINDOW:
@@ -147,7 +157,7 @@ def locate(
         Stop: if an address is misaligned or outside of memory; this is reported.
     """
     cta = convergent.cta
-    who = convergent.lanes.threads if threads is None else threads
+    accessing = convergent.lanes.threads if threads is None else threads
     address = address.astype(np.int64)
     misaligned = address % size != 0
     if misaligned.any():
@@ -171,7 +181,7 @@ def locate(
     elif space == GENERIC:
         own = (address >= LOCAL_WINDOW) & (address < LOCAL_WINDOW + LOCAL_BYTES)
         if own.any():
-            address = np.where(own, address + who * LOCAL_BYTES, address)
+            address = np.where(own, address + accessing * LOCAL_BYTES, address)
             local = local_memory(cta)
             own[own] = local.holds(address[own], size)
             parts.append((local.bytes, own))
@@ -186,7 +196,7 @@ def locate(
     for _, among in parts:
         inside |= among
     if not inside.all():
-        _report_out_of_bounds(convergent, who, address, window, inside, size, does)
+        _report_out_of_bounds(convergent, accessing, address, window, inside, size, does)
         raise Stop
     for memory, among in parts:
         yield memory, among, address[among]
@@ -206,7 +216,7 @@ def _report_out_of_bounds(
     if window[first]:
         shared = cta.shared
         where = (
-            f"shared address {at:#x}; the CTA's shared memory lies from {shared.base:#x} to "
+            f"shared address {at:#x}; the CTA's shared memory is from {shared.base:#x} to "
             f"{shared.base + shared.size - 1:#x}"
         )
     elif LOCAL_WINDOW <= at < SHARED_WINDOW:

@@ -1,9 +1,8 @@
 """Convergent threads: threads that execute together, how they diverge and how they reconverge.
 
-Convergent threads are at the same position of the program. They split at a branch whose
-condition differs between them. Threads of one warp reconverge where the branch ends, as on the hardware.
-Whole warps that may have to wait for others diverge for good, and merge at an instruction that needs
-all of them.
+Convergent threads are at the same position of the program. They split at a branch whose condition
+differs between them. Threads of one warp reconverge where the branch ends, as on the hardware. Whole
+warps that may have to wait for others diverge for good, and merge at an instruction that needs them all.
 """
 
 from __future__ import annotations
@@ -159,8 +158,8 @@ class ConvergentThreads:
         self,
         sides: Sequence[tuple[np.ndarray, Action]],
         waits: bool,
-        own: int,
-        meet: Action,
+        side_frames: int,
+        reconverge: Action,
         until: Block | None = None,
     ) -> None:
         """Send the threads to the sides of a branch.
@@ -169,8 +168,8 @@ class ConvergentThreads:
             sides: disjoint masks over the CTA that cover these threads, and the action that moves
                 threads to each side.
             waits: whether threads may wait for others before the sides reconverge.
-            own: how many frames, counted from the innermost, belong to the sides alone.
-            meet: moves the threads, without those frames, to the reconvergence point.
+            side_frames: how many frames, counted from the innermost, belong to the sides alone.
+            reconverge: moves the threads, without those frames, to the reconvergence point.
             until: the basic block of the reconvergence point, if it is the start of one.
         """
         taken = [(mask, action) for mask, action in sides if mask.any()]
@@ -178,7 +177,7 @@ class ConvergentThreads:
             taken[0][1](self)
             return
         if not waits or not self.lanes.whole_warps:
-            self._split(taken, own, meet, until)
+            self._split(taken, side_frames, reconverge, until)
             return
         # Warps whose threads all take the same side do not wait for others.
         partial = np.concatenate([partial_warps(mask) for mask, _ in taken])
@@ -188,7 +187,12 @@ class ConvergentThreads:
         if split_sides:
             inside = self.lanes.mask & mixed
             paths.append(
-                (inside, lambda convergent: convergent._split(split_sides, own, meet, until))
+                (
+                    inside,
+                    lambda convergent: convergent._split(
+                        split_sides, side_frames, reconverge, until
+                    ),
+                )
             )
         self.diverge(paths)
 
@@ -210,15 +214,15 @@ class ConvergentThreads:
     def _split(
         self,
         sides: Sequence[tuple[np.ndarray, Action]],
-        own: int,
-        meet: Action,
+        side_frames: int,
+        reconverge: Action,
         until: Block | None,
     ) -> None:
         """Run each side as separate convergent threads, and continue when all have reconverged."""
-        inner = self.frames[len(self.frames) - own :]
+        inner = self.frames[len(self.frames) - side_frames :]
         if inner and until:
             inner = [replace(frame, until=until) for frame in inner]
-        del self.frames[len(self.frames) - own :]
+        del self.frames[len(self.frames) - side_frames :]
         self.children = len(sides)
         for mask, action in sides:
             child = self.cta.add(Lanes(mask), [replace(frame) for frame in inner])
@@ -226,7 +230,7 @@ class ConvergentThreads:
             child.current = self.current
             action(child)
             child.retire_if_done()
-        meet(self)
+        reconverge(self)
         self.wait(lambda: self.children == 0, "the threads that it split from")
 
     def retire_if_done(self) -> None:

@@ -133,7 +133,7 @@ class Cta:
             for check in self.at_exit:
                 check(convergent)
 
-    def meet(self, convergent_groups: list[ConvergentThreads]) -> None:
+    def merge(self, convergent_groups: list[ConvergentThreads]) -> None:
         """Merge those convergent threads that are at the same position."""
         kept: list[ConvergentThreads] = []
         for convergent in convergent_groups:

@@ -1,4 +1,4 @@
-"""cf: branches between blocks; threads that part meet where all their ways lead."""
+"""cf: branches between basic blocks; divergent threads reconverge at the immediate postdominator."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -32,7 +32,7 @@ def _branch(op: Op) -> Any:
 def _conditional(op: Op) -> Any:
     _, first, second = op.numbers("operandSegmentSizes")
     passed = op.operand_numbers[1 : 1 + first], op.operand_numbers[1 + first :][:second]
-    yes, no = op.successors
+    target_if_true, target_if_false = op.successors
 
     def to(target: Block, numbers: tuple[int, ...]) -> Any:
         def action(side: ConvergentThreads) -> None:
@@ -40,27 +40,27 @@ def _conditional(op: Op) -> Any:
 
         return action
 
-    take = to(yes, passed[0]), to(no, passed[1])
+    take = to(target_if_true, passed[0]), to(target_if_false, passed[1])
 
     def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
         frame = convergent.frames[-1]
-        meeting, waits = _meeting(frame.block)
+        postdominator, waits = _postdominator(frame.block)
 
-        def meet(whole: ConvergentThreads) -> None:
-            if meeting is not None and meeting is not frame.until:
-                whole.frames.append(replace(frame, block=meeting, index=0))
+        def reconverge(whole: ConvergentThreads) -> None:
+            if postdominator is not None and postdominator is not frame.until:
+                whole.frames.append(replace(frame, block=postdominator, index=0))
 
         chosen = convergent.broadcast(convergent.checked(condition))
         masks = convergent.lanes.where(chosen), convergent.lanes.where(~chosen)
-        convergent.branch(list(zip(masks, take, strict=True)), waits, 1, meet, meeting)
+        convergent.branch(list(zip(masks, take, strict=True)), waits, 1, reconverge, postdominator)
 
     return step
 
 
 @lru_cache(maxsize=4096)
-def _meeting(block: Block) -> tuple[Block | None, bool]:
-    """The first block that every way from a branch leads to (None if they end in a return), and
-    whether threads may wait on the ways there."""
+def _postdominator(block: Block) -> tuple[Block | None, bool]:
+    """Return the immediate postdominator of a block (None if paths end in a return), and whether
+    threads may wait on the paths to it."""
     reachable: list[Block] = [block]
     for each in reachable:
         reachable += [s for s in each.successors if s not in reachable]
@@ -74,18 +74,18 @@ def _meeting(block: Block) -> tuple[Block | None, bool]:
                 common = set.intersection(*(after[s] for s in each.successors)) | {each}
                 changed |= common != after[each]
                 after[each] = common
-    # Of the blocks that all ways lead to, the first is followed by all others.
+    # The immediate postdominator is the one that all other postdominators postdominate.
     common = after[block] - {block}
-    meeting = next((c for c in common if common <= after[c]), None)
-    between = _before(block, meeting)
-    return meeting, any(i.waits for each in between for i in each.instructions)
+    postdominator = next((c for c in common if common <= after[c]), None)
+    between = _before(block, postdominator)
+    return postdominator, any(i.waits for each in between for i in each.instructions)
 
 
-def _before(block: Block, meeting: Block | None) -> list[Block]:
-    """The blocks on the ways from a branch to where they meet."""
-    found = [s for s in dict.fromkeys(block.successors) if s is not meeting]
+def _before(block: Block, postdominator: Block | None) -> list[Block]:
+    """Return the blocks on the paths from a block to its immediate postdominator."""
+    found = [s for s in dict.fromkeys(block.successors) if s is not postdominator]
     for each in found:
-        found += [s for s in each.successors if s is not meeting and s not in found]
+        found += [s for s in each.successors if s is not postdominator and s not in found]
     return found
 
 

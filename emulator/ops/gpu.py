@@ -1,4 +1,4 @@
-"""gpu: who a thread is, barriers, and the end of the kernel."""
+"""gpu: indices and extents, `gpu.barrier`, dynamic shared memory, `gpu.return`; special registers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _same(value: int) -> np.ndarray:
 
 
 def thread_index(convergent: ConvergentThreads, dim: int) -> np.ndarray:
-    """Each thread's index along x, y or z."""
+    """Return the index of each thread along x, y or z."""
     x, y, _ = convergent.cta.launch.size
     linear = convergent.lanes.threads
     return ((linear % x), (linear // x % y), (linear // (x * y)))[dim].astype(np.uint64)
@@ -54,9 +54,9 @@ def _extent(op: Op) -> Any:
     return step
 
 
-def _place(convergent: ConvergentThreads, name: str) -> np.ndarray:
-    """Along x, y, z: the CTA's place in its cluster, the cluster's in the grid, or the extents of
-    either."""
+def _cluster_value(convergent: ConvergentThreads, name: str) -> np.ndarray:
+    """Return, along x, y, z, the index of the CTA in its cluster, of the cluster in the grid, or the
+    extents of either."""
     cta = convergent.cta
     grid, cluster = np.array(cta.launch.grid), np.array(cta.launch.cluster)
     return {
@@ -70,7 +70,7 @@ def _place(convergent: ConvergentThreads, name: str) -> np.ndarray:
 @executes("gpu.cluster_block_id", "gpu.cluster_dim_blocks", "gpu.cluster_id", "gpu.cluster_dim")
 def _cluster_extent(op: Op) -> Any:
     dim, name = _dimension(op), op.name.removeprefix("gpu.")
-    return lambda convergent: _same(_place(convergent, name)[dim])
+    return lambda convergent: _same(_cluster_value(convergent, name)[dim])
 
 
 @executes("gpu.global_id")
@@ -85,7 +85,7 @@ def _global_thread(op: Op) -> Any:
     return step
 
 
-#: Special registers by their names in NVVM, with what each holds.
+#: Special registers, by their names in NVVM: the register and the dimension.
 _SPECIAL = {
     f"nvvm.read.ptx.sreg.{name}.{letter}": (name, dim)
     for name in ("tid", "ctaid", "ntid", "nctaid")
@@ -108,7 +108,7 @@ def _special_register(op: Op) -> Any:
     return step
 
 
-#: Special registers of a cluster, with the words of `gpu` for each.
+#: Special registers of a cluster: the name in the gpu dialect and the dimension.
 _OF_CLUSTER = {
     f"nvvm.read.ptx.sreg.{name}.{letter}": (word, dim)
     for name, word in (
@@ -125,7 +125,7 @@ _OF_CLUSTER = {
 def _cluster_register(op: Op) -> Any:
     word, dim = _OF_CLUSTER[op.name]
     dtype = dtype_of(op.result_types[0], op.location)
-    return lambda convergent: _same(_place(convergent, word)[dim]).astype(dtype)
+    return lambda convergent: _same(_cluster_value(convergent, word)[dim]).astype(dtype)
 
 
 @executes("nvvm.read.ptx.sreg.cluster.ctarank", "nvvm.read.ptx.sreg.cluster.nctarank")

@@ -1,4 +1,4 @@
-"""nvvm: barriers of a CTA, or of some of its threads, and the fences around them."""
+"""nvvm: barriers of a CTA or of some of its threads, and proxy fences."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..program import Op
 from ..registry import executes
 
 
-def _parted(convergent: ConvergentThreads, values: list[Any]) -> list[int] | None:
-    """The numbers that an instruction of a warp is given; None if the convergent's warps disagree on
-    them, and go on as convergent_groups of their own that execute it again.
+def _uniform_operands(convergent: ConvergentThreads, values: list[Any]) -> list[int] | None:
+    """Return the operands of an instruction, which must be the same for all threads of a warp. If they
+    differ between warps, these diverge and execute it again; return None.
 
     Raises:
-        Stop: if threads of a warp disagree.
+        Stop: if they differ within a warp.
     """
     given = [convergent.broadcast(convergent.checked(value)) for value in values]
     if all((numbers == numbers[0]).all() for numbers in given):
@@ -45,7 +45,7 @@ def _barrier(op: Op) -> Any:
             raise op.refuse("reduces a predicate, which the emulator does not know")
 
     def step(convergent: ConvergentThreads, *values: Any) -> None:
-        given = _parted(convergent, list(values))
+        given = _uniform_operands(convergent, list(values))
         if given is not None:
             number = given[0] if has_id else 0
             count = given[-1] if has_count else None
@@ -59,7 +59,7 @@ def _arrive(op: Op) -> Any:
     has_id = len(op.operand_types) == 2
 
     def step(convergent: ConvergentThreads, *values: Any) -> None:
-        given = _parted(convergent, list(values))
+        given = _uniform_operands(convergent, list(values))
         if given is not None:
             number = given[0] if has_id else 0
             convergent.cta.barriers.arrive(convergent, number, given[-1], wait=False)

@@ -42,7 +42,7 @@ def _wait(op: Op) -> Any:
 @executes("nvvm.mapa")
 def _map_address(op: Op) -> Any:
     if space_of(str(op.operand_types[0])) != SHARED:
-        raise op.refuse("maps another address than one of shared memory")
+        raise op.refuse("maps an address that is not in shared memory")
 
     def step(convergent: ConvergentThreads, pointer: Any, rank: Any) -> np.ndarray:
         address, ranks = convergent.checked(pointer), convergent.checked(rank).astype(np.int64)

@@ -1,9 +1,9 @@
-"""nvvm: `ldmatrix` and `stmatrix`, matrices of 8 by 8 that a warp moves between shared memory and
-registers (PTX ISA, warp-level matrix load and store instructions).
+"""nvvm: `ldmatrix` and `stmatrix`, which move 8x8 matrices between shared memory and registers (PTX ISA,
+warp-level matrix load and store instructions).
 
-Lane 8i + j of the warp gives the address of row j of matrix i, 16 bytes that are aligned to 16. Lane l
-holds in its register i the two elements 2(l % 4) and 2(l % 4) + 1 of row l / 4 of matrix i, or of its
-column l / 4 if the matrix is transposed.
+Lane 8i + j of the warp has the address of row j of matrix i, 16 bytes aligned to 16. Register i of lane l
+holds the elements 2(l % 4) and 2(l % 4) + 1 of row l / 4 of matrix i, or of column l / 4 if it is
+transposed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _ROW = 16
 def _matrices(
     op: Op, count: int
 ) -> Callable[[ConvergentThreads, Any], tuple[np.ndarray, np.ndarray, int]]:
-    """What both instructions need of an op: a function that gives the threads whose addresses
-    count, those addresses, and the number of warps."""
+    """Return a function from convergent threads and their addresses to the threads whose addresses are
+    used, these addresses, and the number of warps."""
     shape, element = op.text("shape"), op.text("eltType")
     if re.findall(r"= (\d+)", shape) != ["8", "8"] or "<b16>" not in element:
         raise op.refuse(f"moves matrices {shape} of {element}, which the emulator does not know")

@@ -112,13 +112,13 @@ class Barriers:
         if barrier.arrived.sum() < expected:
             return
         if barrier.waiting:
-            order = self._cta.clocks
+            clocks = self._cta.clocks
             waited = np.flatnonzero(np.any([s.lanes.mask for s in barrier.waiting], axis=0))
             waited += self._cta.first_thread
             for seen, proxied in barrier.passed:
-                order.acquire(waited, seen, proxied)
-            order.synchronise(waited)
+                clocks.acquire(waited, seen, proxied)
+            clocks.synchronise(waited)
         barrier.arrived[:] = False
         barrier.generation += 1
-        self._cta.meet(barrier.waiting)
+        self._cta.merge(barrier.waiting)
         barrier.waiting, barrier.passed = [], []

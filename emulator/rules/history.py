@@ -37,13 +37,13 @@ class History:
     def __init__(
         self,
         memory: Bytes,
-        order: VectorClocks,
+        clocks: VectorClocks,
         groups: WgmmaGroups,
         locations: list[Any],
         threads: range,
     ) -> None:
         size, warpgroups = len(memory.data), -(-len(threads) // WARPGROUP)
-        self._memory, self._clocks, self._groups = memory, order, groups
+        self._memory, self._clocks, self._groups = memory, clocks, groups
         self._locations, self._threads = locations, threads
         self.written = np.zeros(size, bool)
         self.copying = np.zeros(size, bool)

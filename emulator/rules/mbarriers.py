@@ -57,12 +57,12 @@ class MBarrier:
         self.seen = np.maximum(self.seen, seen)
         self.proxied = np.maximum(self.proxied, proxied)
 
-    def complete_if_done(self, order: VectorClocks) -> None:
+    def complete_if_done(self, clocks: VectorClocks) -> None:
         """Begin the next phase if nothing is pending."""
         if self.pending == 0 and self.tx_count == 0:
             self.phase, self.pending, self.failed_tests = self.phase + 1, self.count, 0
             if self.column is not None:
-                self.seen, self.proxied = order.complete(self.column, self.seen, self.proxied)
+                self.seen, self.proxied = clocks.complete(self.column, self.seen, self.proxied)
             self.passed = self.seen, self.proxied
 
 

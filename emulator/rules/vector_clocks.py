@@ -102,8 +102,7 @@ class VectorClocks:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Complete the phase of an mbarrier, or commit a thread's `tcgen05` instructions. Return the
         clocks that this releases: the given ones, and the column. The async proxy makes these accesses,
-            so
-        that no proxy fence is needed after them."""
+        so that no proxy fence is needed after them."""
         released = seen.copy(), proxied.copy()
         for clock in released:
             clock[column] = self.epoch[column]

@@ -1,4 +1,4 @@
-"""One `tcgen05.cp` of a thread: bytes of shared memory by a descriptor, to cells of tensor memory."""
+"""Execution of a `tcgen05.cp`: from shared memory, by a descriptor, to cells of tensor memory."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from .pairs import ctas_of
 from .tcgen05_clocks import of_cluster
 from .tensor_memory import LANES, Cells, of_cta, report_misuse, split
 
-#: Bytes that each row of shape 32x128b has.
+#: Bytes of a row of shape 32x128b.
 _ROW_BYTES = 16
 
 
 def execute(
     convergent: ConvergentThreads, row: int, address: int, descriptor: int, group: int
 ) -> None:
-    """Copies 32 rows of 16 bytes to the lanes of each quarter of tensor memory (shape 32x128b with
-    warpx4); the cells are in flight. Of a pair, each CTA copies from its shared to its tensor memory.
+    """Copy 32 rows of 16 bytes to the 32 lanes of each quarter of tensor memory (shape 32x128b, warpx4).
+
+    The cells are in flight. With a CTA pair, each CTA copies from its shared to its tensor memory.
 
     Args:
         convergent: the threads.
-        row: which of them issues it.
-        address: of the first cell.
-        descriptor: of the rows: without swizzle, so that 8 of them lie densely, and SBO after that the
-            next 8.
-        group: how many CTAs copy.
+        row: the index among them of the thread that issues it.
+        address: of the first cell in tensor memory.
+        descriptor: of the rows, without swizzle: groups of 8 contiguous rows, SBO bytes apart.
+        group: number of CTAs that copy.
 
     Raises:
-        Stop: if the descriptor is none, or leads out of shared memory, or the cells are not there, which
-            is reported.
+        Stop: if the descriptor is invalid, rows are outside of shared memory, or the cells are not
+            allocated; this is reported.
         UnknownInstruction: if the rows are swizzled.
     """
     try:
@@ -66,7 +66,7 @@ def _copy(
     at: np.ndarray,
     cells: Cells,
 ) -> None:
-    """Copies what a CTA has at addresses, `source`, and so at positions, `at`, to its cells."""
+    """Copy from `source`, addresses in shared memory with the offsets `at`, to cells of the same CTA."""
     column, number = of_cluster(cta.cluster).column(thread), convergent.current.number
     report, memory = cta.reporter(convergent), of_cta(cta)
     cta.shadow.check_tcgen05_read("tcgen05.cp", thread, column, at, number, report)

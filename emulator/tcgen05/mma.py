@@ -1,4 +1,4 @@
-"""One `tcgen05.mma` of a thread: bytes by the descriptors, products, cells of tensor memory."""
+"""Execution of a `tcgen05.mma`: operand reads, arithmetic, cells of tensor memory."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ from .scales import SCALED, scaled
 from .tcgen05_clocks import of_cluster
 from .tensor_memory import LANES, Cells, TensorMemory, of_cta, report_misuse, split
 
-#: Lanes that D takes of 16 rows if M is 64 (9.7.16.10.5, layout F), and if it is 128 (layout D).
+#: Distance in lanes of two groups of 16 rows of D, for M of 64 (9.7.16.10.5, layout F) and 128 (layout
+#: D).
 _LANES_OF_16_ROWS = {64: 32, 128: 16}
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """What an instruction that scales blocks says of it beside its descriptor.
+    """The operands of block scaling that are not in the instruction descriptor.
 
     Attributes:
-        block: elements along K that share a factor.
-        a, b: the addresses in tensor memory of the factors of A and of B.
+        block: elements along K that share a scale factor.
+        a, b: the addresses in tensor memory of the scale factors of A and B.
     """
 
     block: int
@@ -51,26 +52,26 @@ def execute(
     group: int,
     scaling: Scaling | None = None,
 ) -> None:
-    """Multiplies; D's cells are in flight.
+    """Execute the instruction. The cells of D are in flight.
 
-    Of a pair, each CTA has its rows of A and of D, and its columns of B.
+    In a CTA pair, each CTA has its rows of A and of D, and its columns of B.
 
     Args:
         convergent: the threads.
-        row: which of them issues it.
-        kind: the instruction's kind.
-        d: the address of D.
+        row: the index among them of the thread that issues it.
+        kind: of the instruction.
+        d: the address of D in tensor memory.
         a: the descriptor of A, and False; or its address in tensor memory, and True.
         b: the descriptor of B.
-        descriptor: the instruction's.
-        adds: whether it adds to D.
-        group: how many CTAs multiply together.
-        scaling: how scale blocks are scaled, if the kind does.
+        descriptor: the instruction descriptor.
+        adds: enable-input-d: whether D is added.
+        group: number of CTAs of the instruction, 1 or 2.
+        scaling: the operands of block scaling; None for a kind without it.
 
     Raises:
-        Stop: if a descriptor is none, or leads out of shared memory, or D is where it cannot be, or
-            there is no second CTA, which is reported.
-        UnknownInstruction: if the emulator does not know it.
+        Stop: if a descriptor is invalid, an operand is outside of shared memory, D is at an invalid
+            address, or the CTA has no peer; this is reported.
+        UnknownInstruction: if the emulator does not support the instruction.
     """
     try:
         if scaling:
@@ -78,7 +79,7 @@ def execute(
         else:
             decoded = instruction(descriptor, kind, group)
     except ValueError as error:
-        _refuse(convergent, f"has an invalid instruction descriptor: {error}")
+        _report_descriptor(convergent, f"has an invalid instruction descriptor: {error}")
     ctas, thread = ctas_of(convergent, group), int(convergent.threads[row])
     memories, cells = [of_cta(cta) for cta in ctas], _cells_of_d(convergent, d, decoded, group)
     for memory in memories:
@@ -109,8 +110,8 @@ def execute(
 
 
 def _multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray, decoded: Instruction) -> np.ndarray:
-    """D of one CTA, of A, [m, k], and B, [n, k]. Where A has copies of its rows, [copies, m, k], each
-    is for as many columns."""
+    """Return D of one CTA, from A, [m, k], and B, [n, k]. If A has copies of its rows, [copies, m, k],
+    each copy multiplies an equal share of the columns."""
     if a.ndim == 3:
         halves = zip(a, np.split(b, len(a)), np.split(c, len(a), 1), strict=True)
         return np.concatenate([_multiply_add(*half, decoded) for half in halves], 1)
@@ -122,18 +123,19 @@ def _multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray, decoded: Instruct
 
 
 def _accumulators(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """D's elements, each in a word of four bytes, the low half of it if that is enough."""
+    """Return the elements of D from words of four bytes; an element of two bytes is in the low half."""
     return words.astype(np.dtype(f"u{dtype.itemsize}")).view(dtype)
 
 
 def _words(elements: np.ndarray) -> np.ndarray:
-    """The inverse of `_accumulators`. What an upper half holds is not said: here it is all ones, so that
-    a kernel that looks at it is found out."""
+    """Return elements of D as words; the inverse of `_accumulators`. The ISA does not define the upper
+    half of a word of two bytes: it is all ones here, so that a kernel that uses it gives a wrong
+    result."""
     size = elements.dtype.itemsize
     return elements.view(np.dtype(f"u{size}")) | np.uint32(0xFFFF0000 if size == 2 else 0)
 
 
-def _refuse(convergent: ConvergentThreads, message: str) -> NoReturn:
+def _report_descriptor(convergent: ConvergentThreads, message: str) -> NoReturn:
     convergent.cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
     raise Stop
 
@@ -141,8 +143,8 @@ def _refuse(convergent: ConvergentThreads, message: str) -> NoReturn:
 def _cells_of_d(
     convergent: ConvergentThreads, address: int, decoded: Instruction, group: int
 ) -> Cells:
-    """Where D is in each CTA: a row is a lane, a column is one; but of the 64 rows that each CTA
-    of a pair may have, the second half of the columns is on the other 64 lanes (layout B)."""
+    """Return the cells of D in each CTA. A row is a lane, and a column is a column of tensor memory. If
+    each CTA of a pair has 64 rows, the second half of the columns is on the other 64 lanes (layout B)."""
     lane, column = split(address)
     lanes = (0, 16) if decoded.m == 64 else (0,)
     if lane not in lanes:
@@ -173,15 +175,16 @@ def _a_in_tensor_memory(
     decoded: Instruction,
     group: int,
 ) -> np.ndarray:
-    """A's numbers in a CTA, [m, k]: each row on the lane of D's, K in columns of four bytes
-    (9.7.16.10.5). If a CTA of a pair has 64 rows, [2, 64, k]: they are on all lanes that D's are."""
+    """Read A from tensor memory of a CTA, [m, k], as numbers. Each row is on the lane of the same row
+    of D, and K is in columns of four bytes (9.7.16.10.5). If a CTA of a pair has 64 rows, A is on all
+    lanes of D: [2, 64, k]."""
     lane, column = split(address)
     if lane != split(d)[0]:
         report_misuse(
             convergent, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}"
         )
     if decoded.a_mn_major:
-        _refuse(convergent, "has an A in tensor memory that is M-major")
+        _report_descriptor(convergent, "has an M-major A in tensor memory")
     if decoded.a.is_padded or decoded.k_bytes != K_BYTES:
         raise UnknownInstruction(
             "has an A in tensor memory of less than 8 bits, or of 48 bytes along K"
@@ -192,8 +195,8 @@ def _a_in_tensor_memory(
     memory.shadow.mma_operand(convergent, thread, cells)
     words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
     numbers = decoded.a.values(words.view(decoded.a.dtype))
-    own = decoded.m // group
-    return numbers if own == rows else numbers.reshape(rows // own, own, -1)
+    rows_of_d = decoded.m // group
+    return numbers if rows_of_d == rows else numbers.reshape(rows // rows_of_d, rows_of_d, -1)
 
 
 def _operand(
@@ -207,12 +210,12 @@ def _operand(
     extent: int,
     k_bytes: int,
 ) -> np.ndarray:
-    """An operand's numbers, [m or n, k], as they are in a CTA's shared memory."""
+    """Read an operand from a CTA's shared memory, [m or n, k], as numbers."""
     size = type_.dtype.itemsize
     try:
         found = matrix(descriptor, mn_major, size, k_bytes)
     except ValueError as error:
-        _refuse(convergent, f"has an invalid descriptor of {name}: {error}")
+        _report_descriptor(convergent, f"has an invalid descriptor of {name}: {error}")
     address = matrix_bytes(found, size * 8, mn_major, extent, k_bytes)
     held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
     at = bytes_read(convergent, name, address[:, held], size)

@@ -1,4 +1,4 @@
-"""The two CTAs that execute `cta_group::2` together (PTX ISA 9.7.16.5): ranks 2i and 2i + 1."""
+"""CTA pairs, which execute `cta_group::2` (PTX ISA 9.7.16.5): the CTAs of ranks 2i and 2i + 1."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _KEY = "CTA pairs"
 
 @dataclass
 class _Participant:
-    """A warp that takes part in an instruction of both CTAs.
+    """A warp that participates in an instruction of both CTAs.
 
     Attributes:
         warp: its number in its CTA.
-        arguments: what it gives to the instruction.
-        result: what the instruction gives; None until it is executed.
+        arguments: its operands of the instruction, for messages.
+        result: of the instruction; None until it is executed.
     """
 
     warp: int
@@ -29,11 +29,11 @@ class _Participant:
 
 @dataclass
 class CtaPair:
-    """Two CTAs.
+    """A CTA pair.
 
     Attributes:
         ctas: by their rank.
-        participants: for each instruction by its name, who takes part, by the rank of the CTA.
+        participants: for the name of each instruction, the participating warps, by the rank of the CTA.
     """
 
     ctas: tuple[Cta, Cta]
@@ -44,10 +44,10 @@ class CtaPair:
         """The tensor memory of each CTA."""
         return [of_cta(cta) for cta in self.ctas]
 
-    def for_each(self, do: Callable[[TensorMemory], None]) -> int:
-        """Does something to the tensor memory of each CTA; an instruction that gives nothing."""
+    def for_each(self, action: Callable[[TensorMemory], None]) -> int:
+        """Apply an action to the tensor memory of each CTA. Return 0, the result of the instruction."""
         for memory in self.memories:
-            do(memory)
+            action(memory)
         return 0
 
     def execute_together(
@@ -59,19 +59,19 @@ class CtaPair:
         execute: Callable[[], int],
         ready: Callable[[], bool] = lambda: True,
     ) -> int | None:
-        """What an instruction gives that a warp of each CTA executes; None if the warp has to wait
-        for that of the other CTA, and comes again.
+        """Execute an instruction that a warp of each CTA must execute. Return its result; None if the
+        warp waits for that of the peer CTA, and then executes the instruction again.
 
         Args:
             convergent: the threads.
-            warp: which of their warps takes part.
-            arguments: what it gives to the instruction, in words; both must say the same.
-            begin: is called once for each warp, when it takes part.
-            execute: is called once, when both do.
-            ready: whether it can be.
+            warp: the participating warp.
+            arguments: its operands, for messages; those of both warps must be equal.
+            begin: called once for each warp, when it participates.
+            execute: called once, when both participate.
+            ready: returns whether it can be executed.
 
         Raises:
-            Stop: if the warps say different things, which is reported.
+            Stop: if the operands differ; this is reported.
         """
         name = convergent.current.name
         participants, rank = self.participants.setdefault(name, {}), convergent.cta.rank
@@ -93,8 +93,8 @@ class CtaPair:
             if other.arguments != arguments:
                 report_misuse(
                     convergent,
-                    f"{arguments}, but CTA {rank ^ 1} of the cluster {other.arguments}; the CTAs of a pair must "
-                    "do the same",
+                    f"{arguments}, but CTA {rank ^ 1} of the cluster {other.arguments}; the CTAs of a "
+                    "pair must do the same",
                 )
             mine.result = other.result = execute()
         if mine.result is None:
@@ -110,10 +110,10 @@ class CtaPair:
 
 
 def pair_of(convergent: ConvergentThreads) -> CtaPair:
-    """The pair that a convergent's CTA belongs to.
+    """Return the CTA pair of convergent threads.
 
     Raises:
-        Stop: if the CTA is alone, which is reported.
+        Stop: if the CTA has no peer; this is reported.
     """
     cluster, rank = convergent.cta.cluster, convergent.cta.rank
     even = rank & ~1
@@ -121,17 +121,17 @@ def pair_of(convergent: ConvergentThreads) -> CtaPair:
     if len(ctas) < 2:
         report_misuse(
             convergent,
-            f"is of a pair of CTAs, but CTA {rank} of a cluster of {len(cluster.ctas)} is in none; "
+            f"has cta_group::2, but CTA {rank} of a cluster of {len(cluster.ctas)} has no peer CTA; "
             "expected a cluster of an even number of CTAs",
         )
     return cluster.state.setdefault(_KEY, {}).setdefault(even, CtaPair((ctas[0], ctas[1])))
 
 
 def ctas_of(convergent: ConvergentThreads, group: int) -> tuple[Cta, ...]:
-    """The CTAs that an instruction of a group of one CTA, or two, concerns, by their rank.
+    """Return the CTAs of an instruction of `group` CTAs, by rank.
 
     Raises:
-        Stop: if the cluster has no second, which is reported.
+        Stop: if the CTA has no peer; this is reported.
     """
     if group == 1:
         return (convergent.cta,)

@@ -18,9 +18,9 @@ class Tcgen05Clocks:
         after: like `VectorClocks.seen`, as each thread had it at its last `fence::after_thread_sync`.
     """
 
-    def __init__(self, order: VectorClocks) -> None:
-        self._clocks = order
-        self.after = np.full_like(order.seen, -1)
+    def __init__(self, clocks: VectorClocks) -> None:
+        self._clocks = clocks
+        self.after = np.full_like(clocks.seen, -1)
         self._columns: dict[int, int] = {}
 
     def column(self, thread: int) -> int:

@@ -1,10 +1,10 @@
-"""What is known of each cell of tensor memory: who wrote it, and who may still access it.
+"""Shadow memory of tensor memory: the last accesses of each cell, and the checks against them.
 
-`tcgen05.mma`, `cp`, `ld` and `st` are asynchronous (PTX ISA 9.7.16.6). An mma or a cp is complete for
-those who have seen the mbarrier that it was committed to, and the others for those who have seen the
-wait of their warp; what a thread has seen counts for its own instructions from its next
-`tcgen05.fence::after_thread_sync` on. Of several loads of a cell the last is remembered, so that a
-finding is certain, but one may be missed.
+`tcgen05.mma`, `cp`, `ld` and `st` are asynchronous (PTX ISA 9.7.16.6). A thread knows that an mma or a
+cp is complete once it has observed the mbarrier of its commit. It knows that an ld or st is complete
+once it has synchronised with the warp after its wait. This holds for the thread's own tcgen05
+instructions from its next `tcgen05.fence::after_thread_sync` on. Only the last ld of each cell is kept,
+so a reported violation is certain, but one can be missed.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class _Transfer:
 
     Attributes:
         name: "ld" or "st".
-        op: the instruction's number.
-        warp: who executes it.
-        waited: int32[32], the epochs of the warp's threads in which they have waited for it.
-        fenced: int32[32], the epochs in which they have executed `fence::before_thread_sync` since.
+        op: the number of the instruction.
+        warp: the warp that executes it.
+        waited: int32[32], the epoch of each thread of the warp in which it waited for it.
+        fenced: int32[32], the epoch of its `fence::before_thread_sync` after that.
     """
 
     name: str
@@ -51,17 +51,17 @@ class _Transfer:
 
 @dataclass(frozen=True)
 class _MmaOrCp:
-    """A `tcgen05.mma`, or a `tcgen05.cp`.
+    """A `tcgen05.mma` or a `tcgen05.cp`.
 
     Attributes:
         name: "mma" or "cp".
-        op: the instruction's number.
-        thread: who issued it, by its number in the cluster.
-        epoch: that thread's.
+        op: the number of the instruction.
+        thread: the thread that issued it, by its number in the cluster.
+        epoch: of that thread.
         column: of the thread's commits in `VectorClocks`.
-        commit: which of its commits tracks it.
-        shape: D's address and extents; those of one shape are executed in their order. Nothing if it is
-            not D's cells that it accesses.
+        commit: the epoch of the commit that tracks it.
+        shape: address and extents of D; mma of the same shape are executed in order. Empty if the cells
+            are not those of D.
     """
 
     name: str
@@ -74,12 +74,13 @@ class _MmaOrCp:
 
 
 class TensorMemoryShadow:
-    """The history of each cell, as arrays of its instructions' numbers; 0 where there is none.
+    """The access history of each cell: arrays of the numbers of instructions; 0 if there is none.
 
     Attributes:
-        written: whether anything was written.
-        multiplied, stored, loaded, taken: the last mma or cp and the last st that write it since, the
-            last ld that reads it, and the last mma that does as its A or its scale factors.
+        written: whether the cell has been written.
+        mma_writes, st_writes: the last mma or cp, and the last st, that writes it.
+        ld_reads, mma_reads: the last ld that reads it, and the last mma that reads it as A or scale
+            factors.
     """
 
     def __init__(self, cta: Cta, shape: tuple[int, int]) -> None:
@@ -89,16 +90,16 @@ class TensorMemoryShadow:
             np.zeros(shape, np.int32) for _ in range(4)
         )
         self._issued: list[_MmaOrCp] = []
-        # For each thread, the number of its last mma.
+        # The number of the last mma of each thread.
         self._last_mma: dict[int, int] = {}
         self._transfers: list[_Transfer] = []
-        # Those that have not been waited for, or not been passed on by a fence.
+        # Transfers without a wait, or without a fence after it.
         self._open: list[_Transfer] = []
 
-    # -- what threads do ---------------------------------------------------------------------------
+    # -- waits and fences --------------------------------------------------------------------------
 
     def wait(self, warps: np.ndarray, name: str) -> None:
-        """`tcgen05.wait` for the ld, or the st, of some warps."""
+        """`tcgen05.wait::ld` or `::st` of some warps."""
         for transfer in self._open:
             if transfer.name == name and transfer.warp in warps and transfer.waited[0] == NEVER:
                 transfer.waited = self._clocks.epoch[self._threads(transfer.warp)].copy()
@@ -113,19 +114,19 @@ class TensorMemoryShadow:
         self._open = [t for t in self._open if (t.fenced == NEVER).any()]
 
     def _threads(self, warp: int) -> np.ndarray:
-        """The threads of a warp by their numbers in the cluster."""
+        """Return the threads of a warp, by their numbers in the cluster."""
         return self._cta.first_thread + warp * WARP + np.arange(WARP)
 
     # -- accesses ----------------------------------------------------------------------------------
 
     def load(self, convergent: ConvergentThreads, warp: int, cells: Cells) -> None:
-        """A warp reads cells."""
+        """Check and note an ld of a warp."""
         self._check_written(convergent, cells)
         self._check_complete(convergent, self._threads(warp), cells, "reads", {"mma", "st"})
         self.ld_reads[cells.lanes, cells.columns] = self._new_transfer(convergent, "ld", warp)
 
     def store(self, convergent: ConvergentThreads, warp: int, cells: Cells) -> None:
-        """A warp writes cells."""
+        """Check and note an st of a warp."""
         self._check_complete(convergent, self._threads(warp), cells, "writes", {"mma", "st", "ld"})
         self._overwrite(cells)
         self.st_writes[cells.lanes, cells.columns] = self._new_transfer(convergent, "st", warp)
@@ -138,14 +139,14 @@ class TensorMemoryShadow:
         reads: bool,
         shape: tuple[int, ...],
     ) -> None:
-        """A thread makes an mma write cells, and read them before if it adds to them.
+        """Check and note the accesses of an mma to its D.
 
         Args:
-            convergent: who issues it.
-            thread: which of its threads, by the number in the cluster.
-            cells: where D is.
-            reads: whether it adds to D.
-            shape: D's address and extents.
+            convergent: the threads that issue it.
+            thread: the one of them, by its number in the cluster.
+            cells: of D.
+            reads: whether D is added.
+            shape: address and extents of D.
         """
         if reads:
             self._check_written(convergent, cells)
@@ -158,7 +159,7 @@ class TensorMemoryShadow:
         )
 
     def mma_operand(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
-        """A thread makes an mma read cells as its A, or its scale factors."""
+        """Check and note the reads of an mma of its A or scale factors."""
         self._check_written(convergent, cells)
         self._check_complete(
             convergent, np.array([thread]), cells, "reads", {"mma", "st"}, ("mma", ())
@@ -168,7 +169,7 @@ class TensorMemoryShadow:
         )
 
     def cp(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
-        """A thread makes a cp write cells."""
+        """Check and note the writes of a cp."""
         names = {"mma", "st", "ld"}
         self._check_complete(convergent, np.array([thread]), cells, "writes", names, ("cp", ()))
         self._overwrite(cells)
@@ -179,7 +180,7 @@ class TensorMemoryShadow:
     def _new_mma_or_cp(
         self, convergent: ConvergentThreads, name: str, thread: int, shape: tuple[int, ...]
     ) -> int:
-        """The number of a new mma or cp."""
+        """Return the number of a new mma or cp."""
         column = self._tcgen05_clocks.column(thread)
         epoch, commit = int(self._clocks.epoch[thread]), int(self._clocks.epoch[column])
         issued = _MmaOrCp(name, convergent.current.number, thread, epoch, column, commit, shape)
@@ -189,18 +190,18 @@ class TensorMemoryShadow:
         return len(self._issued)
 
     def check_free(self, convergent: ConvergentThreads, cells: Cells) -> None:
-        """Checks that threads may free cells. Freeing is not asynchronous, so that it needs no fence."""
+        """Check that threads may free cells. Freeing is synchronous, so it needs no fence."""
         self._check_complete(
             convergent, convergent.threads, cells, "frees", {"mma", "st", "ld"}, None, False
         )
 
     def reset(self, columns: slice) -> None:
-        """Columns are allocated: what they hold is nobody's."""
+        """Clear the history of columns that are allocated."""
         for array in (self.written, self.mma_writes, self.st_writes, self.ld_reads, self.mma_reads):
             array[:, columns] = 0
 
     def _new_transfer(self, convergent: ConvergentThreads, name: str, warp: int) -> int:
-        """The number of a new transfer."""
+        """Return the number of a new transfer."""
         transfer = _Transfer(name, convergent.current.number, warp)
         self._transfers.append(transfer)
         self._open.append(transfer)
@@ -219,7 +220,7 @@ class TensorMemoryShadow:
             self._cta.report_at(
                 convergent,
                 ViolationKind.UNINITIALISED,
-                f"reads {cells} of tensor memory{self._cta.label}, of which nothing has written some",
+                f"reads {cells} of tensor memory{self._cta.label}, some of which nothing has written",
             )
 
     def _check_complete(
@@ -232,21 +233,21 @@ class TensorMemoryShadow:
         by: tuple[str, tuple[int, ...]] | None = None,
         fenced: bool = True,
     ) -> None:
-        """Checks that what accesses cells is complete, for threads that access them now.
+        """Check that earlier accesses to cells are complete for threads that access them now.
 
         Args:
-            convergent: who executes the instruction.
-            threads: which of its threads, by their numbers in the cluster.
-            cells: what they access.
-            does: how.
-            names: the instructions that it must be ordered after.
-            by: the name and the shape (`_MmaOrCp`) of an mma or a cp that accesses them.
-            fenced: whether `tcgen05.fence` is needed where threads synchronise.
+            convergent: the threads that execute the instruction.
+            threads: those of them that access the cells, by their numbers in the cluster.
+            cells: the cells.
+            does: the verb of messages, such as "reads".
+            names: the instructions that must be complete.
+            by: name and shape (see `_MmaOrCp`) if an mma or a cp accesses them.
+            fenced: whether `tcgen05.fence` is needed next to the synchronisation.
         """
         at = cells.lanes, cells.columns
         for array, verb in ((self.mma_writes, "write"), (self.mma_reads, "read")):
             if verb == "read" and "ld" not in names:
-                continue  # two may read
+                continue  # two reads need no order
             for number in _numbers(array[at]):
                 issued = self._issued[number - 1]
                 missing = self._missing_after_mma(issued, threads, fenced)
@@ -279,18 +280,19 @@ class TensorMemoryShadow:
     def _is_pipelined(
         self, number: int, verb: str, thread: int, name: str, shape: tuple[int, ...]
     ) -> bool:
-        """Whether an mma or a cp comes after another in a pipeline (9.7.16.6.2): of the same thread, or
-        one that was told of it.
+        """Whether an mma or a cp executes after an earlier one by the implicit pipeline (9.7.16.6.2):
+        both are of one thread, or the later thread has synchronised with the earlier.
 
-        An mma does after one of the same shape, and after every cp. That a cp comes after what an mma
-        reads, and so after the cp that it comes after, is not among the ISA's pairs; the main loops of
-        CUTLASS rely on it, which write the next step's scale factors over those of the last.
+        An mma executes after an mma of the same shape, and after every cp. A cp executes after the
+        reads of an mma, and so after a cp before that mma. The ISA does not list the latter; main loops
+        of CUTLASS
+        rely on it: they copy the scale factors of the next K block over those of the last.
 
         Args:
-            number: the earlier one's.
-            verb: what it does with the cells, "write" or "read".
-            thread: who issues the later one, by the number in the cluster.
-            name, shape: the later one's.
+            number: of the earlier instruction.
+            verb: its access to the cells, "write" or "read".
+            thread: the thread that issues the later one, by its number in the cluster.
+            name, shape: of the later instruction.
         """
         issued, after = self._issued[number - 1], self._tcgen05_clocks.after
         if issued.thread != thread and issued.epoch > after[thread, issued.thread]:
@@ -300,7 +302,8 @@ class TensorMemoryShadow:
         return verb == "read" or (issued.name == "cp" and number < self._last_mma.get(thread, 0))
 
     def _missing_after_mma(self, issued: _MmaOrCp, threads: np.ndarray, fenced: bool) -> str | None:
-        """What is missing between an mma and an access of threads; None if nothing is."""
+        """Describe the synchronisation that is missing between an mma or a cp and an access; None if
+        none."""
         seen = self._clocks.seen[threads, issued.column].min()
         after = self._tcgen05_clocks.after[threads, issued.column].min()
         if issued.commit <= (after if fenced else seen):
@@ -314,13 +317,14 @@ class TensorMemoryShadow:
     def _missing_after_transfer(
         self, transfer: _Transfer, threads: np.ndarray, fenced: bool
     ) -> str | None:
-        """What is missing between an ld or st and an access of threads; None if nothing is."""
+        """Describe the synchronisation that is missing between an ld or st and an access; None if
+        none."""
         if transfer.waited[0] == NEVER:
             return f"tcgen05.wait::{transfer.name} is missing after it"
         of_warp = self._threads(transfer.warp)
         if np.isin(threads, of_warp).all():
             return None
-        # A warp waits as a whole, so that each of its threads can tell the others.
+        # The wait is of the whole warp, so synchronising with any of its threads is enough.
         seen = self._clocks.seen[threads][:, of_warp]
         if not (transfer.waited <= seen).any(axis=1).all():
             barrier = self._cta.shadow.barrier(threads)
@@ -339,8 +343,8 @@ class TensorMemoryShadow:
 
 
 def _numbers(of_cells: np.ndarray) -> np.ndarray:
-    """The instructions that cells name."""
+    """Return the numbers of the instructions in an array of cells."""
     if of_cells.min() == of_cells.max():
-        of_cells = of_cells[:1, :1]  # most often one instruction wrote them all
+        of_cells = of_cells[:1, :1]  # usually, one instruction accessed them all
     found = np.unique(of_cells)
     return found[found > 0]

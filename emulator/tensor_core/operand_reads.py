@@ -30,7 +30,7 @@ def bytes_read(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
             f"reads {name} from {addresses.min():#x} to {addresses.max() + size - 1:#x}; the CTA's "
-            f"shared memory lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
+            f"shared memory is from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop
     return ((addresses - shared.base)[..., None] + np.arange(size)).reshape(-1)

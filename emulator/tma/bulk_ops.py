@@ -1,4 +1,4 @@
-"""nvvm: bulk copies from global to shared memory that take no tensor map: bytes in a row."""
+"""nvvm: bulk copies of contiguous bytes from global to shared memory, without a tensor map."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ def _load(op: Op) -> Any:
             ctas = target_ctas(op, convergent, space, start, *mask)
             start &= (1 << RANK_SHIFT) - 1
             _check(convergent, start, source, size)
-            who = np.array([thread])
-            # It is at the same place in each CTA.
-            list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", who))
+            issuer = np.array([thread])
+            # The mbarrier has the same address in each CTA.
+            list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", issuer))
             units = np.arange(0, size, UNIT)
             data = np.empty((len(units), UNIT), np.uint8)
-            readers = np.repeat(who, len(units))
+            readers = np.repeat(issuer, len(units))
             for memory, among, local in locate(
                 convergent, source + units, GLOBAL, UNIT, "reads", readers
             ):
                 data[among] = memory.load(local, UNIT)
             for cta in ctas:
-                deliver(convergent, who, cta, barrier, start + units, data)
+                deliver(convergent, issuer, cta, barrier, start + units, data)
 
     return step
 
 
 def _check(convergent: ConvergentThreads, start: int, source: int, size: int) -> None:
-    """Checks that a copy is of whole 16 bytes on both sides, inside shared memory.
+    """Check that addresses and size are multiples of 16 bytes, and that the target is in shared memory.
 
     Raises:
-        Stop: if it is not, which is reported.
+        Stop: if not; this is reported.
     """
     cta, shared = convergent.cta, convergent.cta.shared
     for what, number in (("to", start), ("from", source), ("of", size)):
@@ -67,7 +67,7 @@ def _check(convergent: ConvergentThreads, start: int, source: int, size: int) ->
         cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"writes {size} bytes from shared address {start:#x} on; the CTA's shared memory lies from "
+            f"writes {size} bytes from shared address {start:#x} on; the CTA's shared memory is from "
             f"{shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop

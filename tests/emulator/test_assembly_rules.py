@@ -282,7 +282,7 @@ def test_an_operand_of_another_type():
     [
         (
             f'%r = llvm.inline_asm "{FENCE}", "=r,0,r" %t32, %t32 : (i32, i32) -> i32',
-            "takes 1 operands beside its outputs, not what its assembly does",
+            "takes 1 operands that are not tied to outputs; its assembly takes none",
         ),
         (
             f'%r = llvm.inline_asm "{FENCE}", "=r,=f,0,1" %t32, %f : (i32, f32) '

@@ -254,7 +254,7 @@ def test_an_address_of_the_cluster_is_only_for_mbarriers():
         wrong(body + "%v = llvm.load %there : !llvm.ptr<7> -> i32")
     with pytest.raises(EmulationError, match="casts to or from a cluster's shared memory"):
         wrong(body + "%v = llvm.addrspacecast %there : !llvm.ptr<7> to !llvm.ptr")
-    with pytest.raises(EmulationError, match="maps another address than one of shared memory"):
+    with pytest.raises(EmulationError, match="maps an address that is not in shared memory"):
         wrong(
             "%g = llvm.addrspacecast %bar : !llvm.ptr<3> to !llvm.ptr\n"
             "%v = nvvm.mapa %g, %i0 : !llvm.ptr -> !llvm.ptr"

@@ -45,7 +45,7 @@ ARRAY = np.zeros(32, np.float32)
         ),
         (
             "%r = memref.dim %A, %c4 : memref<32xf32>",
-            "'memref.dim' asks for dimension [4] of 1",
+            "'memref.dim' queries dimension [4] of 1",
         ),
         (
             "%m = memref.alloca() : memref<4xf32, 5>",

@@ -75,5 +75,5 @@ def test_a_copy_in_a_block_that_has_returned():
 
 def test_64_rows_in_each_block_are_not_known():
     made, image, _ = kernel(128)
-    with pytest.raises(EmulationError, match="scales 64 rows in each block of a pair, which the"):
+    with pytest.raises(EmulationError, match="scales 64 rows in each CTA of a pair, which the"):
         made.run(image)

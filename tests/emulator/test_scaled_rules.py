@@ -57,7 +57,7 @@ def test_factors_that_nothing_copies(side, name, column):
     last = column + (3 if name == "A" else 0)
     lanes = "0 to 127" if name == "A" else "0 to 111"
     assert fault.message.startswith(
-        f"reads lanes {lanes} of columns {column} to {last} of tensor memory, of which nothing has"
+        f"reads lanes {lanes} of columns {column} to {last} of tensor memory, some of which nothing "
     )
 
 
@@ -151,7 +151,7 @@ def test_factors_that_are_not_the_same_in_each_quarter():
     fault = fault_of(other.without("st %sd, %ones", "st %sd, %v"))
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == (
-        "has scale factors of A that are not the same in each quarter of the lanes, at first of row 0: "
+        "has scale factors of A that differ between the quarters of the lanes, first for row 0: "
         "0x00000000, 0x20000000, 0x40000000, 0x60000000"
     )
 
@@ -161,7 +161,7 @@ def test_factors_below_zero():
     product.factors[1][5, 2] = -1
     fault = fault_of(product.kernel(), product.operands.image)
     assert fault.kind is ViolationKind.TENSOR_MEMORY
-    assert fault.message == "has scale factors of B with a sign bit, which ue4m3 has not"
+    assert fault.message == "has scale factors of B with a sign bit, which ue4m3 does not have"
 
 
 # Where factors are, and which.
@@ -192,9 +192,9 @@ def test_factors_where_they_cannot_be(lane, column, message):
         ({"long": (0, False)}, 3 << 29, "A's scale factors is 3; expected 0, 2 where"),
         ({"kind": "mxf4", "block": 32}, 1 << 23, r"scale factors is 0; expected 1 (ue8m0)"),
         ({}, 3 << 27, "M is 256; expected 128"),
-        ({}, 1 << 24, "sets bits 0x01000000, which kind::mxf4nvf4 has not"),
-        ({}, 1 << 15, "sets bits 0x00008000, which kind::mxf4nvf4 has not"),
-        ({}, 1 << 12, "sets bits 0x00001000, which kind::mxf4nvf4 has not"),
+        ({}, 1 << 24, "sets bits 0x01000000, which kind::mxf4nvf4 does not have"),
+        ({}, 1 << 15, "sets bits 0x00008000, which kind::mxf4nvf4 does not have"),
+        ({}, 1 << 12, "sets bits 0x00001000, which kind::mxf4nvf4 does not have"),
         ({}, 1 << 7, "the type of A is 0; expected 1 (e2m1x2)"),
         ({}, 2 << 17, "N is 0; expected a multiple of 8 from 8 to 256"),
     ],
@@ -210,7 +210,7 @@ def test_an_instruction_descriptor_that_is_none(options, flip, message):
 def test_k_of_48_bytes_is_not_of_8_bit_types():
     bad = made(kind="mxf8f6f4", a="e4m3", b="e4m3", block=32, flip=1 << 31)
     fault = fault_of(bad.kernel(), bad.operands.image)
-    assert "sets bits 0x80000000, which kind::mxf8f6f4 has not" in fault.message
+    assert "sets bits 0x80000000, which kind::mxf8f6f4 does not have" in fault.message
 
 
 @pytest.mark.parametrize(
@@ -232,4 +232,4 @@ def test_a_row_that_crosses_without_an_absolute_leading_dimension():
     found, _ = long.run()
     assert found[0].kind is ViolationKind.DESCRIPTOR
     assert found[0].message.startswith("has an invalid descriptor of A: ")
-    assert "has rows of 48 bytes that begin 96 bytes into 128; beyond them" in found[0].message
+    assert "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond" in found[0].message

@@ -177,7 +177,7 @@ def test_an_access_beyond_shared_memory(symbols, shared, where):
     assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert fault.line.startswith("memref.store")
     assert fault.message == (
-        "thread 0 writes 4 bytes at shared address 0x5220; the CTA's shared memory lies " + where
+        "thread 0 writes 4 bytes at shared address 0x5220; the CTA's shared memory is " + where
     )
 
 

@@ -135,7 +135,7 @@ def test_d_over_a():
             ViolationKind.TENSOR_MEMORY,
             "reads A from lanes 0 to 111 of columns 508 to 515 of",
         ),
-        ({"m_major": True}, ViolationKind.DESCRIPTOR, "has an A in tensor memory that is M-major"),
+        ({"m_major": True}, ViolationKind.DESCRIPTOR, "has an M-major A in tensor memory"),
     ],
 )
 def test_a_where_it_cannot_be(options, kind, message):

@@ -129,8 +129,8 @@ def test_rows_of_48_bytes_as_they_are_encoded_elsewhere(bits, chunks):
             "has an absolute leading dimension with mode 0 and base offset 0; expected mode 2",
         ),
         (2 << 61 | 1 << 52 | 1 << 49, "with mode 2 and base offset 1; expected mode 2 and 0"),
-        (2 << 61 | 0x60 >> 4, "has rows of 48 bytes that begin 96 bytes into 128; beyond them"),
-        (6 << 61, "has rows of 48 bytes that begin 0 bytes into 32; beyond them"),
+        (2 << 61 | 0x60 >> 4, "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond"),
+        (6 << 61, "has rows of 48 bytes that begin 0 bytes into 32; rows continue beyond"),
         (1 << 53, "sets bits 0x0020000000000000, which must be 0"),
         (
             0x4010404000870047,
@@ -330,8 +330,8 @@ def test_instructions_as_cutlass_encodes_them(bits, kind, expected):
 @pytest.mark.parametrize(
     "bits, kind, message",
     [
-        (0x08400050, "f16", "0x08400050 sets bits 0x00000040, which kind::f16 has not"),
-        (0x48400010, "f16", "sets bits 0x40000000, which kind::f16 has not"),
+        (0x08400050, "f16", "0x08400050 sets bits 0x00000040, which kind::f16 does not have"),
+        (0x48400010, "f16", "sets bits 0x40000000, which kind::f16 does not have"),
         (0x08400090 | 1 << 8, "tf32", "the type of A is 3; expected 2"),
         (0x08400030, "f16", r"the type of D is 3; expected 0 \(f16\), 1 \(f32\)"),
         (0x08400480, "f16", r"the type of D is 0 \(f16\), but those of A and B are bf16"),

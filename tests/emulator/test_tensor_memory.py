@@ -90,7 +90,7 @@ def test_what_is_not_freed():
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.line == "gpu.return"
     assert fault.message == (
-        "the last thread returns, but of tensor memory there are columns 480 to 511 allocated: "
+        "the last thread returns, but columns 480 to 511 of tensor memory are still allocated: "
         "tcgen05.dealloc is missing before it"
     )
 
@@ -100,7 +100,7 @@ def test_what_is_not_freed():
     [
         (DEALLOC.replace("%ncols", "%more"), "frees 64 columns of tensor memory at 0x000001e0"),
         (DEALLOC.replace("%base", "%far"), "frees 32 columns of tensor memory at 0x001001e0"),
-        (f"{DEALLOC}\n{DEALLOC}", "at 0x000001e0; allocated is nothing"),
+        (f"{DEALLOC}\n{DEALLOC}", "at 0x000001e0; allocated: none"),
     ],
 )
 def test_what_was_not_allocated_is_not_freed(changed, message):
@@ -142,7 +142,7 @@ def test_two_allocations_lie_apart():
         "%next = llvm.getelementptr %data[0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32\n%count =",
     )
     fault = more.run()[0][-1]
-    assert "there are columns 448 to 479 allocated" in fault.message
+    assert "but columns 448 to 479 of tensor memory are still allocated" in fault.message
 
 
 def test_what_is_allocated_again_holds_nothing():
@@ -169,12 +169,12 @@ def test_what_is_allocated_again_holds_nothing():
         (at("p", 8, quarter=True), "from lane 8 on; expected a multiple of 16 for shape 16x256b"),
         (
             at("p", 0, 28, quarter=True),
-            "reads lanes 0 to 15 of columns 508 to 515 of tensor memory; allocated are columns 480 to "
+            "reads lanes 0 to 15 of columns 508 to 515 of tensor memory; allocated: columns 480 to "
             "511",
         ),
         (
             at("p", 0, quarter=True).replace("%pa = arith.ori %address", "%pa = arith.ori %zero"),
-            "reads lanes 0 to 15 of columns 0 to 7 of tensor memory; allocated are columns 480 to 511",
+            "reads lanes 0 to 15 of columns 0 to 7 of tensor memory; allocated: columns 480 to 511",
         ),
         (
             at("p", 0, quarter=True).replace("%pa = arith.ori %address", "%pa = arith.addi %t32"),
@@ -222,7 +222,7 @@ def test_a_part_of_a_warp():
         ),
         (
             multiplying(A, A, FORM, column=28),
-            "writes lanes 0 to 111 of columns 508 to 515 of tensor memory; allocated are columns 480",
+            "writes lanes 0 to 111 of columns 508 to 515 of tensor memory; allocated: columns 480",
         ),
     ],
 )

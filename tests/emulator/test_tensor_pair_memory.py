@@ -97,11 +97,11 @@ def test_a_cta_in_no_pair():
     fault = only_fault(replace(NOTHING, blocks=1).without("%there = nvvm.mapa %meet, %peer", "//"))
     assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == (
-        "is of a pair of CTAs, but CTA 0 of a cluster of 1 is in none; expected a cluster of an "
+        "has cta_group::2, but CTA 0 of a cluster of 1 has no peer CTA; expected a cluster of an "
         "even number of CTAs"
     )
     found, _ = replace(NOTHING, blocks=3).without("%there = nvvm.mapa %meet, %peer", "//").run()
-    assert "but CTA 2 of a cluster of 3 is in none" in found[0].message
+    assert "but CTA 2 of a cluster of 3 has no peer CTA" in found[0].message
 
 
 def test_groups_are_not_mixed():

@@ -226,7 +226,7 @@ def test_d_that_nothing_wrote():
     line = store("s", "start", 0, 0, "16x256b", 4)
     fault = ONCE.without(line).only_fault()
     assert fault.kind is ViolationKind.UNINITIALISED
-    assert "reads lanes 0 to 111 of columns 480 to 487 of tensor memory, of which" in fault.message
+    assert "reads lanes 0 to 111 of columns 480 to 487 of tensor memory, some of" in fault.message
     assert (
         ONCE.without(line)
         .without("%me = arith.constant true", "%me = arith.constant false")

@@ -211,7 +211,7 @@ def test_a_descriptor_that_leads_out_of_shared_memory(product):
     fault = product.with_descriptor(line).only_fault()
     assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert "reads A from 0x3f" in fault.message
-    assert fault.message.endswith("the CTA's shared memory lies from 0x400 to 0x27ff")
+    assert fault.message.endswith("the CTA's shared memory is from 0x400 to 0x27ff")
 
 
 # Who executes it.
