@@ -220,7 +220,12 @@ each_illegal_text = pytest.mark.parametrize(
         (SPARSE, ", 0, p,", ", 2, p,", "2 where a selector is expected"),
         (Product("s8", "s8", "s32", sparse=True), ", 0, p;", ", 1, p;", "1 where a selector"),
         (SPARSE, ", $10, 0, p", ", p", "p where metadata is expected"),
-        (SPARSE, "mma_async.sp", "mma_async", "m64n8k32 is not a shape of this wgmma; expected m64n<N>k16"),
+        (
+            SPARSE,
+            "mma_async.sp",
+            "mma_async",
+            "m64n8k32 is not a shape of this wgmma; expected m64n<N>k16",
+        ),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 2, 0", "2 where scale-b is expected"),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 1", "nothing where trans-b is expected"),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 1, 0, 0", "0 after its last operand"),

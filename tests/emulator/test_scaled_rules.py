@@ -232,4 +232,7 @@ def test_a_row_that_crosses_without_an_absolute_leading_dimension():
     found, _ = long.run()
     assert found[0].kind is ViolationKind.DESCRIPTOR
     assert found[0].message.startswith("has an invalid descriptor of A: ")
-    assert "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond" in found[0].message
+    assert (
+        "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond"
+        in found[0].message
+    )

@@ -129,7 +129,10 @@ def test_rows_of_48_bytes_as_they_are_encoded_elsewhere(bits, chunks):
             "has an absolute leading dimension with mode 0 and base offset 0; expected mode 2",
         ),
         (2 << 61 | 1 << 52 | 1 << 49, "with mode 2 and base offset 1; expected mode 2 and 0"),
-        (2 << 61 | 0x60 >> 4, "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond"),
+        (
+            2 << 61 | 0x60 >> 4,
+            "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond",
+        ),
         (6 << 61, "has rows of 48 bytes that begin 0 bytes into 32; rows continue beyond"),
         (1 << 53, "sets bits 0x0020000000000000, which must be 0"),
         (
