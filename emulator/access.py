@@ -102,7 +102,7 @@ def store(
                     accessing[among] + convergent.cta.first_thread,
                 )
                 shadow.check_write(threads, rows, unit, convergent.cta.reporter(convergent))
-                shadow.wrote(threads, rows, unit, convergent.current.number)
+                shadow.note_write(threads, rows, unit, convergent.current.number)
             elif memory.base == LOCAL_WINDOW:
                 local_memory(convergent.cta).note_written(local, unit)
             memory.store(local, values[among, at : at + unit])

@@ -252,7 +252,8 @@ def _assume(op: Op) -> Any:
             convergent.cta.report_at(
                 convergent,
                 ViolationKind.ASSERTION,
-                "assumes a condition that is false; for an smem.view, the alignment of its memory",
+                "assumes a false condition; an smem.view assumes that its memory has the alignment it "
+                "states",
             )
 
     return step

@@ -102,7 +102,7 @@ def _wait(op: Op) -> Any:
             done = waits & (copy.group < copies.committed[copy.threads] - pending)
             if done.any():
                 complete = copy.of(done)
-                cta.shadow.wrote(
+                cta.shadow.note_write(
                     complete.threads + cta.first_thread,
                     complete.rows,
                     complete.size,

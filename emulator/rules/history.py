@@ -61,7 +61,7 @@ class History:
         # The op of each bulk copy that has not been waited for.
         self._bulk_readers: dict[int, int] = {}
 
-    def wrote(self, threads: np.ndarray, rows: np.ndarray, size: int, op: int) -> None:
+    def note_write(self, threads: np.ndarray, rows: np.ndarray, size: int, op: int) -> None:
         """Note that `threads` have written rows of `size` bytes."""
         thread = threads[:, None]
         rows_of(self.written, size)[rows] = True
@@ -92,7 +92,7 @@ class History:
         span = f"from {first:#x} to {last:#x}"
         return f"{count} bytes {span}" if last - first + 1 != count else f"the bytes {span}"
 
-    def _wrote(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
+    def _writing_op(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
         """Describe the op that wrote the first of the bad bytes."""
         size = bad.shape[1] if bad.ndim == 2 else 1
         op = rows_of(self.write_op, size)[rows].reshape(bad.shape)[bad][0]

@@ -94,7 +94,7 @@ def mbarriers_written(
     for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
         rows = cta.shared.rows(np.full(len(threads), at), SIZE)
         cta.shadow.check_write(threads, rows, SIZE, convergent.cta.reporter(convergent))
-        cta.shadow.wrote(threads, rows, SIZE, convergent.current.number)
+        cta.shadow.note_write(threads, rows, SIZE, convergent.current.number)
         yield cta, at, threads
 
 

@@ -36,7 +36,7 @@ class Shadow(History):
         if copying.any():
             report(
                 ViolationKind.COPY_IN_FLIGHT,
-                f"writes {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
+                f"writes {self._where(rows, copying)}, which {self._writing_op(rows, copying, True)} may "
                 "still be writing: smem.copy_wait (cp.async.wait_group) is missing before it",
             )
         seen = self._clocks.seen
@@ -72,7 +72,7 @@ class Shadow(History):
             report(
                 ViolationKind.UNFENCED,
                 f"a bulk copy writes {self._where(rows, unfenced)}, which "
-                f"{self._wrote(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
+                f"{self._writing_op(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
                 "between them",
             )
         reader, epoch = (rows_of(a, size)[rows] for a in (self.reader, self.read_epoch))
@@ -173,7 +173,7 @@ class Shadow(History):
         if (unseen := unseen & ~bulk).any():
             report(
                 ViolationKind.RACE,
-                f"{does} {self._where(rows, unseen)}, which {self._wrote(rows, unseen)} wrote: "
+                f"{does} {self._where(rows, unseen)}, which {self._writing_op(rows, unseen)} wrote: "
                 f"{self.barrier(threads)} is missing between them",
             )
 
@@ -181,7 +181,7 @@ class Shadow(History):
         """Report an access to bytes of a bulk copy whose completion the thread has not observed."""
         report(
             ViolationKind.COPY_IN_FLIGHT,
-            f"{does} {self._where(rows, bulk)}, which {self._wrote(rows, bulk)} may still be "
+            f"{does} {self._where(rows, bulk)}, which {self._writing_op(rows, bulk)} may still be "
             "writing: a wait for the mbarrier at which it completes (mbarrier.try_wait) is missing "
             "before it",
         )
@@ -294,9 +294,8 @@ class Shadow(History):
     ) -> None:
         """Report an asynchronous read that does not happen after ordinary writes, or lacks a proxy
         fence."""
-        reads = (
-            f"{name} reads {self._where(at, unordered)}, which {self._wrote(at, unordered)} wrote"
-        )
+        writing_op = self._writing_op(at, unordered)
+        reads = f"{name} reads {self._where(at, unordered)}, which {writing_op} wrote"
         apart = unordered & (epoch > seen[writer])
         if not apart.any():
             missing = "smem.fence (fence.proxy.async) is missing between the write and the"
@@ -311,7 +310,7 @@ class Shadow(History):
         if copying.any():
             report(
                 ViolationKind.COPY_IN_FLIGHT,
-                f"reads {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
+                f"reads {self._where(rows, copying)}, which {self._writing_op(rows, copying, True)} may "
                 "not have copied yet: smem.copy_commit and smem.copy_wait (cp.async.commit_group, "
                 "cp.async.wait_group), then smem.fence and gpu.barrier, are missing before it",
             )

@@ -250,7 +250,7 @@ def deliver(
     rows = cta.shared.rows(addresses, UNIT)
     cta.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, cta))
     writer = np.array([barrier.column])
-    cta.shadow.wrote(writer, rows, UNIT, convergent.current.number)
+    cta.shadow.note_write(writer, rows, UNIT, convergent.current.number)
     cta.shared.store(addresses, data)
     add_tx_count(convergent, barrier, -data.size)
 

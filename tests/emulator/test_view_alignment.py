@@ -68,4 +68,4 @@ def test_what_is_known_at_run_time_holds_or_is_found():
         run(aligned, "%shift", 128)
     (violation,) = raised.value.found
     assert violation.kind is ViolationKind.ASSERTION
-    assert "its memory is aligned as it promises" in violation.message
+    assert "its memory has the alignment it states" in violation.message
