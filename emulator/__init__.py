@@ -1,9 +1,9 @@
-"""Executes lowered kernels on the CPU, byte for byte, by the rules of the hardware.
+"""Executes lowered kernels on the CPU, byte for byte, and checks the rules of the hardware.
 
-It knows nothing of tiles and layouts: what it runs is what the GPU would run.
+It does not use tiles and layouts: it runs the same NVVM as the GPU.
 """
 
-from .errors import EmulationError, Kind, Violation, Violations
+from .errors import EmulationError, Violation, ViolationKind, Violations
 from .launch import emulate
 
-__all__ = ["EmulationError", "Kind", "Violation", "Violations", "emulate"]
+__all__ = ["EmulationError", "Violation", "ViolationKind", "Violations", "emulate"]

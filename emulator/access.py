@@ -1,4 +1,4 @@
-"""Ordinary loads and stores of a convergent's threads: bounds, alignment, and the rules of shared memory."""
+"""Ordinary loads and stores: checks of bounds, alignment, and the rules of shared memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from .convergent import ConvergentThreads
-from .errors import Kind, Stop
-from .local_memory import of_block as local_memory
+from .errors import Stop, ViolationKind
+from .local_memory import of_cta as local_memory
 from .memory import (
     CLUSTER,
     GENERIC,
@@ -21,7 +21,7 @@ from .memory import (
     Bytes,
 )
 
-#: The widest access of one thread, in bytes; wider values take several.
+#: The widest access of a thread, in bytes; wider values take several accesses.
 _WIDEST = 16
 
 
@@ -33,28 +33,33 @@ def load(
     alignment: int,
     readers: np.ndarray | None = None,
 ) -> np.ndarray:
-    """uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
+    """Load uint8[threads, size] from each thread's address, in accesses of at most `alignment` bytes.
 
     Args:
         convergent: the threads that execute the instruction.
-        address: where, for each of those that read.
+        address: of each thread that reads.
         space: the state space.
-        size: bytes for each thread.
-        alignment: what addresses are known to be multiples of.
-        readers: which threads read, if not all of the convergent.
+        size: bytes of each thread's access.
+        alignment: known alignment of the addresses, in bytes.
+        readers: the threads that read; None for all of `convergent`.
 
     Raises:
-        Stop: if an address is misaligned or outside of memory, which is reported.
+        Stop: if an address is misaligned or outside of memory; this is reported.
     """
-    address, who = _who(convergent, address, readers)
+    address, accessing = _addresses_and_threads(convergent, address, readers)
     found = np.empty((len(address), size), np.uint8)
-    shared, shadow = convergent.block.shared, convergent.block.shadow
+    shared, shadow = convergent.cta.shared, convergent.cta.shadow
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
-        for memory, among, local in locate(convergent, address + at, space, unit, "reads", who):
+        for memory, among, local in locate(
+            convergent, address + at, space, unit, "reads", accessing
+        ):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + convergent.block.first
-                shadow.check_read(threads, rows, unit, convergent.block.reporter(convergent))
+                rows, threads = (
+                    shared.rows(local, unit),
+                    accessing[among] + convergent.cta.first_thread,
+                )
+                shadow.check_read(threads, rows, unit, convergent.cta.reporter(convergent))
             elif memory.base == LOCAL_WINDOW:
                 _check_written(convergent, local, unit)
             found[among, at : at + unit] = memory.load(local, unit)
@@ -69,56 +74,61 @@ def store(
     alignment: int,
     writers: np.ndarray | None = None,
 ) -> None:
-    """Writes uint8[threads, size] at each thread's address, in accesses of `alignment` bytes at most.
+    """Store uint8[threads, size] at each thread's address, in accesses of at most `alignment` bytes.
 
     Args:
         convergent: the threads that execute the instruction.
-        address: where, for each of those that write.
+        address: of each thread that writes.
         space: the state space.
-        values: the bytes, for each of those that write.
-        alignment: what addresses are known to be multiples of.
-        writers: which threads write, if not all of the convergent.
+        values: the bytes of each thread that writes.
+        alignment: known alignment of the addresses, in bytes.
+        writers: the threads that write; None for all of `convergent`.
 
     Raises:
-        Stop: if an address is misaligned or outside of memory, which is reported.
+        Stop: if an address is misaligned or outside of memory; this is reported.
     """
-    address, who = _who(convergent, address, writers)
-    values = convergent.spread(values) if writers is None else values
-    shared, shadow = convergent.block.shared, convergent.block.shadow
+    address, accessing = _addresses_and_threads(convergent, address, writers)
+    values = convergent.broadcast(values) if writers is None else values
+    shared, shadow = convergent.cta.shared, convergent.cta.shadow
     size = values.shape[1]
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
-        for memory, among, local in locate(convergent, address + at, space, unit, "writes", who):
+        for memory, among, local in locate(
+            convergent, address + at, space, unit, "writes", accessing
+        ):
             if memory is shared:
-                rows, threads = shared.rows(local, unit), who[among] + convergent.block.first
-                shadow.check_write(threads, rows, unit, convergent.block.reporter(convergent))
-                shadow.wrote(threads, rows, unit, convergent.current.number)
+                rows, threads = (
+                    shared.rows(local, unit),
+                    accessing[among] + convergent.cta.first_thread,
+                )
+                shadow.check_write(threads, rows, unit, convergent.cta.reporter(convergent))
+                shadow.note_write(threads, rows, unit, convergent.current.number)
             elif memory.base == LOCAL_WINDOW:
-                local_memory(convergent.block).note_written(local, unit)
+                local_memory(convergent.cta).note_written(local, unit)
             memory.store(local, values[among, at : at + unit])
 
 
 def _check_written(convergent: ConvergentThreads, addresses: np.ndarray, size: int) -> None:
-    """Checks that bytes of local memory, at addresses in it, were written."""
-    if not local_memory(convergent.block).all_written(addresses, size):
-        convergent.block.report_at(
+    """Check that bytes of local memory were written."""
+    if not local_memory(convergent.cta).all_written(addresses, size):
+        convergent.cta.report_at(
             convergent,
-            Kind.UNINITIALISED,
+            ViolationKind.UNINITIALISED,
             f"reads {size} bytes of local memory, which a thread has not written",
         )
 
 
-def _who(
+def _addresses_and_threads(
     convergent: ConvergentThreads, address: np.ndarray, threads: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """An address for each thread that accesses memory, and these threads."""
+    """Return an address for each thread that accesses memory, and these threads."""
     if threads is None:
-        return convergent.spread(address), convergent.lanes.threads
+        return convergent.broadcast(address), convergent.lanes.threads
     return address, threads
 
 
 def _unit(size: int, alignment: int) -> int:
-    """Bytes of each access to a value: a power of two that divides it."""
+    """Return the bytes of each access to a value: a power of two that divides its size."""
     return min(size & -size, alignment, _WIDEST)
 
 
@@ -130,31 +140,31 @@ def locate(
     does: str,
     threads: np.ndarray | None = None,
 ) -> Iterator[tuple[Bytes, np.ndarray, np.ndarray]]:
-    """Which memory each access of `size` bytes lies in.
+    """Find the memory that each access of `size` bytes is in.
 
     Args:
         convergent: the threads that execute the instruction.
-        address: where, for each thread.
+        address: of each thread.
         space: the state space.
-        size: bytes for each thread.
-        does: what they do there, in a word.
-        threads: who the addresses belong to, if not to all of the convergent.
+        size: bytes of each thread's access.
+        does: the verb of messages, such as "reads".
+        threads: the threads of the addresses; None for all of `convergent`.
 
     Yields:
-        The memory, which of the threads access it (bool[threads]), and their addresses in it.
+        The memory, bool[threads]: the threads that access it, and their addresses in it.
 
     Raises:
-        Stop: if an address is misaligned or outside of memory, which is reported.
+        Stop: if an address is misaligned or outside of memory; this is reported.
     """
-    block = convergent.block
-    who = convergent.lanes.threads if threads is None else threads
+    cta = convergent.cta
+    accessing = convergent.lanes.threads if threads is None else threads
     address = address.astype(np.int64)
-    astray = address % size != 0
-    if astray.any():
-        first = int(address[astray][0])
-        block.report_at(
+    misaligned = address % size != 0
+    if misaligned.any():
+        first = int(address[misaligned][0])
+        cta.report_at(
             convergent,
-            Kind.MISALIGNED,
+            ViolationKind.MISALIGNED,
             f"{does} {size} bytes at {SPACES.get(space, space)} address {first:#x}, which is not a "
             f"multiple of {size}",
         )
@@ -164,35 +174,35 @@ def locate(
     if space == CLUSTER:
         rank, address = address >> RANK_SHIFT, address & (1 << RANK_SHIFT) - 1
         window[:] = True
-        for other in block.cluster.blocks:
+        for other in cta.cluster.ctas:
             parts.append((other.shared, (rank == other.rank) & other.shared.inside(address, size)))
     elif space == SHARED:
         window[:] = True
     elif space == GENERIC:
         own = (address >= LOCAL_WINDOW) & (address < LOCAL_WINDOW + LOCAL_BYTES)
         if own.any():
-            address = np.where(own, address + who * LOCAL_BYTES, address)
-            local = local_memory(block)
+            address = np.where(own, address + accessing * LOCAL_BYTES, address)
+            local = local_memory(cta)
             own[own] = local.holds(address[own], size)
             parts.append((local.bytes, own))
         window = (address >= SHARED_WINDOW) & (address < SHARED_WINDOW + (1 << 24))
         address = np.where(window, address - SHARED_WINDOW, address)
     inside = np.zeros(len(address), bool)
     if window.any() and space != CLUSTER:
-        parts.append((block.shared, window & block.shared.inside(address, size)))
+        parts.append((cta.shared, window & cta.shared.inside(address, size)))
     if not window.all():
-        found = block.launch.memory.find(address, size)
+        found = cta.launch.memory.find(address, size)
         parts += [(memory, among & ~window) for memory, among in found]
     for _, among in parts:
         inside |= among
     if not inside.all():
-        _report_outside(convergent, who, address, window, inside, size, does)
+        _report_out_of_bounds(convergent, accessing, address, window, inside, size, does)
         raise Stop
     for memory, among in parts:
         yield memory, among, address[among]
 
 
-def _report_outside(
+def _report_out_of_bounds(
     convergent: ConvergentThreads,
     threads: np.ndarray,
     address: np.ndarray,
@@ -201,17 +211,17 @@ def _report_outside(
     size: int,
     does: str,
 ) -> None:
-    block, first = convergent.block, int(np.argmin(inside))
+    cta, first = convergent.cta, int(np.argmin(inside))
     thread, at = threads[first], int(address[first])
     if window[first]:
-        shared = block.shared
+        shared = cta.shared
         where = (
-            f"shared address {at:#x}; the block's shared memory lies from {shared.base:#x} to "
+            f"shared address {at:#x}; the CTA's shared memory is from {shared.base:#x} to "
             f"{shared.base + shared.size - 1:#x}"
         )
     elif LOCAL_WINDOW <= at < SHARED_WINDOW:
         where = f"byte {(at - LOCAL_WINDOW) % LOCAL_BYTES} of its local memory, where it has no variable"
     else:
-        where = block.launch.memory.describe(at)
+        where = cta.launch.memory.describe(at)
     message = f"thread {thread} {does} {size} bytes at {where}"
-    block.report_at(convergent, Kind.OUT_OF_BOUNDS, message)
+    cta.report_at(convergent, ViolationKind.OUT_OF_BOUNDS, message)

@@ -1,4 +1,4 @@
-"""A kernel's arguments: arrays go to global memory and come back."""
+"""Arguments of a launch: arrays are copied to global memory, and back."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .values import MemRef
 
 
 def number(value: int) -> np.ndarray:
-    """An address or an extent that is the same for all threads."""
+    """Return an integer that is the same for all threads, such as an address or an extent."""
     return np.array([value], np.int64)
 
 
 def static_memref(type_: Any, address: np.ndarray) -> MemRef:
-    """The memref of a type without unknown extents that begins at an address."""
+    """Return a memref of a static type at an address."""
     strides, offset = type_.get_strides_and_offset()
     return MemRef(
         address,
@@ -31,17 +31,17 @@ def static_memref(type_: Any, address: np.ndarray) -> MemRef:
 
 
 class Arguments:
-    """The arguments of one launch; an array that is given twice is in memory once."""
+    """The arguments of one launch; an array that is passed twice is in memory once."""
 
     def __init__(self, memory: GlobalMemory) -> None:
         self._memory = memory
         self._placed: dict[int, tuple[int, np.ndarray, np.ndarray]] = {}
 
     def value(self, position: int, type_: Any, given: Any) -> Any:
-        """An argument as the kernel's values hold it.
+        """Return an argument as a value of the kernel.
 
         Raises:
-            EmulationError: if it does not fit its type.
+            EmulationError: if the argument does not fit its type.
         """
         name = f"argument {position}"
         if not hasattr(type_, "get_strides_and_offset"):
@@ -57,10 +57,10 @@ class Arguments:
         return MemRef(number(address), number(0), tuple(map(number, copied.shape)), strides)
 
     def read_back(self) -> None:
-        """Copies what is in memory now into the arrays.
+        """Copy the contents of global memory to the arrays.
 
         Raises:
-            EmulationError: if the kernel has written to an array that is read-only.
+            EmulationError: if the kernel has written to a read-only array.
         """
         for address, copied, array in self._placed.values():
             held = self._memory.at(address)
@@ -81,7 +81,7 @@ def _scalar(name: str, type_: Any, given: Any) -> np.ndarray:
 
 
 def _check_array(name: str, type_: Any, given: np.ndarray) -> None:
-    """Checks that an array has the elements, extents and strides that a memref's type says."""
+    """Check that an array has the elements, extents and strides of a memref type."""
     if given.ndim != type_.rank or unsigned(given.dtype) != dtype_of(type_.element_type):
         raise EmulationError(
             f"{name} is {given.dtype} of {given.ndim} dimensions; expected an array for {type_}"
@@ -91,7 +91,7 @@ def _check_array(name: str, type_: Any, given: np.ndarray) -> None:
         raise EmulationError(f"{name} is {list(given.shape)}; expected an array for {type_}")
     unknown = ir.ShapedType.get_dynamic_stride_or_offset()
     strides = [stride // given.itemsize for stride in given.strides]
-    said, _ = type_.get_strides_and_offset()
-    for extent, wanted, stride in zip(given.shape, said, strides, strict=True):
+    expected, _ = type_.get_strides_and_offset()
+    for extent, wanted, stride in zip(given.shape, expected, strides, strict=True):
         if extent > 1 and given.size and wanted not in (unknown, stride):
             raise EmulationError(f"{name} has the strides {strides}; expected those of {type_}")

@@ -1,4 +1,4 @@
-"""The blocks of a cluster, which run together, and its barrier (PTX ISA, barrier.cluster)."""
+"""A cluster: its CTAs, which run together, and its barrier (PTX ISA, barrier.cluster)."""
 
 from __future__ import annotations
 
@@ -8,115 +8,115 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dialect.diagnostics import format_location
-from .block import ThreadBlock
-from .errors import Kind, Stop, Violation
+from .cta import Cta
+from .errors import Stop, Violation, ViolationKind
 from .program import Program
-from .rules.order import Order
+from .rules.vector_clocks import VectorClocks
 
 if TYPE_CHECKING:
     from .convergent import ConvergentThreads
     from .launch import Launch
 
-#: Mbarriers of a block at which bulk copies can complete, and threads that can issue tcgen05.mma.
+#: Columns of the vector clocks for each CTA: mbarriers at which bulk copies complete, and threads that
+#: issue tcgen05.mma.
 _COLUMNS = 64
 
 
 class Cluster:
-    """The blocks of a cluster while they run; without clusters, one block.
+    """A cluster while it runs; a launch without clusters has clusters of one CTA.
 
     Attributes:
-        blocks: by their rank.
-        order: who has synchronised with whom; thread t of rank r is thread r * threads + t.
-        barrier: the barrier of all threads.
-        state: what a file keeps for the cluster, by the file's own key.
+        ctas: its CTAs, by rank.
+        clocks: the vector clocks; thread t of rank r has the number r * threads + t.
+        barrier: the barrier of all its threads.
+        state: state that a module keeps for the cluster, by the module's key.
     """
 
     def __init__(self, program: Program, launch: Launch, index: tuple[int, int, int]) -> None:
-        """Makes the cluster whose first block has that index."""
+        """Make the cluster whose first CTA has the given index."""
         nx, ny, _ = launch.cluster
         size = prod(launch.cluster)
         columns = _COLUMNS * size if program.tensor_maps or program.tracks else 0
-        self.order = Order(size * launch.threads, columns)
-        self.blocks: list[ThreadBlock] = []
+        self.clocks = VectorClocks(size * launch.threads, columns)
+        self.ctas: list[Cta] = []
         for rank in range(size):
             x, y, z = rank % nx, rank // nx % ny, rank // (nx * ny)
             at = index[0] + x, index[1] + y, index[2] + z
-            self.blocks.append(ThreadBlock(program, launch, self, rank, at))
+            self.ctas.append(Cta(program, launch, self, rank, at))
         self.barrier = ClusterBarrier(self)
         self.state: dict[str, Any] = {}
 
     @property
     def found(self) -> list[Violation]:
-        """The violations of all blocks."""
-        return [violation for block in self.blocks for violation in block.found.values()]
+        """The violations of all CTAs."""
+        return [violation for cta in self.ctas for violation in cta.found.values()]
 
     def run(self, arguments: list[Any]) -> None:
-        """Executes the kernel until all threads of all blocks are done.
+        """Execute the kernel until all threads of all CTAs have returned.
 
         Raises:
-            EmulationError: where an op is used in a way that the emulator does not know.
+            EmulationError: if an op is used in a way that the emulator does not support.
         """
-        for block in self.blocks:
-            block.start(arguments)
+        for cta in self.ctas:
+            cta.start(arguments)
         try:
-            while any(block.convergent_groups for block in self.blocks):
-                progress = [block.advance() for block in self.blocks]
+            while any(cta.convergent_groups for cta in self.ctas):
+                progress = [cta.advance() for cta in self.ctas]
                 if not any(progress):
                     self._deadlock()
         except Stop:
             return
 
     def _deadlock(self) -> None:
-        stuck = [s for block in self.blocks for s in block.convergent_groups if not s.children]
+        stuck = [s for cta in self.ctas for s in cta.convergent_groups if not s.children]
         words = "; ".join(
-            f"{convergent.lanes}{convergent.block.named} at {format_location(convergent.current.location)} for "
-            f"{convergent.waiting}"
-            for convergent in stuck
+            f"{each.lanes}{each.cta.label} at {format_location(each.current.location)} for {each.waiting}"
+            for each in stuck
         )
-        everyone = all(block.alive.all() for block in self.blocks)
+        everyone = all(cta.alive.all() for cta in self.ctas)
         over = "" if everyone else "; the other threads have returned"
         first = stuck[0]
         message = f"all threads wait for ever: {words}{over}"
-        first.block.report_at(first, Kind.DEADLOCK, message)
+        first.cta.report_at(first, ViolationKind.DEADLOCK, message)
         raise Stop
 
 
 class ClusterBarrier:
-    """Where each thread arrives, and then waits until all that have not returned have arrived."""
+    """The barrier of a cluster: it completes when all threads that have not returned have arrived."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        threads = cluster.order.threads
-        # How often each thread has arrived and gone on, and how often the barrier was passed.
+        threads = cluster.clocks.threads
+        # How often each thread has arrived, how often it has passed, and how many phases are complete.
         self._arrivals = np.zeros(threads, np.int32)
         self._waits = np.zeros(threads, np.int32)
         self._phase = 0
-        nothing = np.full(len(cluster.order.epoch), -1, np.int32)
+        nothing = np.full(len(cluster.clocks.epoch), -1, np.int32)
         self._seen = self._proxied = nothing
         self._passed = nothing, nothing
 
     def arrive(self, convergent: ConvergentThreads, releases: bool) -> None:
-        """Threads arrive.
+        """Make threads arrive.
 
         Args:
             convergent: the threads.
-            releases: whether those who wait see what these have seen.
+            releases: whether the arrival has release semantics.
         """
         threads = convergent.threads
         if (self._arrivals[threads] > self._waits[threads]).any():
-            self._wrong(convergent, "again before it has waited (nvvm.cluster.wait)")
+            self._report_misuse(convergent, "again before it has waited (nvvm.cluster.wait)")
         self._arrivals[threads] += 1
         if releases:
-            seen, proxied = self._cluster.order.release(threads)
+            seen, proxied = self._cluster.clocks.release(threads)
             self._seen = np.maximum(self._seen, seen)
             self._proxied = np.maximum(self._proxied, proxied)
         self.pass_if_complete()
 
     def wait(self, convergent: ConvergentThreads) -> None:
-        """Threads wait for the arrivals of all."""
+        """Make threads wait for the arrivals of all threads."""
         threads = convergent.threads
         if (self._arrivals[threads] == self._waits[threads]).any():
-            self._wrong(convergent, "never before it waits")
+            self._report_misuse(convergent, "never before it waits")
         phase = int(self._arrivals[threads].max())
         if self._phase < phase:
             missing = int((self._alive() & (self._arrivals < phase)).sum())
@@ -127,19 +127,19 @@ class ClusterBarrier:
             )
             return
         self._waits[threads] += 1
-        self._cluster.order.acquire(threads, *self._passed)
+        self._cluster.clocks.acquire(threads, *self._passed)
 
     def pass_if_complete(self) -> None:
-        """Begins the next phase when all threads that have not returned have arrived."""
+        """Begin the next phase if all threads that have not returned have arrived."""
         alive = self._alive()
         if alive.any() and (self._arrivals[alive] > self._phase).all():
             self._phase += 1
             self._passed = self._seen, self._proxied
 
     def _alive(self) -> np.ndarray:
-        return np.concatenate([block.alive for block in self._cluster.blocks])
+        return np.concatenate([cta.alive for cta in self._cluster.ctas])
 
-    def _wrong(self, convergent: ConvergentThreads, when: str) -> None:
+    def _report_misuse(self, convergent: ConvergentThreads, when: str) -> None:
         message = f"a thread of {convergent.lanes} arrives at the cluster's barrier {when}"
-        convergent.block.report_at(convergent, Kind.BARRIER, message)
+        convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
         raise Stop

@@ -1,8 +1,8 @@
-"""Threads that run together: where they are, and how they part and meet.
+"""Convergent threads: threads that execute together, how they diverge and how they reconverge.
 
-A convergent is a set of threads at one place of the program. At a branch on which they disagree it splits.
-Threads of one warp meet again where the branch ends, as the hardware makes them; whole warps that may
-have to wait for others go their own way, and meet where all of them are needed.
+Convergent threads are at the same position of the program. They split at a branch whose condition
+differs between them. Threads of one warp reconverge where the branch ends, as on the hardware. Whole
+warps that may have to wait for others diverge for good, and merge at an instruction that needs them all.
 """
 
 from __future__ import annotations
@@ -14,50 +14,50 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import Stop
-from .lanes import Lanes, of_warps, split_warps
-from .program import Code, Instruction
+from .lanes import Lanes, mask_of_warps, partial_warps
+from .program import Block, Instruction
 from .values import MemRef, Registers
 
 if TYPE_CHECKING:
-    from .block import ThreadBlock
+    from .cta import Cta
 
-#: Moves a convergent to one side of a branch.
+#: Moves convergent threads to one side of a branch.
 Action = Callable[["ConvergentThreads"], None]
 
 
 @dataclass
 class Frame:
-    """A place within a region.
+    """A position within a region.
 
     Attributes:
-        code: the block.
-        index: the next instruction.
-        leave: called with the convergent and the terminator's operands where the region ends.
-        until: the block at which threads that split within this frame meet again.
+        block: the basic block.
+        index: the next instruction of the block.
+        leave: called with the threads and the terminator's operands at the end of the region.
+        until: the basic block at which threads that split within this frame reconverge.
     """
 
-    code: Code
+    block: Block
     index: int = 0
     leave: Callable[[ConvergentThreads, tuple[Any, ...]], None] | None = None
-    until: Code | None = None
+    until: Block | None = None
 
 
 class ConvergentThreads:
-    """Threads that run together.
+    """Threads that execute together.
 
     Attributes:
-        block: the thread block.
+        cta: the CTA of the threads.
         lanes: the threads.
-        frames: where they are, outermost first.
-        parent: the convergent that goes on when these threads and their siblings have met.
-        children: how many convergent_groups this one waits for.
-        blocked: whether it can go on; None if it can.
-        waiting: what it waits for, in words.
-        current: the instruction that is executed.
+        frames: their position: a frame for each region, outermost first.
+        parent: the convergent threads that continue when these and their siblings have reconverged.
+        children: how many sets of convergent threads must finish before these continue.
+        blocked: returns whether the threads can continue; None if they do not wait.
+        waiting: the thing that they wait for, for messages.
+        current: the instruction that they execute.
     """
 
-    def __init__(self, block: ThreadBlock, lanes: Lanes, frames: list[Frame]) -> None:
-        self.block = block
+    def __init__(self, cta: Cta, lanes: Lanes, frames: list[Frame]) -> None:
+        self.cta = cta
         self.lanes = lanes
         self.frames = frames
         self.parent: ConvergentThreads | None = None
@@ -68,26 +68,26 @@ class ConvergentThreads:
 
     @property
     def threads(self) -> np.ndarray:
-        """The threads by their numbers in the cluster, as `Order` and `Shadow` know them."""
-        return self.lanes.threads + self.block.first
+        """The threads by their numbers in the cluster, which index `VectorClocks` and `Shadow`."""
+        return self.lanes.threads + self.cta.first_thread
 
     # -- values ------------------------------------------------------------------------------------
 
     def read(self, number: int) -> Any:
-        """A value of these threads."""
-        return self.block.values.read(number, self.lanes)
+        """Return a value of these threads."""
+        return self.cta.values.read(number, self.lanes)
 
     def write(self, number: int, value: Any) -> None:
-        """Sets a value of these threads."""
-        self.block.values.write(number, self.lanes, value)
+        """Set a value of these threads."""
+        self.cta.values.write(number, self.lanes, value)
 
     def write_all(self, numbers: Sequence[int], values: Sequence[Any]) -> None:
-        """Sets several values."""
+        """Set several values of these threads."""
         for number, value in zip(numbers, values, strict=True):
             self.write(number, value)
 
-    def spread(self, array: np.ndarray) -> np.ndarray:
-        """An array with a row for each of these threads."""
+    def broadcast(self, array: np.ndarray) -> np.ndarray:
+        """Broadcast an array of one row, or of a row for each thread, to a row for each thread."""
         if len(array) == self.lanes.count:
             return array
         return np.broadcast_to(array, (self.lanes.count, *array.shape[1:]))
@@ -95,22 +95,22 @@ class ConvergentThreads:
     # -- running -----------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Executes instructions until these threads must wait, or are done."""
+        """Execute instructions until the threads must wait, or are done."""
         while self.frames and self.blocked is None:
             frame = self.frames[-1]
-            instruction = frame.code.instructions[frame.index]
+            instruction = frame.block.instructions[frame.index]
             frame.index += 1
             self.current = instruction
             self._execute(instruction)
 
     def _execute(self, instruction: Instruction) -> None:
-        how = instruction.executor
-        if instruction.collective and not self.block.gather(self):
+        executor = instruction.executor
+        if instruction.collective and not self.cta.gather(self):
             return
         values = [self.read(number) for number in instruction.operands]
-        if how.raw:
+        if executor.raw:
             found = instruction.step(self, *values)
-            if how.controls or found is None:
+            if executor.controls or found is None:
                 return
         else:
             found = instruction.step(*(self.checked(value) for value in values))
@@ -121,126 +121,134 @@ class ConvergentThreads:
             self.write_all(results, found)
 
     def checked(self, value: Any) -> Any:
-        """A value that is looked at: neither poison nor in flight.
+        """Check that a value is neither poison nor in flight, and return it.
 
         Raises:
-            Stop: if it is poison, which is reported.
+            Stop: if it is poison; this is reported.
         """
         if isinstance(value, np.ndarray | MemRef):
             return value
         if isinstance(value, Registers):
-            self.block.check_registers(self, value)
+            self.cta.check_registers(self, value)
             return value.data[:, 0] if value.data.shape[1] == 1 else value.data
         if isinstance(value, tuple):
             return tuple(self.checked(part) for part in value)
-        self.block.found_poison(self)
+        self.cta.report_poison(self)
         raise Stop
 
     def wait(self, ready: Callable[[], bool], words: str, again: bool = False) -> None:
-        """Makes these threads wait.
+        """Make these threads wait.
 
         Args:
-            ready: whether they may go on.
-            words: what they wait for.
-            again: whether the instruction is then executed again.
+            ready: returns whether they may continue.
+            words: the thing that they wait for, for messages.
+            again: whether they then execute the instruction again.
         """
         self.blocked, self.waiting = ready, words
         if again:
             self.repeat()
 
     def repeat(self) -> None:
-        """Goes back to the instruction that is executed."""
+        """Execute the current instruction again."""
         self.frames[-1].index -= 1
 
-    # -- parting and meeting -----------------------------------------------------------------------
+    # -- divergence and reconvergence --------------------------------------------------------------
 
     def branch(
         self,
         sides: Sequence[tuple[np.ndarray, Action]],
         waits: bool,
-        own: int,
-        meet: Action,
-        until: Code | None = None,
+        side_frames: int,
+        reconverge: Action,
+        until: Block | None = None,
     ) -> None:
-        """Sends threads to different sides of a branch.
+        """Send the threads to the sides of a branch.
 
         Args:
-            sides: disjoint masks over the block that cover these threads, and how to go there.
-            waits: whether threads may wait for others before the sides meet.
-            own: how many frames, counted from the innermost, belong to the sides alone.
-            meet: moves the convergent, without those frames, to where the sides meet.
-            until: the block at which they meet, if it is one.
+            sides: disjoint masks over the CTA that cover these threads, and the action that moves
+                threads to each side.
+            waits: whether threads may wait for others before the sides reconverge.
+            side_frames: how many frames, counted from the innermost, belong to the sides alone.
+            reconverge: moves the threads, without those frames, to the reconvergence point.
+            until: the basic block of the reconvergence point, if it is the start of one.
         """
         taken = [(mask, action) for mask, action in sides if mask.any()]
         if len(taken) == 1:
             taken[0][1](self)
             return
         if not waits or not self.lanes.whole_warps:
-            self._fork(taken, own, meet, until)
+            self._split(taken, side_frames, reconverge, until)
             return
-        # Warps that are of one mind do not wait for others.
-        torn = np.concatenate([split_warps(mask) for mask, _ in taken])
-        mixed = of_warps(torn, len(self.lanes.mask))
-        ways = [(mask & ~mixed, action) for mask, action in taken if (mask & ~mixed).any()]
-        torn_sides = [(mask & mixed, action) for mask, action in taken if (mask & mixed).any()]
-        if torn_sides:
+        # Warps whose threads all take the same side do not wait for others.
+        partial = np.concatenate([partial_warps(mask) for mask, _ in taken])
+        mixed = mask_of_warps(partial, len(self.lanes.mask))
+        paths = [(mask & ~mixed, action) for mask, action in taken if (mask & ~mixed).any()]
+        split_sides = [(mask & mixed, action) for mask, action in taken if (mask & mixed).any()]
+        if split_sides:
             inside = self.lanes.mask & mixed
-            ways.append((inside, lambda convergent: convergent._fork(torn_sides, own, meet, until)))
-        self.part(ways)
+            paths.append(
+                (
+                    inside,
+                    lambda convergent: convergent._split(
+                        split_sides, side_frames, reconverge, until
+                    ),
+                )
+            )
+        self.diverge(paths)
 
-    def part(self, ways: Sequence[tuple[np.ndarray, Action]]) -> None:
-        """Sends threads on their ways for good; the first way is this convergent's."""
-        others = [self._copy(Lanes(mask)) for mask, _ in ways[1:]]
-        self.lanes = Lanes(ways[0][0])
-        for convergent, (_, action) in zip([self, *others], ways, strict=True):
+    def diverge(self, paths: Sequence[tuple[np.ndarray, Action]]) -> None:
+        """Send threads to paths that need not reconverge; `self` takes the first path."""
+        others = [self._copy(Lanes(mask)) for mask, _ in paths[1:]]
+        self.lanes = Lanes(paths[0][0])
+        for convergent, (_, action) in zip([self, *others], paths, strict=True):
             action(convergent)
 
     def _copy(self, lanes: Lanes) -> ConvergentThreads:
-        """A convergent of some of these threads at the same place."""
-        other = self.block.add(lanes, [replace(frame) for frame in self.frames])
+        """New convergent threads, some of these, at the same position."""
+        other = self.cta.add(lanes, [replace(frame) for frame in self.frames])
         other.parent, other.current = self.parent, self.current
         if self.parent:
             self.parent.children += 1
         return other
 
-    def _fork(
+    def _split(
         self,
         sides: Sequence[tuple[np.ndarray, Action]],
-        own: int,
-        meet: Action,
-        until: Code | None,
+        side_frames: int,
+        reconverge: Action,
+        until: Block | None,
     ) -> None:
-        """Runs the sides as convergent_groups of their own, and goes on when all have met."""
-        inner = self.frames[len(self.frames) - own :]
+        """Run each side as separate convergent threads, and continue when all have reconverged."""
+        inner = self.frames[len(self.frames) - side_frames :]
         if inner and until:
             inner = [replace(frame, until=until) for frame in inner]
-        del self.frames[len(self.frames) - own :]
+        del self.frames[len(self.frames) - side_frames :]
         self.children = len(sides)
         for mask, action in sides:
-            child = self.block.add(Lanes(mask), [replace(frame) for frame in inner])
+            child = self.cta.add(Lanes(mask), [replace(frame) for frame in inner])
             child.parent = self
             child.current = self.current
             action(child)
             child.retire_if_done()
-        meet(self)
+        reconverge(self)
         self.wait(lambda: self.children == 0, "the threads that it split from")
 
     def retire_if_done(self) -> None:
-        """Takes a convergent that has come to its end out of the block, and tells its parent."""
+        """Remove the threads from the CTA if they have reached the end of their frames."""
         if not self.frames and not self.children:
-            self.block.remove(self)
+            self.cta.remove(self)
 
-    def beside(self, other: ConvergentThreads) -> bool:
-        """Whether another convergent executes the same instruction, and could be one with this."""
+    def can_merge(self, other: ConvergentThreads) -> bool:
+        """Whether the other threads are at the same instruction, so that both can be merged."""
         return (
             self.current is other.current
             and self.parent is other.parent
-            and [frame.code for frame in self.frames] == [frame.code for frame in other.frames]
+            and [frame.block for frame in self.frames] == [frame.block for frame in other.frames]
         )
 
     def join(self, other: ConvergentThreads) -> None:
-        """Takes over the threads of a convergent at the same position."""
+        """Merge the other threads, which are at the same position, into these."""
         self.lanes = Lanes(self.lanes.mask | other.lanes.mask)
         if self.parent:
             self.parent.children -= 1
-        self.block.convergent_groups.remove(other)
+        self.cta.convergent_groups.remove(other)

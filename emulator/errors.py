@@ -1,4 +1,4 @@
-"""What an emulated kernel did wrong, and what the emulator cannot run."""
+"""Violations that a kernel commits, and errors for kernels that the emulator cannot run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..dialect.diagnostics import format_location
 
 
 class EmulationError(Exception):
-    """What the emulator cannot execute: an op that it does not know, arguments that do not fit.
+    """A kernel that the emulator cannot run: an unsupported op, or arguments that do not fit.
 
     Attributes:
         location: the op's location, or None.
@@ -23,8 +23,8 @@ class EmulationError(Exception):
         self.message = message
 
 
-class Kind(Enum):
-    """The rules that a kernel can break."""
+class ViolationKind(Enum):
+    """The rules of the hardware that a kernel can violate."""
 
     UNINITIALISED = "uninitialised"
     UNFENCED = "unfenced"
@@ -49,35 +49,35 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Violation:
-    """One rule that a kernel broke at one op.
+    """A violation of one rule at one op.
 
     Attributes:
         kind: the rule.
-        location: the op that broke it.
-        message: what happened: the bytes or registers concerned, and the op that is missing.
-        block: the block's indices along x, y, z.
+        location: of the op that violates it.
+        message: the bytes or registers that are accessed, and the op that is missing.
+        cta: the CTA's indices along x, y, z.
     """
 
-    kind: Kind
+    kind: ViolationKind
     location: Any
     message: str
-    block: tuple[int, int, int]
+    cta: tuple[int, int, int]
 
     @property
-    def place(self) -> tuple[Kind, str]:
-        """What makes two violations the same: the rule, and where it was broken."""
+    def place(self) -> tuple[ViolationKind, str]:
+        """The rule and the location; violations that agree in both are reported once."""
         return self.kind, str(self.location)
 
     def __str__(self) -> str:
-        where = ", ".join(map(str, self.block))
-        return f"{format_location(self.location)}: {self.message} (block {where})"
+        where = ", ".join(map(str, self.cta))
+        return f"{format_location(self.location)}: {self.message} (CTA {where})"
 
 
 class Violations(Exception):
-    """A kernel ran, but broke rules; its results mean nothing.
+    """A kernel violated rules of the hardware, so its results are not valid.
 
     Attributes:
-        found: each violation once for its op and kind, in the order of discovery.
+        found: the violations, one for each op and kind, in the order of discovery.
     """
 
     def __init__(self, found: Sequence[Violation]) -> None:
@@ -86,4 +86,4 @@ class Violations(Exception):
 
 
 class Stop(Exception):
-    """Ends the emulation where nothing sensible can follow a violation that was reported."""
+    """Ends the emulation after a violation from which it cannot continue; the violation is reported."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-#: What the GPU makes of a NaN that it narrows, for each number of bytes (PTX ISA, cvt).
+#: The NaN that a narrowing conversion gives, by the bytes of the result (PTX ISA, cvt).
 _NAN = {1: 0x7F, 2: 0x7FFF}
 
 
 def rounded(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Numbers as floats, rounded once to nearest even; NumPy goes to bf16 by way of f32."""
+    """Convert numbers to floats, rounded once to nearest even; NumPy rounds to bf16 by way of f32."""
     if dtype != ml_dtypes.bfloat16 or a.dtype.itemsize < 4 or a.dtype == np.float32:
         return a.astype(dtype)
     if a.dtype.itemsize == 8 and a.dtype.kind != "f":
-        # What an f64 cannot hold only says on which side of a tie the number is.
+        # The bits that an f64 cannot hold only decide on which side of a tie the number is.
         low, most = a.dtype.type(0xFFFF), a.dtype.type(1 << 40)
         a = np.where(np.abs(a) < most, a, a & ~low | np.where(a & low, a.dtype.type(0x8000), 0))
     exact = a.astype(np.float64)
@@ -23,24 +23,25 @@ def rounded(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def to_odd(near: np.ndarray, rest: np.ndarray) -> np.ndarray:
-    """Exact numbers rounded to odd, so that rounding them to a narrower type is no tie where they
-    are none: toward zero, and then to an odd last bit where something was cut off.
+    """Round exact numbers to odd: toward zero, and to an odd last bit if the result is inexact.
+
+    Rounding the result to a narrower type is then a tie only if the exact number is one.
 
     Args:
         near: the numbers, rounded to nearest.
-        rest: what the exact numbers are more than that; only its sign counts.
+        rest: the exact numbers less `near`; only the sign is used.
     """
     bits = near.view(np.dtype(f"u{near.dtype.itemsize}"))
     too_far = (rest != 0) & (np.signbit(rest) != np.signbit(near))
     odd = bits - too_far | (rest != 0)
-    # Without a rest that is a number, nothing is known to have been cut off.
+    # If the rest is infinite or NaN, the number is taken to be exact.
     return np.where(np.isfinite(near) & np.isfinite(rest), odd, bits).view(near.dtype)
 
 
 def fused_multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """a * b + c, rounded once; of 16 or 32 bits."""
+    """Return a * b + c, rounded once; of floats of 16 or 32 bits."""
     dtype, addend = c.dtype, c.astype(np.float64)
-    # An f64 holds a product of two f32; the sum's error is a number (Knuth's TwoSum).
+    # An f64 holds a product of two f32 exactly; the error of the sum is an f64 (Knuth's TwoSum).
     product = a.astype(np.float64) * b.astype(np.float64)
     near = product + addend
     part = near - product
@@ -49,7 +50,7 @@ def fused_multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarra
 
 
 def narrowed(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Floats as others of fewer bits, rounded to nearest even, NaN as the GPU writes it."""
+    """Convert floats to fewer bits, rounded to nearest even, with the GPU's NaN."""
     found = rounded(a, dtype)
     if dtype.itemsize in _NAN:
         bits = found.view(np.dtype(f"u{dtype.itemsize}"))
@@ -65,14 +66,14 @@ def converted(
     saturates: bool = False,
     relu: bool = False,
 ) -> np.ndarray:
-    """Floats as others of 8 or 16 bits by `cvt`.
+    """Convert floats to 8 or 16 bits by `cvt`.
 
     Args:
-        a: of a wider type.
+        a: floats of a wider type.
         dtype: of the result.
         toward_zero: `.rz` instead of `.rn`.
-        saturates: `.satfinite`: what is larger than every finite number becomes the largest.
-        relu: `.relu`: what is less than zero becomes zero.
+        saturates: `.satfinite`: a number beyond the finite range becomes the largest finite number.
+        relu: `.relu`: a number less than zero becomes zero.
     """
     if relu:
         a = np.where(a <= 0, np.zeros(1, a.dtype), a)
@@ -82,12 +83,12 @@ def converted(
     found = narrowed(a, dtype)
     if toward_zero:
         bits = found.view(np.dtype(f"u{dtype.itemsize}"))
-        # One less in magnitude; below infinity lies the largest number.
+        # One less in magnitude; the code below infinity is the largest finite number.
         bits -= (np.abs(found.astype(a.dtype)) > np.abs(a)).astype(bits.dtype)
     return found
 
 
-#: Bits of f32 that tf32 has not.
+#: Low bits of an f32 that tf32 does not have.
 _TF32_IGNORES = 13
 
 _TF32_NAN, _TF32_MOST = np.uint32(0x7FFFFFFF), np.uint32(0x7F7FE000)
@@ -96,7 +97,7 @@ _SIGN = np.uint32(1 << 31)
 
 
 def to_tf32(a: np.ndarray, rounding: str, saturates: bool, relu: bool) -> np.ndarray:
-    """f32 as tf32 by `cvt`, in 32 bits.
+    """Convert f32 to tf32 by `cvt`; the result has 32 bits.
 
     Args:
         a: f32.
@@ -112,7 +113,7 @@ def to_tf32(a: np.ndarray, rounding: str, saturates: bool, relu: bool) -> np.nda
         "rz": np.uint32(0),
         "rna": half,
     }[rounding]
-    # A carry into the exponent is as it should be.
+    # A carry into the exponent gives the right result.
     found = np.where(np.isfinite(a), (bits + added) >> _TF32_IGNORES << _TF32_IGNORES, bits)
     if saturates:
         found = found & _SIGN | np.minimum(found & ~_SIGN, _TF32_MOST)

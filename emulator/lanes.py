@@ -1,4 +1,4 @@
-"""Sets of threads of a block."""
+"""Sets of threads of a CTA."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ WARPGROUP = 128
 
 
 class Lanes:
-    """Some threads of a block, by their linear index.
+    """A set of threads of a CTA, by their linear index.
 
     Attributes:
         mask: bool[threads], which threads are in the set.
-        index: what picks their rows out of an array over the block: a slice where they are adjacent.
-        full: whether every thread of the block is in the set.
+        threads: int[count], their indices.
+        index: selects their rows of an array with a row for each thread: a slice if they are adjacent.
+        full: whether every thread of the CTA is in the set.
     """
 
     def __init__(self, mask: np.ndarray) -> None:
@@ -30,38 +31,38 @@ class Lanes:
         )
 
     def take(self, array: np.ndarray) -> np.ndarray:
-        """The rows of these threads; an array of one row is the same for all threads."""
+        """Return the rows of these threads; an array of one row holds for all threads."""
         return array if self.full or len(array) == 1 else array[self.index]
 
     def where(self, condition: np.ndarray) -> np.ndarray:
-        """The mask, over the block, of those of these threads for which a condition holds."""
+        """Return the mask over the CTA of those of these threads for which a condition holds."""
         found = np.zeros_like(self.mask)
         found[self.index] = condition
         return found
 
     @cached_property
     def warps(self) -> np.ndarray:
-        """The warps that have threads in the set."""
+        """Warps with threads in the set."""
         return np.unique(self.threads // WARP)
 
     @cached_property
     def whole_warps(self) -> bool:
-        """Whether each warp is in the set with all of its threads."""
-        return len(split_warps(self.mask)) == 0
+        """Whether the set consists of whole warps."""
+        return len(partial_warps(self.mask)) == 0
 
     @cached_property
     def warpgroups(self) -> np.ndarray:
-        """The warpgroups that have threads in the set."""
+        """Warpgroups with threads in the set."""
         return np.unique(self.threads // WARPGROUP)
 
     @property
     def whole_warpgroups(self) -> bool:
-        """Whether each warpgroup is in the set with all of its 128 threads."""
+        """Whether the set consists of whole warpgroups of 128 threads."""
         return self.count == len(self.warpgroups) * WARPGROUP
 
     @property
     def in_whole_warpgroups(self) -> np.ndarray:
-        """The mask of those warpgroups that are in the set with all of their threads."""
+        """The mask of those warpgroups whose threads are all in the set."""
         warpgroup = np.arange(len(self.mask)) // WARPGROUP
         return self.mask & (np.bincount(warpgroup, self.mask) == WARPGROUP)[warpgroup]
 
@@ -74,13 +75,13 @@ class Lanes:
         return f"{self.count} threads from {first} to {last}"
 
 
-def split_warps(mask: np.ndarray) -> np.ndarray:
-    """The warps of a block of which some threads, but not all, are in a set."""
+def partial_warps(mask: np.ndarray) -> np.ndarray:
+    """Return the warps of which some threads, but not all, are in the mask."""
     warps = np.arange(len(mask)) // WARP
     inside = np.bincount(warps, mask)
     return np.flatnonzero((inside > 0) & (inside < np.bincount(warps)))
 
 
-def of_warps(warps: np.ndarray, threads: int) -> np.ndarray:
-    """The mask of all threads of some warps of a block."""
+def mask_of_warps(warps: np.ndarray, threads: int) -> np.ndarray:
+    """Return the mask of all threads of the given warps, in a CTA of `threads` threads."""
     return np.isin(np.arange(threads) // WARP, warps)

@@ -1,4 +1,4 @@
-"""A launch: the grid, the arguments, and block after block."""
+"""A kernel launch: the checks of grid and arguments, and the run of its clusters, one after the other."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from .program import Program, decode
 from .shared_layout import SharedLayout
 from .tma.tensor_map import MAP_BYTES, TensorMap, tensor_map
 
-#: Threads that a block can have, in all and along x, y, z, and blocks (compute capability 9.0).
+#: Limits of compute capability 9.0: threads of a thread block, in all and along x, y, z; CTAs of a grid.
 _MAX_THREADS = 1024
 _MAX_BLOCK = (1024, 1024, 64)
 _MAX_GRID = (2**31 - 1, 65535, 65535)
 
-#: Blocks that a cluster can have (compute capability 9.0).
+#: CTAs of a cluster, at most (compute capability 9.0).
 _MAX_CLUSTER = 16
 
-#: Bytes of shared memory that a block can have (compute capability 9.0).
+#: Bytes of shared memory of a CTA, at most (compute capability 9.0).
 _MAX_SHARED = 227 * 1024
 
-#: How many violations are looked for before the rest of the grid is left out.
+#: Number of violations after which the rest of the grid is not run.
 _ENOUGH = 20
 
-#: Wraps the blocks that are run, for example in a progress bar.
+#: Wraps the indices of the CTAs that are run, for example in a progress bar.
 Progress = Callable[[Iterable[tuple[int, int, int]]], Iterable[tuple[int, int, int]]]
 
 
-def _silent(blocks: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
-    return blocks
+def _no_progress(ctas: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
+    return ctas
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What is the same for all blocks.
+    """State that all CTAs of a launch share.
 
     Attributes:
-        grid: blocks along x, y, z.
-        cluster: blocks of a cluster along x, y, z.
-        size: threads of a block along x, y, z.
-        shared_end: the address after the block's shared memory.
-        dynamic_start: the address of its dynamic part.
-        symbols: addresses of the module's variables in shared memory.
+        grid: CTAs along x, y, z.
+        cluster: CTAs of a cluster along x, y, z.
+        size: threads of a CTA along x, y, z.
+        shared_end: the address after the CTA's shared memory.
+        dynamic_start: the address of dynamic shared memory.
+        symbols: addresses of the module's variables in shared memory, by name.
         memory: global memory.
-        tensor_maps: by the addresses that the kernel is given for them.
+        tensor_maps: by the address that is the kernel's argument.
     """
 
     grid: tuple[int, int, int]
@@ -68,7 +68,7 @@ class Launch:
 
     @property
     def threads(self) -> int:
-        """Threads of a block."""
+        """Threads of a CTA."""
         return prod(self.size)
 
 
@@ -80,26 +80,26 @@ def emulate(
     grid: tuple[int, int, int],
     block: tuple[int, int, int],
     dynamic_shared_bytes: int,
-    progress: Progress = _silent,
+    progress: Progress = _no_progress,
 ) -> None:
-    """Runs a kernel of a module after `smem-to-nvvm`, and writes its results into the arrays.
+    """Run a kernel of a module after `smem-to-nvvm`, and write its results into the arrays.
 
     Args:
-        module: an `ir.Module`, or MLIR text; source locations in it are those of the messages.
+        module: an `ir.Module`, or MLIR text; messages give its source locations.
         entry: the kernel's name.
-        arguments: an array of NumPy for each memref, with any strides, and a number for each scalar;
-            nothing for tensor maps, which describe arrays.
-        grid: blocks along x, y, z.
-        block: threads of a block along x, y, z.
-        dynamic_shared_bytes: as at a launch on a GPU.
-        progress: wraps the blocks' indices while they are run.
+        arguments: a NumPy array for each memref, with any strides, and a number for each scalar; tensor
+            maps take no argument, since they describe arrays.
+        grid: CTAs along x, y, z.
+        block: threads of a thread block along x, y, z.
+        dynamic_shared_bytes: bytes of dynamic shared memory, as in a launch on a GPU.
+        progress: wraps the indices of the CTAs while they are run.
 
     Raises:
-        EmulationError: for an op that the emulator does not know, or arguments that do not fit.
-        Violations: if the kernel breaks a rule of the hardware; see `errors.Kind`.
+        EmulationError: for an op that the emulator does not support, or arguments that do not fit.
+        Violations: if the kernel violates a rule of the hardware; see `errors.ViolationKind`.
     """
     if isinstance(module, str):
-        # Parsing loads the dialects that it meets; loading all would take longer than parsing.
+        # Parsing loads the dialects of the text; loading all would take longer than parsing.
         with ir.Context(load_on_create_dialects=[]):
             module = parse_module(module)
     with module.context:
@@ -109,11 +109,11 @@ def emulate(
     _check_cluster(grid, program.cluster)
     _check_shared(shared, dynamic_shared_bytes)
     memory = GlobalMemory()
-    given = Arguments(memory)
-    pairs = enumerate(_paired(program, arguments))
-    values = [given.value(position, type_, value) for position, (type_, value) in pairs]
+    host = Arguments(memory)
+    pairs = enumerate(_with_types(program, arguments))
+    values = [host.value(position, type_, value) for position, (type_, value) in pairs]
     with module.context:
-        maps = _placed_maps(program, memory, values)
+        maps = _place_tensor_maps(program, memory, values)
     values += map(number, maps)
     values += [
         static_memref(buffer.type, number(at))
@@ -125,11 +125,11 @@ def emulate(
         grid, program.cluster, block, end, shared.dynamic_start, shared.symbols, memory, maps
     )
     found: list[Violation] = []
-    blocks = ((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
+    ctas = ((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
     with np.errstate(all="ignore"):
-        for index in progress(blocks):
+        for index in progress(ctas):
             if any(at % extent for at, extent in zip(index, program.cluster, strict=True)):
-                # It ran with the first block of its cluster.
+                # This CTA ran with the first CTA of its cluster.
                 continue
             cluster = Cluster(program, launch, index)
             cluster.run(values)
@@ -142,7 +142,7 @@ def emulate(
                 break
     if found:
         raise Violations(found)
-    given.read_back()
+    host.read_back()
 
 
 def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
@@ -150,19 +150,19 @@ def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> N
         raise EmulationError(f"a grid of {grid} is not possible; at most {_MAX_GRID}")
     if not _within(block, _MAX_BLOCK) or prod(block) > _MAX_THREADS:
         raise EmulationError(
-            f"a block of {block} threads is not possible; at most {_MAX_BLOCK}, and {_MAX_THREADS} in "
-            "all"
+            f"a thread block of {block} threads is not possible; at most {_MAX_BLOCK}, and "
+            f"{_MAX_THREADS} in all"
         )
 
 
 def _check_cluster(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> None:
     if not 1 <= prod(cluster) <= _MAX_CLUSTER:
         raise EmulationError(
-            f"a cluster of {cluster} blocks is not possible; at most {_MAX_CLUSTER} in all"
+            f"a cluster of {cluster} CTAs is not possible; at most {_MAX_CLUSTER} in all"
         )
     if any(extent % c for extent, c in zip(grid, cluster, strict=True)):
         raise EmulationError(
-            f"a grid of {grid} is not possible; expected multiples of the cluster's {cluster} blocks"
+            f"a grid of {grid} is not possible; expected multiples of the cluster's {cluster} CTAs"
         )
 
 
@@ -170,8 +170,8 @@ def _check_shared(shared: SharedLayout, dynamic: int) -> None:
     static = shared.end - SHARED_BASE
     if dynamic < 0 or static + dynamic > _MAX_SHARED:
         raise EmulationError(
-            f"a block with {dynamic} bytes of dynamic shared memory beside {static} that it declares "
-            f"is not possible; at most {_MAX_SHARED}"
+            f"a CTA with {dynamic} bytes of dynamic shared memory and {static} bytes of static is not "
+            f"possible; at most {_MAX_SHARED} in all"
         )
 
 
@@ -179,10 +179,10 @@ def _within(extents: tuple[int, int, int], most: tuple[int, int, int]) -> bool:
     return all(1 <= extent <= m for extent, m in zip(extents, most, strict=True))
 
 
-def _placed_maps(
+def _place_tensor_maps(
     program: Program, memory: GlobalMemory, values: Sequence[Any]
 ) -> dict[int, TensorMap]:
-    """The tensor maps of a kernel, by addresses at which nothing can be read or written."""
+    """Give each tensor map of the kernel an address. Return the maps by address."""
     found: dict[int, TensorMap] = {}
     for position, attribute in program.tensor_maps.items():
         name = f"argument {position}"
@@ -191,7 +191,7 @@ def _placed_maps(
     return found
 
 
-def _paired(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
+def _with_types(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
     types = program.inputs
     if len(types) != len(arguments):
         raise EmulationError(f"{program.name} takes {len(types)} arguments, not {len(arguments)}")

@@ -1,4 +1,4 @@
-"""Each thread's own memory, where `llvm.alloca` makes variables (PTX ISA 5.1.5)."""
+"""Local memory of threads, in which `llvm.alloca` allocates variables (PTX ISA 5.1.5)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 from .memory import LOCAL_BYTES, LOCAL_WINDOW, Bytes, rows_of
 
 if TYPE_CHECKING:
-    from .block import ThreadBlock
+    from .cta import Cta
 
-#: What variables are aligned to, and lie apart, at least: an access beyond one is seen.
+#: Least alignment of variables and distance between them, in bytes; an access beyond one is found.
 _GAP = 16
 
 _KEY = "local memory"
 
 
 class LocalMemory:
-    """The local memory of a block's threads. All have theirs at the same generic addresses; here each
-    has `LOCAL_BYTES` after those of the thread before.
+    """The local memory of the threads of a CTA. All threads have the same generic addresses; here the
+    memory of thread t begins at byte t * `LOCAL_BYTES`.
 
     Attributes:
-        bytes: what they hold.
-        taken: bool[bytes], whether a variable lies there.
-        written: bool[bytes], whether anything was written since.
+        bytes: the memory.
+        taken: bool[bytes], whether the byte belongs to a variable.
+        written: bool[bytes], whether it has been written.
     """
 
     def __init__(self, threads: int) -> None:
@@ -34,12 +34,12 @@ class LocalMemory:
         self._next = np.zeros(threads, np.int64)
 
     def make(self, threads: np.ndarray, sizes: np.ndarray, alignment: int) -> np.ndarray | None:
-        """The generic address of a new variable of each of some threads; None if one has no room.
+        """Allocate a variable for each thread. Return generic addresses; None if one does not fit.
 
         Args:
-            threads: their indices in the block.
-            sizes: bytes for each.
-            alignment: of the address.
+            threads: their indices in the CTA.
+            sizes: bytes for each thread.
+            alignment: of the addresses, in bytes.
         """
         step = max(alignment, _GAP)
         start = -(-self._next[threads] // step) * step
@@ -52,12 +52,12 @@ class LocalMemory:
         return LOCAL_WINDOW + start
 
     def holds(self, addresses: np.ndarray, size: int) -> np.ndarray:
-        """Which accesses of `size` bytes, at addresses in `bytes`, lie within a variable."""
+        """Return which accesses of `size` bytes, at addresses in `bytes`, are within a variable."""
         taken = rows_of(self.taken, size)[self.bytes.rows(addresses, size)]
         return np.logical_and.reduce(taken, axis=1)
 
     def note_written(self, addresses: np.ndarray, size: int) -> None:
-        """Notes that `size` bytes at addresses in `bytes` are written."""
+        """Note that `size` bytes at addresses in `bytes` are written."""
         rows_of(self.written, size)[self.bytes.rows(addresses, size)] = True
 
     def all_written(self, addresses: np.ndarray, size: int) -> bool:
@@ -65,8 +65,8 @@ class LocalMemory:
         return bool(rows_of(self.written, size)[self.bytes.rows(addresses, size)].all())
 
 
-def of_block(block: ThreadBlock) -> LocalMemory:
-    """The local memory of a block's threads."""
-    if _KEY not in block.state:
-        block.state[_KEY] = LocalMemory(block.threads)
-    return block.state[_KEY]
+def of_cta(cta: Cta) -> LocalMemory:
+    """Return the local memory of the threads of a CTA."""
+    if _KEY not in cta.state:
+        cta.state[_KEY] = LocalMemory(cta.threads)
+    return cta.state[_KEY]

@@ -1,4 +1,4 @@
-"""A kernel, decoded once: its ops as steps over numbered values."""
+"""A decoded kernel: instructions over numbered values, each with the function that executes it."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ from ..dialect.bindings import ir
 from .errors import EmulationError
 from .registry import Executor, executor, load_ops
 
-#: The attribute of an argument that is a tensor map.
+#: The attribute of a tensor map argument.
 TENSOR_MAP = "smem.tensor_map"
 
 
 @dataclass(eq=False)
-class Code:
-    """A block of instructions.
+class Block:
+    """A basic block.
 
     Attributes:
-        arguments: numbers of the values that those who enter it set.
+        arguments: numbers of its arguments, which the branch to it sets.
         instructions: its ops.
-        successors: blocks that its terminator may go to.
+        successors: the targets of its terminator.
     """
 
     arguments: list[int]
     instructions: list[Instruction] = field(default_factory=list)
-    successors: list[Code] = field(default_factory=list)
+    successors: list[Block] = field(default_factory=list)
 
 
 @dataclass(eq=False)
 class Region:
-    """Blocks of which the first is entered.
+    """A region; its first block is the entry.
 
     Attributes:
-        blocks: in the order of the text.
-        waits: whether threads may have to wait for others within.
+        blocks: in textual order.
+        waits: whether threads may have to wait for others within it.
     """
 
-    blocks: list[Code]
+    blocks: list[Block]
     waits: bool = False
 
     @property
-    def entry(self) -> Code:
-        """The block that is entered."""
+    def entry(self) -> Block:
+        """The entry block."""
         return self.blocks[0]
 
 
 @dataclass(eq=False)
 class Instruction:
-    """One op.
+    """An op.
 
     Attributes:
         number: its position in the program; indexes `Program.locations`.
-        name: the op's.
-        location: where it was written.
-        operands, results: numbers of values.
-        executor: how it is executed.
-        step: what is called; see `registry.Executor`.
+        name: of the op.
+        location: in the source.
+        operands, results: numbers of its values.
+        executor: its entry in the registry.
+        step: executes it; see `registry.Executor`.
         waits: whether threads may have to wait for others at it.
         collective: whether the threads of a warpgroup execute it together.
     """
@@ -74,7 +74,7 @@ class Instruction:
 
 
 class Op:
-    """An op as the functions that are registered for it see it while the program is decoded."""
+    """An op, as it is passed to the functions of the registry while the program is decoded."""
 
     def __init__(self, decoder: Decoder, op: Any) -> None:
         self._decoder = decoder
@@ -84,57 +84,61 @@ class Op:
         self.operand_types = [operand.type for operand in op.operands]
         self.result_types = [result.type for result in op.results]
         self.regions: list[Region] = []
-        self.successors: list[Code] = []
+        self.successors: list[Block] = []
         self.operand_numbers: tuple[int, ...] = ()
         self.result_numbers: tuple[int, ...] = ()
         self.symbols = decoder.symbols
-        #: What the executor says, unless this op is special.
+        #: Those of the executor; a registered function may set them for this op.
         self.waits = self.collective = False
 
     def has(self, name: str) -> bool:
-        """Whether the op has that attribute."""
+        """Whether the op has an attribute."""
         return name in self._op.attributes
 
     def attribute(self, name: str) -> Any:
-        """An attribute."""
+        """Return an attribute."""
         return self._op.attributes[name].maybe_downcast()
 
     def number(self, name: str, default: int | None = None) -> int:
-        """An integer attribute."""
+        """Return an integer attribute."""
         if default is not None and not self.has(name):
             return default
         return ir.IntegerAttr(self._op.attributes[name]).value
 
     def text(self, name: str, default: str = "") -> str:
-        """An attribute as it prints."""
+        """Return the text of an attribute."""
         return str(self._op.attributes[name]) if self.has(name) else default
 
     def string(self, name: str) -> str:
-        """A string attribute."""
+        """Return a string attribute."""
         return ir.StringAttr(self._op.attributes[name]).value
 
     def numbers(self, name: str) -> list[int]:
-        """A dense array of integers."""
+        """Return a dense array of integers."""
         return list(self.attribute(name))
 
-    def hidden(self) -> int:
-        """The number of a new value that no SSA value has: state of the op for each thread."""
+    def new_value(self) -> int:
+        """Return the number of a new value that no SSA value has: state of the op for each thread."""
         return self._decoder.new_number()
 
-    def agree(self, what: str, value: str) -> None:
-        """Checks that ops of the kernel that must agree on something do.
+    def check_agrees(self, what: str, value: str) -> None:
+        """Check that all ops of the kernel have the same value of a property.
+
+        Args:
+            what: the property, for messages.
+            value: its value for this op.
 
         Raises:
-            EmulationError: if an op before this has said something else of it.
+            EmulationError: if an earlier op has another value.
         """
-        said = self._decoder.agreed.setdefault(what, value)
-        if said != value:
+        first = self._decoder.agreed.setdefault(what, value)
+        if first != value:
             raise self.refuse(
-                f"is of {what} {value}, but an op before it is of {said}; all must agree"
+                f"is of {what} {value}, but an op before it is of {first}; all must agree"
             )
 
     def refuse(self, message: str) -> EmulationError:
-        """An error at this op."""
+        """Return an error at this op."""
         return EmulationError(f"'{self.name}' {message}", self.location)
 
 
@@ -144,7 +148,7 @@ class Buffer:
 
     Attributes:
         type: a memref.
-        alignment: of its first byte; None if the kernel says nothing.
+        alignment: of its first byte; None for the natural alignment.
     """
 
     type: Any
@@ -153,20 +157,20 @@ class Buffer:
 
 @dataclass
 class Program:
-    """A kernel that can be run.
+    """A decoded kernel.
 
     Attributes:
         name: the kernel's.
-        body: its code; the entry's arguments are the kernel's, then its workgroup buffers.
-        values: how many values there are.
-        locations: where each instruction was written.
-        inputs: types of its arguments, without tensor maps, which stand behind them.
-        tensor_maps: for each argument that is one, by its position, what it describes.
-        cluster: blocks of a cluster along x, y, z.
+        body: its region; the entry block's arguments are the kernel's, then its workgroup buffers.
+        values: number of values.
+        locations: the source location of each instruction.
+        inputs: types of its arguments, without tensor maps, which come after all others.
+        tensor_maps: the attribute of each tensor map argument, by its position.
+        cluster: CTAs of a cluster along x, y, z.
         buffers: the workgroup buffers that it declares.
-        symbols: ops of the module by their name.
-        tracks: whether it holds ops of which an mbarrier says when they are complete; copies with
-            tensor maps, which are known by these, apart.
+        symbols: ops of the module by symbol name.
+        tracks: whether it has ops whose completion is observed at an mbarrier, other than copies with
+            tensor maps.
     """
 
     name: str
@@ -182,7 +186,7 @@ class Program:
 
 
 class Decoder:
-    """Numbers values and makes steps."""
+    """Numbers the values of a kernel, and makes its instructions."""
 
     def __init__(self, symbols: dict[str, Any]) -> None:
         self.symbols = symbols
@@ -193,69 +197,79 @@ class Decoder:
         self._count = 0
 
     def new_number(self) -> int:
-        """A number that no other value has."""
+        """Return a number that no other value has."""
         self._count += 1
         return self._count - 1
 
     @property
     def count(self) -> int:
-        """How many values there are."""
+        """Number of values."""
         return self._count
 
     def region(self, region: Any) -> Region:
-        """Decodes a region."""
-        blocks = list(region.blocks)
-        codes = {block: Code([self._number(a) for a in block.arguments]) for block in blocks}
+        """Decode a region."""
+        decoded = {
+            block: Block([self._number(argument) for argument in block.arguments])
+            for block in list(region.blocks)
+        }
         waits = False
-        for block, code in codes.items():
-            for op in block.operations:
-                instruction = self._instruction(op, codes)
-                code.instructions.append(instruction)
+        for source, block in decoded.items():
+            for op in source.operations:
+                instruction = self._instruction(op, decoded)
+                block.instructions.append(instruction)
                 waits |= instruction.waits
-            code.successors = [codes[s] for s in block.successors]
-        return Region(list(codes.values()), waits)
+            block.successors = [decoded[s] for s in source.successors]
+        return Region(list(decoded.values()), waits)
 
     def _number(self, value: Any) -> int:
-        """The number of an SSA value; blocks need not stand in the order of dominance."""
+        """Return the number of an SSA value; a use may come before its definition in textual order."""
         if value not in self._numbers:
             self._numbers[value] = self.new_number()
         return self._numbers[value]
 
-    def _instruction(self, op: Any, codes: dict[Any, Code]) -> Instruction:
-        how = executor(op.operation.name, op.location)
+    def _instruction(self, op: Any, blocks: dict[Any, Block]) -> Instruction:
+        found = executor(op.operation.name, op.location)
         position = len(self.locations)
         self.locations.append(op.location)
-        self.tracks |= how.tracked
-        seen = Op(self, op)
+        self.tracks |= found.tracked
+        decoded = Op(self, op)
         operands = tuple(self._number(operand) for operand in op.operands)
-        seen.operand_numbers = operands
-        seen.regions = [self.region(r) for r in op.operation.regions if len(r.blocks)]
-        seen.successors = [codes[s] for s in op.operation.successors]
-        seen.result_numbers = results = tuple(self._number(result) for result in op.results)
-        seen.waits = how.waits or any(region.waits for region in seen.regions)
-        seen.collective = how.collective
-        step = how.make(seen)
+        decoded.operand_numbers = operands
+        decoded.regions = [self.region(r) for r in op.operation.regions if len(r.blocks)]
+        decoded.successors = [blocks[s] for s in op.operation.successors]
+        decoded.result_numbers = results = tuple(self._number(result) for result in op.results)
+        decoded.waits = found.waits or any(region.waits for region in decoded.regions)
+        decoded.collective = found.collective
+        step = found.make(decoded)
         name = op.operation.name
         return Instruction(
-            position, name, op.location, operands, results, how, step, seen.waits, seen.collective
+            position,
+            name,
+            op.location,
+            operands,
+            results,
+            found,
+            step,
+            decoded.waits,
+            decoded.collective,
         )
 
 
 def decode(module: Any, name: str) -> Program:
-    """The kernel of that name in a module after `smem-to-nvvm`.
+    """Decode a kernel of a module after `smem-to-nvvm`.
 
     Args:
         module: a `builtin.module` that holds a `gpu.module`.
         name: the kernel's symbol.
 
     Raises:
-        EmulationError: if there is no such kernel, or it holds an op that the emulator does not know.
+        EmulationError: if there is no such kernel, or it has an op that the emulator does not support.
     """
     load_ops()
-    for holder in module.body.operations:
-        if holder.operation.name != "gpu.module":
+    for gpu_module in module.body.operations:
+        if gpu_module.operation.name != "gpu.module":
             continue
-        ops = list(holder.regions[0].blocks[0].operations)
+        ops = list(gpu_module.regions[0].blocks[0].operations)
         symbols = {
             ir.StringAttr(op.attributes["sym_name"]).value: op
             for op in ops
@@ -273,8 +287,8 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
     arguments = list(function.regions[0].blocks[0].arguments)
     buffers = _buffers(function, arguments[len(inputs) :])
     maps = _tensor_maps(function)
-    own = len(inputs) - len(maps)
-    if list(maps) != list(range(own, len(inputs))):
+    count = len(inputs) - len(maps)
+    if list(maps) != list(range(count, len(inputs))):
         raise EmulationError(
             f"{name} has tensor maps at {list(maps)} of its {len(inputs)} arguments; expected them "
             "after all others"
@@ -284,7 +298,7 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
         body,
         decoder.count,
         decoder.locations,
-        inputs[:own],
+        inputs[:count],
         maps,
         _cluster(function),
         buffers,
@@ -294,10 +308,10 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
 
 
 def _buffers(function: Any, arguments: list[Any]) -> list[Buffer]:
-    """The workgroup buffers of a kernel.
+    """Return the workgroup buffers of a kernel.
 
     Raises:
-        EmulationError: if it has private buffers, too.
+        EmulationError: if it also has private buffers.
     """
     attributes = function.attributes
     name = "workgroup_attributions"
@@ -308,13 +322,13 @@ def _buffers(function: Any, arguments: list[Any]) -> list[Buffer]:
             "memref.alloca",
             function.location,
         )
-    said = (
+    given = (
         list(attributes["workgroup_attrib_attrs"]) if "workgroup_attrib_attrs" in attributes else []
     )
-    given = [*said, *[{}] * (count - len(said))]
+    each_attributes = [*given, *[{}] * (count - len(given))]
     return [
         Buffer(argument.type, each["llvm.align"].value if "llvm.align" in each else None)
-        for argument, each in zip(arguments, given, strict=True)
+        for argument, each in zip(arguments, each_attributes, strict=True)
     ]
 
 

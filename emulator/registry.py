@@ -1,8 +1,8 @@
-"""What the emulator knows to execute: for each op's name, how to make a step of it.
+"""The registry of ops: for each op's name, the function that makes its step.
 
-A module anywhere in the emulator adds an op by one function. Most are in `ops/`; those of an
-instruction set or of a copy engine are in its folder. The function is called once for each op of the
-program, with the op (`Op`), and returns what to call each time that threads execute it.
+A module anywhere in the emulator adds an op by one function. Most are in `ops/`; those of an instruction
+set or of TMA are in their own folder. The function is called once for each op of the program, with the op
+(`Op`), and returns the step, which is called each time that threads execute the op.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Executor:
     """How ops of one name are executed.
 
     Attributes:
-        make: from the op to what is called at each execution.
-        raw: whether it is called as `step(convergent, *operands)` with values as they are, which may be
-            poison or in flight; otherwise as `step(*operands)` with arrays that have been checked.
-        waits: whether threads may have to wait at it for others.
-        controls: whether it moves the threads to another place itself.
-        collective: whether the threads of a warpgroup execute it together.
-        tracked: whether an mbarrier says when it is complete, so that `Order` needs columns for it.
+        make: makes the step of an op.
+        raw: whether the step is called as `step(convergent, *operands)` with unchecked values, which may
+            be poison or in flight; otherwise it is called as `step(*operands)` with checked arrays.
+        waits: whether threads may have to wait for others at the op.
+        controls: whether the step moves the threads to another position.
+        collective: whether all threads of a warpgroup execute the op together.
+        tracked: whether its completion is observed at an mbarrier, so that `VectorClocks` needs columns.
     """
 
     make: Callable[[Any], Callable[..., Any]]
@@ -39,7 +39,7 @@ class Executor:
     tracked: bool = False
 
 
-#: Makes a step of an op and its assembly.
+#: Makes the step of an op of inline assembly, from the op and its text.
 Assembly = Callable[[Any, str], Callable[..., Any] | None]
 
 _EXECUTORS: dict[str, Executor] = {}
@@ -47,52 +47,52 @@ _ASSEMBLY: list[Assembly] = []
 
 
 def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
-    """Registers ops that compute results from operands: `step(*arrays)` gives an array, or a tuple
-    of the results."""
-    return _adds(names)
+    """Register ops that compute results from operands: `step(*arrays)` returns an array, or a tuple of
+    the results."""
+    return _registers(names)
 
 
 def executes(
     *names: str, waits: bool = False, collective: bool = False, tracked: bool = False
 ) -> Callable[[Callable], Callable]:
-    """Registers ops that touch the block's state: `step(convergent, *values)` gives what `computes`
-    gives, or None. See `Executor` for the others."""
+    """Register ops that access the state of the CTA: `step(convergent, *values)` returns the results as
+    in `computes`, or None. See `Executor` for the flags."""
     waits |= collective
-    return _adds(names, raw=True, waits=waits, collective=collective, tracked=tracked)
+    return _registers(names, raw=True, waits=waits, collective=collective, tracked=tracked)
 
 
 def controls(*names: str, waits: bool = False) -> Callable[[Callable], Callable]:
-    """Registers ops that move threads to another place: `step(convergent, *values)` does it."""
-    return _adds(names, raw=True, waits=waits, controls=True)
+    """Register ops of control flow: `step(convergent, *values)` moves the threads."""
+    return _registers(names, raw=True, waits=waits, controls=True)
 
 
-def _adds(names: tuple[str, ...], **kind: bool) -> Callable[[Callable], Callable]:
+def _registers(names: tuple[str, ...], **flags: bool) -> Callable[[Callable], Callable]:
     def add(make: Callable) -> Callable:
         for name in names:
             assert name not in _EXECUTORS, name
-            _EXECUTORS[name] = Executor(make, **kind)
+            _EXECUTORS[name] = Executor(make, **flags)
         return make
 
     return add
 
 
 def assembles(make: Assembly) -> Assembly:
-    """Registers inline assembly: `make(op, text)` gives a step as `executes` does, or None if the text
-    is not its own."""
+    """Register inline assembly: `make(op, text)` returns a step as `executes` does; None for other
+    text."""
     _ASSEMBLY.append(make)
     return make
 
 
 def assembled(op: Any, text: str) -> Callable[..., Any] | None:
-    """The step of an op of inline assembly of that text; None if nothing knows the text."""
+    """Return the step of an op of inline assembly; None if no registered function accepts the text."""
     return next((step for make in _ASSEMBLY if (step := make(op, text))), None)
 
 
 def executor(name: str, location: Any) -> Executor:
-    """How ops of that name are executed.
+    """Return how ops of a name are executed.
 
     Raises:
-        EmulationError: if the emulator does not know.
+        EmulationError: if no op of that name is registered.
     """
     if name not in _EXECUTORS:
         raise EmulationError(f"'{name}' is an op that the emulator does not know", location)
@@ -100,7 +100,7 @@ def executor(name: str, location: Any) -> Executor:
 
 
 def load_ops() -> None:
-    """Imports every module of the emulator's folders, so that adding a file or a folder is enough."""
+    """Import every module of the emulator, so that a new file or folder registers its ops."""
     package = sys.modules[__name__.rpartition(".")[0]]
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         importlib.import_module(module.name)

@@ -1,4 +1,4 @@
-"""Where a kernel's variables lie in shared memory: those it declares first, then the dynamic part."""
+"""The layout of a kernel's shared memory: static variables first, then the dynamic part."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class SharedLayout:
     """The addresses of a kernel's shared memory.
 
     Attributes:
-        buffers: addresses of the workgroup buffers that the kernel declares.
+        buffers: addresses of the kernel's workgroup buffers.
         symbols: addresses of the module's variables.
-        end: the address after what is declared.
-        dynamic_start: where the dynamic part begins.
+        end: the address after the static variables.
+        dynamic_start: the address of the dynamic part.
     """
 
     def __init__(self, program: Program) -> None:
@@ -31,16 +31,16 @@ class SharedLayout:
             if size == 0:
                 unsized.append(name)
             elif size:
-                self.symbols[name] = self._place(size, alignment)
+                self.symbols[name] = self._allocate(size, alignment)
         self.buffers = [
-            self._place(_bytes(b.type), b.alignment or _natural(b.type.element_type))
+            self._allocate(_bytes(b.type), b.alignment or _natural(b.type.element_type))
             for b in program.buffers
         ]
         self.end = self._next
         self.dynamic_start = _aligned(self.end, SHARED_ALIGNMENT)
         self.symbols |= dict.fromkeys(unsized, self.dynamic_start)
 
-    def _place(self, size: int, alignment: int) -> int:
+    def _allocate(self, size: int, alignment: int) -> int:
         address = _aligned(self._next, alignment)
         self._next = address + size
         return address
@@ -51,7 +51,7 @@ def _aligned(address: int, alignment: int) -> int:
 
 
 def _variable(op: Any) -> tuple[int | None, int]:
-    """Bytes and alignment of a variable in shared memory; None bytes for any other symbol."""
+    """Return bytes and alignment of a variable in shared memory; None bytes for any other symbol."""
     attributes = op.attributes
     if op.operation.name == "llvm.mlir.global":
         if "addr_space" not in attributes or ir.IntegerAttr(attributes["addr_space"]).value != 3:
@@ -79,6 +79,6 @@ def _bytes(memref: Any) -> int:
 
 
 def _natural(element: Any) -> int:
-    """What LLVM aligns a variable to that says nothing: its elements' size, up to a power of two (LLVM's
-    data layout of NVPTX)."""
+    """Return the natural alignment of a variable in bytes: the size of its elements, rounded up to a
+    power of two (LLVM's data layout of NVPTX)."""
     return 1 << (max(bits_of(element) // 8, 1) - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Arrays of the host in memory of their own, which lie in it as they did."""
+"""Copies of host arrays that keep the strides."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import numpy as np
 
 
 def strided_copy(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A copy of an array with its strides, those of dimensions of one element included.
+    """Copy an array with its strides, including those of dimensions of one element.
 
-    Where elements are stepped along backwards, or by no whole elements, which no memref is, the copy has
-    them one after the other instead, in their order in memory.
+    If a stride is negative, or not a multiple of the element's size, which no memref has, the copy is
+    contiguous instead, in the order of the memory.
 
     Returns:
-        The bytes from the first element's first to the last element's last, and the array in them.
+        uint8[bytes], from the first byte of the first element to the last byte of the last; and the
+        array, which is a view of it.
     """
     size = array.itemsize
     usual = [stride >= 0 and stride % size == 0 for stride in array.strides]

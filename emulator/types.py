@@ -1,4 +1,4 @@
-"""MLIR types as NumPy holds them: one row for each thread of a block."""
+"""The NumPy dtypes and shapes of values of MLIR types."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..dialect.bindings import ir, llvm
 from .errors import EmulationError
 
-#: Integers have no sign, so they are held unsigned; ops that see a sign view them otherwise.
+#: Integers are signless, so they are stored unsigned; signed ops view them as signed.
 _INTEGERS = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 _FLOATS = {
@@ -25,10 +25,10 @@ _FLOATS = {
 
 
 def dtype_of(type_: Any, location: Any = None) -> np.dtype:
-    """The dtype that holds a scalar type, or a vector's elements; addresses are int64.
+    """Return the dtype of a scalar type, or of a vector's elements; addresses are int64.
 
     Raises:
-        EmulationError: if none does.
+        EmulationError: if the emulator does not support the type.
     """
     if isinstance(type_, ir.VectorType):
         return dtype_of(type_.element_type, location)
@@ -45,48 +45,48 @@ def dtype_of(type_: Any, location: Any = None) -> np.dtype:
 
 
 def shape_of(type_: Any) -> tuple[int, ...]:
-    """The shape of one thread's value."""
+    """Return the shape of one thread's value."""
     return tuple(type_.shape) if isinstance(type_, ir.VectorType) else ()
 
 
 def is_pointer(text: str) -> bool:
-    """Whether a type, as text, is an LLVM pointer."""
+    """Whether the text of a type is an LLVM pointer."""
     return text.startswith("!llvm.ptr")
 
 
 def space_of(text: str) -> int:
-    """The state space of an LLVM pointer type, as text."""
+    """Return the state space of an LLVM pointer type, from its text."""
     return int(text[len("!llvm.ptr<") : -1]) if "<" in text else 0
 
 
 def bits_of(type_: Any, location: Any = None) -> int:
-    """Bits that a scalar, a vector or a pointer takes in memory.
+    """Return the bits of a scalar, a vector or a pointer in memory.
 
     Raises:
-        EmulationError: if the emulator has no values of it.
+        EmulationError: if the emulator does not support the type.
     """
     text = str(type_)
     if is_pointer(text):
-        # Pointers to shared memory are as wide as others in LLVM's NVPTX layout.
+        # Pointers to shared memory have 64 bits, too, in LLVM's data layout of NVPTX.
         return 64
     dtype = dtype_of(type_, location)
     return int(np.prod(shape_of(type_), dtype=int)) * dtype.itemsize * 8
 
 
 def struct_members(type_: Any) -> list[Any] | None:
-    """The member types of an LLVM struct; None for another type."""
+    """Return the member types of an LLVM struct; None for another type."""
     if not str(type_).startswith("!llvm.struct"):
         return None
     return list(llvm.StructType(type_).body)
 
 
 def signed(array: np.ndarray) -> np.ndarray:
-    """Integers as two's complement numbers; i1 is 0 or -1."""
+    """View integers as two's complement numbers; i1 is 0 or -1."""
     if array.dtype.kind == "b":
         return -array.view(np.int8)
     return array.view(np.dtype(f"i{array.dtype.itemsize}")) if array.dtype.kind == "u" else array
 
 
 def unsigned(dtype: np.dtype) -> np.dtype:
-    """The dtype that holds numbers of a NumPy array's dtype, sign or not."""
+    """Return the unsigned dtype for a signed one; any other dtype unchanged."""
     return np.dtype(f"u{dtype.itemsize}") if dtype.kind == "i" else dtype

@@ -1,7 +1,7 @@
-"""SSA values of a block: each is an array with one row a thread.
+"""SSA values of a CTA: each is an array with a row for each thread.
 
-Threads that run apart share the arrays; each set of threads writes its own rows. A value that is the
-same for all threads may have a single row.
+All threads share the arrays; divergent threads write their own rows. A value that is the same for all
+threads may have a single row.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class Registers:
     """A struct of registers of one type, such as an accumulator.
 
     Attributes:
-        data: one row a thread, one column a register.
-        pending: int32[threads], the group of wgmma that is writing them; 0 where none is.
-        stamp: int32[threads], how many `wgmma.fence` the thread's warp had executed when an ordinary
-            instruction wrote them; -1 where a wgmma did.
-        defined: bool[registers], False for those that hold poison.
+        data: a row for each thread, a column for each register.
+        pending: int32[threads], the wgmma group that is writing them; 0 if none is.
+        stamp: int32[threads], how many `wgmma.fence` the warp had executed when an ordinary instruction
+            wrote them; -1 if a wgmma wrote them.
+        defined: bool[registers], False for poison.
     """
 
     data: np.ndarray
@@ -35,7 +35,7 @@ class Registers:
 
 @dataclass(frozen=True)
 class MemRef:
-    """A memref: where its element 0 is, and its strides.
+    """A memref descriptor.
 
     Attributes:
         base: the aligned pointer, an address (int64).
@@ -50,26 +50,26 @@ class MemRef:
 
 @dataclass(frozen=True)
 class Poison:
-    """A value that must not be looked at."""
+    """A poison value, which must not be used."""
 
 
 POISON = Poison()
 
 
 class Values:
-    """The values of a block's threads, by number."""
+    """The values of the threads of a CTA, by number."""
 
     def __init__(self, count: int, threads: int) -> None:
         self._values: list[Any] = [None] * count
         self._threads = threads
 
     def read(self, number: int, lanes: Lanes) -> Any:
-        """The rows of some threads."""
+        """Return the rows of some threads."""
         value = self._values[number]
         return value if lanes.full else _take(value, lanes)
 
     def write(self, number: int, lanes: Lanes, value: Any) -> None:
-        """Sets the rows of some threads; others keep theirs."""
+        """Set the rows of some threads; the other rows stay."""
         if lanes.full:
             self._values[number] = value
         else:
@@ -90,9 +90,9 @@ def _take(value: Any, lanes: Lanes) -> Any:
 
 
 def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
-    """`old` with the rows of some threads replaced, in new arrays: others may share the old ones."""
+    """Return `old` with the rows of some threads replaced, in new arrays, since values share arrays."""
     if isinstance(new, Poison):
-        # A value has no poison of single threads; it is none for those that made the value.
+        # Poison is not kept for single threads: a value that other threads defined stays defined.
         return new if old is None else old
     if isinstance(new, Registers) and isinstance(old, np.ndarray):
         old = _as_registers(old)
@@ -111,7 +111,7 @@ def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
             )
             for name in ("data", "pending", "stamp")
         }
-        # Threads that never made the value do not make it poison for those that did.
+        # A register is poison only if no thread has defined it.
         defined = new.defined | before_.defined if before_ else new.defined
         return Registers(defined=defined, **rows)
     if isinstance(new, MemRef):
@@ -126,7 +126,7 @@ def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
 
 
 def _as_registers(array: np.ndarray) -> Registers:
-    """A number as what a register that may be in flight is for other threads."""
+    """Return an array as a register, to merge it with a register of other threads."""
     none = np.zeros(len(array), np.int32)
     return Registers(array[:, None], none, none - 1, np.ones(1, bool))
 

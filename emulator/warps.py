@@ -1,24 +1,24 @@
-"""Which threads of a warp execute an instruction together."""
+"""Checks of warp-wide instructions: which threads of a warp execute them together."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .convergent import ConvergentThreads
-from .errors import Kind, Stop
+from .errors import Stop, ViolationKind
 from .lanes import WARP
 
 
 def whole_warps(convergent: ConvergentThreads) -> np.ndarray:
-    """The warps that execute an instruction that whole warps execute together.
+    """Return the warps of the threads; check that whole warps execute the instruction.
 
     Raises:
-        Stop: if a part of a warp does, which is reported.
+        Stop: if only a part of a warp executes it; this is reported.
     """
     if not convergent.lanes.whole_warps:
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
-            Kind.DIVERGENT,
+            ViolationKind.DIVERGENT,
             f"is executed by {convergent.lanes}, a part of a warp; all threads of a warp must execute it "
             "together",
         )
@@ -27,39 +27,40 @@ def whole_warps(convergent: ConvergentThreads) -> np.ndarray:
 
 
 def full_warps(convergent: ConvergentThreads) -> np.ndarray:
-    """The warps of a convergent, where an instruction needs all 32 threads of each.
+    """Return the warps of the threads; check that each has all 32 threads.
 
     Raises:
-        Stop: if a part of a warp executes it, or a block ends within a warp, which is reported.
+        Stop: if a part of a warp executes it, or the last warp of the CTA is partial; this is reported.
     """
     warps = whole_warps(convergent)
     if convergent.lanes.count != len(warps) * WARP:
-        left = convergent.block.threads % WARP
-        convergent.block.report_at(
+        left = convergent.cta.threads % WARP
+        convergent.cta.report_at(
             convergent,
-            Kind.DIVERGENT,
-            f"is executed by a warp of {left} threads; it needs all {WARP}, so the block's number of "
+            ViolationKind.DIVERGENT,
+            f"is executed by a warp of {left} threads; it needs all {WARP}, so the CTA's number of "
             f"threads must be a multiple of {WARP}",
         )
         raise Stop
     return warps
 
 
-def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | None:
-    """bool[threads, 32], the lanes that each thread's member mask names, of those that execute the
-    instruction with it (PTX ISA, `membermask`). Lanes that have returned, or that the block has not,
-    may be named; None if some may still return, and the convergent waits for it.
+def member_lanes(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | None:
+    """Return bool[threads, 32]: the lanes of each thread's member mask that execute the instruction with
+    it (PTX ISA, `membermask`). A mask may name lanes that have returned, or that the CTA does not have.
+
+    Return None if a named lane is elsewhere and still runs: the threads then wait for it.
 
     Args:
         convergent: the threads that execute the instruction.
         masks: uint32, each thread's mask.
 
     Raises:
-        Stop: if a mask leaves its own thread out, or names a lane that does not come with the same
-            mask, which is reported.
+        Stop: if a mask does not name its own thread, or names a lane that does not execute the
+            instruction with the same mask; this is reported.
     """
-    block, threads = convergent.block, convergent.lanes.threads
-    masks = convergent.spread(masks)
+    cta, threads = convergent.cta, convergent.lanes.threads
+    masks = convergent.broadcast(masks)
     named = (masks[:, None] >> np.arange(WARP, dtype=np.uint32) & 1).astype(bool)
     left_out = ~named[np.arange(len(threads)), threads % WARP]
     if left_out.any():
@@ -69,10 +70,10 @@ def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | No
             f"is executed by thread {threads[first]}, lane {threads[first] % WARP} of its warp, which "
             f"its mask {masks[first]:#010x} does not name",
         )
-    of_lane = np.full((-(-block.threads // WARP), WARP), -1, np.int64)
+    of_lane = np.full((-(-cta.threads // WARP), WARP), -1, np.int64)
     of_lane.reshape(-1)[threads] = masks
     alive = np.zeros(of_lane.size, bool)
-    alive[: block.threads] = block.alive
+    alive[: cta.threads] = cta.alive
     same = of_lane[threads // WARP] == masks[:, None]
     missing = named & ~same & alive.reshape(of_lane.shape)[threads // WARP]
     if missing.any():
@@ -91,14 +92,14 @@ def members(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray | No
 
 
 def _runs(convergent: ConvergentThreads, thread: int) -> bool:
-    """Whether a thread is somewhere else, and goes on there."""
+    """Whether a thread is at another position, and is not blocked there."""
     return any(
         other.lanes.mask[thread] and other.blocked is None
-        for other in convergent.block.convergent_groups
+        for other in convergent.cta.convergent_groups
         if other is not convergent
     )
 
 
 def _report(convergent: ConvergentThreads, message: str) -> None:
-    convergent.block.report_at(convergent, Kind.DIVERGENT, message)
+    convergent.cta.report_at(convergent, ViolationKind.DIVERGENT, message)
     raise Stop

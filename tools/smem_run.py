@@ -102,7 +102,7 @@ def _located(collector: Collector) -> Iterator[None]:
         yield
     except Violations as error:
         for violation in error.found:
-            where = ", ".join(map(str, violation.block))
+            where = ", ".join(map(str, violation.cta))
             message = f"{violation.message} [{violation.kind.value}, block {where}]"
             collector.add("error", violation.location, message)
     except EmulationError as error:

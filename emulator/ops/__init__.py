@@ -1,1 +1,1 @@
-"""The ops that the emulator executes, one file a dialect or a facility of the hardware."""
+"""The ops that the emulator executes, a file for each dialect or facility of the hardware."""

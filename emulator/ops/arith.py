@@ -1,4 +1,4 @@
-"""arith, and the ops of the LLVM dialect that mean the same: element by element."""
+"""arith, and the equivalent ops of the LLVM dialect; all are elementwise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _binary(names: tuple[str, ...], function: Callable[[Any, Any], Any]) -> None
 
 
 def _of_bits(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A function of integers, for i1 too, which NumPy holds as truth values."""
+    """Extend a function of integers to i1, which NumPy represents as bool."""
 
     def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         if a.dtype.kind != "b":
@@ -40,12 +40,12 @@ def _as_signed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
 
 
 def _safe(b: np.ndarray) -> np.ndarray:
-    """A divisor; division by zero may give anything."""
+    """Replace zero divisors: division by zero is undefined."""
     return np.where(b == 0, np.ones(1, b.dtype), b)
 
 
 def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Division that rounds toward zero."""
+    """Divide, rounding toward zero."""
     divisor = _safe(b)
     down = a // divisor
     return down + ((down * divisor != a) & ((a < 0) != (b < 0)))
@@ -71,12 +71,12 @@ def _arithmetic_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def maximum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The larger number, or NaN; +0 is larger than -0, which NumPy holds to be the same."""
+    """Return the larger number, or NaN; +0 is larger than -0, unlike in NumPy."""
     return np.where((a == 0) & (b == 0), a + b, np.maximum(a, b))
 
 
 def minimum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The smaller number, or NaN; -0 is smaller than +0."""
+    """Return the smaller number, or NaN; -0 is smaller than +0."""
     return -maximum(-a, -b)
 
 
@@ -119,12 +119,12 @@ def _negate(op: Op) -> Any:
 
 
 def _bits(number: int, dtype: np.dtype) -> int:
-    """An integer as its dtype holds it; the bindings give integers and i1 with a sign."""
+    """Return an integer as unsigned bits; the bindings give signed integers, also for i1."""
     return int(number) & (1 if dtype.kind == "b" else (1 << dtype.itemsize * 8) - 1)
 
 
 def _elements(value: Any, dtype: np.dtype) -> np.ndarray:
-    """The elements of a dense constant, or the one that all of them are."""
+    """Return the elements of a dense constant; one element for a splat."""
     if dtype.kind in "bu":
         numbers = [value.get_splat_value().value] if value.is_splat else value
         return np.array([_bits(number, dtype) for number in numbers], dtype)
@@ -132,7 +132,8 @@ def _elements(value: Any, dtype: np.dtype) -> np.ndarray:
         return np.array([value.get_splat_value().value]).astype(dtype)
     if dtype.itemsize > 2:
         return np.array(list(value)).astype(dtype)
-    # The bindings read no elements of 16 bits: what prints as bits is NaN, infinite, or all of them.
+    # The bindings do not read elements of 16 bits. NaN and infinity print as bits, or the whole
+    # constant does.
     text = str(value).rsplit(":", 1)[0]
     if whole := re.search(r'"0x([0-9A-F]+)"', text):
         return np.frombuffer(bytes.fromhex(whole[1]), dtype)
@@ -186,7 +187,7 @@ def _compare(op: Op) -> Any:
     return lambda a, b: function(signed(a), signed(b))
 
 
-#: Of a float predicate's bits: 1 is equal, 2 greater, 4 less, 8 unordered.
+#: Float predicates as masks: 1 is equal, 2 greater, 4 less, 8 unordered.
 _FLOAT_PREDICATES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 8, 15)
 
 
@@ -210,7 +211,7 @@ def _select(op: Op) -> Any:
     try:
         dtype_of(op.result_types[0], op.location)
     except EmulationError:
-        raise op.refuse("chooses between values that are no numbers") from None
+        raise op.refuse("selects between values that are not numbers") from None
 
     def step(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         extra = (1,) * (max(a.ndim, b.ndim) - condition.ndim)
@@ -228,7 +229,7 @@ def _cast(change: Callable[[np.ndarray, np.dtype], np.ndarray]) -> Callable[[Op]
 
 
 def _truncate(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """To fewer bits, or to more that are zero."""
+    """Truncate, or extend by zeros."""
     return (a & a.dtype.type(1)).astype(bool) if dtype.kind == "b" else a.astype(dtype)
 
 

@@ -1,23 +1,23 @@
-"""cf: branches between blocks; threads that part meet where all their ways lead."""
+"""cf: branches between basic blocks; divergent threads reconverge at the immediate postdominator."""
 
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
-from ..program import Code, Op
+from ..errors import Stop, ViolationKind
+from ..program import Block, Op
 from ..registry import controls
 
 
-def _go(convergent: ConvergentThreads, target: Code, values: tuple[Any, ...] = ()) -> None:
+def _go(convergent: ConvergentThreads, target: Block, values: tuple[Any, ...] = ()) -> None:
     frame = convergent.frames[-1]
     if values:
         convergent.write_all(target.arguments, values)
     if target is frame.until:
         convergent.frames.clear()
     else:
-        frame.code, frame.index = target, 0
+        frame.block, frame.index = target, 0
 
 
 @controls("cf.br", "llvm.br")
@@ -32,36 +32,36 @@ def _branch(op: Op) -> Any:
 def _conditional(op: Op) -> Any:
     _, first, second = op.numbers("operandSegmentSizes")
     passed = op.operand_numbers[1 : 1 + first], op.operand_numbers[1 + first :][:second]
-    yes, no = op.successors
+    target_if_true, target_if_false = op.successors
 
-    def to(target: Code, numbers: tuple[int, ...]) -> Any:
+    def to(target: Block, numbers: tuple[int, ...]) -> Any:
         def action(side: ConvergentThreads) -> None:
             _go(side, target, tuple(side.read(number) for number in numbers))
 
         return action
 
-    take = to(yes, passed[0]), to(no, passed[1])
+    take = to(target_if_true, passed[0]), to(target_if_false, passed[1])
 
     def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
         frame = convergent.frames[-1]
-        meeting, waits = _meeting(frame.code)
+        postdominator, waits = _postdominator(frame.block)
 
-        def meet(whole: ConvergentThreads) -> None:
-            if meeting is not None and meeting is not frame.until:
-                whole.frames.append(replace(frame, code=meeting, index=0))
+        def reconverge(whole: ConvergentThreads) -> None:
+            if postdominator is not None and postdominator is not frame.until:
+                whole.frames.append(replace(frame, block=postdominator, index=0))
 
-        chosen = convergent.spread(convergent.checked(condition))
+        chosen = convergent.broadcast(convergent.checked(condition))
         masks = convergent.lanes.where(chosen), convergent.lanes.where(~chosen)
-        convergent.branch(list(zip(masks, take, strict=True)), waits, 1, meet, meeting)
+        convergent.branch(list(zip(masks, take, strict=True)), waits, 1, reconverge, postdominator)
 
     return step
 
 
 @lru_cache(maxsize=4096)
-def _meeting(code: Code) -> tuple[Code | None, bool]:
-    """The first block that every way from a branch leads to (None if they end in a return), and
-    whether threads may wait on the ways there."""
-    reachable: list[Code] = [code]
+def _postdominator(block: Block) -> tuple[Block | None, bool]:
+    """Return the immediate postdominator of a block (None if paths end in a return), and whether
+    threads may wait on the paths to it."""
+    reachable: list[Block] = [block]
     for each in reachable:
         reachable += [s for s in each.successors if s not in reachable]
     everything = set(reachable)
@@ -74,18 +74,18 @@ def _meeting(code: Code) -> tuple[Code | None, bool]:
                 common = set.intersection(*(after[s] for s in each.successors)) | {each}
                 changed |= common != after[each]
                 after[each] = common
-    # Of the blocks that all ways lead to, the first is followed by all others.
-    common = after[code] - {code}
-    meeting = next((c for c in common if common <= after[c]), None)
-    between = _before(code, meeting)
-    return meeting, any(i.waits for each in between for i in each.instructions)
+    # The immediate postdominator is the one that all other postdominators postdominate.
+    common = after[block] - {block}
+    postdominator = next((c for c in common if common <= after[c]), None)
+    between = _before(block, postdominator)
+    return postdominator, any(i.waits for each in between for i in each.instructions)
 
 
-def _before(code: Code, meeting: Code | None) -> list[Code]:
-    """The blocks on the ways from a branch to where they meet."""
-    found = [s for s in dict.fromkeys(code.successors) if s is not meeting]
+def _before(block: Block, postdominator: Block | None) -> list[Block]:
+    """Return the blocks on the paths from a block to its immediate postdominator."""
+    found = [s for s in dict.fromkeys(block.successors) if s is not postdominator]
     for each in found:
-        found += [s for s in each.successors if s is not meeting and s not in found]
+        found += [s for s in each.successors if s is not postdominator and s not in found]
     return found
 
 
@@ -95,8 +95,8 @@ def _assert(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, condition: Any) -> None:
         if not convergent.checked(condition).all():
-            convergent.block.report_at(
-                convergent, Kind.ASSERTION, f"asserts that {message}, which is false"
+            convergent.cta.report_at(
+                convergent, ViolationKind.ASSERTION, f"asserts that {message}, which is false"
             )
             raise Stop
 

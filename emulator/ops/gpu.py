@@ -1,4 +1,4 @@
-"""gpu: who a thread is, barriers, and the end of the kernel."""
+"""gpu: indices and extents, `gpu.barrier`, dynamic shared memory, `gpu.return`; special registers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def _same(value: int) -> np.ndarray:
 
 
 def thread_index(convergent: ConvergentThreads, dim: int) -> np.ndarray:
-    """Each thread's index along x, y or z."""
-    x, y, _ = convergent.block.launch.size
+    """Return the index of each thread along x, y or z."""
+    x, y, _ = convergent.cta.launch.size
     linear = convergent.lanes.threads
     return ((linear % x), (linear // x % y), (linear // (x * y)))[dim].astype(np.uint64)
 
@@ -43,26 +43,26 @@ def _extent(op: Op) -> Any:
     dim, name = _dimension(op), op.name
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
-        block = convergent.block
+        cta = convergent.cta
         of = {
-            "gpu.block_id": block.index,
-            "gpu.block_dim": block.launch.size,
-            "gpu.grid_dim": block.launch.grid,
+            "gpu.block_id": cta.index,
+            "gpu.block_dim": cta.launch.size,
+            "gpu.grid_dim": cta.launch.grid,
         }
         return _same(of[name][dim])
 
     return step
 
 
-def _place(convergent: ConvergentThreads, name: str) -> np.ndarray:
-    """Along x, y, z: the block's place in its cluster, the cluster's in the grid, or the extents of
-    either."""
-    block = convergent.block
-    grid, cluster = np.array(block.launch.grid), np.array(block.launch.cluster)
+def _cluster_value(convergent: ConvergentThreads, name: str) -> np.ndarray:
+    """Return, along x, y, z, the index of the CTA in its cluster, of the cluster in the grid, or the
+    extents of either."""
+    cta = convergent.cta
+    grid, cluster = np.array(cta.launch.grid), np.array(cta.launch.cluster)
     return {
-        "cluster_block_id": block.index % cluster,
+        "cluster_block_id": cta.index % cluster,
         "cluster_dim_blocks": cluster,
-        "cluster_id": block.index // cluster,
+        "cluster_id": cta.index // cluster,
         "cluster_dim": grid // cluster,
     }[name]
 
@@ -70,7 +70,7 @@ def _place(convergent: ConvergentThreads, name: str) -> np.ndarray:
 @executes("gpu.cluster_block_id", "gpu.cluster_dim_blocks", "gpu.cluster_id", "gpu.cluster_dim")
 def _cluster_extent(op: Op) -> Any:
     dim, name = _dimension(op), op.name.removeprefix("gpu.")
-    return lambda convergent: _same(_place(convergent, name)[dim])
+    return lambda convergent: _same(_cluster_value(convergent, name)[dim])
 
 
 @executes("gpu.global_id")
@@ -78,14 +78,14 @@ def _global_thread(op: Op) -> Any:
     dim = _dimension(op)
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
-        block = convergent.block
-        first = block.index[dim] * block.launch.size[dim]
+        cta = convergent.cta
+        first = cta.index[dim] * cta.launch.size[dim]
         return thread_index(convergent, dim) + np.uint64(first)
 
     return step
 
 
-#: Special registers by their names in NVVM, with what each holds.
+#: Special registers, by their names in NVVM: the register and the dimension.
 _SPECIAL = {
     f"nvvm.read.ptx.sreg.{name}.{letter}": (name, dim)
     for name in ("tid", "ctaid", "ntid", "nctaid")
@@ -99,16 +99,16 @@ def _special_register(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
-        block = convergent.block
+        cta = convergent.cta
         if name == "tid":
             return thread_index(convergent, dim).astype(dtype)
-        of = {"ctaid": block.index, "ntid": block.launch.size, "nctaid": block.launch.grid}
+        of = {"ctaid": cta.index, "ntid": cta.launch.size, "nctaid": cta.launch.grid}
         return _same(of[name][dim]).astype(dtype)
 
     return step
 
 
-#: Special registers of a cluster, with the words of `gpu` for each.
+#: Special registers of a cluster: the name in the gpu dialect and the dimension.
 _OF_CLUSTER = {
     f"nvvm.read.ptx.sreg.{name}.{letter}": (word, dim)
     for name, word in (
@@ -125,15 +125,15 @@ _OF_CLUSTER = {
 def _cluster_register(op: Op) -> Any:
     word, dim = _OF_CLUSTER[op.name]
     dtype = dtype_of(op.result_types[0], op.location)
-    return lambda convergent: _same(_place(convergent, word)[dim]).astype(dtype)
+    return lambda convergent: _same(_cluster_value(convergent, word)[dim]).astype(dtype)
 
 
 @executes("nvvm.read.ptx.sreg.cluster.ctarank", "nvvm.read.ptx.sreg.cluster.nctarank")
 def _cluster_rank(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
     if op.name.endswith("nctarank"):
-        return lambda convergent: _same(len(convergent.block.cluster.blocks)).astype(dtype)
-    return lambda convergent: _same(convergent.block.rank).astype(dtype)
+        return lambda convergent: _same(len(convergent.cta.cluster.ctas)).astype(dtype)
+    return lambda convergent: _same(convergent.cta.rank).astype(dtype)
 
 
 @executes(
@@ -149,16 +149,14 @@ def _within_warp(op: Op) -> Any:
 @executes("gpu.barrier", waits=True)
 def _barrier(op: Op) -> Any:
     if op.operand_types or "workgroup" not in op.text("scope", "workgroup"):
-        raise op.refuse(
-            "is of another scope than the whole block, which the emulator does not know"
-        )
-    return lambda convergent: convergent.block.barriers.arrive(convergent, 0, None, wait=True)
+        raise op.refuse("is of another scope than the whole CTA, which the emulator does not know")
+    return lambda convergent: convergent.cta.barriers.arrive(convergent, 0, None, wait=True)
 
 
 @executes("gpu.dynamic_shared_memory")
 def _dynamic_memory(op: Op) -> Any:
     def step(convergent: ConvergentThreads) -> MemRef:
-        launch = convergent.block.launch
+        launch = convergent.cta.launch
         size = max(launch.shared_end - launch.dynamic_start, 0)
         return MemRef(number(launch.dynamic_start), number(0), (number(size),), (number(1),))
 
@@ -167,4 +165,4 @@ def _dynamic_memory(op: Op) -> Any:
 
 @controls("gpu.return")
 def _return(op: Op) -> Any:
-    return lambda convergent: convergent.block.finish(convergent)
+    return lambda convergent: convergent.cta.finish(convergent)

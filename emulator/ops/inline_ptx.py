@@ -1,4 +1,4 @@
-"""llvm: inline PTX, of which each instruction's file says what its text does."""
+"""llvm: inline PTX. The module of each instruction registers its text; this has the shared parts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..program import Op
 from ..registry import assembled, assembles, executes
 from ..types import struct_members
 from ..values import Registers
-from .llvm import made_registers
+from .llvm import new_registers
 
-#: Makes a cache policy, which no value depends on.
+#: Makes a cache policy, which does not change values.
 _POLICY = re.compile(r"createpolicy\.fractional\.L2::\w+\.b64 \$0, 1\.0;")
 
-#: What is done with an instruction's inputs: those that are tied to outputs, and the others by their
+#: Executes an instruction on its inputs: those that are tied to outputs, and the others by their
 #: numbers in the text.
 Action = Callable[[ConvergentThreads, list[Any], dict[int, Any]], Any]
 
@@ -42,21 +42,21 @@ def _policy(op: Op, text: str) -> Any:
 
 @assembles
 def _nothing(op: Op, text: str) -> Any:
-    return None if text else passing(op)
+    return None if text else pass_through(op)
 
 
-# -- for the files of instructions -----------------------------------------------------------------
+# -- for the modules of instructions ---------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Operands:
-    """What assembly takes: an input for each of its outputs, in the same register, and others.
+    """The operands of inline assembly: an input tied to each output, and others.
 
     Attributes:
-        outputs: the constraints of its outputs.
-        tied: where in the op's operands the input of each output is.
-        others: where the other inputs are, by their numbers in the text.
-        constraints: of each input; those of tied ones are their outputs'.
+        outputs: the constraint of each output.
+        tied: the position among the op's operands of the input tied to each output.
+        others: the positions of the other inputs, by their numbers in the text.
+        constraints: of each input; that of a tied input is the constraint of its output.
     """
 
     outputs: list[str]
@@ -65,7 +65,7 @@ class Operands:
     constraints: list[str]
 
     def step(self, action: Action) -> Callable[..., Any]:
-        """A step that gives an action its inputs."""
+        """Return a step that executes an action on the inputs."""
 
         def step(convergent: ConvergentThreads, *values: Any) -> Any:
             passed = [values[at] for at in self.tied]
@@ -75,10 +75,10 @@ class Operands:
 
 
 def operands_of(op: Op) -> Operands:
-    """The operands of an op.
+    """Return the operands of an op.
 
     Raises:
-        EmulationError: if its outputs are not all tied to inputs.
+        EmulationError: if an output is not tied to an input.
     """
     constraints = [c for c in op.string("constraints").split(",") if c and c[0] != "~"]
     outputs = [c[1:] for c in constraints if c.startswith("=")]
@@ -100,25 +100,25 @@ def operands_of(op: Op) -> Operands:
     )
 
 
-def passing(
+def pass_through(
     op: Op,
     before: Callable[[ConvergentThreads], None] | None = None,
     after: Callable[[ConvergentThreads], None] | None = None,
 ) -> Callable[..., Any]:
-    """A step by which registers pass through an instruction, or through none.
+    """Return a step that returns its tied registers unchanged, and executes an instruction.
 
     Args:
         op: the op.
-        before: the instruction, if the registers are taken after it.
-        after: the instruction, if they are taken before it, so that it tells when they were written.
+        before: executed before the registers are read.
+        after: executed after the registers are read, so that they count as written before it.
 
     Raises:
-        EmulationError: if the op is none of that kind.
+        EmulationError: if the op has operands that are not tied.
     """
     operands = operands_of(op)
     if operands.others:
         raise op.refuse(
-            f"takes {len(operands.others)} operands beside its outputs, not what its assembly does"
+            f"takes {len(operands.others)} operands that are not tied to outputs; its assembly takes none"
         )
     is_struct = bool(op.result_types) and struct_members(op.result_types[0]) is not None
     if is_struct and len({str(op.operand_types[at]) for at in operands.tied}) > 1:
@@ -128,9 +128,9 @@ def passing(
         if before:
             before(convergent)
         through = passed[0] if passed else None
-        # When a value was written is told by a stamp, which a bare number lacks.
+        # Registers have a stamp that gives when they were written; plain arrays have none.
         if is_struct or (after and passed):
-            through = joined(convergent, passed)
+            through = join_registers(convergent, passed)
         if after:
             after(convergent)
         return through
@@ -138,21 +138,23 @@ def passing(
     return operands.step(passes)
 
 
-def joined(convergent: ConvergentThreads, values: list[Any]) -> Registers:
-    """Values as the registers of a struct. Those of which it is not known when they were written
-    count as written now: LLVM may compute them wherever nothing holds them back."""
+def join_registers(convergent: ConvergentThreads, values: list[Any]) -> Registers:
+    """Return values as the registers of a struct. Values without a stamp count as written now: LLVM may
+    compute them as late as that."""
     if all(isinstance(value, Registers) for value in values):
         data = np.concatenate([value.data for value in values], axis=1)
         pending = np.max([value.pending for value in values], axis=0)
         stamp = np.max([value.stamp for value in values], axis=0)
         return Registers(data, pending, stamp, np.ones(len(values), bool))
-    columns = [convergent.spread(convergent.checked(value)) for value in values]
-    return made_registers(convergent, np.stack(columns, axis=1), np.ones(len(values), bool))
+    columns = [convergent.broadcast(convergent.checked(value)) for value in values]
+    return new_registers(convergent, np.stack(columns, axis=1), np.ones(len(values), bool))
 
 
-def overwritten(convergent: ConvergentThreads, values: list[Any], dtype: np.dtype) -> Registers:
-    """The registers of an accumulator that nobody looks at, so that they may be poison."""
+def overwritten_registers(
+    convergent: ConvergentThreads, values: list[Any], dtype: np.dtype
+) -> Registers:
+    """Return the registers of an accumulator that is overwritten, so that it may be poison."""
     if all(isinstance(value, Registers) for value in values):
-        return joined(convergent, values)
+        return join_registers(convergent, values)
     blank = np.zeros((convergent.lanes.count, len(values)), dtype)
-    return made_registers(convergent, blank, np.zeros(len(values), bool))
+    return new_registers(convergent, blank, np.zeros(len(values), bool))

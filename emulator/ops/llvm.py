@@ -11,16 +11,16 @@ import numpy as np
 from ...dialect.bindings import ir
 from ..access import load, store
 from ..convergent import ConvergentThreads
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP
-from ..local_memory import of_block as local_memory
+from ..local_memory import of_cta as local_memory
 from ..memory import CLUSTER, GENERIC, LOCAL_BYTES, RANK_SHIFT, SHARED, SHARED_WINDOW
 from ..program import Op
 from ..registry import computes, executes
 from ..types import bits_of, dtype_of, is_pointer, shape_of, signed, space_of, struct_members
 from ..values import POISON, Registers
 
-#: What stands in `rawConstantIndices` for an index that an operand gives.
+#: The value in `rawConstantIndices` of an index that is an operand.
 _DYNAMIC = -(1 << 31)
 
 
@@ -32,7 +32,7 @@ def _address_of(op: Op) -> Any:
     symbol = ir.FlatSymbolRefAttr(op.attribute("global_name")).value
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
-        symbols = convergent.block.launch.symbols
+        symbols = convergent.cta.launch.symbols
         if symbol not in symbols:
             raise op.refuse(f"takes the address of '{symbol}', which is not in shared memory")
         return np.array([symbols[symbol]], np.int64)
@@ -45,7 +45,7 @@ def _element_pointer(op: Op) -> Any:
     indices = op.numbers("rawConstantIndices")
     if len(indices) != 1:
         raise op.refuse(f"has {len(indices)} indices; the emulator knows those with one")
-    # Vectors of three lie as far apart as those of four.
+    # The stride of vectors of three elements is that of four.
     size = natural_alignment(ir.TypeAttr(op.attribute("elem_type")).value, op.location)
     if indices[0] != _DYNAMIC:
         return lambda base: base + indices[0] * size
@@ -67,11 +67,11 @@ def _integer_to_pointer(op: Op) -> Any:
 def _change_space(op: Op) -> Any:
     source, target = space_of(str(op.operand_types[0])), space_of(str(op.result_types[0]))
     cast = _cast(op, source, target)
-    return lambda convergent, pointer: cast(convergent.block.rank, convergent.checked(pointer))
+    return lambda convergent, pointer: cast(convergent.cta.rank, convergent.checked(pointer))
 
 
 def _cast(op: Op, source: int, target: int) -> Callable[[int, np.ndarray], np.ndarray]:
-    """From a block's rank in its cluster, and addresses, to addresses in another space."""
+    """Return a function from a CTA's rank and addresses to addresses in another state space."""
     if (source, target) == (SHARED, CLUSTER):
         return lambda rank, pointer: pointer + (rank << RANK_SHIFT)
     if CLUSTER in (source, target):
@@ -89,13 +89,13 @@ def _cast(op: Op, source: int, target: int) -> Callable[[int, np.ndarray], np.nd
 
 
 def natural_alignment(type_: Any, location: Any) -> int:
-    """Bytes that LLVM takes a value of a type to be aligned to if nothing else is said."""
+    """Return LLVM's natural alignment of a type, in bytes."""
     size = bits_of(type_, location) // 8
     return 1 << (size - 1).bit_length()
 
 
 def _space(op: Op, operand: int) -> int:
-    """The state space of an operand, a pointer."""
+    """Return the state space of an operand, which is a pointer."""
     space = space_of(str(op.operand_types[operand]))
     if space == CLUSTER:
         raise op.refuse("accesses a cluster's shared memory, which the emulator does not know")
@@ -111,8 +111,8 @@ def _variable(op: Op) -> Any:
         raise op.refuse(f"gives a {op.result_types[0]}; the emulator knows those of !llvm.ptr")
 
     def step(convergent: ConvergentThreads, count: Any) -> np.ndarray:
-        sizes = convergent.spread(convergent.checked(count)).astype(np.int64) * size
-        found = local_memory(convergent.block).make(convergent.lanes.threads, sizes, alignment)
+        sizes = convergent.broadcast(convergent.checked(count)).astype(np.int64) * size
+        found = local_memory(convergent.cta).make(convergent.lanes.threads, sizes, alignment)
         if found is None:
             raise op.refuse(f"has no room; the emulator has {LOCAL_BYTES} bytes for each thread")
         return found
@@ -159,7 +159,7 @@ def _whole(op: Op) -> Any:
 
 
 def _filled(convergent: ConvergentThreads, type_: Any, defined: bool, location: Any) -> Any:
-    """A value of zeros, or of poison."""
+    """Return a value of zeros, or a poison value."""
     members = struct_members(type_)
     if members is None:
         if not defined:
@@ -168,28 +168,28 @@ def _filled(convergent: ConvergentThreads, type_: Any, defined: bool, location: 
         return np.zeros((1, *shape_of(type_)), dtype)
     if not _is_uniform(members):
         return tuple(_filled(convergent, member, defined, location) for member in members)
-    found = made_registers(
+    found = new_registers(
         convergent,
         np.zeros((convergent.lanes.count, len(members)), dtype_of(members[0], location)),
         np.full(len(members), defined),
     )
-    # No instruction writes poison: what is inserted says when the registers were written.
+    # No instruction writes poison: the stamp comes from values that are inserted later.
     return found if defined else replace(found, stamp=np.full_like(found.stamp, -1))
 
 
 def _is_uniform(members: list[Any]) -> bool:
-    """Whether a struct is held as registers of one type."""
+    """Whether a struct is represented as registers of one type."""
     if not members or struct_members(members[0]) is not None:
         return False
     return all(member == members[0] for member in members)
 
 
-def made_registers(
+def new_registers(
     convergent: ConvergentThreads, data: np.ndarray, defined: np.ndarray
 ) -> Registers:
-    """Registers that the convergent's threads write now by an ordinary instruction."""
+    """Return registers that the threads write now by an ordinary instruction."""
     warps = convergent.lanes.threads // WARP
-    stamp = convergent.block.groups.fences[warps]
+    stamp = convergent.cta.groups.fences[warps]
     return Registers(data, np.zeros(len(stamp), np.int32), stamp, defined)
 
 
@@ -206,8 +206,8 @@ def _extract(op: Op) -> Any:
 
 
 def member(struct: Any, at: int) -> Any:
-    """A member; no instruction looks at it yet, so it may be in flight or poison, and it remembers
-    who wrote it."""
+    """Return a member of a struct. No instruction uses it yet, so it may be in flight or poison, and it
+    keeps its stamp."""
     if not isinstance(struct, Registers):
         return struct[at]
     if not struct.defined[at]:
@@ -237,7 +237,7 @@ def _inserted(convergent: ConvergentThreads, struct: Any, member: Any, position:
         stamp = np.maximum(stamp, member.stamp)
         member = member.data[:, 0]
     elif not struct.pending.any():
-        stamp = convergent.block.groups.fences[convergent.lanes.threads // WARP]
+        stamp = convergent.cta.groups.fences[convergent.lanes.threads // WARP]
     data, defined = struct.data.copy(), struct.defined.copy()
     defined[at] = member is not POISON
     if defined[at]:
@@ -249,10 +249,11 @@ def _inserted(convergent: ConvergentThreads, struct: Any, member: Any, position:
 def _assume(op: Op) -> Any:
     def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
         if not convergent.checked(condition).all():
-            convergent.block.report_at(
+            convergent.cta.report_at(
                 convergent,
-                Kind.ASSERTION,
-                "assumes what is false; of an smem.view, that its memory is aligned as it promises",
+                ViolationKind.ASSERTION,
+                "assumes a false condition; an smem.view assumes that its memory has the alignment it "
+                "states",
             )
 
     return step

@@ -1,4 +1,4 @@
-"""The LLVM dialect: elements of vectors. Vectors are made element by element from a poison one."""
+"""The LLVM dialect: elements of vectors. Vectors are built from poison, element by element."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import EmulationError, Kind, Stop
+from ..errors import EmulationError, Stop, ViolationKind
 from ..program import Op
 from ..registry import executes
 from ..types import dtype_of, shape_of, signed
 from ..values import POISON, Registers
-from .llvm import made_registers, member
+from .llvm import member, new_registers
 
 
 def inserted(
     convergent: ConvergentThreads, vector: Any, element: Any, at: np.ndarray, blank: np.ndarray
 ) -> Any:
-    """A vector with one element replaced.
+    """Return a vector with one element replaced.
 
     Args:
-        convergent: whose vector it is.
-        vector: an array, registers of which some are poison, or poison.
+        convergent: the threads.
+        vector: an array, registers with poison elements, or poison.
         element: a value, or poison.
-        at: the position in each thread's vector.
-        blank: what stands for a vector that is poison: one row of zeros.
+        at: the position in the vector of each thread.
+        blank: a row of zeros, used in place of a poison vector.
 
     Raises:
-        EmulationError: if threads differ in which elements are poison.
+        EmulationError: if the poison elements differ between threads.
     """
     defined = np.ones(blank.shape[1], bool)
     if isinstance(vector, Registers):
@@ -37,8 +37,8 @@ def inserted(
         vector, defined = blank, np.zeros(blank.shape[1], bool)
     if (at != at[0]).any() and not (defined.all() and element is not POISON):
         raise EmulationError(
-            f"'{convergent.current.name}' makes a vector of poison at positions on which threads disagree, "
-            "which the emulator does not follow",
+            f"'{convergent.current.name}' inserts into a poison vector at positions on which threads "
+            "disagree, which the emulator does not follow",
             convergent.current.location,
         )
     if element is POISON:
@@ -51,20 +51,22 @@ def inserted(
         defined[at[0]] = True
     if defined.all():
         return vector
-    return made_registers(convergent, convergent.spread(vector), defined)
+    return new_registers(convergent, convergent.broadcast(vector), defined)
 
 
 def _positions(op: Op, convergent: ConvergentThreads, position: Any, length: int) -> np.ndarray:
-    """The position in each thread's vector.
+    """Return the position in the vector of each thread.
 
     Raises:
-        Stop: if it is none, which is reported.
+        Stop: if a position is outside of the vector; this is reported.
     """
     at = signed(convergent.checked(position)).astype(np.int64)
     if (at < 0).any() or (at >= length).any():
         wrong = at[(at < 0) | (at >= length)][0]
-        convergent.block.report_at(
-            convergent, Kind.POISON, f"takes element {wrong} of a vector of {length} elements"
+        convergent.cta.report_at(
+            convergent,
+            ViolationKind.POISON,
+            f"takes element {wrong} of a vector of {length} elements",
         )
         raise Stop
     return at
@@ -105,7 +107,7 @@ def _shuffle(op: Op) -> Any:
     taken = [m for m in mask if m >= 0]
 
     def step(convergent: ConvergentThreads, first: Any, second: Any) -> Any:
-        # Often one of both is poison, and none of its elements is taken.
+        # A poison operand is allowed if none of its elements is taken.
         sources = [
             convergent.checked(v) if any(m // length == side for m in taken) else None
             for side, v in enumerate((first, second))
@@ -120,6 +122,6 @@ def _shuffle(op: Op) -> Any:
         found = pool[:, np.maximum(mask, 0)]
         if len(taken) == len(mask):
             return found
-        return made_registers(convergent, convergent.spread(found), np.array(mask) >= 0)
+        return new_registers(convergent, convergent.broadcast(found), np.array(mask) >= 0)
 
     return step

@@ -1,7 +1,8 @@
-"""math, and the intrinsics of the LLVM dialect that mean the same.
+"""math, and the equivalent intrinsics of the LLVM dialect.
 
-What IEEE 754 defines is exact. Approximations (`ex2.approx`, `tanh.approx` and their like) are computed
-in f64 and rounded once, so they may differ from the chip's in the last bits (`docs/math_functions.md`).
+Ops that IEEE 754 defines are exact. Approximations (such as `ex2.approx` and `tanh.approx`) are
+computed in f64 and rounded once, so the last bits may differ from those of the chip
+(`docs/math_functions.md`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .arith import maximum, minimum
 
 
 def _in_f64(function: Callable[..., np.ndarray]) -> Callable[[Op], Any]:
-    """An op that is computed in f64 and rounded to its type."""
+    """Return the function that makes the step of an op computed in f64 and rounded to its type."""
 
     def make(op: Op) -> Any:
         dtype = dtype_of(op.result_types[0], op.location)
@@ -32,7 +33,7 @@ def _in_f64(function: Callable[..., np.ndarray]) -> Callable[[Op], Any]:
 
 
 def _away(a: np.ndarray) -> np.ndarray:
-    """To the nearest integer, ties away from zero."""
+    """Round to the nearest integer, ties away from zero."""
     whole = np.trunc(a)
     return np.copysign(whole + np.copysign(np.abs(a - whole) >= 0.5, a), a)
 
@@ -41,14 +42,14 @@ _erf = np.vectorize(math.erf, otypes=[np.float64])
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
 for _names, _function in (
-    # Exact: an f64 holds what these make of a number.
+    # Exact: the results are f64 numbers.
     (("math.ceil", "llvm.intr.ceil"), np.ceil),
     (("math.floor", "llvm.intr.floor"), np.floor),
     (("math.trunc", "llvm.intr.trunc"), np.trunc),
     (("math.round", "llvm.intr.round"), _away),
     (("math.roundeven", "llvm.intr.roundeven", "llvm.intr.rint", "llvm.intr.nearbyint"), np.rint),
     (("arith.remf", "llvm.frem"), np.fmod),
-    # Rounded once more, a root is still the nearest (Figueroa 1995).
+    # Rounding a root of f64 once more gives the nearest number (Figueroa 1995).
     (("math.sqrt", "llvm.intr.sqrt"), np.sqrt),
     # Approximations.
     (("math.rsqrt",), lambda a: 1 / np.sqrt(a)),
@@ -91,8 +92,8 @@ def _power_by_logarithm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 @computes("math.powf", "llvm.intr.pow")
 def _power(op: Op) -> Any:
-    """Powers. Their approximation is NaN where a logarithm or its product is: for negative numbers, for 0
-    to the power of 0, for 1 to that of infinity (`__powf` in the CUDA C++ Programming Guide)."""
+    """Powers. The approximation by a logarithm is NaN for a negative base, for 0 to the power of 0, and
+    for 1 to the power of infinity (`__powf` in the CUDA C++ Programming Guide)."""
     flags = set(re.findall(r"\w+", op.text("fastmath") + op.text("fastmathFlags")))
     narrow = dtype_of(op.result_types[0], op.location).itemsize <= 4
     approximate = narrow and not flags.isdisjoint({"afn", "fast"})
@@ -115,7 +116,7 @@ computes("math.isnan")(lambda op: np.isnan)
 computes("math.isnormal")(lambda op: _is_normal)
 computes("math.clampf")(lambda op: lambda a, low, high: maximum(minimum(a, high), low))
 
-# These change a sign, of NaN too.
+# These change the sign, also of NaN.
 computes("math.absf", "llvm.intr.fabs")(lambda op: np.abs)
 computes("math.copysign", "llvm.intr.copysign")(lambda op: np.copysign)
 
@@ -134,7 +135,7 @@ def _absolute(op: Op) -> Any:
 
 
 def _bits(a: np.ndarray) -> np.ndarray:
-    """The bits of integers, the highest first, along one more dimension."""
+    """Return the bits of integers, the highest first, along a new last dimension."""
     if a.dtype.kind == "b":
         return a[..., None]
     octets = np.ascontiguousarray(a.astype(a.dtype.newbyteorder(">")))
@@ -146,7 +147,7 @@ def _zeros_before_a_one(bits: np.ndarray) -> np.ndarray:
 
 
 def _counts(count: Callable[[np.ndarray], np.ndarray]) -> Callable[[Op], Any]:
-    """A number of bits as an integer of the same type."""
+    """Return the function that makes the step of an op that counts bits."""
     return lambda op: lambda a: count(_bits(a)).astype(a.dtype)
 
 

@@ -1,4 +1,4 @@
-"""memref: strided views of memory."""
+"""memref: views, metadata, loads and stores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..registry import computes, executes
 from ..types import bits_of, dtype_of, shape_of, signed
 from ..values import MemRef
 
-#: How memory spaces of memrefs are spelled; memory without a space is global.
+#: State spaces by the text of a memory space; memory without a space is global.
 _SPACES = {
     "None": GLOBAL,
     "0": GENERIC,
@@ -32,10 +32,10 @@ _DYNAMIC_SIZE = ir.ShapedType.get_dynamic_size()
 
 
 def space_of(memref: Any, location: Any) -> int:
-    """The state space of a memref type.
+    """Return the state space of a memref type.
 
     Raises:
-        EmulationError: if the emulator has no such memory.
+        EmulationError: if the emulator does not support the memory space.
     """
     text = str(memref.memory_space).split(" :")[0]
     if text not in _SPACES:
@@ -44,7 +44,7 @@ def space_of(memref: Any, location: Any) -> int:
 
 
 def _mixed(static: list[int], dynamic: list[Any]) -> list[np.ndarray]:
-    """Static numbers, with operands in the places of those that are not known."""
+    """Merge static integers with the operands that replace dynamic ones."""
     given = iter(dynamic)
     marks = (_DYNAMIC_SIZE, ir.ShapedType.get_dynamic_stride_or_offset())
     return [
@@ -54,7 +54,8 @@ def _mixed(static: list[int], dynamic: list[Any]) -> list[np.ndarray]:
 
 
 def _window(op: Op) -> Callable[[tuple[Any, ...]], list[list[np.ndarray]]]:
-    """From the operands of a subview or a reinterpret_cast to its offsets, sizes and strides."""
+    """Return a function from the operands of a subview or a reinterpret_cast to its offsets, sizes and
+    strides."""
     names = ("static_offsets", "static_sizes", "static_strides")
     statics = [op.numbers(name) for name in names]
     counts = op.numbers("operandSegmentSizes")[1:]
@@ -96,7 +97,7 @@ def _subview(op: Op) -> Any:
 
 
 def _kept_dimensions(sizes: list[int], result: list[int]) -> list[int]:
-    """The dimensions that a subview's result has; others are dropped, being of size 1."""
+    """Return the dimensions that a subview keeps; dropped dimensions have size 1."""
     kept: list[int] = []
     for dim, size in enumerate(sizes):
         if len(kept) < len(result) and size == result[len(kept)]:
@@ -140,7 +141,7 @@ def _reinterpret(op: Op) -> Any:
     return step
 
 
-# -- what is known of a view -----------------------------------------------------------------------
+# -- metadata --------------------------------------------------------------------------------------
 
 
 def _index(value: np.ndarray) -> np.ndarray:
@@ -151,7 +152,7 @@ def _index(value: np.ndarray) -> np.ndarray:
 def _dim(op: Op) -> Any:
     def step(source: MemRef, dim: np.ndarray) -> np.ndarray:
         if (dim != dim[0]).any() or not 0 <= int(dim[0]) < len(source.sizes):
-            raise op.refuse(f"asks for dimension {dim.tolist()} of {len(source.sizes)}")
+            raise op.refuse(f"queries dimension {dim.tolist()} of {len(source.sizes)}")
         return _index(source.sizes[int(dim[0])])
 
     return step
@@ -177,7 +178,7 @@ def _global(op: Op) -> Any:
     type_ = op.result_types[0]
 
     def step(convergent: ConvergentThreads) -> MemRef:
-        symbols = convergent.block.launch.symbols
+        symbols = convergent.cta.launch.symbols
         if symbol not in symbols:
             raise op.refuse(f"names '{symbol}', which is not in shared memory")
         return static_memref(type_, number(symbols[symbol]))
@@ -189,7 +190,7 @@ def _global(op: Op) -> Any:
 
 
 def element_address(memref: MemRef, indices: tuple[Any, ...], size: int) -> np.ndarray:
-    """Each thread's address of an element of `size` bytes."""
+    """Return the address of an element of `size` bytes, for each thread."""
     at = [signed(i).astype(np.int64) * s for i, s in zip(indices, memref.strides, strict=True)]
     return memref.base + (memref.offset + _total(at)) * size
 
@@ -201,8 +202,8 @@ def _load(op: Op) -> Any:
     size, shape = bits_of(source.element_type, op.location) // 8, shape_of(source.element_type)
 
     def step(convergent: ConvergentThreads, memref: Any, *indices: Any) -> np.ndarray:
-        known = tuple(convergent.checked(i) for i in indices)
-        address = element_address(convergent.checked(memref), known, size)
+        checked = tuple(convergent.checked(i) for i in indices)
+        address = element_address(convergent.checked(memref), checked, size)
         raw = load(convergent, address, space, size, size)
         return raw.view(dtype).reshape(len(raw), *shape)
 
@@ -216,8 +217,8 @@ def _store(op: Op) -> Any:
     size = bits_of(target.element_type, op.location) // 8
 
     def step(convergent: ConvergentThreads, value: Any, memref: Any, *indices: Any) -> None:
-        known = tuple(convergent.checked(i) for i in indices)
-        address = element_address(convergent.checked(memref), known, size)
+        checked = tuple(convergent.checked(i) for i in indices)
+        address = element_address(convergent.checked(memref), checked, size)
         values = convergent.checked(value)
         raw = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
         store(convergent, address, space, raw, size)

@@ -1,4 +1,4 @@
-"""nvvm: barriers of a block, or of some of its threads, and the fences around them."""
+"""nvvm: barriers of a CTA or of some of its threads, and proxy fences."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
-from ..lanes import split_warps
+from ..errors import Stop, ViolationKind
+from ..lanes import partial_warps
 from ..program import Op
 from ..registry import executes
 
 
-def _parted(convergent: ConvergentThreads, values: list[Any]) -> list[int] | None:
-    """The numbers that an instruction of a warp is given; None if the convergent's warps disagree on
-    them, and go on as convergent_groups of their own that execute it again.
+def _uniform_operands(convergent: ConvergentThreads, values: list[Any]) -> list[int] | None:
+    """Return the operands of an instruction, which must be the same for all threads of a warp. If they
+    differ between warps, these diverge and execute it again; return None.
 
     Raises:
-        Stop: if threads of a warp disagree.
+        Stop: if they differ within a warp.
     """
-    given = [convergent.spread(convergent.checked(value)) for value in values]
+    given = [convergent.broadcast(convergent.checked(value)) for value in values]
     if all((numbers == numbers[0]).all() for numbers in given):
         return [int(numbers[0]) for numbers in given]
     wanted, which = np.unique(np.stack(given), axis=1, return_inverse=True)
     masks = [convergent.lanes.where(which.reshape(-1) == i) for i in range(wanted.shape[1])]
-    if any(len(split_warps(mask | ~convergent.lanes.mask)) for mask in masks):
-        convergent.block.report_at(
+    if any(len(partial_warps(mask | ~convergent.lanes.mask)) for mask in masks):
+        convergent.cta.report_at(
             convergent,
-            Kind.DIVERGENT,
+            ViolationKind.DIVERGENT,
             "has a barrier number or a number of threads that threads of a warp disagree on",
         )
         raise Stop
-    convergent.part([(mask, ConvergentThreads.repeat) for mask in masks])
+    convergent.diverge([(mask, ConvergentThreads.repeat) for mask in masks])
     return None
 
 
@@ -45,11 +45,11 @@ def _barrier(op: Op) -> Any:
             raise op.refuse("reduces a predicate, which the emulator does not know")
 
     def step(convergent: ConvergentThreads, *values: Any) -> None:
-        given = _parted(convergent, list(values))
+        given = _uniform_operands(convergent, list(values))
         if given is not None:
             number = given[0] if has_id else 0
             count = given[-1] if has_count else None
-            convergent.block.barriers.arrive(convergent, number, count, wait=True)
+            convergent.cta.barriers.arrive(convergent, number, count, wait=True)
 
     return step
 
@@ -59,10 +59,10 @@ def _arrive(op: Op) -> Any:
     has_id = len(op.operand_types) == 2
 
     def step(convergent: ConvergentThreads, *values: Any) -> None:
-        given = _parted(convergent, list(values))
+        given = _uniform_operands(convergent, list(values))
         if given is not None:
             number = given[0] if has_id else 0
-            convergent.block.barriers.arrive(convergent, number, given[-1], wait=False)
+            convergent.cta.barriers.arrive(convergent, number, given[-1], wait=False)
 
     return step
 
@@ -74,4 +74,4 @@ def _proxy_fence(op: Op) -> Any:
         raise op.refuse(f"is of kind {kind}, which the emulator does not know")
     if "global" in kind:
         return lambda convergent: None
-    return lambda convergent: convergent.block.order.fence(convergent.threads)
+    return lambda convergent: convergent.cta.clocks.fence(convergent.threads)

@@ -1,4 +1,4 @@
-"""nvvm: the barrier of a cluster, and addresses in the shared memory of its blocks."""
+"""nvvm: the barrier of a cluster, and addresses in the shared memory of its CTAs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..memory import RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
@@ -22,7 +22,7 @@ def _arrive(op: Op) -> Any:
     def step(convergent: ConvergentThreads) -> None:
         if aligned:
             whole_warps(convergent)
-        convergent.block.cluster.barrier.arrive(convergent, releases)
+        convergent.cta.cluster.barrier.arrive(convergent, releases)
 
     return step
 
@@ -34,7 +34,7 @@ def _wait(op: Op) -> Any:
     def step(convergent: ConvergentThreads) -> None:
         if aligned:
             whole_warps(convergent)
-        convergent.block.cluster.barrier.wait(convergent)
+        convergent.cta.cluster.barrier.wait(convergent)
 
     return step
 
@@ -42,16 +42,16 @@ def _wait(op: Op) -> Any:
 @executes("nvvm.mapa")
 def _map_address(op: Op) -> Any:
     if space_of(str(op.operand_types[0])) != SHARED:
-        raise op.refuse("maps another address than one of shared memory")
+        raise op.refuse("maps an address that is not in shared memory")
 
     def step(convergent: ConvergentThreads, pointer: Any, rank: Any) -> np.ndarray:
         address, ranks = convergent.checked(pointer), convergent.checked(rank).astype(np.int64)
-        blocks = len(convergent.block.cluster.blocks)
-        if (ranks >= blocks).any():
-            convergent.block.report_at(
+        ctas = len(convergent.cta.cluster.ctas)
+        if (ranks >= ctas).any():
+            convergent.cta.report_at(
                 convergent,
-                Kind.OUT_OF_BOUNDS,
-                f"names block {ranks.max()} of a cluster of {blocks}",
+                ViolationKind.OUT_OF_BOUNDS,
+                f"names CTA {ranks.max()} of a cluster of {ctas}",
             )
             raise Stop
         return address + (ranks << RANK_SHIFT)

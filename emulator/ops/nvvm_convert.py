@@ -1,6 +1,6 @@
-"""nvvm: `cvt`, conversions between number formats, one or two numbers at a time (PTX ISA, cvt).
+"""nvvm: `cvt`, conversions of one or two numbers (PTX ISA, cvt).
 
-Of two numbers the first operand is the one in the upper half; a vector has the lower half first.
+Of two numbers, the first operand is in the upper half of the result; a vector has the lower half first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..types import dtype_of, shape_of
 
 
 def _word(op: Op, name: str) -> str:
-    """The keyword of an attribute such as `#nvvm.fp_rnd_mode<rn>`."""
+    """Return the keyword of an attribute such as `#nvvm.fp_rnd_mode<rn>`."""
     return op.text(name).rsplit("<", 1)[-1].rstrip(">")
 
 
@@ -41,7 +41,7 @@ def _saturates(op: Op) -> bool:
 
 
 def _dtype(op: Op, name: str) -> np.dtype:
-    """The dtype that an attribute names."""
+    """Return the dtype of a type attribute."""
     return dtype_of(ir.TypeAttr(op.attribute(name)).value, op.location)
 
 
@@ -66,7 +66,7 @@ def _to_16_bits(op: Op) -> Any:
 
 
 def _packs(op: Op) -> Callable[[np.ndarray], np.ndarray]:
-    """From pairs of f8 to what the op gives: i16 or a vector of two i8."""
+    """Return a function from pairs of f8 to the op's result: i16, or a vector of two i8."""
     packed = shape_of(op.result_types[0]) == ()
 
     def pack(pair: np.ndarray) -> np.ndarray:
@@ -93,7 +93,7 @@ def _to_8_bits(op: Op) -> Any:
 @computes("nvvm.convert.f16x2.to.f8x2")
 def _halves_to_8_bits(op: Op) -> Any:
     dtype, relu, pack = _dtype(op, "dstTy"), _relu(op), _packs(op)
-    # Without a word of it, the instruction rounds to nearest and saturates.
+    # The op has no attributes for it: the instruction rounds to nearest and saturates.
     return lambda pair: pack(converted(pair, dtype, saturates=True, relu=relu))
 
 

@@ -1,4 +1,4 @@
-"""nvvm: `cp.async`, copies from global to shared memory that are under way until waited for."""
+"""nvvm: `cp.async`, asynchronous copies from global to shared memory, and their groups."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _KEY = "cp.async"
 
 @dataclass
 class _Copies:
-    """The copies of a block's threads.
+    """The `cp.async` of a CTA.
 
     Attributes:
-        committed: int32[threads], how many groups each thread has committed.
-        under_way: copies that some thread has not waited for.
+        committed: int32[threads], the number of groups that each thread has committed.
+        in_flight: copies that a thread has not waited for.
     """
 
     committed: np.ndarray
-    under_way: list[_Copy] = field(default_factory=list)
+    in_flight: list[_Copy] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class _Copy:
-    """One `cp.async` of several threads.
+    """A `cp.async` of several threads.
 
     Attributes:
-        threads: who copies.
-        rows: which bytes of shared memory each writes, in rows of `size`.
-        size: bytes that a thread copies.
-        group: each thread's group.
-        number: the instruction's.
+        threads: the threads.
+        rows: the bytes of shared memory that each writes, in rows of `size` bytes.
+        size: bytes that each thread copies.
+        group: the group of each thread.
+        number: of the instruction.
     """
 
     threads: np.ndarray
@@ -48,15 +48,15 @@ class _Copy:
     number: int
 
     def of(self, mask: np.ndarray) -> _Copy:
-        """The part of some of its threads."""
+        """Return the copy restricted to some of its threads."""
         return _Copy(self.threads[mask], self.rows[mask], self.size, self.group[mask], self.number)
 
 
 def _copies(convergent: ConvergentThreads) -> _Copies:
-    block = convergent.block
-    if _KEY not in block.state:
-        block.state[_KEY] = _Copies(np.zeros(block.threads, np.int32))
-    return block.state[_KEY]
+    cta = convergent.cta
+    if _KEY not in cta.state:
+        cta.state[_KEY] = _Copies(np.zeros(cta.threads, np.int32))
+    return cta.state[_KEY]
 
 
 @executes("nvvm.cp.async.shared.global")
@@ -66,18 +66,18 @@ def _copy(op: Op) -> Any:
         raise op.refuse("copies fewer bytes than it writes, which the emulator does not know")
 
     def step(convergent: ConvergentThreads, target: Any, source: Any) -> None:
-        block, copies = convergent.block, _copies(convergent)
-        to, from_ = (convergent.spread(convergent.checked(value)) for value in (target, source))
+        cta, copies = convergent.cta, _copies(convergent)
+        to, from_ = (convergent.broadcast(convergent.checked(value)) for value in (target, source))
         data = np.empty((len(from_), size), np.uint8)
         for memory, among, local in locate(convergent, from_, GLOBAL, size, "reads"):
             data[among] = memory.load(local, size)
         for memory, among, local in locate(convergent, to, SHARED, size, "writes"):
             rows, threads = memory.rows(local, size), convergent.lanes.threads[among]
-            block.shadow.check_write(threads + block.first, rows, size, block.reporter(convergent))
-            block.shadow.started_copy(rows, size, convergent.current.number)
+            cta.shadow.check_write(threads + cta.first_thread, rows, size, cta.reporter(convergent))
+            cta.shadow.started_copy(rows, size, convergent.current.number)
             memory.store(local, data[among])
             group = copies.committed[threads]
-            copies.under_way.append(_Copy(threads, rows, size, group, convergent.current.number))
+            copies.in_flight.append(_Copy(threads, rows, size, group, convergent.current.number))
 
     return step
 
@@ -95,16 +95,21 @@ def _wait(op: Op) -> Any:
     pending = op.number("n")
 
     def step(convergent: ConvergentThreads) -> None:
-        block, copies = convergent.block, _copies(convergent)
+        cta, copies = convergent.cta, _copies(convergent)
         left: list[_Copy] = []
-        for copy in copies.under_way:
+        for copy in copies.in_flight:
             waits = convergent.lanes.mask[copy.threads]
             done = waits & (copy.group < copies.committed[copy.threads] - pending)
             if done.any():
-                over = copy.of(done)
-                block.shadow.wrote(over.threads + block.first, over.rows, over.size, over.number)
+                complete = copy.of(done)
+                cta.shadow.note_write(
+                    complete.threads + cta.first_thread,
+                    complete.rows,
+                    complete.size,
+                    complete.number,
+                )
             if not done.all():
                 left.append(copy.of(~done))
-        copies.under_way = left
+        copies.in_flight = left
 
     return step

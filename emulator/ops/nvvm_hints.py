@@ -1,4 +1,4 @@
-"""nvvm: what changes no value: the registers of a warpgroup, prefetches, and other kernels."""
+"""nvvm: ops without effect on values: `setmaxnreg`, prefetches, `griddepcontrol`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..registry import executes
 
 @executes("nvvm.setmaxregister", collective=True)
 def _set_registers(op: Op) -> Any:
-    # The op's verifier knows which numbers there are.
+    # The op's verifier checks the number of registers.
     return lambda convergent: None
 
 
@@ -21,5 +21,5 @@ def _prefetch(op: Op) -> Any:
 
 @executes("nvvm.griddepcontrol")
 def _grid_dependency(op: Op) -> Any:
-    # One kernel is run at a time: those before it have ended.
+    # One kernel runs at a time: earlier kernels have ended.
     return lambda convergent: None

@@ -1,9 +1,9 @@
-"""nvvm: `ldmatrix` and `stmatrix`, matrices of 8 by 8 that a warp moves between shared memory and
-registers (PTX ISA, warp-level matrix load and store instructions).
+"""nvvm: `ldmatrix` and `stmatrix`, which move 8x8 matrices between shared memory and registers (PTX ISA,
+warp-level matrix load and store instructions).
 
-Lane 8i + j of the warp gives the address of row j of matrix i, 16 bytes that are aligned to 16. Lane l
-holds in its register i the two elements 2(l % 4) and 2(l % 4) + 1 of row l / 4 of matrix i, or of its
-column l / 4 if the matrix is transposed.
+Lane 8i + j of the warp has the address of row j of matrix i, 16 bytes aligned to 16. Register i of lane l
+holds the elements 2(l % 4) and 2(l % 4) + 1 of row l / 4 of matrix i, or of column l / 4 if it is
+transposed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..program import Op
 from ..registry import executes
 from ..types import space_of
 from ..warps import full_warps
-from .llvm import made_registers
+from .llvm import new_registers
 
 _ROWS = 8
 
@@ -32,15 +32,15 @@ _ROW = 16
 def _matrices(
     op: Op, count: int
 ) -> Callable[[ConvergentThreads, Any], tuple[np.ndarray, np.ndarray, int]]:
-    """What both instructions need of an op: a function that gives the threads whose addresses
-    count, those addresses, and the number of warps."""
+    """Return a function from convergent threads and their addresses to the threads whose addresses are
+    used, these addresses, and the number of warps."""
     shape, element = op.text("shape"), op.text("eltType")
     if re.findall(r"= (\d+)", shape) != ["8", "8"] or "<b16>" not in element:
         raise op.refuse(f"moves matrices {shape} of {element}, which the emulator does not know")
 
     def rows(convergent: ConvergentThreads, pointer: Any) -> tuple[np.ndarray, np.ndarray, int]:
         warps = len(full_warps(convergent))
-        address = convergent.spread(convergent.checked(pointer))
+        address = convergent.broadcast(convergent.checked(pointer))
         gives = convergent.lanes.threads % WARP < _ROWS * count
         return convergent.lanes.threads[gives], address[gives], warps
 
@@ -66,7 +66,7 @@ def _load(op: Op) -> Any:
         data = np.ascontiguousarray(words.swapaxes(1, 2)).reshape(warps * WARP, count)
         if count == 1:
             return data[:, 0]
-        return made_registers(convergent, data, np.ones(count, bool))
+        return new_registers(convergent, data, np.ones(count, bool))
 
     return step
 
@@ -79,7 +79,7 @@ def _store(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any, *sources: Any) -> None:
         writers, address, warps = rows(convergent, pointer)
         data = np.stack(
-            [convergent.spread(convergent.checked(source)) for source in sources], axis=1
+            [convergent.broadcast(convergent.checked(source)) for source in sources], axis=1
         )
         words = np.ascontiguousarray(data.reshape(warps, WARP, count).swapaxes(1, 2))
         elements = words.view(np.uint16).reshape(warps, count, _ROWS, _ROWS)

@@ -1,4 +1,4 @@
-"""nvvm: what threads do with mbarriers (PTX ISA 9.7.13.15)."""
+"""nvvm: ops on mbarriers (PTX ISA 9.7.13.15)."""
 
 from __future__ import annotations
 
@@ -7,25 +7,33 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..lanes import split_warps
+from ..lanes import partial_warps
 from ..program import Op
 from ..registry import executes
-from ..rules.mbarriers import MBarrier, changed, count_arrivals, count_bytes, of_block, used, wrong
+from ..rules.mbarriers import (
+    MBarrier,
+    add_tx_count,
+    count_arrivals,
+    mbarriers_used,
+    mbarriers_written,
+    of_cta,
+    report_misuse,
+)
 
-#: Arrivals that one can count.
+#: The largest count of arrivals.
 _MAX_COUNT = (1 << 20) - 1
 
-#: Fruitless looks at one phase after which nobody is expected to complete it.
-_PATIENCE = 100_000
+#: Failed tests of a phase after which it counts as one that never completes.
+_MAX_TESTS = 100_000
 
-#: An mbarrier, and the rows of a convergent's threads that use it.
+#: An mbarrier, and the rows of the convergent threads that use it.
 _Use = tuple[MBarrier, np.ndarray]
 
 
 def _number(convergent: ConvergentThreads, value: Any, what: str) -> int:
     numbers = convergent.checked(value)
     if (numbers != numbers[0]).any():
-        wrong(convergent, f"has a {what} that threads disagree on")
+        report_misuse(convergent, f"has a {what} that threads disagree on")
     return int(numbers[0])
 
 
@@ -37,10 +45,12 @@ def _init(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any, count: Any) -> None:
         arrivals = _number(convergent, count, "count")
         if not 1 <= arrivals <= _MAX_COUNT:
-            wrong(convergent, f"is to count {arrivals} arrivals; expected 1 to {_MAX_COUNT}")
-        nothing = np.full(len(convergent.block.order.epoch), -1, np.int32)
-        for block, at, _ in changed(op, convergent, pointer):
-            of_block(block)[at] = MBarrier(arrivals, arrivals, nothing, nothing, (nothing, nothing))
+            report_misuse(
+                convergent, f"has a count of {arrivals} arrivals; expected 1 to {_MAX_COUNT}"
+            )
+        nothing = np.full(len(convergent.cta.clocks.epoch), -1, np.int32)
+        for cta, at, _ in mbarriers_written(op, convergent, pointer):
+            of_cta(cta)[at] = MBarrier(arrivals, arrivals, nothing, nothing, (nothing, nothing))
 
     return step
 
@@ -48,16 +58,18 @@ def _init(op: Op) -> Any:
 @executes("nvvm.mbarrier.inval")
 def _invalidate(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any) -> None:
-        for block, at, _ in changed(op, convergent, pointer):
-            if of_block(block).pop(at, None) is None:
-                wrong(convergent, f"ends an mbarrier at {at:#x}, where none was initialised")
+        for cta, at, _ in mbarriers_written(op, convergent, pointer):
+            if of_cta(cta).pop(at, None) is None:
+                report_misuse(
+                    convergent, f"invalidates an mbarrier at {at:#x}, where none was initialised"
+                )
 
     return step
 
 
 @executes("nvvm.fence.mbarrier.init")
 def _init_fence(op: Op) -> Any:
-    # A barrier, of the block or the cluster, makes an mbarrier known; without this fence, too.
+    # A barrier of the CTA or the cluster makes the initialisation visible, even without this fence.
     return lambda convergent: None
 
 
@@ -72,15 +84,15 @@ def _arrive(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any, amount: Any = None) -> np.ndarray | None:
         number = 1 if amount is None else _number(convergent, amount, "number")
         token = np.zeros(convergent.lanes.count, np.uint64)
-        for block, barrier, threads in used(op, convergent, pointer):
+        for cta, barrier, threads in mbarriers_used(op, convergent, pointer):
             token[np.isin(convergent.threads, threads)] = barrier.phase
-            if block is not convergent.block:
+            if cta is not convergent.cta:
                 for thread in threads:
-                    block.note_sent(convergent, int(thread))
+                    cta.note_incoming(convergent, int(thread))
             if releases:
-                barrier.release(*convergent.block.order.release(threads))
+                barrier.release(*convergent.cta.clocks.release(threads))
             if expects:
-                count_bytes(convergent, barrier, number * len(threads))
+                add_tx_count(convergent, barrier, number * len(threads))
             count_arrivals(convergent, barrier, len(threads) * (1 if expects else number))
         return token if has_token else None
 
@@ -93,44 +105,46 @@ def _transaction(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, pointer: Any, count: Any) -> None:
         number = _number(convergent, count, "number of bytes")
-        for _, barrier, threads in used(op, convergent, pointer):
-            count_bytes(convergent, barrier, sign * number * len(threads))
+        for _, barrier, threads in mbarriers_used(op, convergent, pointer):
+            add_tx_count(convergent, barrier, sign * number * len(threads))
 
     return step
 
 
-def _looked(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
-    """The mbarriers that threads look at."""
+def _tested(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
+    """Return the mbarriers that threads test."""
     return [
         (barrier, np.isin(convergent.threads, threads))
-        for _, barrier, threads in used(op, convergent, pointer)
+        for _, barrier, threads in mbarriers_used(op, convergent, pointer)
     ]
 
 
 def _is_complete(barrier: MBarrier, wanted: np.ndarray, by_parity: bool) -> np.ndarray:
-    """Whether the phase that each thread asks for is complete."""
+    """Return whether the phase that each thread tests is complete."""
     if by_parity:
         return (wanted & 1) != barrier.phase & 1
     return wanted < barrier.phase
 
 
-def _look(
+def _test(
     convergent: ConvergentThreads,
-    looked: list[_Use],
+    tested: list[_Use],
     wanted: np.ndarray,
     by_parity: bool,
 ) -> np.ndarray:
-    """Whether each thread's phase is complete; those who see it see what was passed on."""
+    """Return whether each thread's phase is complete; threads that observe this acquire its clocks."""
     found = np.zeros(convergent.lanes.count, bool)
-    for barrier, rows in looked:
+    for barrier, rows in tested:
         complete = _is_complete(barrier, wanted[rows], by_parity)
         found[rows] = complete
         if complete.any():
-            convergent.block.order.acquire(convergent.threads[rows][complete], *barrier.passed)
+            convergent.cta.clocks.acquire(convergent.threads[rows][complete], *barrier.passed)
         else:
-            barrier.looks += 1
-            if barrier.looks > _PATIENCE:
-                wrong(convergent, f"looked {_PATIENCE} times for a phase that nobody completes")
+            barrier.failed_tests += 1
+            if barrier.failed_tests > _MAX_TESTS:
+                report_misuse(
+                    convergent, f"tested a phase {_MAX_TESTS} times that no arrival completes"
+                )
     return found
 
 
@@ -139,10 +153,12 @@ def _test_wait(op: Op) -> Any:
     by_parity = str(op.operand_types[1]) == "i32"
 
     def step(convergent: ConvergentThreads, pointer: Any, wanted: Any) -> np.ndarray:
-        looked = _looked(op, convergent, pointer)
-        found = _look(convergent, looked, convergent.spread(convergent.checked(wanted)), by_parity)
-        # Others may run before the next look.
-        convergent.wait(lambda: True, "its next look at an mbarrier")
+        tested = _tested(op, convergent, pointer)
+        found = _test(
+            convergent, tested, convergent.broadcast(convergent.checked(wanted)), by_parity
+        )
+        # Other threads run before the next test.
+        convergent.wait(lambda: True, "its next test of an mbarrier")
         return found
 
     return step
@@ -156,20 +172,22 @@ def _try_wait(op: Op) -> Any:
     def step(
         convergent: ConvergentThreads, pointer: Any, wanted: Any, *ticks: Any
     ) -> np.ndarray | None:
-        phases = convergent.spread(convergent.checked(wanted))
-        looked = _looked(op, convergent, pointer)
-        found = _look(convergent, looked, phases, by_parity)
+        phases = convergent.broadcast(convergent.checked(wanted))
+        tested = _tested(op, convergent, pointer)
+        found = _test(convergent, tested, phases, by_parity)
         if found.all():
             return found if has_result else None
-        masks = [convergent.lanes.where(rows) for _, rows in looked]
-        if len(masks) > 1 and not any(len(split_warps(m | ~convergent.lanes.mask)) for m in masks):
-            # Warps that wait for one phase do not wait for another.
-            convergent.part([(mask, ConvergentThreads.repeat) for mask in masks])
+        masks = [convergent.lanes.where(rows) for _, rows in tested]
+        if len(masks) > 1 and not any(
+            len(partial_warps(m | ~convergent.lanes.mask)) for m in masks
+        ):
+            # Warps that wait for different mbarriers wait separately.
+            convergent.diverge([(mask, ConvergentThreads.repeat) for mask in masks])
             return None
-        barriers = [barrier for barrier, _ in looked]
+        barriers = [barrier for barrier, _ in tested]
         before = [barrier.phase for barrier in barriers]
         waits_for = ", ".join(
-            f"{barrier.pending} of {barrier.count} arrivals and {barrier.bytes} bytes"
+            f"{barrier.pending} of {barrier.count} arrivals and {barrier.tx_count} bytes"
             for barrier in barriers
         )
         convergent.wait(

@@ -1,4 +1,4 @@
-"""nvvm: `prmt`, bytes of two registers in any order (PTX ISA, data movement and conversion)."""
+"""nvvm: `prmt`, which permutes the bytes of two registers (PTX ISA, data movement and conversion)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from ..program import Op
 from ..registry import computes
 
-#: Bytes that the modes take for each of the selector's values 0 to 3, the lowest byte first; 0 to 3 are
-#: those of the first register, 4 to 7 of the second.
+#: The bytes of each mode for the selector's values 0 to 3, the lowest byte first. Bytes 0 to 3 are
+#: those of the first register, 4 to 7 those of the second.
 _MODES = {
     "f4e": ((0, 1, 2, 3), (1, 2, 3, 4), (2, 3, 4, 5), (3, 4, 5, 6)),
     "b4e": ((0, 7, 6, 5), (1, 0, 7, 6), (2, 1, 0, 7), (3, 2, 1, 0)),
@@ -20,7 +20,7 @@ _MODES = {
     "rc16": ((0, 1, 0, 1), (2, 3, 2, 3), (0, 1, 0, 1), (2, 3, 2, 3)),
 }
 
-#: Of a selector's four bits: which byte, and whether its sign is spread over the byte instead.
+#: The bits of a selector's nibble: the index of the byte, and whether its sign is replicated instead.
 _BYTE, _SIGN = 7, 8
 
 
@@ -29,7 +29,7 @@ def _permute(op: Op) -> Any:
     mode = op.text("mode").rsplit("<", 1)[-1].rstrip(">")
 
     def step(low: np.ndarray, *others: np.ndarray) -> np.ndarray:
-        # Modes that take bytes of one register have no second one.
+        # Modes that permute one register have no second one.
         high, selector = others if len(others) == 2 else (np.zeros_like(low), *others)
         low, high, selector = np.broadcast_arrays(low, high, selector)
         pool = np.stack([low, high], axis=1).view(np.uint8)

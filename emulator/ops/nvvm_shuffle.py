@@ -1,4 +1,4 @@
-"""nvvm and gpu: `shfl.sync`, values of other threads of a warp (PTX ISA, data movement and
+"""nvvm and gpu: `shfl.sync`, which reads values of other lanes (PTX ISA, data movement and
 conversion)."""
 
 from __future__ import annotations
@@ -8,43 +8,43 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
 from ..types import dtype_of
-from ..warps import members
+from ..warps import member_lanes
 
 
 def shuffled(
     convergent: ConvergentThreads,
-    kind: str,
+    mode: str,
     mask: np.ndarray,
     value: np.ndarray,
     offset: np.ndarray,
     mask_and_clamp: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Each thread's value of another lane, and whether that lane was within the segment; None if the
-    threads must wait for others.
+    """Return, for each thread, the value of another lane, and whether that lane is in its segment; None
+    if the threads must wait for others.
 
     Args:
         convergent: the threads that execute the instruction.
-        kind: "up", "down", "bfly" or "idx".
-        mask: which lanes of the warp take part.
-        value: of any type.
-        offset: the operand b; its lowest five bits count.
-        mask_and_clamp: the operand c: bits 0 to 4 the clamp, 8 to 12 the mask of a segment.
+        mode: "up", "down", "bfly" or "idx".
+        mask: the member mask.
+        value: the operand a, of any type.
+        offset: the operand b; only its lowest five bits are used.
+        mask_and_clamp: the operand c: bits 0 to 4 are the clamp, 8 to 12 the segment mask.
 
     Raises:
-        Stop: if the mask does not fit the threads that execute the instruction, which is reported.
+        Stop: if the mask does not match the threads that execute the instruction; this is reported.
     """
-    named = members(convergent, mask)
+    named = member_lanes(convergent, mask)
     if named is None:
         return None
-    threads, value = convergent.lanes.threads, convergent.spread(value)
+    threads, value = convergent.lanes.threads, convergent.broadcast(value)
     lane = threads % WARP
-    by = convergent.spread(offset).astype(np.int64) & WARP - 1
-    c = convergent.spread(mask_and_clamp).astype(np.int64)
+    by = convergent.broadcast(offset).astype(np.int64) & WARP - 1
+    c = convergent.broadcast(mask_and_clamp).astype(np.int64)
     clamp, segment = c & WARP - 1, c >> 8 & WARP - 1
     least = lane & segment
     most = least | clamp & ~segment
@@ -53,54 +53,54 @@ def shuffled(
         "down": lane + by,
         "bfly": lane ^ by,
         "idx": least | by & ~segment,
-    }[kind]
-    valid = source >= most if kind == "up" else source <= most
+    }[mode]
+    valid = source >= most if mode == "up" else source <= most
     source = np.where(valid, source, lane)
     absent = ~named[np.arange(len(threads)), source]
     if absent.any():
         first = int(np.argmax(absent))
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
-            Kind.POISON,
+            ViolationKind.POISON,
             f"gives thread {threads[first]} the value of lane {source[first]} of its warp, which does "
             "not take part",
         )
         source = np.where(absent, lane, source)
-    row = np.zeros(convergent.block.threads, np.int64)
+    row = np.zeros(convergent.cta.threads, np.int64)
     row[threads] = np.arange(len(threads))
     return value[row[threads - lane + source]], valid
 
 
 @executes("nvvm.shfl.sync")
 def _shuffle(op: Op) -> Any:
-    kind = op.text("kind").rsplit(" ", 1)[-1].rstrip(">")
-    says_valid = op.has("return_value_and_is_valid")
+    mode = op.text("kind").rsplit(" ", 1)[-1].rstrip(">")
+    has_predicate = op.has("return_value_and_is_valid")
 
     def step(convergent: ConvergentThreads, *operands: Any) -> Any:
         mask, value, offset, mask_and_clamp = (convergent.checked(operand) for operand in operands)
-        found = shuffled(convergent, kind, mask, value, offset, mask_and_clamp)
+        found = shuffled(convergent, mode, mask, value, offset, mask_and_clamp)
         # With the predicate, the result is a struct.
-        return found if says_valid or found is None else found[0]
+        return found if has_predicate or found is None else found[0]
 
     return step
 
 
-#: What `gpu.shuffle` calls the kinds.
-_GPU_KINDS = {"xor": "bfly", "up": "up", "down": "down", "idx": "idx"}
+#: The mode of `shfl.sync` for each mode of `gpu.shuffle`.
+_GPU_MODES = {"xor": "bfly", "up": "up", "down": "down", "idx": "idx"}
 
 
 @executes("gpu.shuffle")
 def _gpu_shuffle(op: Op) -> Any:
-    kind = _GPU_KINDS[op.text("mode").rsplit(" ", 1)[-1].rstrip(">")]
+    mode = _GPU_MODES[op.text("mode").rsplit(" ", 1)[-1].rstrip(">")]
     if dtype_of(op.operand_types[0], op.location).itemsize != 4:
         raise op.refuse(f"moves {op.operand_types[0]}, which the emulator does not know")
 
     def step(convergent: ConvergentThreads, *operands: Any) -> Any:
         value, offset, width = (convergent.checked(operand) for operand in operands)
-        # As upstream lowers it: the first `width` lanes take part.
+        # As in upstream's lowering, the first `width` lanes participate.
         left_out = np.uint32(WARP) - width
         mask = np.uint32(0xFFFFFFFF) >> left_out
-        clamp = left_out if kind == "up" else width - np.uint32(1)
-        return shuffled(convergent, kind, mask, value, offset, clamp)
+        clamp = left_out if mode == "up" else width - np.uint32(1)
+        return shuffled(convergent, mode, mask, value, offset, clamp)
 
     return step

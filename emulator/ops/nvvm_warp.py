@@ -1,4 +1,4 @@
-"""nvvm: what the threads of a warp decide together."""
+"""nvvm: `elect.sync` and `bar.warp.sync`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..convergent import ConvergentThreads
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..warps import members, whole_warps
+from ..warps import member_lanes, whole_warps
 
 
 @executes("nvvm.elect.sync")
@@ -20,7 +20,7 @@ def _elect(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
         whole_warps(convergent)
-        # Any one thread may be elected; the hardware takes the first.
+        # Any thread may be elected; the hardware elects the first.
         _, first = np.unique(convergent.lanes.threads // WARP, return_index=True)
         elected = np.zeros(convergent.lanes.count, bool)
         elected[first] = True
@@ -32,14 +32,14 @@ def _elect(op: Op) -> Any:
 @executes("nvvm.bar.warp.sync")
 def _barrier(op: Op) -> Any:
     def step(convergent: ConvergentThreads, mask: Any) -> None:
-        named = members(convergent, convergent.checked(mask))
+        named = member_lanes(convergent, convergent.checked(mask))
         if named is None:
             return
         threads = convergent.lanes.threads
-        # Threads of one mask of one warp are a group of their own.
+        # Threads of a warp with the same mask are one group.
         groups = np.column_stack([threads // WARP, named @ (1 << np.arange(WARP))])
         _, group = np.unique(groups, axis=0, return_inverse=True)
         for number in range(int(group.max()) + 1):
-            convergent.block.order.synchronise(convergent.threads[group.reshape(-1) == number])
+            convergent.cta.clocks.synchronise(convergent.threads[group.reshape(-1) == number])
 
     return step

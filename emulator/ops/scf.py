@@ -1,4 +1,4 @@
-"""scf: threads that disagree split, and meet at the end of the op."""
+"""scf: threads with different conditions split, and reconverge at the end of the op."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from ..types import signed
 
 
 def _nothing(convergent: ConvergentThreads) -> None:
-    """The sides of an op meet right after it, where the convergent already is."""
+    """The reconvergence point is after the op, where the threads are already."""
 
 
 def _condition(convergent: ConvergentThreads, value: Any) -> np.ndarray:
-    return convergent.spread(convergent.checked(value))
+    return convergent.broadcast(convergent.checked(value))
 
 
 @controls("scf.yield")
@@ -44,11 +44,14 @@ def _if(op: Op) -> Any:
             else _nothing
         )
 
-    yes, no = (enter(region) for region in (*op.regions, None)[:2])
+    then, otherwise = (enter(region) for region in (*op.regions, None)[:2])
 
     def step(convergent: ConvergentThreads, condition: Any) -> None:
         chosen = _condition(convergent, condition)
-        sides = [(convergent.lanes.where(chosen), yes), (convergent.lanes.where(~chosen), no)]
+        sides = [
+            (convergent.lanes.where(chosen), then),
+            (convergent.lanes.where(~chosen), otherwise),
+        ]
         convergent.branch(sides, waits, 0, _nothing)
 
     return step
@@ -58,15 +61,15 @@ def _if(op: Op) -> Any:
 def _for(op: Op) -> Any:
     body, results = op.regions[0], op.result_numbers
     counter, *carried = body.entry.arguments
-    limit, stride = op.hidden(), op.hidden()
+    limit, stride = op.new_value(), op.new_value()
     unsigned = op.has("unsignedCmp")
 
-    def go_on(convergent: ConvergentThreads, own: int, again: Any, done: Any) -> None:
+    def branch(convergent: ConvergentThreads, side_frames: int, again: Any, done: Any) -> None:
         now, end = convergent.read(counter), convergent.read(limit)
         inside = now < end if unsigned else signed(now) < signed(end)
-        inside = convergent.spread(inside)
+        inside = convergent.broadcast(inside)
         sides = [(convergent.lanes.where(inside), again), (convergent.lanes.where(~inside), done)]
-        convergent.branch(sides, body.waits, own, _nothing)
+        convergent.branch(sides, body.waits, side_frames, _nothing)
 
     def results_from(convergent: ConvergentThreads) -> None:
         convergent.write_all(results, [convergent.read(number) for number in carried])
@@ -84,13 +87,13 @@ def _for(op: Op) -> Any:
     def leave(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
         convergent.write(counter, convergent.read(counter) + convergent.read(stride))
         convergent.write_all(carried, values)
-        go_on(convergent, 1, again, done)
+        branch(convergent, 1, again, done)
 
     def step(convergent: ConvergentThreads, lower: Any, upper: Any, by: Any, *initial: Any) -> None:
         for number, value in ((counter, lower), (limit, upper), (stride, by)):
             convergent.write(number, convergent.checked(value))
         convergent.write_all(carried, initial)
-        go_on(convergent, 0, enter, results_from)
+        branch(convergent, 0, enter, results_from)
 
     return step
 
@@ -112,12 +115,15 @@ def _while(op: Op) -> Any:
     def decide(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
         condition, *forwarded = values
         chosen = _condition(convergent, condition)
-        # Each side takes its own threads' values, so they wait where all can read them.
+        # Both sides read these values: the body, and the results.
         convergent.write_all(after.entry.arguments, forwarded)
-        sides = [(convergent.lanes.where(chosen), go_on), (convergent.lanes.where(~chosen), done)]
+        sides = [
+            (convergent.lanes.where(chosen), enter_after),
+            (convergent.lanes.where(~chosen), done),
+        ]
         convergent.branch(sides, waits, 1, _nothing)
 
-    def go_on(convergent: ConvergentThreads) -> None:
+    def enter_after(convergent: ConvergentThreads) -> None:
         convergent.frames[-1] = Frame(after.entry, leave=again)
 
     def done(convergent: ConvergentThreads) -> None:

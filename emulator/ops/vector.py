@@ -1,4 +1,4 @@
-"""vector: values of several elements a thread."""
+"""vector: elements, slices and casts of vectors."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def _broadcast(op: Op) -> Any:
 
 
 def _position(op: Op, operands: int) -> tuple[int, ...]:
-    """Where an element lies; it must be the op's own to say."""
+    """Return the static position of an element; a dynamic one is refused."""
     position = tuple(op.numbers("static_position"))
     if any(p < 0 for p in position) or len(op.operand_types) != operands:
         raise op.refuse("takes an element whose position is known at run time only")
@@ -90,7 +90,7 @@ def _to_elements(op: Op) -> Any:
 def _cast(op: Op) -> Any:
     shape, dtype = shape_of(op.result_types[0]), dtype_of(op.result_types[0], op.location)
     if "i1" in (str(t.element_type) for t in (*op.operand_types, *op.result_types)):
-        raise op.refuse("casts truth values, which the emulator does not know")
+        raise op.refuse("casts vectors of i1, which the emulator does not know")
     return lambda a: np.ascontiguousarray(a).view(dtype).reshape(len(a), *shape)
 
 
@@ -112,7 +112,7 @@ def _numbers(op: Op, name: str) -> list[int]:
     return [ir.IntegerAttr(number).value for number in op.attribute(name)]
 
 
-# Strides of slices are 1, as their verifiers say.
+# The ops' verifiers check that strides of slices are 1.
 
 
 @computes("vector.extract_strided_slice")

@@ -1,4 +1,4 @@
-"""vector: neighbouring elements of a memref, loaded and stored at once."""
+"""vector: loads and stores of contiguous elements of a memref."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .memref import element_address, space_of
 
 
 def _access(op: Op, memref: Any, vector: Any) -> tuple[int, int, int]:
-    """The memory space, the bytes of the memref's elements, and what addresses are aligned to."""
+    """Return the memory space, the bytes of an element of the memref, and the alignment of addresses."""
     if memref.element_type != vector.element_type or len(shape_of(vector)) != 1:
         raise op.refuse(f"moves {vector} of {memref}, which the emulator does not know")
     size = bits_of(memref.element_type, op.location) // 8
-    # Nothing but the elements' alignment is known unless the op says more.
+    # Without an attribute, only the alignment of elements is known.
     return space_of(memref, op.location), size, op.number("alignment", size)
 
 
@@ -30,8 +30,8 @@ def _load(op: Op) -> Any:
     dtype, (count,) = dtype_of(vector, op.location), shape_of(vector)
 
     def step(convergent: ConvergentThreads, source: Any, *indices: Any) -> np.ndarray:
-        known = tuple(convergent.checked(i) for i in indices)
-        address = element_address(convergent.checked(source), known, size)
+        checked = tuple(convergent.checked(i) for i in indices)
+        address = element_address(convergent.checked(source), checked, size)
         return load(convergent, address, space, size * count, alignment).view(dtype)
 
     return step
@@ -43,8 +43,8 @@ def _store(op: Op) -> Any:
     space, size, alignment = _access(op, memref, vector)
 
     def step(convergent: ConvergentThreads, value: Any, target: Any, *indices: Any) -> None:
-        known = tuple(convergent.checked(i) for i in indices)
-        address = element_address(convergent.checked(target), known, size)
+        checked = tuple(convergent.checked(i) for i in indices)
+        address = element_address(convergent.checked(target), checked, size)
         raw = np.ascontiguousarray(convergent.checked(value)).view(np.uint8)
         store(convergent, address, space, raw, alignment)
 

@@ -1,1 +1,1 @@
-"""The rules that a program must keep: who has synchronised with whom, and which accesses that allows."""
+"""The rules of synchronisation: vector clocks, barriers, and the checks of accesses against them."""

@@ -1,4 +1,4 @@
-"""`bar.sync` and `bar.arrive`: the sixteen barriers of a block (PTX ISA 9.7.13.1)."""
+"""`bar.sync` and `bar.arrive`: the sixteen barriers of a CTA (PTX ISA 9.7.13.1)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 
 if TYPE_CHECKING:
-    from ..block import ThreadBlock
     from ..convergent import ConvergentThreads
+    from ..cta import Cta
 
-#: How many barriers a block has.
+#: Number of barriers of a CTA.
 COUNT = 16
 
 
 @dataclass
 class _Barrier:
-    """Who has arrived.
+    """The state of a barrier.
 
     Attributes:
-        arrived: bool[threads].
-        expected: how many must, or None for all threads that have not returned.
-        generation: how often it has been passed.
-        waiting: the convergent_groups that wait at it.
-        passed: what those have done who only arrived; see `Order.release`.
+        arrived: bool[threads], the threads that have arrived.
+        expected: number of expected threads; None for all threads that have not returned.
+        generation: how often it has completed.
+        waiting: the convergent threads that wait at it.
+        passed: the clocks released by threads that arrived without waiting; see `VectorClocks.release`.
     """
 
     arrived: np.ndarray
@@ -38,51 +38,51 @@ class _Barrier:
 
 
 class Barriers:
-    """The barriers of a block."""
+    """The barriers of a CTA."""
 
-    def __init__(self, block: ThreadBlock) -> None:
-        self._block = block
+    def __init__(self, cta: Cta) -> None:
+        self._cta = cta
         self._barriers: dict[int, _Barrier] = {}
 
     def arrive(
         self, convergent: ConvergentThreads, number: int, count: int | None, wait: bool
     ) -> None:
-        """Threads arrive at a barrier, and wait there unless they only arrive.
+        """Make threads arrive at a barrier, and wait if `wait`.
 
         Args:
             convergent: the threads.
             number: the barrier's number.
-            count: how many threads take part; all if None.
+            count: number of participating threads; None for all threads of the CTA.
             wait: whether they wait for the others.
         """
-        report = self._block.reporter(convergent)
+        report = self._cta.reporter(convergent)
         if not 0 <= number < COUNT:
-            report(Kind.BARRIER, f"uses barrier {number}; a block has {COUNT}")
+            report(ViolationKind.BARRIER, f"uses barrier {number}; a CTA has {COUNT}")
             raise Stop
-        if count is not None and (count % WARP or not 0 < count <= self._block.threads):
+        if count is not None and (count % WARP or not 0 < count <= self._cta.threads):
             report(
-                Kind.BARRIER,
-                f"is a barrier of {count} threads; expected a multiple of {WARP} up to the block's "
-                f"{self._block.threads}",
+                ViolationKind.BARRIER,
+                f"is a barrier of {count} threads; expected a multiple of {WARP} up to the CTA's "
+                f"{self._cta.threads}",
             )
             raise Stop
         if not convergent.lanes.whole_warps:
             report(
-                Kind.DIVERGENT,
+                ViolationKind.DIVERGENT,
                 f"is reached by {convergent.lanes}, a part of a warp; all threads of a warp must execute "
                 "a barrier together",
             )
             raise Stop
-        barrier = self._barriers.setdefault(number, _Barrier(np.zeros(self._block.threads, bool)))
+        barrier = self._barriers.setdefault(number, _Barrier(np.zeros(self._cta.threads, bool)))
         if barrier.arrived.any() and barrier.expected != count:
             report(
-                Kind.BARRIER,
+                ViolationKind.BARRIER,
                 f"arrives at barrier {number} for {count} threads, but others did for "
                 f"{barrier.expected}",
             )
         if (barrier.arrived & convergent.lanes.mask).any():
             report(
-                Kind.BARRIER,
+                ViolationKind.BARRIER,
                 f"arrives again at barrier {number} before the others came: {convergent.lanes}",
             )
             raise Stop
@@ -96,11 +96,11 @@ class Barriers:
                 f"barrier {number}, at which {int(barrier.arrived.sum())} threads have arrived",
             )
         else:
-            barrier.passed.append(self._block.order.release(convergent.threads))
+            barrier.passed.append(self._cta.clocks.release(convergent.threads))
         self._pass_if_complete(barrier)
 
-    def someone_left(self) -> None:
-        """Threads have returned, which barriers of the whole block do not wait for."""
+    def threads_returned(self) -> None:
+        """Complete barriers that only waited for threads that have now returned."""
         for barrier in self._barriers.values():
             if barrier.arrived.any():
                 self._pass_if_complete(barrier)
@@ -108,17 +108,17 @@ class Barriers:
     def _pass_if_complete(self, barrier: _Barrier) -> None:
         expected = barrier.expected
         if expected is None:
-            expected = int(self._block.alive.sum())
+            expected = int(self._cta.alive.sum())
         if barrier.arrived.sum() < expected:
             return
         if barrier.waiting:
-            order = self._block.order
+            clocks = self._cta.clocks
             waited = np.flatnonzero(np.any([s.lanes.mask for s in barrier.waiting], axis=0))
-            waited += self._block.first
+            waited += self._cta.first_thread
             for seen, proxied in barrier.passed:
-                order.acquire(waited, seen, proxied)
-            order.synchronise(waited)
+                clocks.acquire(waited, seen, proxied)
+            clocks.synchronise(waited)
         barrier.arrived[:] = False
         barrier.generation += 1
-        self._block.meet(barrier.waiting)
+        self._cta.merge(barrier.waiting)
         barrier.waiting, barrier.passed = [], []

@@ -1,4 +1,4 @@
-"""What has happened to each byte of a block's shared memory: who wrote it, who may still read it."""
+"""The access history of a CTA's shared memory: the last write of each byte, and its last reads."""
 
 from __future__ import annotations
 
@@ -9,75 +9,77 @@ import numpy as np
 from ...dialect.diagnostics import format_location
 from ..lanes import WARPGROUP
 from ..memory import Bytes, rows_of
-from .groups import Groups
-from .order import Order
+from .vector_clocks import VectorClocks
+from .wgmma_groups import WgmmaGroups
 
-#: Stands for a thread where there is none.
-NOBODY = -1
+#: The thread of an access that has not happened.
+NO_THREAD = -1
 
 
 class History:
-    """The history of each byte of shared memory, as arrays with one item a byte.
+    """The access history of shared memory: arrays with an item for each byte.
 
     Attributes:
-        written: whether anything was written.
-        copying: whether a `cp.async` that has not been waited for writes it.
-        writer, write_epoch, write_op: the thread that wrote last, its epoch, and the op's number; of
-            a bulk copy, the mbarrier at which it completes stands for the thread.
-        reader, read_epoch: the thread that read last by an ordinary access, or whose bulk copy did, and
-            its epoch.
-        read_in_bulk: whether that was a bulk copy.
-        matrix_reads: for each warpgroup, the last group of wgmma that reads it; 0 if none does.
-        bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if none does.
-        tensor_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
-            `Order`, which of these tracks it, and the op's number; None before the first.
+        written: whether the byte has been written.
+        copying: whether a `cp.async` writes it that has not been waited for.
+        writer, write_epoch, write_op: the thread of the last write, its epoch, and the op's number. The
+            writer of a bulk copy is the mbarrier at which the copy completes.
+        reader, read_epoch: the thread of the last read by an ordinary access or by a bulk copy, and its
+            epoch.
+        read_in_bulk: whether that read was of a bulk copy.
+        wgmma_reads: for each warpgroup, the last wgmma group that reads it; 0 if none does.
+        bulk_reads: the last bulk copy that reads it and has not been waited for; 0 if there is none.
+        tcgen05_reads: the last tcgen05.mma or cp that reads it: the column of its thread's commits in
+            `VectorClocks`, the epoch of the commit that tracks it, and the op's number. None before the
+            first such instruction.
     """
 
     def __init__(
         self,
         memory: Bytes,
-        order: Order,
-        groups: Groups,
+        clocks: VectorClocks,
+        groups: WgmmaGroups,
         locations: list[Any],
         threads: range,
     ) -> None:
         size, warpgroups = len(memory.data), -(-len(threads) // WARPGROUP)
-        self._memory, self._order, self._groups = memory, order, groups
+        self._memory, self._clocks, self._groups = memory, clocks, groups
         self._locations, self._threads = locations, threads
         self.written = np.zeros(size, bool)
         self.copying = np.zeros(size, bool)
         self.writer = np.zeros(size, np.int16)
         self.write_epoch = np.zeros(size, np.int32)
         self.write_op = np.zeros(size, np.int32)
-        self.reader = np.full(size, NOBODY, np.int16)
+        self.reader = np.full(size, NO_THREAD, np.int16)
         self.read_epoch = np.zeros(size, np.int32)
         self.read_in_bulk = np.zeros(size, bool)
-        self.matrix_reads = np.zeros((warpgroups, size), np.int32)
+        self.wgmma_reads = np.zeros((warpgroups, size), np.int32)
         self.bulk_reads = np.zeros(size, np.int32)
-        self.tensor_reads: np.ndarray | None = None
-        # The instructions' names by the ops' numbers.
-        self._tensor_readers: dict[int, str] = {}
-        # The ops of those bulk copies that have not been waited for.
+        self.tcgen05_reads: np.ndarray | None = None
+        # The names of these instructions, by the op's number.
+        self._tcgen05_readers: dict[int, str] = {}
+        # The op of each bulk copy that has not been waited for.
         self._bulk_readers: dict[int, int] = {}
 
-    def wrote(self, threads: np.ndarray, rows: np.ndarray, size: int, op: int) -> None:
-        """Notes that `threads` have written rows of `size` bytes."""
+    def note_write(self, threads: np.ndarray, rows: np.ndarray, size: int, op: int) -> None:
+        """Note that `threads` have written rows of `size` bytes."""
         thread = threads[:, None]
         rows_of(self.written, size)[rows] = True
         rows_of(self.copying, size)[rows] = False
         rows_of(self.writer, size)[rows] = thread
-        rows_of(self.write_epoch, size)[rows] = self._order.epoch[thread]
+        rows_of(self.write_epoch, size)[rows] = self._clocks.epoch[thread]
         rows_of(self.write_op, size)[rows] = op
 
     def started_copy(self, rows: np.ndarray, size: int, op: int) -> None:
-        """Notes that `cp.async` of rows of `size` bytes has begun."""
+        """Note that `cp.async` of rows of `size` bytes has begun."""
         rows_of(self.copying, size)[rows] = True
         rows_of(self.write_op, size)[rows] = op
 
-    # In words.
+    # Descriptions for messages.
 
     def _where(self, rows: np.ndarray, bad: np.ndarray) -> str:
-        """The bytes that are bad; `rows` are positions, or rows of as many bytes as `bad` is wide."""
+        """Describe the bytes of `bad`; `rows` are positions, or rows of the same number of bytes as
+        `bad`."""
         if bad.ndim == 1:
             return self._range(rows[bad], 1)
         size = bad.shape[1]
@@ -90,27 +92,27 @@ class History:
         span = f"from {first:#x} to {last:#x}"
         return f"{count} bytes {span}" if last - first + 1 != count else f"the bytes {span}"
 
-    def _wrote(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
-        """The op that wrote the first of the bad bytes."""
+    def _writing_op(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
+        """Describe the op that wrote the first of the bad bytes."""
         size = bad.shape[1] if bad.ndim == 2 else 1
         op = rows_of(self.write_op, size)[rows].reshape(bad.shape)[bad][0]
         where = format_location(self._locations[op])
         if copying:
             return f"the copy at {where}"
         thread = rows_of(self.writer, size)[rows].reshape(bad.shape)[bad][0]
-        if thread >= self._order.threads:
+        if thread >= self._clocks.threads:
             return f"the bulk copy at {where}"
         return f"{self._thread(thread)} at {where}"
 
     def _thread(self, thread: int) -> str:
-        """A thread of the cluster in words; those of the block by their index in it."""
+        """Describe a thread, which is given by its number in the cluster."""
         rank, index = divmod(int(thread), len(self._threads))
         if thread in self._threads:
             return f"thread {index}"
-        return f"thread {index} of the cluster's block {rank}"
+        return f"thread {index} of CTA {rank} of the cluster"
 
     def barrier(self, threads: np.ndarray) -> str:
-        """What orders the block's threads before those that access its memory."""
+        """Describe the barrier that orders the CTA's threads before threads that access its memory."""
         if int(threads[0]) in self._threads:
             return "gpu.barrier"
         return "an arrival at their mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait,"

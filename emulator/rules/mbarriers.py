@@ -1,4 +1,4 @@
-"""Mbarriers, which count arrivals and bytes, phase after phase (PTX ISA 9.7.13.15)."""
+"""Mbarriers: their phases, pending arrivals and tx-counts (PTX ISA 9.7.13.15)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 
 from ..access import locate
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..program import Op
 from ..types import space_of
-from .order import Order
+from .vector_clocks import VectorClocks
 
 if TYPE_CHECKING:
-    from ..block import ThreadBlock
+    from ..cta import Cta
 
 _KEY = "mbarrier"
 
-#: Bytes of an mbarrier, and what it is aligned to.
+#: Size and alignment of an mbarrier, in bytes.
 SIZE = 8
 
-#: Bytes that a phase can wait for.
+#: The largest tx-count, in bytes.
 _MAX_BYTES = (1 << 20) - 1
 
 
@@ -32,14 +32,14 @@ class MBarrier:
     """An mbarrier.
 
     Attributes:
-        count: arrivals of each phase.
-        pending: arrivals that the current phase still waits for.
-        seen, proxied: what those who arrived in the current phase passed on.
-        passed: what those who arrived before passed on, to all who see a phase complete.
-        bytes: bytes that it still waits for.
-        phase: how many phases are complete.
-        looks: how often threads looked at the current phase in vain.
-        column: its column in `Order`, once a bulk copy completes at it.
+        count: expected arrivals of each phase.
+        pending: pending arrivals of the current phase.
+        seen, proxied: the clocks that arrivals of the current phase have released.
+        passed: the clocks of the last complete phase, for threads that observe its completion.
+        tx_count: pending bytes of the current phase.
+        phase: number of complete phases.
+        failed_tests: how often a test of the current phase has failed.
+        column: its column in `VectorClocks`; None before the first bulk copy.
     """
 
     count: int
@@ -47,116 +47,116 @@ class MBarrier:
     seen: np.ndarray
     proxied: np.ndarray
     passed: tuple[np.ndarray, np.ndarray]
-    bytes: int = 0
+    tx_count: int = 0
     phase: int = 0
-    looks: int = 0
+    failed_tests: int = 0
     column: int | None = None
 
     def release(self, seen: np.ndarray, proxied: np.ndarray) -> None:
-        """Takes over what threads that arrive have seen."""
+        """Join the clocks that an arrival releases."""
         self.seen = np.maximum(self.seen, seen)
         self.proxied = np.maximum(self.proxied, proxied)
 
-    def complete_if_done(self, order: Order) -> None:
-        """Begins the next phase when nothing is pending."""
-        if self.pending == 0 and self.bytes == 0:
-            self.phase, self.pending, self.looks = self.phase + 1, self.count, 0
+    def complete_if_done(self, clocks: VectorClocks) -> None:
+        """Begin the next phase if nothing is pending."""
+        if self.pending == 0 and self.tx_count == 0:
+            self.phase, self.pending, self.failed_tests = self.phase + 1, self.count, 0
             if self.column is not None:
-                self.seen, self.proxied = order.complete(self.column, self.seen, self.proxied)
+                self.seen, self.proxied = clocks.complete(self.column, self.seen, self.proxied)
             self.passed = self.seen, self.proxied
 
 
-def of_block(block: ThreadBlock) -> dict[int, MBarrier]:
-    """A block's mbarriers by their addresses."""
-    return block.state.setdefault(_KEY, {})
+def of_cta(cta: Cta) -> dict[int, MBarrier]:
+    """Return the mbarriers of a CTA, by address."""
+    return cta.state.setdefault(_KEY, {})
 
 
-def located(
+def mbarrier_addresses(
     op: Op, convergent: ConvergentThreads, pointer: Any
-) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
-    """Where the mbarriers lie that a convergent's threads use: the block in whose shared memory each is,
-    its address, and those threads."""
-    blocks = convergent.block.cluster.blocks
-    address = convergent.spread(convergent.checked(pointer))
+) -> Iterator[tuple[Cta, int, np.ndarray]]:
+    """Yield each mbarrier that threads access: the CTA in whose shared memory it is, its address, and the
+    threads, by their numbers in the cluster."""
+    ctas = convergent.cta.cluster.ctas
+    address = convergent.broadcast(convergent.checked(pointer))
     space = space_of(str(op.operand_types[0]))
     for memory, among, local in locate(convergent, address, space, SIZE, "uses"):
-        block = next((block for block in blocks if block.shared is memory), None)
-        if block is None:
+        cta = next((cta for cta in ctas if cta.shared is memory), None)
+        if cta is None:
             raise op.refuse("is in global memory; mbarriers are in shared memory")
         for at in np.unique(local):
-            yield block, int(at), convergent.threads[among][local == at]
+            yield cta, int(at), convergent.threads[among][local == at]
 
 
-def changed(
+def mbarriers_written(
     op: Op, convergent: ConvergentThreads, pointer: Any
-) -> Iterator[tuple[ThreadBlock, int, np.ndarray]]:
-    """Like `located`, of mbarriers that begin or end there."""
-    for block, at, threads in located(op, convergent, pointer):
-        rows = block.shared.rows(np.full(len(threads), at), SIZE)
-        block.shadow.check_write(threads, rows, SIZE, convergent.block.reporter(convergent))
-        block.shadow.wrote(threads, rows, SIZE, convergent.current.number)
-        yield block, at, threads
+) -> Iterator[tuple[Cta, int, np.ndarray]]:
+    """Like `mbarrier_addresses`, for mbarriers that are initialised or invalidated."""
+    for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
+        rows = cta.shared.rows(np.full(len(threads), at), SIZE)
+        cta.shadow.check_write(threads, rows, SIZE, convergent.cta.reporter(convergent))
+        cta.shadow.note_write(threads, rows, SIZE, convergent.current.number)
+        yield cta, at, threads
 
 
-def used(
+def mbarriers_used(
     op: Op, convergent: ConvergentThreads, pointer: Any
-) -> Iterator[tuple[ThreadBlock, MBarrier, np.ndarray]]:
-    """Each mbarrier that threads of a convergent use: its block, itself, and these threads."""
-    for block, at, threads in located(op, convergent, pointer):
-        yield block, known(convergent, block, at, threads), threads
+) -> Iterator[tuple[Cta, MBarrier, np.ndarray]]:
+    """Yield each mbarrier that threads use: its CTA, the mbarrier, and the threads."""
+    for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
+        yield cta, mbarrier_at(convergent, cta, at, threads), threads
 
 
-def known(
-    convergent: ConvergentThreads, block: ThreadBlock, at: int, threads: np.ndarray
-) -> MBarrier:
-    """The mbarrier of a block at an address; checks that some of a convergent's threads may use it."""
-    rows = block.shared.rows(np.full(len(threads), at), SIZE)
-    block.shadow.check_read(threads, rows, SIZE, convergent.block.reporter(convergent))
-    if at not in of_block(block):
-        wrong(convergent, f"uses an mbarrier at {at:#x}{block.named}, where none was initialised")
-    return of_block(block)[at]
+def mbarrier_at(convergent: ConvergentThreads, cta: Cta, at: int, threads: np.ndarray) -> MBarrier:
+    """Return the mbarrier of a CTA at an address; check that the threads may use it."""
+    rows = cta.shared.rows(np.full(len(threads), at), SIZE)
+    cta.shadow.check_read(threads, rows, SIZE, convergent.cta.reporter(convergent))
+    if at not in of_cta(cta):
+        report_misuse(
+            convergent, f"uses an mbarrier at {at:#x}{cta.label}, where none was initialised"
+        )
+    return of_cta(cta)[at]
 
 
-def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
-    """Notes that an mbarrier is used in a way that it cannot be, and stops."""
-    convergent.block.report_at(convergent, Kind.BARRIER, message)
+def report_misuse(convergent: ConvergentThreads, message: str) -> NoReturn:
+    """Report an invalid use of an mbarrier, and stop."""
+    convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
     raise Stop
 
 
-def count_bytes(convergent: ConvergentThreads, barrier: MBarrier, number: int) -> None:
-    """Makes the current phase wait for bytes, or for as many fewer; it may be complete then."""
-    barrier.bytes += number
-    if abs(barrier.bytes) > _MAX_BYTES:
-        wrong(
+def add_tx_count(convergent: ConvergentThreads, barrier: MBarrier, number: int) -> None:
+    """Add bytes to the tx-count of the current phase, or subtract them; this may complete the phase."""
+    barrier.tx_count += number
+    if abs(barrier.tx_count) > _MAX_BYTES:
+        report_misuse(
             convergent,
-            f"makes a phase of an mbarrier wait for {barrier.bytes} bytes; at most {_MAX_BYTES} are "
+            f"makes a phase of an mbarrier wait for {barrier.tx_count} bytes; at most {_MAX_BYTES} are "
             "possible",
         )
-    settle(convergent, barrier)
+    complete_phase_if_done(convergent, barrier)
 
 
 def count_arrivals(convergent: ConvergentThreads, barrier: MBarrier, arrivals: int) -> None:
-    """Counts arrivals, which may complete more than one phase."""
+    """Count arrivals, which may complete more than one phase."""
     while arrivals:
         if not barrier.pending:
-            wrong(
+            report_misuse(
                 convergent,
                 f"arrives at an mbarrier whose {barrier.count} arrivals of this phase have all come; "
-                f"it still waits for {barrier.bytes} bytes",
+                f"it still waits for {barrier.tx_count} bytes",
             )
         taken = min(arrivals, barrier.pending)
         barrier.pending -= taken
         arrivals -= taken
-        settle(convergent, barrier)
+        complete_phase_if_done(convergent, barrier)
 
 
-def settle(convergent: ConvergentThreads, barrier: MBarrier) -> None:
-    """Begins the mbarrier's next phase if nothing is pending."""
-    if barrier.pending == 0 and barrier.bytes < 0:
-        wrong(
+def complete_phase_if_done(convergent: ConvergentThreads, barrier: MBarrier) -> None:
+    """Begin the next phase of the mbarrier if nothing is pending."""
+    if barrier.pending == 0 and barrier.tx_count < 0:
+        report_misuse(
             convergent,
             f"leaves an mbarrier whose {barrier.count} arrivals of this phase have all come with "
-            f"{-barrier.bytes} bytes that nobody expected: mbarrier.arrive.expect_tx (or "
+            f"{-barrier.tx_count} bytes that no expect_tx announced: mbarrier.arrive.expect_tx (or "
             "mbarrier.expect_tx) must name all bytes that bulk copies write",
         )
-    barrier.complete_if_done(convergent.block.order)
+    barrier.complete_if_done(convergent.cta.clocks)

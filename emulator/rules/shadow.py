@@ -1,9 +1,8 @@
-"""The rules of shared memory: what must have happened to a byte before it is accessed.
+"""Shadow memory of shared memory: checks each access against the history of its bytes.
 
-Every access is checked against it, by the rules of PTX ISA 8 (causality order), 9.7.9.25 (async
-proxy), 9.7.15 (wgmma) and 9.7.16.6 (tcgen05). Threads have their numbers in the cluster. A finding is
-certain: where bytes were read by several threads, only the last is remembered, so a race can be missed
-but none is invented.
+The rules are those of PTX ISA 8 (causality order), 9.7.9.25 (async proxy), 9.7.15 (wgmma) and 9.7.16.6
+(tcgen05). Threads are numbered in the cluster. A reported violation is certain. A race can be missed: of
+several threads that read a byte, only the last is kept.
 """
 
 from __future__ import annotations
@@ -13,88 +12,90 @@ from collections.abc import Callable
 import numpy as np
 
 from ...dialect.diagnostics import format_location
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..memory import rows_of
-from .history import NOBODY, History
-from .order import NEVER
+from .history import NO_THREAD, History
+from .vector_clocks import NEVER
 
-#: Reports a violation: its kind, and what happened.
-Report = Callable[[Kind, str], None]
+#: Reports a violation: its kind and its message.
+Report = Callable[[ViolationKind, str], None]
 
 
 class Shadow(History):
-    """The history of shared memory, and the rules that each access is checked by."""
+    """The history of shared memory, with the checks of accesses."""
 
     def check_write(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that `threads` may write rows of `size` bytes now."""
+        """Check that `threads` may write rows of `size` bytes."""
         if len(rows) > 1 and len(np.unique(rows)) < len(rows):
             values, counts = np.unique(rows, return_counts=True)
             at = self._range(values[counts > 1][:, None], size)
-            report(Kind.RACE, f"several threads write {at} at the same time")
+            report(ViolationKind.RACE, f"several threads write {at} at the same time")
         thread = threads[:, None]
         copying = rows_of(self.copying, size)[rows]
         if copying.any():
             report(
-                Kind.COPY_IN_FLIGHT,
-                f"writes {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
+                ViolationKind.COPY_IN_FLIGHT,
+                f"writes {self._where(rows, copying)}, which {self._writing_op(rows, copying, True)} may "
                 "still be writing: smem.copy_wait (cp.async.wait_group) is missing before it",
             )
-        seen = self._order.seen
+        seen = self._clocks.seen
         writer = rows_of(self.writer, size)[rows]
         unseen = rows_of(self.written, size)[rows] & ~copying
         unseen &= rows_of(self.write_epoch, size)[rows] > seen[thread, writer]
         if unseen.any():
             self._report_unseen("writes", threads, rows, unseen, report)
         reader = rows_of(self.reader, size)[rows]
-        unseen = (reader != NOBODY) & (rows_of(self.read_epoch, size)[rows] > seen[thread, reader])
+        unseen = (reader != NO_THREAD) & (
+            rows_of(self.read_epoch, size)[rows] > seen[thread, reader]
+        )
         if unseen.any():
             report(
-                Kind.RACE,
+                ViolationKind.RACE,
                 f"writes {self._where(rows, unseen)}, which {self._thread(reader[unseen][0])} may still "
                 f"be reading: {self.barrier(threads)} is missing between them",
             )
-        self._check_matrix_reads(threads, rows, size, report)
+        self._check_wgmma_reads(threads, rows, size, report)
         if self._bulk_readers:
             self._check_bulk_reads(rows, size, report)
-        if self.tensor_reads is not None:
-            self._check_tensor_reads(threads, rows, size, self.tensor_reads, report)
+        if self.tcgen05_reads is not None:
+            self._check_tcgen05_reads(threads, rows, size, self.tcgen05_reads, report)
 
     def check_bulk_write(self, thread: int, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that a bulk copy of a thread may write rows of `size` bytes now: what threads have
-        written, or read, is fenced (`docs/decisions/0004-fences-after-reads.md`)."""
+        """Check that a bulk copy of a thread may write rows of `size` bytes: a proxy fence is needed
+        after writes and reads of threads (`docs/decisions/0004-fences-after-reads.md`)."""
         self.check_write(np.array([thread]), rows, size, report)
         writer, epoch = (rows_of(a, size)[rows] for a in (self.writer, self.write_epoch))
-        by_thread = rows_of(self.written, size)[rows] & (writer < self._order.threads)
+        by_thread = rows_of(self.written, size)[rows] & (writer < self._clocks.threads)
         unfenced = by_thread & self._is_unfenced(thread, writer, epoch)
         if unfenced.any():
             report(
-                Kind.UNFENCED,
+                ViolationKind.UNFENCED,
                 f"a bulk copy writes {self._where(rows, unfenced)}, which "
-                f"{self._wrote(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
+                f"{self._writing_op(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
                 "between them",
             )
         reader, epoch = (rows_of(a, size)[rows] for a in (self.reader, self.read_epoch))
-        by_thread = (reader != NOBODY) & ~rows_of(self.read_in_bulk, size)[rows]
+        by_thread = (reader != NO_THREAD) & ~rows_of(self.read_in_bulk, size)[rows]
         unfenced = by_thread & self._is_unfenced(thread, reader, epoch)
         if unfenced.any():
             report(
-                Kind.UNFENCED,
+                ViolationKind.UNFENCED,
                 f"a bulk copy writes {self._where(rows, unfenced)}, which "
                 f"{self._thread(reader[unfenced][0])} read: smem.fence (fence.proxy.async) is missing "
                 "between them",
             )
 
     def _is_unfenced(self, thread: int, others: np.ndarray, epochs: np.ndarray) -> np.ndarray:
-        """Which accesses of others a thread has synchronised with, but not by a proxy fence."""
-        seen, proxied = self._order.seen[thread, others], self._order.proxied[thread, others]
+        """Return which accesses of others happen before those of a thread, but without a proxy fence."""
+        seen, proxied = self._clocks.seen[thread, others], self._clocks.proxied[thread, others]
         return (epochs <= seen) & (epochs > proxied)
 
-    def _check_matrix_reads(
+    def _check_wgmma_reads(
         self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
     ) -> None:
-        """Checks that no wgmma may still read what `threads` write."""
-        for warpgroup, reads in enumerate(self.matrix_reads):
+        """Check that no wgmma may still read bytes that `threads` write."""
+        for warpgroup, reads in enumerate(self.wgmma_reads):
             by_byte = rows_of(reads, size)[rows]
             if not by_byte.any():
                 continue
@@ -105,7 +106,7 @@ class Shadow(History):
             pending = np.any([at == NEVER for at in waited], axis=0)
             if pending.any():
                 report(
-                    Kind.OVERWRITTEN,
+                    ViolationKind.OVERWRITTEN,
                     f"writes {self._where(rows, (by_byte > 0) & pending[:, None])}, which a wgmma of "
                     f"warpgroup {warpgroup} may still be reading: smem.wait (wgmma.wait_group) is "
                     "missing before it",
@@ -113,32 +114,32 @@ class Shadow(History):
                 continue
             unseen = np.any(
                 [
-                    at > self._order.seen[threads, first + warp * WARP]
+                    at > self._clocks.seen[threads, first + warp * WARP]
                     for at, warp in zip(waited, warps, strict=True)
                 ],
                 axis=0,
             )
             if unseen.any():
                 report(
-                    Kind.OVERWRITTEN,
+                    ViolationKind.OVERWRITTEN,
                     f"writes {self._where(rows, (by_byte > 0) & unseen[:, None])}, which a wgmma of "
                     f"warpgroup {warpgroup} may still be reading: that warpgroup has waited for it, "
                     f"but {self.barrier(threads)} is missing after the wait",
                 )
 
     def _check_bulk_reads(self, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that no bulk copy may still read what is written."""
+        """Check that no bulk copy may still read bytes that are written."""
         reads = rows_of(self.bulk_reads, size)[rows]
         if reads.any():
             where = format_location(self._locations[self._bulk_readers[reads[reads > 0][0]]])
             report(
-                Kind.OVERWRITTEN,
+                ViolationKind.OVERWRITTEN,
                 f"writes {self._where(rows, reads > 0)}, which the bulk copy at {where} may still be "
                 "reading: cp.async.bulk.commit_group and cp.async.bulk.wait_group.read are missing "
                 "before it",
             )
 
-    def _check_tensor_reads(
+    def _check_tcgen05_reads(
         self,
         threads: np.ndarray,
         rows: np.ndarray,
@@ -146,17 +147,17 @@ class Shadow(History):
         reads: np.ndarray,
         report: Report,
     ) -> None:
-        """Checks that no tcgen05.mma or cp may still read what `threads` write."""
+        """Check that no tcgen05.mma or cp may still read bytes that `threads` write."""
         column, commit, op = (rows_of(of_bytes, size)[rows] for of_bytes in reads)
-        unseen = (column != NOBODY) & (commit > self._order.seen[threads[:, None], column])
+        unseen = (column != NO_THREAD) & (commit > self._clocks.seen[threads[:, None], column])
         if unseen.any():
             missing = "a wait for the mbarrier of its tcgen05.commit (mbarrier.try_wait) is"
-            if (commit == self._order.epoch[column])[unseen].any():
+            if (commit == self._clocks.epoch[column])[unseen].any():
                 missing = "tcgen05.commit, and a wait for its mbarrier, are"
             report(
-                Kind.OVERWRITTEN,
+                ViolationKind.OVERWRITTEN,
                 f"writes {self._where(rows, unseen)}, which the "
-                f"{self._tensor_readers[op[unseen][0]]} at "
+                f"{self._tcgen05_readers[op[unseen][0]]} at "
                 f"{format_location(self._locations[op[unseen][0]])} may still be reading: {missing} "
                 "missing before it",
             )
@@ -164,155 +165,158 @@ class Shadow(History):
     def _report_unseen(
         self, does: str, threads: np.ndarray, rows: np.ndarray, unseen: np.ndarray, report: Report
     ) -> None:
-        """Says that an access is not ordered after the write of what it accesses."""
+        """Report an access that does not happen after the write of its bytes."""
         size = unseen.shape[1]
-        bulk = unseen & (rows_of(self.writer, size)[rows] >= self._order.threads)
+        bulk = unseen & (rows_of(self.writer, size)[rows] >= self._clocks.threads)
         if bulk.any():
             self._report_bulk(does, rows, bulk, report)
         if (unseen := unseen & ~bulk).any():
             report(
-                Kind.RACE,
-                f"{does} {self._where(rows, unseen)}, which {self._wrote(rows, unseen)} wrote: "
+                ViolationKind.RACE,
+                f"{does} {self._where(rows, unseen)}, which {self._writing_op(rows, unseen)} wrote: "
                 f"{self.barrier(threads)} is missing between them",
             )
 
     def _report_bulk(self, does: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
-        """Says that a bulk copy of which nobody has told the accessing threads writes its bytes."""
+        """Report an access to bytes of a bulk copy whose completion the thread has not observed."""
         report(
-            Kind.COPY_IN_FLIGHT,
-            f"{does} {self._where(rows, bulk)}, which {self._wrote(rows, bulk)} may still be "
+            ViolationKind.COPY_IN_FLIGHT,
+            f"{does} {self._where(rows, bulk)}, which {self._writing_op(rows, bulk)} may still be "
             "writing: a wait for the mbarrier at which it completes (mbarrier.try_wait) is missing "
             "before it",
         )
 
     def check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
-        """Checks that `threads` may read rows of `size` bytes now, and notes that they do."""
+        """Check that `threads` may read rows of `size` bytes, and note the reads."""
         copying = rows_of(self.copying, size)[rows]
         self._check_arrived(rows, copying, report)
-        blank = ~rows_of(self.written, size)[rows] & ~copying
-        if blank.any():
-            self._report_blank(rows, blank, report)
+        unwritten = ~rows_of(self.written, size)[rows] & ~copying
+        if unwritten.any():
+            self._report_unwritten(rows, unwritten, report)
         thread = threads[:, None]
         writer = rows_of(self.writer, size)[rows]
         unseen = rows_of(self.written, size)[rows] & ~copying
-        unseen &= rows_of(self.write_epoch, size)[rows] > self._order.seen[thread, writer]
+        unseen &= rows_of(self.write_epoch, size)[rows] > self._clocks.seen[thread, writer]
         if unseen.any():
             self._report_unseen("reads", threads, rows, unseen, report)
         rows_of(self.reader, size)[rows] = thread
-        rows_of(self.read_epoch, size)[rows] = self._order.epoch[thread]
+        rows_of(self.read_epoch, size)[rows] = self._clocks.epoch[thread]
         rows_of(self.read_in_bulk, size)[rows] = False
 
-    def check_matrix_read(self, warpgroup: int, group: int, at: np.ndarray, report: Report) -> None:
-        """Checks that wgmma of a warpgroup may read bytes now, and notes that its group does.
+    def check_wgmma_read(self, warpgroup: int, group: int, at: np.ndarray, report: Report) -> None:
+        """Check that wgmma of a warpgroup may read bytes, and note the reads.
 
         Args:
-            warpgroup: its number in the block.
-            group: the group of wgmma that the instruction belongs to.
+            warpgroup: its number in the CTA.
+            group: the wgmma group of the instruction.
             at: positions in shared memory, one for each byte read.
-            report: takes what is wrong.
+            report: reports violations.
         """
         first = self._threads.start + warpgroup * WARPGROUP
         self._check_async_read("wgmma", slice(first, first + WARPGROUP), at, report)
-        self.matrix_reads[warpgroup, at] = group
+        self.wgmma_reads[warpgroup, at] = group
 
-    def check_tensor_read(
+    def check_tcgen05_read(
         self, name: str, thread: int, column: int, at: np.ndarray, op: int, report: Report
     ) -> None:
-        """Checks that an instruction of a thread may read bytes now, and notes that it does.
+        """Check that a tcgen05 instruction of a thread may read bytes, and note the reads.
 
         Args:
-            name: the instruction's, "tcgen05.mma" or "tcgen05.cp".
-            thread: who issues it, by the number in the cluster.
-            column: of that thread's commits in `Order`.
+            name: of the instruction, "tcgen05.mma" or "tcgen05.cp".
+            thread: the thread that issues it, by its number in the cluster.
+            column: of the thread's commits in `VectorClocks`.
             at: positions in shared memory, one for each byte read.
-            op: the instruction's number.
-            report: takes what is wrong.
+            op: the number of the instruction.
+            report: reports violations.
         """
         self._check_async_read(name, slice(thread, thread + 1), at, report)
-        self._tensor_readers[op] = name
-        if self.tensor_reads is None:
-            self.tensor_reads = np.full((3, len(self.written)), NOBODY, np.int32)
-        self.tensor_reads[:, at] = [[column], [self._order.epoch[column]], [op]]
+        self._tcgen05_readers[op] = name
+        if self.tcgen05_reads is None:
+            self.tcgen05_reads = np.full((3, len(self.written)), NO_THREAD, np.int32)
+        self.tcgen05_reads[:, at] = [[column], [self._clocks.epoch[column]], [op]]
 
     def started_bulk_read(
         self, thread: int, copy: int, at: np.ndarray, op: int, report: Report
     ) -> None:
-        """Checks that a bulk copy of a thread may read bytes now, and notes that it does.
+        """Check that a bulk copy of a thread may read bytes, and note the reads.
 
         Args:
-            thread: who issues it.
-            copy: the copy's number, from 1.
+            thread: the thread that issues it.
+            copy: the number of the copy, from 1.
             at: positions in shared memory, one for each byte read.
-            op: the instruction's number.
-            report: takes what is wrong.
+            op: the number of the instruction.
+            report: reports violations.
         """
         self._check_async_read("bulk copy", slice(thread, thread + 1), at, report)
         self.bulk_reads[at] = copy
         self._bulk_readers[copy] = op
 
     def finished_bulk_read(self, thread: int, copy: int, at: np.ndarray) -> None:
-        """A thread knows that its bulk copy has read: from now on it counts as its own read."""
+        """Note that a thread has waited for its bulk copy: from now on its reads are those of the
+        thread."""
         mine = at[self.bulk_reads[at] == copy]
         self.bulk_reads[mine] = 0
         self.reader[mine] = thread
-        self.read_epoch[mine] = self._order.epoch[thread]
+        self.read_epoch[mine] = self._clocks.epoch[thread]
         self.read_in_bulk[mine] = True
         del self._bulk_readers[copy]
 
     def _check_async_read(self, name: str, threads: slice, at: np.ndarray, report: Report) -> None:
-        """Checks that an instruction that some threads issue may read bytes by the async proxy."""
+        """Check that an instruction of some threads may read bytes by the async proxy."""
         copying = self.copying[at]
         self._check_arrived(at, copying, report)
         written = self.written[at]
         if not written.all():
-            blank = ~written & ~copying
-            if blank.any():
-                self._report_blank(at, blank, report)
-        seen, proxied = self._order.horizon(threads)
+            unwritten = ~written & ~copying
+            if unwritten.any():
+                self._report_unwritten(at, unwritten, report)
+        seen, proxied = self._clocks.seen_by_all(threads)
         writer, epoch = self.writer[at], self.write_epoch[at]
-        hidden = (epoch > proxied[writer]) & written & ~copying
-        if hidden.any():
-            bulk = hidden & (writer >= self._order.threads)
+        unordered = (epoch > proxied[writer]) & written & ~copying
+        if unordered.any():
+            bulk = unordered & (writer >= self._clocks.threads)
             if bulk.any():
                 self._report_bulk(f"{name} reads", at, bulk, report)
-            if (hidden := hidden & ~bulk).any():
+            if (unordered := unordered & ~bulk).any():
                 barrier = self.barrier(np.array([threads.start]))
-                self._report_hidden(name, at, hidden, writer, epoch, seen, barrier, report)
+                self._report_unordered(name, at, unordered, writer, epoch, seen, barrier, report)
 
-    def _report_hidden(
+    def _report_unordered(
         self,
         name: str,
         at: np.ndarray,
-        hidden: np.ndarray,
+        unordered: np.ndarray,
         writer: np.ndarray,
         epoch: np.ndarray,
         seen: np.ndarray,
         barrier: str,
         report: Report,
     ) -> None:
-        """Says what is missing between ordinary writes and an asynchronous read."""
-        reads = f"{name} reads {self._where(at, hidden)}, which {self._wrote(at, hidden)} wrote"
-        apart = hidden & (epoch > seen[writer])
+        """Report an asynchronous read that does not happen after ordinary writes, or lacks a proxy
+        fence."""
+        writing_op = self._writing_op(at, unordered)
+        reads = f"{name} reads {self._where(at, unordered)}, which {writing_op} wrote"
+        apart = unordered & (epoch > seen[writer])
         if not apart.any():
             missing = "smem.fence (fence.proxy.async) is missing between the write and the"
-            report(Kind.UNFENCED, f"{reads}: {missing} {name}")
-        elif (epoch <= self._order.proxied[writer, writer])[apart].all():
-            report(Kind.RACE, f"{reads}: {barrier} is missing after smem.fence")
+            report(ViolationKind.UNFENCED, f"{reads}: {missing} {name}")
+        elif (epoch <= self._clocks.proxied[writer, writer])[apart].all():
+            report(ViolationKind.RACE, f"{reads}: {barrier} is missing after smem.fence")
         else:
             missing = f"smem.fence (fence.proxy.async) and {barrier} are missing between them"
-            report(Kind.UNFENCED, f"{reads}: {missing}")
+            report(ViolationKind.UNFENCED, f"{reads}: {missing}")
 
     def _check_arrived(self, rows: np.ndarray, copying: np.ndarray, report: Report) -> None:
         if copying.any():
             report(
-                Kind.COPY_IN_FLIGHT,
-                f"reads {self._where(rows, copying)}, which {self._wrote(rows, copying, True)} may "
+                ViolationKind.COPY_IN_FLIGHT,
+                f"reads {self._where(rows, copying)}, which {self._writing_op(rows, copying, True)} may "
                 "not have copied yet: smem.copy_commit and smem.copy_wait (cp.async.commit_group, "
                 "cp.async.wait_group), then smem.fence and gpu.barrier, are missing before it",
             )
 
-    def _report_blank(self, rows: np.ndarray, blank: np.ndarray, report: Report) -> None:
+    def _report_unwritten(self, rows: np.ndarray, unwritten: np.ndarray, report: Report) -> None:
         report(
-            Kind.UNINITIALISED,
-            f"reads {self._where(rows, blank)} of shared memory, which nothing has written",
+            ViolationKind.UNINITIALISED,
+            f"reads {self._where(rows, unwritten)} of shared memory, which nothing has written",
         )

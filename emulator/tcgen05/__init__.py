@@ -1,1 +1,1 @@
-"""`tcgen05`, tensor memory and the matrix products of single threads (PTX ISA 9.7.16)."""
+"""`tcgen05`: tensor memory, and the mma that single threads issue (PTX ISA 9.7.16)."""

@@ -1,48 +1,48 @@
-"""One `tcgen05.cp` of a thread: bytes of shared memory by a descriptor, to cells of tensor memory."""
+"""Execution of a `tcgen05.cp`: from shared memory, by a descriptor, to cells of tensor memory."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..cta import Cta
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP
+from ..tensor_core.operand_reads import bytes_read
 from ..tensor_core.operands import matrix_bytes
-from ..tensor_core.reads import bytes_read
 from .descriptors import UnknownInstruction, matrix
-from .order import of_cluster
-from .pairs import blocks_of
-from .tensor_memory import LANES, Cells, of_block, split, wrong
+from .pairs import ctas_of
+from .tcgen05_clocks import of_cluster
+from .tensor_memory import LANES, Cells, of_cta, report_misuse, split
 
-#: Bytes that each row of shape 32x128b has.
+#: Bytes of a row of shape 32x128b.
 _ROW_BYTES = 16
 
 
 def execute(
     convergent: ConvergentThreads, row: int, address: int, descriptor: int, group: int
 ) -> None:
-    """Copies 32 rows of 16 bytes to the lanes of each quarter of tensor memory (shape 32x128b with
-    warpx4); the cells are in flight. Of a pair, each block copies from its shared to its tensor memory.
+    """Copy 32 rows of 16 bytes to the 32 lanes of each quarter of tensor memory (shape 32x128b, warpx4).
+
+    The cells are in flight. With a CTA pair, each CTA copies from its shared to its tensor memory.
 
     Args:
         convergent: the threads.
-        row: which of them issues it.
-        address: of the first cell.
-        descriptor: of the rows: without swizzle, so that 8 of them lie densely, and SBO after that the
-            next 8.
-        group: how many blocks copy.
+        row: the index among them of the thread that issues it.
+        address: of the first cell in tensor memory.
+        descriptor: of the rows, without swizzle: groups of 8 contiguous rows, SBO bytes apart.
+        group: number of CTAs that copy.
 
     Raises:
-        Stop: if the descriptor is none, or leads out of shared memory, or the cells are not there, which
-            is reported.
+        Stop: if the descriptor is invalid, rows are outside of shared memory, or the cells are not
+            allocated; this is reported.
         UnknownInstruction: if the rows are swizzled.
     """
     try:
         found = matrix(descriptor, False, 1)
     except ValueError as error:
-        message = f"has a descriptor that is none: {error}"
-        convergent.block.report_at(convergent, Kind.DESCRIPTOR, message)
+        message = f"has an invalid descriptor: {error}"
+        convergent.cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
         raise Stop from None
     if found.width > _ROW_BYTES:
         raise UnknownInstruction("copies rows that are swizzled")
@@ -50,27 +50,29 @@ def execute(
     at = bytes_read(convergent, "rows", source, 1)
     lane, column = split(address)
     if lane:
-        wrong(convergent, f"copies to lane {lane} of tensor memory; expected 0 for shape 32x128b")
+        report_misuse(
+            convergent, f"copies to lane {lane} of tensor memory; expected 0 for shape 32x128b"
+        )
     cells = Cells(*np.ix_(np.arange(LANES), column + np.arange(_ROW_BYTES // 4)))
-    for block in blocks_of(convergent, group):
-        _copy(convergent, block, int(convergent.threads[row]), source, at, cells)
+    for cta in ctas_of(convergent, group):
+        _copy(convergent, cta, int(convergent.threads[row]), source, at, cells)
 
 
 def _copy(
     convergent: ConvergentThreads,
-    block: ThreadBlock,
+    cta: Cta,
     thread: int,
     source: np.ndarray,
     at: np.ndarray,
     cells: Cells,
 ) -> None:
-    """Copies what a block has at addresses, `source`, and so at positions, `at`, to its cells."""
-    column, number = of_cluster(block.cluster).column(thread), convergent.current.number
-    report, memory = block.reporter(convergent), of_block(block)
-    block.shadow.check_tensor_read("tcgen05.cp", thread, column, at, number, report)
+    """Copy from `source`, addresses in shared memory with the offsets `at`, to cells of the same CTA."""
+    column, number = of_cluster(cta.cluster).column(thread), convergent.current.number
+    report, memory = cta.reporter(convergent), of_cta(cta)
+    cta.shadow.check_tcgen05_read("tcgen05.cp", thread, column, at, number, report)
     memory.check_allocated(convergent, cells, "writes")
-    if block is not convergent.block:
-        block.note_sent(convergent, column)
-    memory.shadow.copy(convergent, thread, cells)
-    words = block.shared.load(source, 1)[..., 0].view(np.uint32)
+    if cta is not convergent.cta:
+        cta.note_incoming(convergent, column)
+    memory.shadow.cp(convergent, thread, cells)
+    words = cta.shared.load(source, 1)[..., 0].view(np.uint32)
     memory.data[cells.lanes, cells.columns] = np.tile(words, (LANES // WARP, 1))

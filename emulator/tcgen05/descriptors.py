@@ -1,7 +1,6 @@
-"""The descriptors of `tcgen05.mma`, as PTX ISA 9.7.16.4 has them.
+"""The descriptors of `tcgen05.mma` (PTX ISA 9.7.16.4).
 
-They are written down here anew and know nothing of layouts, so that those they check cannot be wrong in
-the same way.
+These decoders do not use the code of layouts, so that an error in the encoders cannot repeat here.
 """
 
 from __future__ import annotations
@@ -10,24 +9,24 @@ from dataclasses import dataclass
 
 from ..tensor_core.multiplicands import Multiplicand
 from ..tensor_core.operands import K_BYTES, LONG_K_BYTES, Matrix
-from .narrow_floats import TENSOR_MULTIPLICANDS
+from .narrow_floats import TCGEN05_MULTIPLICANDS
 
-#: What the mode of swizzling holds: what it swizzles within, and what it moves as a whole, in bytes.
+#: The width and the unit of each swizzling mode, in bytes.
 _SWIZZLES = {0: (16, 16), 1: (128, 32), 2: (128, 16), 4: (64, 16), 6: (32, 16)}
 
-#: Bits of a shared memory descriptor that are 0: those of no field.
+#: Bits of a shared memory descriptor that belong to no field and must be 0.
 _ZERO = 3 << 14 | 3 << 30 | 0xFF << 53
 
-#: The bit by which the leading dimension is an address, which is for a K of 48 bytes.
+#: The bit for an absolute leading dimension, which is an address; only for a K of 48 bytes.
 _ABSOLUTE = 1 << 52
 
-#: Bits of an instruction descriptor that are 0 in the kinds below.
+#: Bits of an instruction descriptor that must be 0 for the kinds below.
 _ZERO_OF_INSTRUCTION = 1 << 6 | 1 << 23 | 7 << 29
 
-#: The floats of 8 bits and fewer by their codes; the narrow ones are padded.
+#: Float types of at most 8 bits, by their codes; those of 4 and 6 bits are padded.
 FLOATS_OF_8 = {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}
 
-#: For each kind, the types of A and B by their codes.
+#: For each kind, the types of A and B, by their codes.
 _TYPES = {
     "f16": {0: "f16", 1: "bf16"},
     "tf32": {2: "tf32"},
@@ -35,7 +34,7 @@ _TYPES = {
     "i8": {0: "u8", 1: "s8"},
 }
 
-#: For each kind, the types of D by their codes.
+#: For each kind, the types of D, by their codes.
 _ACCUMULATORS = {
     "f16": {0: "f16", 1: "f32"},
     "tf32": {1: "f32"},
@@ -49,17 +48,18 @@ _MAX_N = 256
 
 
 class UnknownInstruction(Exception):
-    """An instruction that the hardware has, but the emulator does not know."""
+    """An instruction of the hardware that the emulator does not support."""
 
 
 @dataclass(frozen=True)
 class Scales:
-    """How an instruction scales blocks.
+    """The block scaling of an instruction.
 
     Attributes:
-        block: elements along K that share a factor.
-        factors: their type, "ue8m0" or "ue4m3".
-        a_first, b_first: the byte of a word in which the first factor of A is, and of B.
+        block: elements along K that share a scale factor.
+        factors: the type of scale factors, "ue8m0" or "ue4m3".
+        a_first, b_first: the byte of a word that is the first factor of A, and of B (the scale factor
+            data IDs).
     """
 
     block: int
@@ -70,17 +70,17 @@ class Scales:
 
 @dataclass(frozen=True)
 class Instruction:
-    """What an instruction descriptor says.
+    """A decoded instruction descriptor.
 
     Attributes:
         m, n: rows and columns of D.
-        a, b: the types of A and B.
+        a, b: the element types of A and B.
         accumulator: the type of D, "f32", "f16" or "s32".
         a_mn_major, b_mn_major: whether A is M-major, B is N-major.
         a_sign, b_sign: 1, or -1 to negate.
-        saturates: whether integer sums stay within 32 bits.
-        k_bytes: bytes of K that it reads of each row.
-        scales: how it scales blocks; None of a kind that does not.
+        saturates: whether integer sums saturate to 32 bits.
+        k_bytes: bytes along K that it reads of each row.
+        scales: the block scaling; None for a kind without it.
     """
 
     m: int
@@ -98,28 +98,30 @@ class Instruction:
 
 
 def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
-    """What the 32 bits of an instruction descriptor say.
+    """Decode the 32 bits of an instruction descriptor.
 
     Args:
         bits: the descriptor.
-        kind: the instruction's, of `KINDS`.
-        group: how many blocks multiply together, 1 or 2.
+        kind: of the instruction, one of `KINDS`.
+        group: number of CTAs of the instruction (`cta_group`), 1 or 2.
 
     Raises:
-        ValueError: if no instruction of that kind is that.
-        UnknownInstruction: if the emulator does not know it.
+        ValueError: if it is invalid for the kind.
+        UnknownInstruction: if the emulator does not support the instruction.
     """
     if bits & _ZERO_OF_INSTRUCTION:
         raise ValueError(
-            f"{bits:#010x} sets bits {bits & _ZERO_OF_INSTRUCTION:#010x}, which kind::{kind} has not"
+            f"{bits:#010x} sets bits {bits & _ZERO_OF_INSTRUCTION:#010x}, which kind::{kind} does not "
+            "have"
         )
     if bits & 7:
         raise UnknownInstruction("is sparse")
     types = _TYPES[kind]
     a, b = (
-        meant(f"the type of {name}", bits >> at & 7, types) for name, at in (("A", 7), ("B", 10))
+        decode_field(f"the type of {name}", bits >> at & 7, types)
+        for name, at in (("A", 7), ("B", 10))
     )
-    accumulator = meant("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
+    accumulator = decode_field("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
     if kind == "f16" and a != b:
         raise UnknownInstruction(f"multiplies {a} by {b}")
     if accumulator == "f16" and a == "bf16":
@@ -132,16 +134,16 @@ def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
     if negates and kind == "i8":
         raise ValueError(f"it negates, which kind::{kind} does not")
     m, n = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3
-    a_mn_major, b_mn_major = majors(bits, a, b)
+    a_mn_major, b_mn_major = decode_majorness(bits, a, b)
     if m not in (64 * group, 128 * group):
         raise ValueError(f"M is {m}; expected {64 * group} or {128 * group}")
-    eight_bits = TENSOR_MULTIPLICANDS[b].dtype.itemsize == 1
+    eight_bits = TCGEN05_MULTIPLICANDS[b].dtype.itemsize == 1
     check_n(n, kind == "i8", b_mn_major and eight_bits, group)
     return Instruction(
         m,
         n,
-        TENSOR_MULTIPLICANDS[a],
-        TENSOR_MULTIPLICANDS[b],
+        TCGEN05_MULTIPLICANDS[a],
+        TCGEN05_MULTIPLICANDS[b],
         accumulator,
         a_mn_major,
         b_mn_major,
@@ -151,42 +153,42 @@ def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
     )
 
 
-def meant(what: str, code: int, codes: dict[int, str]) -> str:
-    """What a field's code means."""
+def decode_field(what: str, code: int, codes: dict[int, str]) -> str:
+    """Return the value that the code of a field stands for."""
     if code not in codes:
-        known = ", ".join(f"{its} ({meaning})" for its, meaning in codes.items())
+        known = ", ".join(f"{each} ({value})" for each, value in codes.items())
         raise ValueError(f"{what} is {code}; expected {known}")
     return codes[code]
 
 
-def majors(bits: int, a: str, b: str) -> tuple[bool, bool]:
-    """Whether A is M-major, and B N-major."""
+def decode_majorness(bits: int, a: str, b: str) -> tuple[bool, bool]:
+    """Return whether A is M-major, and whether B is N-major."""
     found = bool(bits >> 15 & 1), bool(bits >> 16 & 1)
     for name, type_, letter, mn_major in zip("AB", (a, b), "MN", found, strict=True):
-        if mn_major and TENSOR_MULTIPLICANDS[type_].is_padded:
+        if mn_major and TCGEN05_MULTIPLICANDS[type_].is_padded:
             raise UnknownInstruction(f"has an {letter}-major {name} of {type_}")
     return found
 
 
 def check_n(n: int, integers: bool, bytes_n_major: bool, group: int) -> None:
-    """Checks N (9.7.16.2.1): it counts by 8, of integers by 16 beyond 32, and by 16 if B is of 8 bits and
-    N-major (9.7.16.10.3); of two blocks by twice as many, and always so of integers."""
+    """Check N (9.7.16.2.1). N is a multiple of 8; of 16 for integers beyond 32, and if B has 8 bits and
+    is N-major (9.7.16.10.3). With two CTAs it is a multiple of twice that, and of 32 for all integers."""
     step = group * (16 if bytes_n_major or (integers and (n > 32 or group == 2)) else 8)
     if n % step or not step <= n <= _MAX_N:
         raise ValueError(f"N is {n}; expected a multiple of {step} from {step} to {_MAX_N}")
 
 
 def matrix(bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES) -> Matrix:
-    """The operand that the 64 bits of a shared memory descriptor say.
+    """Decode the 64 bits of a shared memory descriptor.
 
     Args:
         bits: the descriptor.
-        mn_major: whether the operand is M- or N-major.
+        mn_major: whether the operand is M- or N-major, not K-major.
         size: bytes of an element.
-        k_bytes: bytes of K that are read of each row.
+        k_bytes: bytes along K that are read of each row.
 
     Raises:
-        ValueError: if it is none, or swizzles as the operand cannot be.
+        ValueError: if it is invalid, or its swizzle does not fit the operand.
     """
     zero = _ZERO if k_bytes == LONG_K_BYTES else _ZERO | _ABSOLUTE
     if bits & zero:
@@ -202,8 +204,8 @@ def matrix(bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES) -> Matr
     if (unit == 32) != (mn_major and size == 4):
         major = "M- or N-major" if mn_major else "K-major"
         raise ValueError(
-            f"{bits:#018x} swizzles by mode {mode}, but is {major} of {size} bytes; mode 1 is for what "
-            "is M- or N-major of 4 bytes, and nothing else is"
+            f"{bits:#018x} swizzles by mode {mode}, but is {major} of {size} bytes; mode 1 is for "
+            "M- or N-major elements of 4 bytes, which take no other mode"
         )
     base_offset = bits >> 49 & 7
     if base_offset and mode == 0:
@@ -224,6 +226,6 @@ def matrix(bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES) -> Matr
     if k_bytes == LONG_K_BYTES and mode and not absolute and start % width + k_bytes > width:
         raise ValueError(
             f"{bits:#018x} has rows of {k_bytes} bytes that begin {start % width} bytes into {width}; "
-            "beyond them they go on only where the leading dimension is absolute"
+            "rows continue beyond that only with an absolute leading dimension"
         )
     return Matrix(start, lbo, sbo, base_offset, width, unit, absolute)

@@ -1,4 +1,4 @@
-"""One `tcgen05.mma` of a thread: bytes by the descriptors, products, cells of tensor memory."""
+"""Execution of a `tcgen05.mma`: operand reads, arithmetic, cells of tensor memory."""
 
 from __future__ import annotations
 
@@ -7,31 +7,32 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..cta import Cta
+from ..errors import Stop, ViolationKind
 from ..tensor_core.arithmetic import ACCUMULATORS, multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import UNIT_BYTES, Multiplicand
+from ..tensor_core.operand_reads import bytes_read, numbers_at
 from ..tensor_core.operands import K_BYTES, matrix_bytes
-from ..tensor_core.reads import bytes_read, numbers_at
 from .descriptors import Instruction, UnknownInstruction, instruction, matrix
-from .order import of_cluster
-from .pairs import blocks_of
+from .pairs import ctas_of
 from .scaled_instructions import scaled_instruction
 from .scales import SCALED, scaled
-from .tensor_memory import LANES, Cells, TensorMemory, of_block, split, wrong
+from .tcgen05_clocks import of_cluster
+from .tensor_memory import LANES, Cells, TensorMemory, of_cta, report_misuse, split
 
-#: Lanes that D takes of 16 rows if M is 64 (9.7.16.10.5, layout F), and if it is 128 (layout D).
+#: Distance in lanes of two groups of 16 rows of D, for M of 64 (9.7.16.10.5, layout F) and 128 (layout
+#: D).
 _LANES_OF_16_ROWS = {64: 32, 128: 16}
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """What an instruction that scales blocks says of it beside its descriptor.
+    """The operands of block scaling that are not in the instruction descriptor.
 
     Attributes:
-        block: elements along K that share a factor.
-        a, b: the addresses in tensor memory of the factors of A and of B.
+        block: elements along K that share a scale factor.
+        a, b: the addresses in tensor memory of the scale factors of A and B.
     """
 
     block: int
@@ -51,109 +52,112 @@ def execute(
     group: int,
     scaling: Scaling | None = None,
 ) -> None:
-    """Multiplies; D's cells are in flight.
+    """Execute the instruction. The cells of D are in flight.
 
-    Of a pair, each block has its rows of A and of D, and its columns of B.
+    In a CTA pair, each CTA has its rows of A and of D, and its columns of B.
 
     Args:
         convergent: the threads.
-        row: which of them issues it.
-        kind: the instruction's kind.
-        d: the address of D.
+        row: the index among them of the thread that issues it.
+        kind: of the instruction.
+        d: the address of D in tensor memory.
         a: the descriptor of A, and False; or its address in tensor memory, and True.
         b: the descriptor of B.
-        descriptor: the instruction's.
-        adds: whether it adds to D.
-        group: how many blocks multiply together.
-        scaling: how blocks are scaled, if the kind does.
+        descriptor: the instruction descriptor.
+        adds: enable-input-d: whether D is added.
+        group: number of CTAs of the instruction, 1 or 2.
+        scaling: the operands of block scaling; None for a kind without it.
 
     Raises:
-        Stop: if a descriptor is none, or leads out of shared memory, or D is where it cannot be, or
-            there is no second block, which is reported.
-        UnknownInstruction: if the emulator does not know it.
+        Stop: if a descriptor is invalid, an operand is outside of shared memory, D is at an invalid
+            address, or the CTA has no peer; this is reported.
+        UnknownInstruction: if the emulator does not support the instruction.
     """
     try:
         if scaling:
-            form = scaled_instruction(descriptor, kind, scaling.block, group)
+            decoded = scaled_instruction(descriptor, kind, scaling.block, group)
         else:
-            form = instruction(descriptor, kind, group)
+            decoded = instruction(descriptor, kind, group)
     except ValueError as error:
-        _refuse(convergent, f"has an instruction descriptor that is none: {error}")
-    blocks, thread = blocks_of(convergent, group), int(convergent.threads[row])
-    memories, cells = [of_block(block) for block in blocks], _cells_of_d(convergent, d, form, group)
+        _report_descriptor(convergent, f"has an invalid instruction descriptor: {error}")
+    ctas, thread = ctas_of(convergent, group), int(convergent.threads[row])
+    memories, cells = [of_cta(cta) for cta in ctas], _cells_of_d(convergent, d, decoded, group)
     for memory in memories:
         memory.check_allocated(convergent, cells, "writes")
-        if memory.block is not convergent.block:
-            memory.block.note_sent(convergent, of_cluster(convergent.block.cluster).column(thread))
+        if memory.cta is not convergent.cta:
+            memory.cta.note_incoming(convergent, of_cluster(convergent.cta.cluster).column(thread))
     if a[1]:
-        lefts = [_a_in_tensor_memory(convergent, m, thread, a[0], d, form, group) for m in memories]
+        a_numbers = [
+            _a_in_tensor_memory(convergent, m, thread, a[0], d, decoded, group) for m in memories
+        ]
     else:
-        given = "A", a[0], form.a, form.a_mn_major, form.m // group, form.k_bytes
-        lefts = [_operand(convergent, block, thread, *given) for block in blocks]
-    given = "B", b, form.b, form.b_mn_major, form.n // group, form.k_bytes
-    right = np.concatenate([_operand(convergent, block, thread, *given) for block in blocks])
-    for memory, left in zip(memories, lefts, strict=True):
-        factors = left, right
-        if scaling and form.scales:
+        given = "A", a[0], decoded.a, decoded.a_mn_major, decoded.m // group, decoded.k_bytes
+        a_numbers = [_operand(convergent, cta, thread, *given) for cta in ctas]
+    given = "B", b, decoded.b, decoded.b_mn_major, decoded.n // group, decoded.k_bytes
+    b_numbers = np.concatenate([_operand(convergent, cta, thread, *given) for cta in ctas])
+    for memory, a_of_cta in zip(memories, a_numbers, strict=True):
+        factors = a_of_cta, b_numbers
+        if scaling and decoded.scales:
             factors = (
-                scaled(convergent, memory, thread, "A", left, scaling.a, form.scales),
-                scaled(convergent, memory, thread, "B", right, scaling.b, form.scales),
+                scaled(convergent, memory, thread, "A", a_of_cta, scaling.a, decoded.scales),
+                scaled(convergent, memory, thread, "B", b_numbers, scaling.b, decoded.scales),
             )
-        memory.shadow.multiply(convergent, thread, cells, adds, (d, form.m, form.n))
-        at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[form.accumulator]
-        shape = form.m // group, form.n
+        memory.shadow.mma(convergent, thread, cells, adds, (d, decoded.m, decoded.n))
+        at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[decoded.accumulator]
+        shape = decoded.m // group, decoded.n
         c = _accumulators(memory.data[at], dtype) if adds else np.zeros(shape, dtype)
-        memory.data[at] = _words(_product(*factors, c, form))
+        memory.data[at] = _words(_multiply_add(*factors, c, decoded))
 
 
-def _product(a: np.ndarray, b: np.ndarray, c: np.ndarray, form: Instruction) -> np.ndarray:
-    """D of one block, of A, [m, k], and B, [n, k]. Where A has copies of its rows, [copies, m, k], each
-    is for as many columns."""
+def _multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray, decoded: Instruction) -> np.ndarray:
+    """Return D of one CTA, from A, [m, k], and B, [n, k]. If A has copies of its rows, [copies, m, k],
+    each copy multiplies an equal share of the columns."""
     if a.ndim == 3:
         halves = zip(a, np.split(b, len(a)), np.split(c, len(a), 1), strict=True)
-        return np.concatenate([_product(*half, form) for half in halves], 1)
-    left, right = a * form.a_sign, b.T * form.b_sign
-    if form.a.is_float:
-        types = (SCALED, SCALED) if form.scales else (form.a, form.b)
-        return multiply_add(left, right, c, types)
-    return multiply_add_integers(left, right, c, form.saturates)
+        return np.concatenate([_multiply_add(*half, decoded) for half in halves], 1)
+    a_of_cta, b_numbers = a * decoded.a_sign, b.T * decoded.b_sign
+    if decoded.a.is_float:
+        types = (SCALED, SCALED) if decoded.scales else (decoded.a, decoded.b)
+        return multiply_add(a_of_cta, b_numbers, c, types)
+    return multiply_add_integers(a_of_cta, b_numbers, c, decoded.saturates)
 
 
 def _accumulators(words: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """D's elements, each in a word of four bytes, the low half of it if that is enough."""
+    """Return the elements of D from words of four bytes; an element of two bytes is in the low half."""
     return words.astype(np.dtype(f"u{dtype.itemsize}")).view(dtype)
 
 
 def _words(elements: np.ndarray) -> np.ndarray:
-    """The inverse of `_accumulators`. What an upper half holds is not said: here it is all ones, so that
-    a kernel that looks at it is found out."""
+    """Return elements of D as words; the inverse of `_accumulators`. The ISA does not define the upper
+    half of a word of two bytes: it is all ones here, so that a kernel that uses it gives a wrong
+    result."""
     size = elements.dtype.itemsize
     return elements.view(np.dtype(f"u{size}")) | np.uint32(0xFFFF0000 if size == 2 else 0)
 
 
-def _refuse(convergent: ConvergentThreads, message: str) -> NoReturn:
-    convergent.block.report_at(convergent, Kind.DESCRIPTOR, message)
+def _report_descriptor(convergent: ConvergentThreads, message: str) -> NoReturn:
+    convergent.cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
     raise Stop
 
 
 def _cells_of_d(
-    convergent: ConvergentThreads, address: int, form: Instruction, group: int
+    convergent: ConvergentThreads, address: int, decoded: Instruction, group: int
 ) -> Cells:
-    """Where D is in each block: a row is a lane, a column is one; but of the 64 rows that each block
-    of a pair may have, the second half of the columns is on the other 64 lanes (layout B)."""
+    """Return the cells of D in each CTA. A row is a lane, and a column is a column of tensor memory. If
+    each CTA of a pair has 64 rows, the second half of the columns is on the other 64 lanes (layout B)."""
     lane, column = split(address)
-    lanes = (0, 16) if form.m == 64 else (0,)
+    lanes = (0, 16) if decoded.m == 64 else (0,)
     if lane not in lanes:
-        wrong(
+        report_misuse(
             convergent,
             f"has D at lane {lane} of tensor memory; expected {' or '.join(map(str, lanes))} if M is "
-            f"{form.m}",
+            f"{decoded.m}",
         )
-    rows = form.m // group
+    rows = decoded.m // group
     if group == 2 and rows == 64:
-        row, n = np.mgrid[:rows, : form.n]
-        return Cells(row + rows * (n // (form.n // 2)), column + n % (form.n // 2))
-    return _cells_of_rows(lane, column, rows, form.n)
+        row, n = np.mgrid[:rows, : decoded.n]
+        return Cells(row + rows * (n // (decoded.n // 2)), column + n % (decoded.n // 2))
+    return _cells_of_rows(lane, column, rows, decoded.n)
 
 
 def _cells_of_rows(lane: int, column: int, rows: int, columns: int) -> Cells:
@@ -168,33 +172,36 @@ def _a_in_tensor_memory(
     thread: int,
     address: int,
     d: int,
-    form: Instruction,
+    decoded: Instruction,
     group: int,
 ) -> np.ndarray:
-    """A's numbers in a block, [m, k]: each row on the lane of D's, K in columns of four bytes
-    (9.7.16.10.5). If a block of a pair has 64 rows, [2, 64, k]: they are on all lanes that D's are."""
+    """Read A from tensor memory of a CTA, [m, k], as numbers. Each row is on the lane of the same row
+    of D, and K is in columns of four bytes (9.7.16.10.5). If a CTA of a pair has 64 rows, A is on all
+    lanes of D: [2, 64, k]."""
     lane, column = split(address)
     if lane != split(d)[0]:
-        wrong(convergent, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}")
-    if form.a_mn_major:
-        _refuse(convergent, "has an A in tensor memory that is M-major")
-    if form.a.is_padded or form.k_bytes != K_BYTES:
+        report_misuse(
+            convergent, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}"
+        )
+    if decoded.a_mn_major:
+        _report_descriptor(convergent, "has an M-major A in tensor memory")
+    if decoded.a.is_padded or decoded.k_bytes != K_BYTES:
         raise UnknownInstruction(
             "has an A in tensor memory of less than 8 bits, or of 48 bytes along K"
         )
-    rows = LANES if group == 2 else form.m
+    rows = LANES if group == 2 else decoded.m
     cells = _cells_of_rows(lane, column, rows, K_BYTES // 4)
     memory.check_allocated(convergent, cells, "reads A from")
-    memory.shadow.take(convergent, thread, cells)
+    memory.shadow.mma_operand(convergent, thread, cells)
     words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
-    numbers = form.a.values(words.view(form.a.dtype))
-    own = form.m // group
-    return numbers if own == rows else numbers.reshape(rows // own, own, -1)
+    numbers = decoded.a.values(words.view(decoded.a.dtype))
+    rows_of_d = decoded.m // group
+    return numbers if rows_of_d == rows else numbers.reshape(rows // rows_of_d, rows_of_d, -1)
 
 
 def _operand(
     convergent: ConvergentThreads,
-    block: ThreadBlock,
+    cta: Cta,
     thread: int,
     name: str,
     descriptor: int,
@@ -203,16 +210,16 @@ def _operand(
     extent: int,
     k_bytes: int,
 ) -> np.ndarray:
-    """An operand's numbers, [m or n, k], as they are in a block's shared memory."""
+    """Read an operand from a CTA's shared memory, [m or n, k], as numbers."""
     size = type_.dtype.itemsize
     try:
         found = matrix(descriptor, mn_major, size, k_bytes)
     except ValueError as error:
-        _refuse(convergent, f"has a descriptor of {name} that is none: {error}")
+        _report_descriptor(convergent, f"has an invalid descriptor of {name}: {error}")
     address = matrix_bytes(found, size * 8, mn_major, extent, k_bytes)
     held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
     at = bytes_read(convergent, name, address[:, held], size)
-    column, number = of_cluster(block.cluster).column(thread), convergent.current.number
-    report = block.reporter(convergent)
-    block.shadow.check_tensor_read("tcgen05.mma", thread, column, at, number, report)
-    return numbers_at(block, address, type_)
+    column, number = of_cluster(cta.cluster).column(thread), convergent.current.number
+    report = cta.reporter(convergent)
+    cta.shadow.check_tcgen05_read("tcgen05.mma", thread, column, at, number, report)
+    return numbers_at(cta, address, type_)

@@ -1,7 +1,8 @@
-"""Floats of 4 and 6 bits, which `tcgen05` alone multiplies, as the emulator reads them.
+"""Float types of 4 and 6 bits, which only `tcgen05` multiplies.
 
-Sixteen of them lie bit after bit, low bits first, in the first of 16 bytes, and what they leave is
-padding (PTX ISA 9.7.16.3, `.b4x16_p64` and `.b6x16_p32`); or they fill bytes, two of 4 bits in each.
+Sixteen elements are packed, low bits first, into the first bytes of a unit of 16 bytes; the rest is
+padding (PTX ISA 9.7.16.3, `.b4x16_p64` and `.b6x16_p32`). The unpadded form has two elements of 4 bits
+in a byte.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from ..tensor_core.multiplicands import MULTIPLICANDS, UNIT_BYTES, Multiplicand
 
 @dataclass(frozen=True, kw_only=True)
 class NarrowFloat(Multiplicand):
-    """A type of A or B of less than a byte; `dtype` is that of the bytes.
+    """An element type of less than a byte; `dtype` is that of the bytes.
 
     Attributes:
-        float_dtype: NumPy's of its numbers, with a byte for each.
-        bits: of an element.
+        float_dtype: the NumPy dtype of the numbers, a byte for each.
+        bits: bits of an element.
         count: elements in 16 bytes.
     """
 
@@ -30,16 +31,16 @@ class NarrowFloat(Multiplicand):
 
     @property
     def held_bytes(self) -> int:
-        """Of 16 bytes, those that hold elements; the others are padding."""
+        """Bytes of each unit of 16 that hold elements; the others are padding."""
         return self.count * self.bits // 8
 
     @property
     def is_padded(self) -> bool:
-        """Whether there is padding."""
+        """Whether a unit has padding."""
         return self.held_bytes < UNIT_BYTES
 
     def values(self, raw: np.ndarray) -> np.ndarray:
-        """Elements as float64 of bytes, uint8[rows, bytes of K]."""
+        """Convert bytes, uint8[rows, bytes along K], to elements in float64."""
         held = raw.reshape(len(raw), -1, UNIT_BYTES)[..., : self.held_bytes]
         bits = np.unpackbits(held, axis=-1, bitorder="little")
         codes = np.packbits(bits.reshape(len(raw), -1, self.bits), axis=-1, bitorder="little")
@@ -53,8 +54,8 @@ def _narrow(k: int, smallest_exponent: int, dtype: type, bits: int, count: int) 
     )
 
 
-#: What `tcgen05` multiplies, by the ISA's names; of e2m1 the padded form, and that of two a byte.
-TENSOR_MULTIPLICANDS: dict[str, Multiplicand] = MULTIPLICANDS | {
+#: The element types of `tcgen05`, by their names in the ISA; e2m1 padded, and as two in a byte (e2m1x2).
+TCGEN05_MULTIPLICANDS: dict[str, Multiplicand] = MULTIPLICANDS | {
     "e2m3": _narrow(32, 0, ml_dtypes.float6_e2m3fn, 6, 16),
     "e3m2": _narrow(32, -2, ml_dtypes.float6_e3m2fn, 6, 16),
     "e2m1": _narrow(32, 0, ml_dtypes.float4_e2m1fn, 4, 16),

@@ -1,4 +1,4 @@
-"""nvvm: `tcgen05`, tensor memory and the products of single threads (PTX ISA 9.7.16)."""
+"""nvvm: ops of `tcgen05` (PTX ISA 9.7.16)."""
 
 from __future__ import annotations
 
@@ -8,57 +8,58 @@ from typing import Any
 import numpy as np
 
 from ..access import store
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..cta import Cta
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..rules.mbarriers import count_arrivals, known, located
+from ..rules.mbarriers import count_arrivals, mbarrier_addresses, mbarrier_at
 from ..types import is_pointer, shape_of, space_of
 from ..warps import full_warps
 from .cp import execute as copy
 from .descriptors import KINDS, UnknownInstruction
 from .fragments import SHAPES, cells_of, lanes_of
 from .mma import Scaling, execute
-from .order import of_cluster as tensor_order
 from .pairs import pair_of
-from .tensor_memory import Cells, TensorMemory, of_block, split, wrong
+from .tcgen05_clocks import of_cluster as tcgen05_clocks
+from .tensor_memory import Cells, TensorMemory, of_cta, report_misuse, split
 
 
 def group_of(op: Op, name: str = "group") -> int:
-    """How many blocks execute an op together, 1 or 2.
+    """Return the number of CTAs of an op (`cta_group`), 1 or 2.
 
     Raises:
-        EmulationError: if another op of the kernel has said something else.
+        EmulationError: if another op of the kernel has another number.
     """
     found = 2 if "cta_2" in op.text(name) else 1
-    op.agree("cta_group", str(found))
+    op.check_agrees("cta_group", str(found))
     return found
 
 
-def _one(convergent: ConvergentThreads, warp: int, value: np.ndarray, what: str) -> int:
-    """What all threads of a warp are given.
+def _uniform(convergent: ConvergentThreads, warp: int, value: np.ndarray, what: str) -> int:
+    """Return the operand of a warp, which must be the same for all its threads.
 
     Raises:
-        Stop: if they disagree, which is reported.
+        Stop: if it is not; this is reported.
     """
-    of_warp = convergent.spread(value)[convergent.lanes.threads // WARP == warp]
+    of_warp = convergent.broadcast(value)[convergent.lanes.threads // WARP == warp]
     if (of_warp != of_warp[0]).any():
-        wrong(convergent, f"has {what} that the threads of warp {warp} disagree on")
+        report_misuse(convergent, f"has {what} that the threads of warp {warp} disagree on")
     return int(of_warp[0])
 
 
 # -- allocation ------------------------------------------------------------------------------------
 
 
-def _alone(convergent: ConvergentThreads) -> int | None:
-    """The warp that a convergent is; None if it is several, which part: each may have to wait for itself."""
+def _single_warp(convergent: ConvergentThreads) -> int | None:
+    """Return the warp of convergent threads. If there are several, they diverge, since each may have to
+    wait for itself; return None."""
     warp, *others = full_warps(convergent)
     if not others:
         return int(warp)
     of_warp = convergent.lanes.threads // WARP
-    convergent.part(
+    convergent.diverge(
         [(convergent.lanes.where(of_warp == w), ConvergentThreads.repeat) for w in (warp, *others)]
     )
     return None
@@ -69,25 +70,25 @@ def _allocate(op: Op) -> Any:
     group, space = group_of(op), space_of(str(op.operand_types[0]))
 
     def step(convergent: ConvergentThreads, slot: Any, columns: Any) -> None:
-        warp = _alone(convergent)
+        warp = _single_warp(convergent)
         if warp is None:
             return
-        count = _one(convergent, warp, convergent.checked(columns), "a number of columns")
-        address = _one(convergent, warp, convergent.checked(slot), "an address")
+        count = _uniform(convergent, warp, convergent.checked(columns), "a number of columns")
+        address = _uniform(convergent, warp, convergent.checked(slot), "an address")
         start = (_allocated_by_pair if group == 2 else _allocated)(convergent, warp, count, address)
         if start is None:
             return
         raw = np.array([[start]], np.uint32).view(np.uint8)
         store(convergent, np.array([address]), space, raw, 4, convergent.lanes.threads[:1])
-        # All threads of the warp may read what was written (9.7.16.6.1), and no others.
-        convergent.block.order.synchronise(convergent.threads)
+        # The written address is visible to all threads of the warp (9.7.16.6.1), and to no others.
+        convergent.cta.clocks.synchronise(convergent.threads)
 
     return step
 
 
 def _allocated(convergent: ConvergentThreads, warp: int, count: int, address: int) -> int | None:
-    """The first of new columns; None if the warp has to wait until others are freed."""
-    memory = of_block(convergent.block)
+    """Return the first of the allocated columns; None if the warp waits until others are freed."""
+    memory = of_cta(convergent.cta)
     memory.check_allocate(convergent, count)
     start = memory.allocate(count)
     if start is None:
@@ -99,7 +100,7 @@ def _allocated(convergent: ConvergentThreads, warp: int, count: int, address: in
 def _allocated_by_pair(
     convergent: ConvergentThreads, warp: int, count: int, address: int
 ) -> int | None:
-    """As `_allocated`, of both blocks of a pair: the same columns, once a warp of each asks for them."""
+    """Like `_allocated` for a CTA pair: the same columns in both, once a warp of each executes the op."""
     pair = pair_of(convergent)
 
     def allocate() -> int:
@@ -107,11 +108,11 @@ def _allocated_by_pair(
         assert first is not None and first == second
         return first
 
-    return pair.together(
+    return pair.execute_together(
         convergent,
         warp,
         f"allocates {count} columns of tensor memory and has {address:#x} for their address",
-        lambda: of_block(convergent.block).check_allocate(convergent, count),
+        lambda: of_cta(convergent.cta).check_allocate(convergent, count),
         allocate,
         lambda: all(memory.has_room(count) for memory in pair.memories),
     )
@@ -122,23 +123,23 @@ def _free(op: Op) -> Any:
     group = group_of(op)
 
     def step(convergent: ConvergentThreads, address: Any, columns: Any) -> None:
-        warp = _alone(convergent)
+        warp = _single_warp(convergent)
         if warp is None:
             return
-        count = _one(convergent, warp, convergent.checked(columns), "a number of columns")
-        at = _one(convergent, warp, convergent.checked(address), "an address")
-        memory = of_block(convergent.block)
+        count = _uniform(convergent, warp, convergent.checked(columns), "a number of columns")
+        at = _uniform(convergent, warp, convergent.checked(address), "an address")
+        memory = of_cta(convergent.cta)
         if group == 1:
             memory.check_free(convergent, at, count)
             memory.free(at)
             return
         pair = pair_of(convergent)
-        pair.together(
+        pair.execute_together(
             convergent,
             warp,
             f"frees {count} columns of tensor memory at {at:#010x}",
             lambda: memory.check_free(convergent, at, count),
-            lambda: pair.each(lambda memory: memory.free(at)),
+            lambda: pair.for_each(lambda memory: memory.free(at)),
         )
 
     return step
@@ -149,22 +150,22 @@ def _relinquish(op: Op) -> Any:
     group = group_of(op)
 
     def step(convergent: ConvergentThreads) -> None:
-        warp = _alone(convergent)
+        warp = _single_warp(convergent)
         if warp is None:
             return
         if group == 1:
-            of_block(convergent.block).relinquish()
+            of_cta(convergent.cta).relinquish()
             return
         pair = pair_of(convergent)
         words = "gives up the right to allocate tensor memory"
-        pair.together(
-            convergent, warp, words, lambda: None, lambda: pair.each(TensorMemory.relinquish)
+        pair.execute_together(
+            convergent, warp, words, lambda: None, lambda: pair.for_each(TensorMemory.relinquish)
         )
 
     return step
 
 
-# -- products --------------------------------------------------------------------------------------
+# -- mma and cp ------------------------------------------------------------------------------------
 
 
 @executes("nvvm.tcgen05.mma", tracked=True)
@@ -175,27 +176,27 @@ def _multiply(op: Op) -> Any:
             f"is of kind {kind}, shifts A, or has a scale or a mask; the emulator knows plain ones of "
             f"{', '.join(KINDS)}"
         )
-    return _multiplies(op, kind, group)
+    return _mma_step(op, kind, group)
 
 
 @executes("nvvm.tcgen05.mma.block_scale", tracked=True)
 def _multiply_scaled(op: Op) -> Any:
     group, block = group_of(op, "ctaGroup"), 16 if _word(op, "blockScale") == "block16" else 32
-    return _multiplies(op, _word(op, "kind"), group, block)
+    return _mma_step(op, _word(op, "kind"), group, block)
 
 
 def _word(op: Op, name: str) -> str:
-    """What an attribute of an enumeration says; nothing if it is missing."""
+    """Return the keyword of an enumeration attribute; empty if it is missing."""
     return op.text(name).rsplit("<", 1)[-1].rstrip(">")
 
 
-def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
-    """What multiplies in `group` blocks of threads; `block` elements along K share a scale factor, if
-    that is given."""
+def _mma_step(op: Op, kind: str, group: int, block: int | None = None) -> Any:
+    """Return the step of an mma of `group` CTAs; `block` elements along K share a scale factor, if
+    given."""
     a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
-        columns = [convergent.spread(convergent.checked(value)) for value in operands]
+        columns = [convergent.broadcast(convergent.checked(value)) for value in operands]
         for row in range(convergent.lanes.count):
             d, a, b, descriptor, adds, *factors = (int(column[row]) for column in columns)
             left, scaling = (a, a_in_tensor_memory), Scaling(block, *factors) if block else None
@@ -209,13 +210,13 @@ def _multiplies(op: Op, kind: str, group: int, block: int | None = None) -> Any:
 
 @executes("nvvm.tcgen05.cp", tracked=True)
 def _copy(op: Op) -> Any:
-    group, said = group_of(op), (_word(op, "shape"), _word(op, "multicast"))
-    if said != ("shape_32x128b", "warpx4") or op.has("srcFormat"):
+    group, form = group_of(op), (_word(op, "shape"), _word(op, "multicast"))
+    if form != ("shape_32x128b", "warpx4") or op.has("srcFormat"):
         raise op.refuse("is not of shape 32x128b with warpx4, the one that the emulator knows")
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
         addresses, descriptors = (
-            convergent.spread(convergent.checked(value)) for value in operands
+            convergent.broadcast(convergent.checked(value)) for value in operands
         )
         for row in range(convergent.lanes.count):
             try:
@@ -231,35 +232,35 @@ def _commit(op: Op) -> Any:
     group_of(op)
 
     def step(convergent: ConvergentThreads, pointer: Any, mask: Any = None) -> None:
-        masks = None if mask is None else convergent.spread(convergent.checked(mask))
-        order = tensor_order(convergent.block.cluster)
-        for block, at, threads in located(op, convergent, pointer):
+        masks = None if mask is None else convergent.broadcast(convergent.checked(mask))
+        clocks = tcgen05_clocks(convergent.cta.cluster)
+        for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
             for thread in threads:
                 row = int(np.flatnonzero(convergent.threads == thread)[0])
-                blocks = [block] if masks is None else _named(convergent, int(masks[row]))
-                barriers = [(b, known(convergent, b, at, np.array([thread]))) for b in blocks]
+                ctas = [cta] if masks is None else _named(convergent, int(masks[row]))
+                barriers = [(b, mbarrier_at(convergent, b, at, np.array([thread]))) for b in ctas]
                 for other, _ in barriers:
-                    if other is not convergent.block:
-                        other.note_sent(convergent, int(thread))
-                passed = order.commit(int(thread))
+                    if other is not convergent.cta:
+                        other.note_incoming(convergent, int(thread))
+                released = clocks.commit(int(thread))
                 for _, barrier in barriers:
-                    barrier.release(*passed)
+                    barrier.release(*released)
                     count_arrivals(convergent, barrier, 1)
 
     return step
 
 
-def _named(convergent: ConvergentThreads, mask: int) -> list[ThreadBlock]:
-    """The blocks of the cluster whose ranks are the bits of a mask."""
-    blocks = convergent.block.cluster.blocks
-    if mask >> len(blocks):
-        convergent.block.report_at(
+def _named(convergent: ConvergentThreads, mask: int) -> list[Cta]:
+    """Return the CTAs of the cluster whose ranks are the bits of a mask."""
+    ctas = convergent.cta.cluster.ctas
+    if mask >> len(ctas):
+        convergent.cta.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
-            f"names block {mask.bit_length() - 1} of a cluster of {len(blocks)}",
+            ViolationKind.OUT_OF_BOUNDS,
+            f"names CTA {mask.bit_length() - 1} of a cluster of {len(ctas)}",
         )
         raise Stop
-    return [block for block in blocks if mask >> block.rank & 1]
+    return [cta for cta in ctas if mask >> cta.rank & 1]
 
 
 @executes("nvvm.tcgen05.fence")
@@ -268,9 +269,9 @@ def _fence(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads) -> None:
         if before:
-            of_block(convergent.block).shadow.fence_before(convergent.lanes.threads)
+            of_cta(convergent.cta).shadow.fence_before(convergent.lanes.threads)
         else:
-            tensor_order(convergent.block.cluster).fence_after(convergent.threads)
+            tcgen05_clocks(convergent.cta.cluster).fence_after(convergent.threads)
 
     return step
 
@@ -281,14 +282,14 @@ def _fence(op: Op) -> Any:
 @executes("nvvm.tcgen05.wait")
 def _wait(op: Op) -> Any:
     name = "ld" if "load" in op.text("kind") else "st"
-    return lambda convergent: of_block(convergent.block).shadow.wait(full_warps(convergent), name)
+    return lambda convergent: of_cta(convergent.cta).shadow.wait(full_warps(convergent), name)
 
 
 def _cells(
     op: Op, type_: Any, does: str
 ) -> Callable[[ConvergentThreads, Any], Iterator[tuple[int, Cells]]]:
-    """What a load or store needs: a function that gives the warps of a convergent, and the cells that the
-    registers of each warp's threads hold, [32 threads, registers]."""
+    """Return a function that yields, for each warp of convergent threads, the cells of its registers,
+    [32 threads, registers]."""
     shape = op.text("shape").rsplit("shape_", 1)[-1].rstrip(">")
     if shape not in SHAPES:
         raise op.refuse(f"is of shape {shape}; the emulator knows {', '.join(SHAPES)}")
@@ -298,11 +299,11 @@ def _cells(
     height = lanes_of(shape)
 
     def cells(convergent: ConvergentThreads, address: Any) -> Iterator[tuple[int, Cells]]:
-        addresses, memory = convergent.checked(address), of_block(convergent.block)
+        addresses, memory = convergent.checked(address), of_cta(convergent.cta)
         for warp in full_warps(convergent):
-            lane, column = split(_one(convergent, warp, addresses, "an address"))
+            lane, column = split(_uniform(convergent, warp, addresses, "an address"))
             if lane % height:
-                wrong(
+                report_misuse(
                     convergent,
                     f"{does} tensor memory from lane {lane} on; expected a multiple of {height} for "
                     f"shape {shape}",
@@ -320,7 +321,7 @@ def _load(op: Op) -> Any:
     cells = _cells(op, op.result_types[0], "reads")
 
     def step(convergent: ConvergentThreads, address: Any) -> np.ndarray:
-        memory, found = of_block(convergent.block), []
+        memory, found = of_cta(convergent.cta), []
         for warp, at in cells(convergent, address):
             memory.shadow.load(convergent, warp, at)
             found.append(memory.data[at.lanes, at.columns])
@@ -333,10 +334,10 @@ def _load(op: Op) -> Any:
 def _store(op: Op) -> Any:
     cells = _cells(op, op.operand_types[1], "writes")
     if len(op.operand_types) > 2:
-        raise op.refuse("has an offset, which shapes of one part have not")
+        raise op.refuse("has an offset, which these shapes do not take")
 
     def step(convergent: ConvergentThreads, address: Any, value: Any) -> None:
-        memory, values = of_block(convergent.block), convergent.spread(convergent.checked(value))
+        memory, values = of_cta(convergent.cta), convergent.broadcast(convergent.checked(value))
         rows = iter(values.reshape(-1, WARP, values.shape[1]))
         for warp, at in cells(convergent, address):
             memory.shadow.store(convergent, warp, at)

@@ -1,138 +1,138 @@
-"""The two blocks that execute `cta_group::2` together (PTX ISA 9.7.16.5): ranks 2i and 2i + 1."""
+"""CTA pairs, which execute `cta_group::2` (PTX ISA 9.7.16.5): the CTAs of ranks 2i and 2i + 1."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from .tensor_memory import TensorMemory, of_block, wrong
+from ..cta import Cta
+from .tensor_memory import TensorMemory, of_cta, report_misuse
 
-_KEY = "tensor pairs"
+_KEY = "CTA pairs"
 
 
 @dataclass
-class _Taking:
-    """A warp that takes part in an instruction of both blocks.
+class _Participant:
+    """A warp that participates in an instruction of both CTAs.
 
     Attributes:
-        warp: its number in its block.
-        said: what it gives to the instruction.
-        result: what the instruction gives; None until it is executed.
+        warp: its number in its CTA.
+        arguments: its operands of the instruction, for messages.
+        result: of the instruction; None until it is executed.
     """
 
     warp: int
-    said: str
+    arguments: str
     result: int | None = None
 
 
 @dataclass
-class Pair:
-    """Two blocks.
+class CtaPair:
+    """A CTA pair.
 
     Attributes:
-        blocks: by their rank.
-        taking: for each instruction by its name, who takes part, by the rank of the block.
+        ctas: by their rank.
+        participants: for the name of each instruction, the participating warps, by the rank of the CTA.
     """
 
-    blocks: tuple[ThreadBlock, ThreadBlock]
-    taking: dict[str, dict[int, _Taking]] = field(default_factory=dict)
+    ctas: tuple[Cta, Cta]
+    participants: dict[str, dict[int, _Participant]] = field(default_factory=dict)
 
     @property
     def memories(self) -> list[TensorMemory]:
-        """The tensor memory of each block."""
-        return [of_block(block) for block in self.blocks]
+        """The tensor memory of each CTA."""
+        return [of_cta(cta) for cta in self.ctas]
 
-    def each(self, do: Callable[[TensorMemory], None]) -> int:
-        """Does something to the tensor memory of each block; an instruction that gives nothing."""
+    def for_each(self, action: Callable[[TensorMemory], None]) -> int:
+        """Apply an action to the tensor memory of each CTA. Return 0, the result of the instruction."""
         for memory in self.memories:
-            do(memory)
+            action(memory)
         return 0
 
-    def together(
+    def execute_together(
         self,
         convergent: ConvergentThreads,
         warp: int,
-        said: str,
+        arguments: str,
         begin: Callable[[], None],
         execute: Callable[[], int],
         ready: Callable[[], bool] = lambda: True,
     ) -> int | None:
-        """What an instruction gives that a warp of each block executes; None if the warp has to wait
-        for that of the other block, and comes again.
+        """Execute an instruction that a warp of each CTA must execute. Return its result; None if the
+        warp waits for that of the peer CTA, and then executes the instruction again.
 
         Args:
             convergent: the threads.
-            warp: which of their warps takes part.
-            said: what it gives to the instruction, in words; both must say the same.
-            begin: is called once for each warp, when it takes part.
-            execute: is called once, when both do.
-            ready: whether it can be.
+            warp: the participating warp.
+            arguments: its operands, for messages; those of both warps must be equal.
+            begin: called once for each warp, when it participates.
+            execute: called once, when both participate.
+            ready: returns whether it can be executed.
 
         Raises:
-            Stop: if the warps say different things, which is reported.
+            Stop: if the operands differ; this is reported.
         """
         name = convergent.current.name
-        taking, rank = self.taking.setdefault(name, {}), convergent.block.rank
-        if rank not in taking:
+        participants, rank = self.participants.setdefault(name, {}), convergent.cta.rank
+        if rank not in participants:
             begin()
-            taking[rank] = _Taking(warp, said)
-        mine = taking[rank]
+            participants[rank] = _Participant(warp, arguments)
+        mine = participants[rank]
         if mine.warp != warp:
-            words = f"warp {mine.warp} of its block, which executes {name} before it"
-            convergent.wait(lambda: taking.get(rank) is not mine, words, again=True)
+            words = f"warp {mine.warp} of its CTA, which executes {name} before it"
+            convergent.wait(lambda: participants.get(rank) is not mine, words, again=True)
             return None
 
-        def both() -> _Taking | None:
-            other = taking.get(rank ^ 1)
+        def both() -> _Participant | None:
+            other = participants.get(rank ^ 1)
             return other if other and other.result is None and ready() else None
 
         other = both()
         if mine.result is None and other:
-            if other.said != said:
-                wrong(
+            if other.arguments != arguments:
+                report_misuse(
                     convergent,
-                    f"{said}, but the cluster's block {rank ^ 1} {other.said}; the blocks of a pair must "
-                    "do the same",
+                    f"{arguments}, but CTA {rank ^ 1} of the cluster {other.arguments}; the CTAs of a "
+                    "pair must do the same",
                 )
             mine.result = other.result = execute()
         if mine.result is None:
-            words = f"the cluster's block {rank ^ 1}, which must execute {name} with it"
-            if rank ^ 1 in taking:
+            words = f"CTA {rank ^ 1} of the cluster, which must execute {name} with it"
+            if rank ^ 1 in participants:
                 words = "columns of tensor memory to be freed"
             convergent.wait(
                 lambda: mine.result is not None or both() is not None, words, again=True
             )
             return None
-        del taking[rank]
+        del participants[rank]
         return mine.result
 
 
-def pair_of(convergent: ConvergentThreads) -> Pair:
-    """The pair that a convergent's block belongs to.
+def pair_of(convergent: ConvergentThreads) -> CtaPair:
+    """Return the CTA pair of convergent threads.
 
     Raises:
-        Stop: if the block is alone, which is reported.
+        Stop: if the CTA has no peer; this is reported.
     """
-    cluster, rank = convergent.block.cluster, convergent.block.rank
+    cluster, rank = convergent.cta.cluster, convergent.cta.rank
     even = rank & ~1
-    blocks = cluster.blocks[even : even + 2]
-    if len(blocks) < 2:
-        wrong(
+    ctas = cluster.ctas[even : even + 2]
+    if len(ctas) < 2:
+        report_misuse(
             convergent,
-            f"is of a pair of blocks, but block {rank} of a cluster of {len(cluster.blocks)} is in none; "
-            "expected a cluster of an even number of blocks",
+            f"has cta_group::2, but CTA {rank} of a cluster of {len(cluster.ctas)} has no peer CTA; "
+            "expected a cluster of an even number of CTAs",
         )
-    return cluster.state.setdefault(_KEY, {}).setdefault(even, Pair((blocks[0], blocks[1])))
+    return cluster.state.setdefault(_KEY, {}).setdefault(even, CtaPair((ctas[0], ctas[1])))
 
 
-def blocks_of(convergent: ConvergentThreads, group: int) -> tuple[ThreadBlock, ...]:
-    """The blocks that an instruction of a group of one block, or two, concerns, by their rank.
+def ctas_of(convergent: ConvergentThreads, group: int) -> tuple[Cta, ...]:
+    """Return the CTAs of an instruction of `group` CTAs, by rank.
 
     Raises:
-        Stop: if the cluster has no second, which is reported.
+        Stop: if the CTA has no peer; this is reported.
     """
     if group == 1:
-        return (convergent.block,)
-    return pair_of(convergent).blocks
+        return (convergent.cta,)
+    return pair_of(convergent).ctas

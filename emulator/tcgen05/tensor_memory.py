@@ -1,4 +1,4 @@
-"""A block's tensor memory: its cells, and who may use which of them (PTX ISA 9.7.16.1)."""
+"""Tensor memory of a CTA: its cells, allocation, and checks of access (PTX ISA 9.7.16.1)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..cta import Cta
+from ..errors import Stop, ViolationKind
 from ..lanes import WARP
-from .shadow import TensorShadow
+from .tensor_memory_shadow import TensorMemoryShadow
 
 LANES = 128
 COLUMNS = 512
 
-#: The fewest columns that can be allocated.
+#: The smallest allocation, in columns.
 _LEAST = 32
 
 _KEY = "tensor memory"
@@ -24,10 +24,10 @@ _KEY = "tensor memory"
 
 @dataclass(frozen=True)
 class Cells:
-    """Some cells, as an instruction accesses them.
+    """The cells that an instruction accesses.
 
     Attributes:
-        lanes, columns: arrays that together index cells.
+        lanes, columns: integer arrays that together index the cells.
     """
 
     lanes: np.ndarray
@@ -39,62 +39,64 @@ class Cells:
 
 
 class TensorMemory:
-    """The tensor memory of a block.
+    """The tensor memory of a CTA.
 
     Attributes:
-        block: the block.
+        cta: its CTA.
         data: uint32[lanes, columns].
-        shadow: the history of each cell.
-        allocated: columns of each allocation by its first column.
-        smallest: columns of the smallest allocation so far.
-        relinquished: whether the block has given up the right to allocate.
+        shadow: the access history of each cell.
+        allocated: number of columns of each allocation, by its first column.
+        smallest: number of columns of the smallest allocation so far.
+        relinquished: whether `relinquish_alloc_permit` has been executed.
     """
 
-    def __init__(self, block: ThreadBlock) -> None:
-        self.block, self.data = block, np.zeros((LANES, COLUMNS), np.uint32)
-        self.shadow = TensorShadow(block, self.data.shape)
+    def __init__(self, cta: Cta) -> None:
+        self.cta, self.data = cta, np.zeros((LANES, COLUMNS), np.uint32)
+        self.shadow = TensorMemoryShadow(cta, self.data.shape)
         self.allocated: dict[int, int] = {}
         self.smallest = COLUMNS
         self.relinquished = False
-        block.at_exit.append(self._check_freed)
+        cta.at_exit.append(self._check_freed)
 
     # -- allocation --------------------------------------------------------------------------------
 
     def check_allocate(self, convergent: ConvergentThreads, count: int) -> None:
-        """Checks that the block may allocate so many columns.
+        """Check that the CTA may allocate a number of columns.
 
         Raises:
-            Stop: if a block cannot allocate that, which is reported.
+            Stop: if it may not; this is reported.
         """
         if count & count - 1 or not _LEAST <= count <= COLUMNS:
-            wrong(
+            report_misuse(
                 convergent,
                 f"allocates {count} columns of tensor memory; expected a power of two from {_LEAST} to "
                 f"{COLUMNS}",
             )
         if self.relinquished:
-            wrong(convergent, "allocates tensor memory after tcgen05.relinquish_alloc_permit")
+            report_misuse(
+                convergent, "allocates tensor memory after tcgen05.relinquish_alloc_permit"
+            )
         if count > self.smallest:
-            wrong(
+            report_misuse(
                 convergent,
-                f"allocates {count} columns of tensor memory after {self.smallest}; a block's "
+                f"allocates {count} columns of tensor memory after {self.smallest}; a CTA's "
                 "allocations must not grow",
             )
 
     def allocate(self, count: int) -> int | None:
-        """The first column of a new allocation; None if there is no room before another is freed.
+        """Allocate columns. Return the first; None if there is no room until others are freed.
 
-        Which columns the hardware takes is not said. These are the last ones, so that a kernel that
-        does not look at the address it is given is found out.
+        The ISA does not define which columns are allocated. Here they are the last free ones, so that a
+        kernel that does not use the returned address fails.
         """
         start = self._room(count)
         if start is not None:
             self.allocated[start], self.smallest = count, count
-            self.shadow.forget(slice(start, start + count))
+            self.shadow.reset(slice(start, start + count))
         return start
 
     def has_room(self, count: int) -> bool:
-        """Whether so many columns can be allocated."""
+        """Whether a number of columns can be allocated now."""
         return self._room(count) is not None
 
     def _room(self, count: int) -> int | None:
@@ -102,27 +104,27 @@ class TensorMemory:
         return int(np.flatnonzero(free)[-1]) * count if free.any() else None
 
     def check_free(self, convergent: ConvergentThreads, address: int, count: int) -> None:
-        """Checks that threads of the block may free columns.
+        """Check that threads of the CTA may free columns.
 
         Raises:
-            Stop: if none of that address and number are allocated, which is reported.
+            Stop: if the address and the number are not those of an allocation; this is reported.
         """
         lane, start = split(address)
         if lane or self.allocated.get(start) != count:
-            wrong(
+            report_misuse(
                 convergent,
-                f"frees {count} columns of tensor memory at {address:#010x}; allocated "
+                f"frees {count} columns of tensor memory at {address:#010x}; allocated: "
                 f"{self._allocations()}",
             )
         cells = Cells(*np.ix_(np.arange(LANES), np.arange(start, start + count)))
         self.shadow.check_free(convergent, cells)
 
     def free(self, address: int) -> None:
-        """Ends the allocation at an address."""
+        """Free the allocation at an address."""
         del self.allocated[split(address)[1]]
 
     def relinquish(self) -> None:
-        """The block gives up the right to allocate."""
+        """`relinquish_alloc_permit`: the CTA allocates no more."""
         self.relinquished = True
 
     def _is_allocated(self) -> np.ndarray:
@@ -133,63 +135,63 @@ class TensorMemory:
 
     def _allocations(self) -> str:
         spans = [f"{start} to {start + n - 1}" for start, n in sorted(self.allocated.items())]
-        return f"are columns {', '.join(spans)}" if spans else "is nothing"
+        return f"columns {', '.join(spans)}" if spans else "none"
 
     def _check_freed(self, convergent: ConvergentThreads) -> None:
-        """Checks, when the last thread returns, that nothing is allocated."""
+        """Check, when the last thread returns, that nothing is allocated."""
         if self.allocated:
-            convergent.block.report_at(
+            convergent.cta.report_at(
                 convergent,
-                Kind.TENSOR_MEMORY,
-                f"the last thread{self.block.named} returns, but of tensor memory there "
-                f"{self._allocations()} allocated: tcgen05.dealloc is missing before it",
+                ViolationKind.TENSOR_MEMORY,
+                f"the last thread{self.cta.label} returns, but {self._allocations()} of tensor memory "
+                "are still allocated: tcgen05.dealloc is missing before it",
             )
 
     # -- access ------------------------------------------------------------------------------------
 
     def check_allocated(self, convergent: ConvergentThreads, cells: Cells, does: str) -> None:
-        """Checks that cells exist, and that their columns are allocated.
+        """Check that cells exist, and that their columns are allocated.
 
         Raises:
-            Stop: if not, which is reported.
+            Stop: if not; this is reported.
         """
         inside = cells.lanes.max() < LANES and cells.columns.max() < COLUMNS
         if not inside or not self._is_allocated()[cells.columns].all():
-            wrong(
+            report_misuse(
                 convergent,
-                f"{does} {cells} of tensor memory{self.block.named}; allocated {self._allocations()}",
+                f"{does} {cells} of tensor memory{self.cta.label}; allocated: {self._allocations()}",
             )
 
     def check_quarter(
         self, convergent: ConvergentThreads, warp: int, cells: Cells, does: str
     ) -> None:
-        """Checks that a warp reaches cells: those of the quarter that its number says.
+        """Check that a warp can access cells: warp w accesses lanes 32 * (w % 4) to 32 * (w % 4) + 31.
 
         Raises:
-            Stop: if it does not, which is reported.
+            Stop: if it cannot; this is reported.
         """
         first = warp % 4 * WARP
         if cells.lanes.min() < first or cells.lanes.max() >= first + WARP:
-            wrong(
+            report_misuse(
                 convergent,
                 f"{does} {cells} of tensor memory; warp {warp} reaches lanes {first} to "
                 f"{first + WARP - 1} only",
             )
 
 
-def of_block(block: ThreadBlock) -> TensorMemory:
-    """A block's tensor memory."""
-    if _KEY not in block.state:
-        block.state[_KEY] = TensorMemory(block)
-    return block.state[_KEY]
+def of_cta(cta: Cta) -> TensorMemory:
+    """Return the tensor memory of a CTA."""
+    if _KEY not in cta.state:
+        cta.state[_KEY] = TensorMemory(cta)
+    return cta.state[_KEY]
 
 
 def split(address: int) -> tuple[int, int]:
-    """The lane and the column of an address."""
+    """Return the lane and the column of an address."""
     return address >> 16 & 0xFFFF, address & 0xFFFF
 
 
-def wrong(convergent: ConvergentThreads, message: str) -> NoReturn:
-    """Notes that tensor memory is used in a way that it cannot be, and stops."""
-    convergent.block.report_at(convergent, Kind.TENSOR_MEMORY, message)
+def report_misuse(convergent: ConvergentThreads, message: str) -> NoReturn:
+    """Report an invalid use of tensor memory, and stop."""
+    convergent.cta.report_at(convergent, ViolationKind.TENSOR_MEMORY, message)
     raise Stop

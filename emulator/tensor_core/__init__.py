@@ -1,1 +1,1 @@
-"""What the instructions of tensor cores have in common: types, the bytes they read, the arithmetic."""
+"""Parts that the instructions of tensor cores share: element types, operand bytes, arithmetic."""

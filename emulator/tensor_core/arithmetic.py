@@ -1,14 +1,14 @@
 """The arithmetic of Hopper's tensor core, bit for bit (measured on an H200).
 
-*Floats.* For each element of D the products of one instruction and the accumulator are summed at
-once: all are shifted to the largest of their exponents and cut off 25 bits behind its leading bit (13
-bits if A and B are 8-bit floats), toward zero; the sum of what is left is exact. To f32 it is cut off
-toward zero, behind 13 bits again for 8-bit floats; to f16 it is rounded to nearest even. An exponent is
-that of the factors (a product in [2, 4) is not normalised first), subnormals having the smallest one
-of their type, and no exponent is taken to be below -133. Zeros come out as +0, what exceeds the
-accumulator as infinity, and NaN as 0x7fffffff or 0x7fff.
+*Floats.* For each element of D, the products of one instruction and the accumulator are summed at once.
+All terms are aligned to the largest of their exponents and truncated 25 bits after its leading bit (13
+bits if A and B are 8-bit floats), toward zero. The sum of the truncated terms is exact. It is truncated
+to f32 toward zero, after 13 bits again for 8-bit floats; or rounded to f16, to nearest even. The exponent
+of a product is the sum of those of its factors: a product in [2, 4) is not normalised first. A subnormal
+has the smallest exponent of its type, and no exponent is below -133. A zero result is +0, a result beyond
+the accumulator's range is infinite, and NaN is 0x7fffffff or 0x7fff.
 
-*Integers* are exact: sums wrap around, or stay within 32 bits if the instruction says so.
+*Integers* are exact: sums wrap around, or saturate to 32 bits with `.satfinite`.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ import numpy as np
 
 from .multiplicands import Multiplicand
 
-#: The accumulators by their names in the ISA.
+#: Accumulator types, by their names in the ISA.
 ACCUMULATORS = {
     "f32": np.dtype(np.float32),
     "f16": np.dtype(np.float16),
     "s32": np.dtype(np.int32),
 }
 
-#: Bits behind the leading bit of the largest term that are kept.
+#: Bits that are kept after the leading bit of the largest term.
 _FRACTION_BITS = 25
 _FRACTION_BITS_OF_8 = 13
 
-#: The smallest exponents of normal accumulators.
+#: The smallest exponent of a normal accumulator.
 _ACCUMULATOR_EXPONENT = {np.dtype(np.float32): -126, np.dtype(np.float16): -14}
 
-#: The smallest exponent that terms are shifted to.
+#: The smallest exponent to which terms are aligned.
 _LEAST_EXPONENT = -133
 
-#: The exponent of a zero: below that of any term.
+#: The exponent of zero: less than that of any term.
 _NO_EXPONENT = -800
 
 _NAN = {np.dtype(np.float32): np.uint32(0x7FFFFFFF), np.dtype(np.float16): np.uint16(0x7FFF)}
@@ -46,13 +46,13 @@ def multiply_add(
     c: np.ndarray,
     types: tuple[Multiplicand, Multiplicand],
 ) -> np.ndarray:
-    """A * B + C of one instruction on floats.
+    """Return A * B + C of one instruction on floats.
 
     Args:
         a: float64[m, k], values of A's type.
-        b: float64[k, n], values of B's type; or [k, m, n] where each row of A has a B of its own.
+        b: float64[k, n], values of B's type; or [k, m, n], a B for each row of A.
         c: float32[m, n] or float16[m, n].
-        types: those of A and B.
+        types: the types of A and B.
 
     Returns:
         [m, n] of C's dtype.
@@ -80,7 +80,8 @@ def multiply_add(
 def multiply_add_integers(
     a: np.ndarray, b: np.ndarray, c: np.ndarray, saturates: bool
 ) -> np.ndarray:
-    """A * B + C of one instruction on integers: int64[m, k], int64[k, n] or [k, m, n], int32[m, n]."""
+    """Return A * B + C of one instruction on integers: int64[m, k] and int64[k, n] or [k, m, n] give
+    int32[m, n]."""
     # Exact in float64, where NumPy multiplies matrices fast.
     left, right = a.astype(np.float64), b.astype(np.float64)
     products = left @ right if b.ndim == 2 else np.einsum("mk,kmn->mn", left, right)
@@ -92,13 +93,13 @@ def multiply_add_integers(
 
 
 def _exponents(values: np.ndarray, smallest: int) -> np.ndarray:
-    """The exponent of each value's leading bit; of no value where it is zero."""
+    """Return the exponent of each value's leading bit; `_NO_EXPONENT` for zero."""
     _, exponents = np.frexp(values)
     return np.where(values == 0, _NO_EXPONENT, np.maximum(exponents - 1, smallest))
 
 
 def _cut_to_f32(values: np.ndarray, fraction: int) -> np.ndarray:
-    """float64 to float32, toward zero, with so many fraction bits at most; infinite from 2^128."""
+    """Truncate float64 to float32 with at most `fraction` fraction bits; infinite from 2^128 on."""
     if fraction < 23:
         significand, exponent = np.frexp(values)
         kept = np.trunc(np.ldexp(significand, fraction + 1))
@@ -110,7 +111,7 @@ def _cut_to_f32(values: np.ndarray, fraction: int) -> np.ndarray:
 
 
 def _special(a: np.ndarray, b: np.ndarray, c: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
-    """Infinities and NaN where terms are infinite or NaN, zero elsewhere; None if none is."""
+    """Return infinity or NaN where a term is infinite or NaN, zero elsewhere; None if all are finite."""
     if np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(c).all():
         return None
     rows = np.isfinite(a).all(axis=1, keepdims=True)

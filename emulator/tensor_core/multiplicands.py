@@ -1,4 +1,4 @@
-"""The types that tensor cores multiply, as the emulator reads them from shared memory."""
+"""Element types of A and B, as the emulator reads them from shared memory."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-#: Bytes of the unit in which operands lie.
+#: Bytes of the unit in which operands are stored.
 UNIT_BYTES = 16
 
 
 @dataclass(frozen=True)
 class Multiplicand:
-    """A type of A or B.
+    """An element type of A or B.
 
     Attributes:
-        dtype: NumPy's; bytes for b1.
-        k: elements along K that one instruction multiplies.
-        smallest_exponent: of the normal numbers of a float; None for integers.
-        ignored_bits: low bits that the tensor core does not look at.
-        packed: whether a byte holds eight elements, the first in the lowest bit.
+        dtype: the NumPy dtype; bytes for b1.
+        k: elements along K of one instruction.
+        smallest_exponent: of normal numbers of a float type; None for integers.
+        ignored_bits: low bits that the tensor core ignores.
+        packed: whether a byte has eight elements, the first in the lowest bit.
     """
 
     dtype: np.dtype
@@ -36,19 +36,19 @@ class Multiplicand:
 
     @property
     def held_bytes(self) -> int:
-        """Of 16 bytes, those that hold elements."""
+        """Bytes of each unit of 16 that hold elements."""
         return UNIT_BYTES
 
     @property
     def is_padded(self) -> bool:
-        """Whether the others are padding, which is not read."""
+        """Whether the rest of a unit is padding, which is not read."""
         return False
 
     def values(self, raw: np.ndarray) -> np.ndarray:
-        """Elements as numbers to compute with: float64, or int64; b1 as 0 and 1.
+        """Convert elements to float64 or int64; b1 to 0 and 1.
 
         Args:
-            raw: an array of `dtype`, rows of K.
+            raw: an array of `dtype`, in rows along K.
         """
         if self.packed:
             return np.unpackbits(raw, axis=1, bitorder="little").astype(np.int64)
@@ -61,7 +61,7 @@ class Multiplicand:
 F16 = Multiplicand(np.dtype(np.float16), 16, -14)
 BF16 = Multiplicand(np.dtype(ml_dtypes.bfloat16), 16, -126)
 
-#: Those of `wgmma`, by their names in the ISA.
+#: The types of `wgmma`, by their names in the ISA.
 MULTIPLICANDS = {
     "f16": F16,
     "bf16": BF16,

@@ -1,8 +1,6 @@
-"""The bytes of shared memory that tensor cores read as an operand: the hardware's rule, measured on an
-H200 for `wgmma`.
+"""The bytes of shared memory that tensor cores read for an operand (measured on an H200 for `wgmma`).
 
-It is written down here anew and knows nothing of tiles, so that the layouts it checks cannot be wrong
-in the same way.
+This does not use the code of layouts, so that an error there cannot repeat here.
 """
 
 from __future__ import annotations
@@ -11,28 +9,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Bytes of K that one instruction reads of each row, for every type; of B twice as many if it is sparse.
+#: Bytes along K that an instruction reads of each row, for every type; of B, twice that if it is sparse.
 K_BYTES = 32
 
-#: As many where sm_103a reads three units.
+#: The same for instructions of sm_103a that read three units.
 LONG_K_BYTES = 48
 
-#: Bytes of the unit in which descriptors count, and which a swizzle moves as a whole.
+#: Bytes of the unit in which descriptors count; a swizzle permutes whole units.
 _UNIT = 16
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """An operand in shared memory, as a descriptor says; every quantity in bytes.
+    """An operand in shared memory, from its descriptor; all quantities in bytes.
 
     Attributes:
         start: the address of its first element.
         lbo, sbo: leading and stride dimension byte offset.
-        base_offset: the phase at which the swizzle begins.
-        width: what it swizzles within; that of a unit without swizzle.
-        unit: what a swizzle moves as a whole.
-        absolute: whether LBO is the address at which rows go on that have reached the end of what they
-            are swizzled within.
+        base_offset: the matrix base offset: the phase at which the swizzle begins.
+        width: the width of the swizzle; the unit without swizzle.
+        unit: the unit that the swizzle permutes.
+        absolute: whether LBO is an address, at which rows continue after the end of the swizzle's width.
     """
 
     start: int
@@ -47,17 +44,17 @@ class Matrix:
 def matrix_bytes(
     matrix: Matrix, bits: int, mn_major: bool, rows: int, k_bytes: int = K_BYTES
 ) -> np.ndarray:
-    """The address of the first byte of each element of an operand.
+    """Return the address of the first byte of each element of an operand.
 
     Args:
-        matrix: what its descriptor says.
-        bits: of an element, 8 or more.
-        mn_major: whether elements adjacent along m or n, rather than k, are adjacent in memory.
+        matrix: the operand.
+        bits: bits of an element, at least 8.
+        mn_major: whether the operand is M- or N-major, not K-major.
         rows: the operand's extent along m or n.
-        k_bytes: how many bytes of k are read of each row.
+        k_bytes: bytes along k that are read of each row.
 
     Returns:
-        int64[rows, k], addresses in the shared window.
+        int64[rows, k], addresses in shared memory.
     """
     lbo, sbo, width = matrix.lbo, matrix.sbo, matrix.width
     swizzled = width > _UNIT
@@ -70,7 +67,7 @@ def matrix_bytes(
         address = row // per_line * along + row % per_line * size
         address = address + k % lines * width + k // lines * across
     elif matrix.absolute:
-        # That rows follow each other there as they do before is implied by CUTLASS, and written nowhere.
+        # CUTLASS implies that rows have the same stride after LBO; the ISA does not state it.
         byte, room = k * size, width - matrix.start % width
         address = row // 8 * sbo + row % 8 * width
         address = address + np.where(byte < room, byte, lbo - matrix.start + byte - room)
@@ -82,7 +79,7 @@ def matrix_bytes(
         address = row // 8 * sbo + row % 8 * _UNIT + byte // _UNIT * lbo + byte % _UNIT
     address = matrix.start + address
     if swizzled:
-        # The phase is the 128-byte line's number, absolute, less the base offset.
+        # The phase is the absolute number of the 128-byte line, less the base offset.
         phase = (address >> 7) - matrix.base_offset
         address = address ^ (phase & (width // matrix.unit - 1)) * matrix.unit
     address.setflags(write=False)

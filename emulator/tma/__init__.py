@@ -1,1 +1,1 @@
-"""Bulk copies between global and shared memory, with and without tensor maps (PTX ISA, cp.async.bulk)."""
+"""TMA: bulk copies and bulk tensor copies between global and shared memory (PTX ISA, cp.async.bulk)."""

@@ -1,4 +1,4 @@
-"""nvvm: bulk copies from global to shared memory that take no tensor map: bytes in a row."""
+"""nvvm: bulk copies of contiguous bytes from global to shared memory, without a tensor map."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from ..access import locate
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..errors import Stop, ViolationKind
 from ..memory import GLOBAL, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import SIZE
 from ..types import space_of
-from .bulk_tensor_ops import deliver, targets
+from .bulk_tensor_ops import deliver, target_ctas
 from .tensor_map import UNIT
 
 
@@ -24,48 +24,50 @@ def _load(op: Op) -> Any:
     space = space_of(str(op.operand_types[0]))
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
-        given = [convergent.spread(convergent.checked(value)) for value in operands[: 4 + has_mask]]
+        given = [
+            convergent.broadcast(convergent.checked(value)) for value in operands[: 4 + has_mask]
+        ]
         for row, thread in enumerate(convergent.threads):
             start, source, barrier, size, *mask = (int(value[row]) for value in given)
-            blocks = targets(op, convergent, space, start, *mask)
+            ctas = target_ctas(op, convergent, space, start, *mask)
             start &= (1 << RANK_SHIFT) - 1
             _check(convergent, start, source, size)
-            who = np.array([thread])
-            # It is at the same place in each block.
-            list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", who))
+            issuer = np.array([thread])
+            # The mbarrier has the same address in each CTA.
+            list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", issuer))
             units = np.arange(0, size, UNIT)
             data = np.empty((len(units), UNIT), np.uint8)
-            readers = np.repeat(who, len(units))
+            readers = np.repeat(issuer, len(units))
             for memory, among, local in locate(
                 convergent, source + units, GLOBAL, UNIT, "reads", readers
             ):
                 data[among] = memory.load(local, UNIT)
-            for block in blocks:
-                deliver(convergent, who, block, barrier, start + units, data)
+            for cta in ctas:
+                deliver(convergent, issuer, cta, barrier, start + units, data)
 
     return step
 
 
 def _check(convergent: ConvergentThreads, start: int, source: int, size: int) -> None:
-    """Checks that a copy is of whole 16 bytes on both sides, inside shared memory.
+    """Check that addresses and size are multiples of 16 bytes, and that the target is in shared memory.
 
     Raises:
-        Stop: if it is not, which is reported.
+        Stop: if not; this is reported.
     """
-    block, shared = convergent.block, convergent.block.shared
+    cta, shared = convergent.cta, convergent.cta.shared
     for what, number in (("to", start), ("from", source), ("of", size)):
         if number % UNIT:
-            block.report_at(
+            cta.report_at(
                 convergent,
-                Kind.MISALIGNED,
+                ViolationKind.MISALIGNED,
                 f"copies bytes {what} {number:#x}; a bulk copy takes multiples of {UNIT}",
             )
             raise Stop
     if not shared.inside(start + np.arange(0, size, UNIT), UNIT).all():
-        block.report_at(
+        cta.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
-            f"writes {size} bytes from shared address {start:#x} on; the block's shared memory lies from "
+            ViolationKind.OUT_OF_BOUNDS,
+            f"writes {size} bytes from shared address {start:#x} on; the CTA's shared memory is from "
             f"{shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop

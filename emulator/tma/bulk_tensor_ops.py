@@ -1,8 +1,9 @@
-"""nvvm: bulk tensor copies (TMA) between global and shared memory, and their groups.
+"""nvvm: bulk tensor copies (TMA) between global and shared memory, and bulk groups.
 
-A load is complete at an mbarrier: what it writes belongs to the mbarrier's phase, for all who see
-that phase complete. A store reads until its thread waits for its group. Both go through the async
-proxy. Bytes are moved when a copy is issued; that they may be later is seen by the order alone.
+A load completes at an mbarrier: its writes belong to the mbarrier's phase, and are visible to threads
+that observe the completion of the phase. A store reads until its thread waits for its group. Both use
+the async proxy. The emulator moves bytes when a copy is issued; the vector clocks find an access that
+is too early.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ import numpy as np
 
 from ...dialect.diagnostics import format_location
 from ..access import locate
-from ..block import ThreadBlock
 from ..convergent import ConvergentThreads
-from ..errors import Kind, Stop
+from ..cta import Cta
+from ..errors import Stop, ViolationKind
 from ..memory import CLUSTER, RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
-from ..rules.mbarriers import SIZE, count_bytes, known
+from ..rules.mbarriers import SIZE, add_tx_count, mbarrier_at
 from ..rules.shadow import Report
 from ..types import signed, space_of
 from .tensor_map import UNIT, TensorMap
@@ -30,15 +31,15 @@ _KEY = "bulk groups"
 
 
 @dataclass(frozen=True)
-class _Read:
-    """A store that may still read shared memory.
+class _BulkRead:
+    """A bulk store that may still read shared memory.
 
     Attributes:
-        thread: who issued it, by its index in the block.
-        group: that thread's group.
-        copy: the store's number in the block.
+        thread: the thread that issued it, by its index in the CTA.
+        group: its group of that thread.
+        copy: its number in the CTA.
         at: positions in shared memory, one for each byte.
-        op: the store's op.
+        op: the number of the op.
     """
 
     thread: int
@@ -49,124 +50,129 @@ class _Read:
 
 
 @dataclass
-class _Groups:
-    """The bulk groups of a block's threads.
+class _BulkGroups:
+    """The bulk groups of the threads of a CTA.
 
     Attributes:
-        committed: int32[threads], how many groups each thread has committed.
-        copies: how many stores there were.
-        under_way: those that have not been waited for.
+        committed: int32[threads], the number of groups that each thread has committed.
+        copies: number of stores so far.
+        in_flight: stores that have not been waited for.
     """
 
     committed: np.ndarray
     copies: int = 0
-    under_way: list[_Read] = field(default_factory=list)
+    in_flight: list[_BulkRead] = field(default_factory=list)
 
 
-def _groups(block: ThreadBlock) -> _Groups:
-    if _KEY not in block.state:
-        block.state[_KEY] = _Groups(np.zeros(block.threads, np.int32))
-        block.at_exit.append(_check_read)
-    return block.state[_KEY]
+def _groups(cta: Cta) -> _BulkGroups:
+    if _KEY not in cta.state:
+        cta.state[_KEY] = _BulkGroups(np.zeros(cta.threads, np.int32))
+        cta.at_exit.append(_check_read)
+    return cta.state[_KEY]
 
 
 def _check_read(convergent: ConvergentThreads) -> None:
-    """Checks that all stores have read their memory, which is another block's after the kernel's end."""
-    block = convergent.block
-    if reading := _groups(block).under_way:
-        where = format_location(block.program.locations[reading[0].op])
-        block.report_at(
+    """Check that all stores have read their memory, which is freed when the CTA ends."""
+    cta = convergent.cta
+    if reading := _groups(cta).in_flight:
+        where = format_location(cta.program.locations[reading[0].op])
+        cta.report_at(
             convergent,
-            Kind.EXITED,
-            f"the last thread{block.named} returns, but the bulk store at {where} may still read its "
+            ViolationKind.EXITED,
+            f"the last thread{cta.label} returns, but the bulk store at {where} may still read its "
             "memory: nvvm.cp.async.bulk.wait_group 0 by the thread that issued it is missing before it",
         )
 
 
-# -- what both take --------------------------------------------------------------------------------
+# -- operands of loads and stores ------------------------------------------------------------------
 
 
-def _each(
+def _copies_of(
     op: Op, convergent: ConvergentThreads, map_: Any, coordinates: Sequence[Any], *others: Any
 ) -> Iterator[tuple[int, TensorMap, list[int], list[int]]]:
-    """The copies that a convergent's threads issue: the row of each among them, its tensor map, its
-    coordinates, and its other operands."""
-    maps = convergent.block.launch.tensor_maps
-    addresses = convergent.spread(convergent.checked(map_))
-    at = [convergent.spread(signed(convergent.checked(value))) for value in coordinates]
-    given = [convergent.spread(convergent.checked(value)) for value in others]
+    """Yield each copy that convergent threads issue: the index of its thread among them, its tensor
+    map, its coordinates, and its other operands."""
+    maps = convergent.cta.launch.tensor_maps
+    addresses = convergent.broadcast(convergent.checked(map_))
+    at = [convergent.broadcast(signed(convergent.checked(value))) for value in coordinates]
+    given = [convergent.broadcast(convergent.checked(value)) for value in others]
     for row, address in enumerate(addresses):
         if int(address) not in maps:
-            raise op.refuse("is given a pointer that is no tensor map")
-        found = maps[int(address)]
-        if len(at) != len(found.box):
+            raise op.refuse("takes a pointer that is not a tensor map")
+        tensor_map = maps[int(address)]
+        if len(at) != len(tensor_map.box):
             raise op.refuse(
-                f"has {len(at)} coordinates for the tensor map of {found.name}, which has "
-                f"{len(found.box)} dimensions"
+                f"has {len(at)} coordinates for the tensor map of {tensor_map.name}, which has "
+                f"{len(tensor_map.box)} dimensions"
             )
-        yield row, found, [int(c[row]) for c in at], [int(value[row]) for value in given]
+        yield row, tensor_map, [int(c[row]) for c in at], [int(value[row]) for value in given]
 
 
-def _placed(convergent: ConvergentThreads, found: TensorMap, start: int, does: str) -> np.ndarray:
-    """Where each 16 bytes of a box lie in a block's shared memory.
+def _shared_addresses(
+    convergent: ConvergentThreads, tensor_map: TensorMap, start: int, does: str
+) -> np.ndarray:
+    """Return the address in shared memory of each 16 bytes of a box.
 
     Raises:
-        Stop: if the address is misaligned, or the box leaves shared memory, which is reported.
+        Stop: if the address is misaligned, or the box is outside of shared memory; this is reported.
     """
-    block, shared = convergent.block, convergent.block.shared
-    if start % found.alignment:
-        swizzle = f" with the swizzle {found.width}B" if found.width else ""
-        block.report_at(
+    cta, shared = convergent.cta, convergent.cta.shared
+    if start % tensor_map.alignment:
+        swizzle = f" with the swizzle {tensor_map.width}B" if tensor_map.width else ""
+        cta.report_at(
             convergent,
-            Kind.MISALIGNED,
-            f"{does} a box of {found.name} at shared address {start:#x}; expected a multiple of "
-            f"{found.alignment}{swizzle}",
+            ViolationKind.MISALIGNED,
+            f"{does} a box of {tensor_map.name} at shared address {start:#x}; expected a multiple of "
+            f"{tensor_map.alignment}{swizzle}",
         )
         raise Stop
-    addresses = found.addresses(start)
+    addresses = tensor_map.addresses(start)
     if not shared.inside(addresses, UNIT).all():
-        block.report_at(
+        cta.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
-            f"{does} {found.bytes} bytes from shared address {start:#x} on; the block's shared memory "
-            f"lies from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
+            ViolationKind.OUT_OF_BOUNDS,
+            f"{does} {tensor_map.bytes} bytes from shared address {start:#x} on; the CTA's shared memory "
+            f"is from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop
     return addresses
 
 
-def _check_place(
-    convergent: ConvergentThreads, found: TensorMap, at: Sequence[int], does: str
+def _check_start(
+    convergent: ConvergentThreads, tensor_map: TensorMap, at: Sequence[int], does: str
 ) -> None:
-    """Checks what the chip stops at: a copy begins at a multiple of 16 bytes of the array's lines, or of
-    128 elements where they are padded.
+    """Check the first coordinate: a copy begins at a multiple of 16 bytes, or of 128 padded elements; the
+    chip stops at any other.
 
     Raises:
-        Stop: if it does not, which is reported.
+        Stop: if it does not; this is reported.
     """
-    if at[0] % found.step:
-        size, unit = (1, "elements") if found.is_padded else (found.dtype.itemsize, "bytes")
-        convergent.block.report_at(
+    if at[0] % tensor_map.step:
+        size, unit = (
+            (1, "elements") if tensor_map.is_padded else (tensor_map.dtype.itemsize, "bytes")
+        )
+        convergent.cta.report_at(
             convergent,
-            Kind.MISALIGNED,
-            f"{does} a box that begins {at[0] * size} {unit} into the lines of {found.name}; expected a "
-            f"multiple of {found.step * size}",
+            ViolationKind.MISALIGNED,
+            f"{does} a box that begins {at[0] * size} {unit} into the lines of {tensor_map.name}; "
+            f"expected a multiple of {tensor_map.step * size}",
         )
         raise Stop
 
 
-def _check_written(convergent: ConvergentThreads, found: TensorMap, at: Sequence[int]) -> None:
-    """Checks where a store goes: the chip takes no place before an array's first element (measured on
-    an H200).
+def _check_store_coordinates(
+    convergent: ConvergentThreads, tensor_map: TensorMap, at: Sequence[int]
+) -> None:
+    """Check that the coordinates of a store are not negative (measured on an H200).
 
     Raises:
-        Stop: if it goes there, which is reported.
+        Stop: if one is; this is reported.
     """
     if min(at) < 0:
-        convergent.block.report_at(
+        convergent.cta.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
-            f"writes a box at {list(at)} of {found.name}; a store takes no coordinate below 0",
+            ViolationKind.OUT_OF_BOUNDS,
+            f"writes a box at {list(at)} of {tensor_map.name}; a store takes no coordinate below 0",
         )
         raise Stop
 
@@ -185,74 +191,76 @@ def _load(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, target: Any, map_: Any, *rest: Any) -> None:
         coordinates, others = rest[:rank], [target, *rest[rank : rank + 1 + has_mask]]
-        for row, found, at, (start, barrier, *mask) in _each(
+        for row, tensor_map, at, (start, barrier, *mask) in _copies_of(
             op, convergent, map_, coordinates, *others
         ):
-            _check_place(convergent, found, at, "reads")
-            blocks = targets(op, convergent, space, start, *mask)
-            addresses = _placed(convergent, found, start & (1 << RANK_SHIFT) - 1, "writes")
+            _check_start(convergent, tensor_map, at, "reads")
+            ctas = target_ctas(op, convergent, space, start, *mask)
+            addresses = _shared_addresses(
+                convergent, tensor_map, start & (1 << RANK_SHIFT) - 1, "writes"
+            )
             thread = convergent.threads[row : row + 1]
-            # It is at the same place in each block.
+            # The mbarrier has the same address in each CTA.
             list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", thread))
-            data = found.read(convergent.block.launch.memory, at).reshape(-1, UNIT)
-            for block in blocks:
-                deliver(convergent, thread, block, barrier, addresses, data)
+            data = tensor_map.read(convergent.cta.launch.memory, at).reshape(-1, UNIT)
+            for cta in ctas:
+                deliver(convergent, thread, cta, barrier, addresses, data)
 
     return step
 
 
-def targets(
+def target_ctas(
     op: Op, convergent: ConvergentThreads, space: int, start: int, mask: int | None = None
-) -> list[ThreadBlock]:
-    """The blocks to whose shared memory a load writes.
+) -> list[Cta]:
+    """Return the CTAs to whose shared memory a load writes.
 
     Raises:
-        Stop: if the mask names none, or one that the cluster has not, which is reported.
+        Stop: if the mask is empty, or names a CTA that the cluster does not have; this is reported.
     """
-    blocks = convergent.block.cluster.blocks
+    ctas = convergent.cta.cluster.ctas
     if mask is None:
-        if space == CLUSTER and start >> RANK_SHIFT != convergent.block.rank:
+        if space == CLUSTER and start >> RANK_SHIFT != convergent.cta.rank:
             raise op.refuse(
-                "writes to another block without a multicast mask, which the emulator does not know"
+                "writes to another CTA without a multicast mask, which the emulator does not know"
             )
-        return [convergent.block]
-    if not 0 < mask < 1 << len(blocks):
-        convergent.block.report_at(
+        return [convergent.cta]
+    if not 0 < mask < 1 << len(ctas):
+        convergent.cta.report_at(
             convergent,
-            Kind.OUT_OF_BOUNDS,
-            f"has the multicast mask {mask:#06x} in a cluster of {len(blocks)} blocks",
+            ViolationKind.OUT_OF_BOUNDS,
+            f"has the multicast mask {mask:#06x} in a cluster of {len(ctas)} CTAs",
         )
         raise Stop
-    return [block for block in blocks if mask >> block.rank & 1]
+    return [cta for cta in ctas if mask >> cta.rank & 1]
 
 
 def deliver(
     convergent: ConvergentThreads,
     thread: np.ndarray,
-    block: ThreadBlock,
+    cta: Cta,
     at: int,
     addresses: np.ndarray,
     data: np.ndarray,
 ) -> None:
-    """Writes what a thread loads to one block, and completes the bytes at its mbarrier."""
-    barrier = known(convergent, block, at, thread)
+    """Write the data of a thread's load to a CTA, and complete the bytes at its mbarrier."""
+    barrier = mbarrier_at(convergent, cta, at, thread)
     if barrier.column is None:
-        barrier.column = block.order.column((block.rank, at))
-    block.note_sent(convergent, barrier.column)
-    rows = block.shared.rows(addresses, UNIT)
-    block.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, block))
+        barrier.column = cta.clocks.column((cta.rank, at))
+    cta.note_incoming(convergent, barrier.column)
+    rows = cta.shared.rows(addresses, UNIT)
+    cta.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, cta))
     writer = np.array([barrier.column])
-    block.shadow.wrote(writer, rows, UNIT, convergent.current.number)
-    block.shared.store(addresses, data)
-    count_bytes(convergent, barrier, -data.size)
+    cta.shadow.note_write(writer, rows, UNIT, convergent.current.number)
+    cta.shared.store(addresses, data)
+    add_tx_count(convergent, barrier, -data.size)
 
 
-def _reporter(convergent: ConvergentThreads, block: ThreadBlock) -> Report:
-    """Notes violations at a convergent's instruction, and in whose shared memory they are."""
-    report = convergent.block.reporter(convergent)
-    if block is convergent.block:
+def _reporter(convergent: ConvergentThreads, cta: Cta) -> Report:
+    """Return a reporter that adds the CTA to messages, if it is not that of the threads."""
+    report = convergent.cta.reporter(convergent)
+    if cta is convergent.cta:
         return report
-    return lambda kind, message: report(kind, f"in shared memory{block.named}, {message}")
+    return lambda kind, message: report(kind, f"in shared memory{cta.label}, {message}")
 
 
 # -- stores ----------------------------------------------------------------------------------------
@@ -267,29 +275,29 @@ def _store(op: Op) -> Any:
         )
 
     def step(convergent: ConvergentThreads, map_: Any, source: Any, *rest: Any) -> None:
-        block, groups = convergent.block, _groups(convergent.block)
-        for row, found, at, (start,) in _each(op, convergent, map_, rest[:rank], source):
-            if found.is_padded:
+        cta, groups = convergent.cta, _groups(convergent.cta)
+        for row, tensor_map, at, (start,) in _copies_of(op, convergent, map_, rest[:rank], source):
+            if tensor_map.is_padded:
                 raise op.refuse(
-                    f"stores padded elements of {found.element}; the emulator loads them"
+                    f"stores padded elements of {tensor_map.element}; the emulator loads them"
                 )
-            _check_place(convergent, found, at, "writes")
-            _check_written(convergent, found, at)
-            addresses = _placed(convergent, found, start, "reads")
+            _check_start(convergent, tensor_map, at, "writes")
+            _check_store_coordinates(convergent, tensor_map, at)
+            addresses = _shared_addresses(convergent, tensor_map, start, "reads")
             thread, groups.copies = int(convergent.lanes.threads[row]), groups.copies + 1
-            bytes_ = (addresses[:, None] + np.arange(UNIT) - block.shared.base).reshape(-1)
-            block.shadow.started_bulk_read(
-                block.first + thread,
+            bytes_ = (addresses[:, None] + np.arange(UNIT) - cta.shared.base).reshape(-1)
+            cta.shadow.started_bulk_read(
+                cta.first_thread + thread,
                 groups.copies,
                 bytes_,
                 convergent.current.number,
-                block.reporter(convergent),
+                cta.reporter(convergent),
             )
             group = int(groups.committed[thread])
-            groups.under_way.append(
-                _Read(thread, group, groups.copies, bytes_, convergent.current.number)
+            groups.in_flight.append(
+                _BulkRead(thread, group, groups.copies, bytes_, convergent.current.number)
             )
-            found.write(block.launch.memory, at, block.shared.load(addresses, UNIT))
+            tensor_map.write(cta.launch.memory, at, cta.shared.load(addresses, UNIT))
 
     return step
 
@@ -297,25 +305,25 @@ def _store(op: Op) -> Any:
 @executes("nvvm.cp.async.bulk.commit.group")
 def _commit(op: Op) -> Any:
     def step(convergent: ConvergentThreads) -> None:
-        _groups(convergent.block).committed[convergent.lanes.index] += 1
+        _groups(convergent.cta).committed[convergent.lanes.index] += 1
 
     return step
 
 
 @executes("nvvm.cp.async.bulk.wait_group")
 def _wait(op: Op) -> Any:
-    # Global memory has no history, so that all writes are done is no more than that all reads are.
+    # Global memory has no history, so waiting for writes is the same as waiting for reads.
     pending = op.number("group")
 
     def step(convergent: ConvergentThreads) -> None:
-        block, groups = convergent.block, _groups(convergent.block)
-        left: list[_Read] = []
-        for read in groups.under_way:
+        cta, groups = convergent.cta, _groups(convergent.cta)
+        left: list[_BulkRead] = []
+        for read in groups.in_flight:
             done = read.group < groups.committed[read.thread] - pending
             if done and convergent.lanes.mask[read.thread]:
-                block.shadow.finished_bulk_read(block.first + read.thread, read.copy, read.at)
+                cta.shadow.finished_bulk_read(cta.first_thread + read.thread, read.copy, read.at)
             else:
                 left.append(read)
-        groups.under_way = left
+        groups.in_flight = left
 
     return step

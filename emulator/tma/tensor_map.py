@@ -1,5 +1,5 @@
-"""Tensor maps: which box of an array a bulk tensor copy moves, and where in shared memory it lies
-(PTX ISA, tensor copies and swizzling modes)."""
+"""Tensor maps: the box of an array that a bulk tensor copy moves, and its layout in shared memory (PTX
+ISA, tensor copies and swizzling modes)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..values import MemRef
 #: Bytes of a tensor map.
 MAP_BYTES = 128
 
-#: Bytes that a tensor copy moves to one place, whatever the swizzle.
+#: Bytes that stay contiguous in shared memory under any swizzle.
 UNIT = 16
 
-#: Bytes of a row of the swizzle's pattern, by its name, and bytes that stay together in it.
+#: For each swizzle, the width of its pattern, and the bytes that stay contiguous (its atomicity).
 _SWIZZLES = {
     "none": (0, UNIT),
     "32B": (32, UNIT),
@@ -30,21 +30,21 @@ _SWIZZLES = {
     "128B_ATOM_32B": (128, 32),
 }
 
-#: What a destination is aligned to without a swizzle.
+#: Alignment in shared memory without a swizzle, in bytes.
 _ALIGNMENT = 128
 
 #: Rows of a swizzle's pattern.
 _PATTERN_ROWS = 8
 
-#: Of the types that a map pads, bytes of global memory that become 16 of shared memory (PTX ISA
+#: For types that a map pads, bytes of global memory that become 16 bytes of shared memory (PTX ISA
 #: 9.7.9.27.1.1: `.b4x16_p64` and `.b6x16_p32`).
-_HELD = {"e2m1_p64": 8, "e2m3_p32": 12, "e3m2_p32": 12}
+_SOURCE_BYTES = {"e2m1_p64": 8, "e2m3_p32": 12, "e3m2_p32": 12}
 
-#: What such a map's extent and coordinate along the lines are multiples of, and its box's extent, in
-#: elements; and what the array's address and strides are multiples of, in bytes.
+#: For maps of padded types: the multiple of the first extent and coordinate, which is also the box's
+#: first extent, in elements; and the alignment of the array's address and strides, in bytes.
 _PADDED_LINE, _PADDED_ALIGNMENT = 128, 32
 
-#: What is written to the padding, which nobody may read: bits of no finite product.
+#: Written to the padding, which must not be read: bits that give no finite product.
 _PADDING = 0xFF
 
 _MAX_RANK = 5
@@ -55,20 +55,20 @@ _MAX_EXTENT = 256
 
 @dataclass(frozen=True)
 class TensorMap:
-    """A tensor map; dimensions are those of coordinates, the contiguous one first.
+    """A tensor map; dimensions are in the order of coordinates, the contiguous one first.
 
     Attributes:
-        name: the argument that it describes.
+        name: of the argument that it describes, for messages.
         base: the address of the array.
-        dtype: an unsigned integer as wide as an element.
-        element: the element's type, as MLIR spells it, or "tf32".
+        dtype: the unsigned integer of the width of an element in shared memory.
+        element: the element type in MLIR's spelling, or "tf32".
         extents: of the array, in elements.
         strides: of the array, in bytes.
-        box: elements that a copy moves along each dimension.
-        width: bytes of a row of the swizzle's pattern; 0 without a swizzle.
-        unit: bytes that stay together in it.
-        held: bytes of the array that become 16 of shared memory; fewer where elements are padded. Each is
-            then a byte of `dtype` in shared memory.
+        box: extents of the box, in elements.
+        width: width of the swizzle in bytes; 0 without a swizzle.
+        unit: bytes that the swizzle keeps contiguous.
+        source_bytes: bytes of the array that become 16 bytes of shared memory; less than 16 if elements
+            are padded to a byte each.
     """
 
     name: str
@@ -80,70 +80,70 @@ class TensorMap:
     box: tuple[int, ...]
     width: int
     unit: int
-    held: int = UNIT
+    source_bytes: int = UNIT
 
     @property
     def is_padded(self) -> bool:
-        """Whether a copy pads the elements of an array that is packed."""
-        return self.held < UNIT
+        """Whether a copy pads packed elements."""
+        return self.source_bytes < UNIT
 
     @property
     def step(self) -> int:
-        """Elements that the first coordinate is a multiple of (measured on an H200 but for padded types:
-        a copy begins at a multiple of 16 bytes)."""
+        """The multiple of the first coordinate, in elements: 16 bytes (measured on an H200, except for
+        padded types)."""
         return _PADDED_LINE if self.is_padded else UNIT // self.dtype.itemsize
 
     @property
     def bytes(self) -> int:
-        """Bytes that a copy moves, or fills with zeros."""
+        """Bytes of the box in shared memory."""
         return int(np.prod(self.box)) * self.dtype.itemsize
 
     @property
     def alignment(self) -> int:
-        """What the address in shared memory is a multiple of: the swizzle's pattern, if any."""
+        """Alignment of the address in shared memory, in bytes: the swizzle's pattern, if any."""
         return self.width * _PATTERN_ROWS or _ALIGNMENT
 
     def read(self, memory: GlobalMemory, at: Sequence[int]) -> np.ndarray:
-        """uint8[bytes], the box whose first element has the coordinates `at`; zeros for what is
-        outside of the array."""
+        """Read uint8[bytes]: the box whose first element has the coordinates `at`. Elements outside of
+        the array are zero."""
         if self.is_padded:
             packed = self._packed().read(memory, (self._in_bytes(at[0]), *at[1:]))
-            lines = packed.reshape(-1, self.held)
-            return np.pad(lines, ((0, 0), (0, UNIT - self.held)), constant_values=_PADDING).reshape(
-                -1
-            )
+            lines = packed.reshape(-1, self.source_bytes)
+            return np.pad(
+                lines, ((0, 0), (0, UNIT - self.source_bytes)), constant_values=_PADDING
+            ).reshape(-1)
         found = np.zeros(self.box[::-1], self.dtype)
         inside, outside = self._overlap(at)
         found[inside] = self._array(memory)[outside]
         return _loaded(self.element, found).reshape(-1).view(np.uint8)
 
     def write(self, memory: GlobalMemory, at: Sequence[int], data: np.ndarray) -> None:
-        """Writes uint8[bytes] to the box; what is outside of the array is left out."""
+        """Write uint8[bytes] to the box; elements outside of the array are skipped."""
         inside, outside = self._overlap(at)
         self._array(memory)[outside] = data.view(self.dtype).reshape(self.box[::-1])[inside]
 
     def addresses(self, start: int) -> np.ndarray:
-        """int64[bytes / 16], where each 16 bytes of the box lie that begins at an address."""
+        """Return int64[bytes / 16]: the address of each 16 bytes of a box that begins at `start`."""
         plain = start + np.arange(0, self.bytes, UNIT, dtype=np.int64)
         rows = plain >> 7 & max(self.width // self.unit - 1, 0)
         return plain ^ rows * self.unit
 
     def _packed(self) -> TensorMap:
-        """The map that copies the same bytes as they are."""
+        """Return the map that copies the same bytes without padding."""
         box, extents = ((self._in_bytes(each[0]), *each[1:]) for each in (self.box, self.extents))
-        return replace(self, box=box, extents=extents, held=UNIT)
+        return replace(self, box=box, extents=extents, source_bytes=UNIT)
 
     def _in_bytes(self, elements: int) -> int:
-        """Bytes of the array that whole groups of 16 elements take."""
-        return elements * self.held // UNIT
+        """Return the bytes in the array of whole groups of 16 elements."""
+        return elements * self.source_bytes // UNIT
 
     def _array(self, memory: GlobalMemory) -> np.ndarray:
-        """The array in global memory, the contiguous dimension last."""
+        """Return the array in global memory, with the contiguous dimension last."""
         flat = memory.at(self.base).view(self.dtype)
         return np.lib.stride_tricks.as_strided(flat, self.extents[::-1], self.strides[::-1])
 
     def _overlap(self, at: Sequence[int]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-        """What of a box is inside of the array: in the box, and in the array."""
+        """Return the overlap of a box and the array: slices of the box, and of the array."""
         inside, outside = [], []
         for first, box, extent in reversed(list(zip(at, self.box, self.extents, strict=True))):
             low, high = (min(max(end, 0), extent) for end in (first, first + box))
@@ -153,8 +153,8 @@ class TensorMap:
 
 
 def _loaded(element: str, values: np.ndarray) -> np.ndarray:
-    """Elements as a load writes them to shared memory: a map of tf32 rounds f32 to nearest even (measured
-    on an H200)."""
+    """Return elements as a load writes them: a map of tf32 rounds f32 to nearest even (measured on an
+    H200)."""
     if element != "tf32":
         return values
     bits = values.view(np.uint32)
@@ -163,24 +163,26 @@ def _loaded(element: str, values: np.ndarray) -> np.ndarray:
 
 
 def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence[Any]) -> TensorMap:
-    """The tensor map that an attribute describes.
+    """Return the tensor map of an attribute.
 
     Args:
-        name: the parameter that holds it, in words.
+        name: of the parameter, for messages.
         attribute: the attribute `smem.tensor_map`.
-        types, values: of the kernel's own arguments.
+        types, values: of the kernel's arguments without tensor maps.
 
     Raises:
-        EmulationError: if there can be no such tensor map.
+        EmulationError: if the tensor map is invalid.
     """
     argument = ir.IntegerAttr(attribute["argument"]).value
     if argument >= len(types) or not isinstance(values[argument], MemRef):
-        raise EmulationError(f"{name} describes argument {argument}, which is no array")
+        raise EmulationError(f"{name} describes argument {argument}, which is not an array")
     type_, array = types[argument], values[argument]
     of = f"{name}, the tensor map of argument {argument},"
     element = ir.StringAttr(attribute["element"]).value
-    held = _HELD.get(element, UNIT)
-    bits = {"tf32": 32, **dict.fromkeys(_HELD, 8)}.get(element) or bits_of(ir.Type.parse(element))
+    source_bytes = _SOURCE_BYTES.get(element, UNIT)
+    bits = {"tf32": 32, **dict.fromkeys(_SOURCE_BYTES, 8)}.get(element) or bits_of(
+        ir.Type.parse(element)
+    )
     if bits != bits_of(type_.element_type):
         raise EmulationError(f"{of} has elements of {element}; the array is {type_}")
     box = list(ir.DenseI64ArrayAttr(attribute["box"]))
@@ -197,13 +199,13 @@ def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence
         np.dtype(f"u{size}"),
         element,
         (
-            int(array.sizes[contiguous][0]) * UNIT // held,
+            int(array.sizes[contiguous][0]) * UNIT // source_bytes,
             *(int(array.sizes[d][0]) for d in order[1:]),
         ),
         tuple(int(array.strides[dim][0]) * size for dim in order),
         tuple(box[dim] for dim in order),
         *_swizzle(of, ir.StringAttr(attribute["swizzle"]).value),
-        held,
+        source_bytes,
     )
     _check_array(of, found)
     _check_box(of, found)
@@ -218,16 +220,18 @@ def _swizzle(of: str, name: str) -> tuple[int, int]:
 
 def _check_array(of: str, found: TensorMap) -> None:
     if not all(found.extents):
-        raise EmulationError(f"{of} describes {list(found.extents)} elements; expected some")
+        raise EmulationError(
+            f"{of} describes {list(found.extents)} elements; expected at least one along each dimension"
+        )
     if found.strides[0] != found.dtype.itemsize:
         raise EmulationError(
-            f"{of} takes as contiguous a dimension of stride {found.strides[0]} bytes; expected that "
-            f"of {found.dtype.itemsize}"
+            f"{of} has a contiguous dimension of stride {found.strides[0]} bytes; expected "
+            f"{found.dtype.itemsize}"
         )
     if any(stride % UNIT for stride in found.strides[1:]):
         raise EmulationError(
             f"{of} describes an array of strides {list(found.strides)} bytes; expected multiples of "
-            f"{UNIT} but for the first"
+            f"{UNIT} except for the first"
         )
 
     if found.is_padded and (
@@ -236,9 +240,9 @@ def _check_array(of: str, found: TensorMap) -> None:
         or found.extents[0] % _PADDED_LINE
     ):
         raise EmulationError(
-            f"{of} pads {found.extents[0]} elements of {found.element} a line, at {found.base:#x} with "
+            f"{of} pads {found.extents[0]} elements of {found.element} in a line at {found.base:#x} with "
             f"strides {list(found.strides)} bytes; expected a multiple of {_PADDED_LINE}, and of "
-            f"{_PADDED_ALIGNMENT} bytes but for the first stride"
+            f"{_PADDED_ALIGNMENT} bytes except for the first stride"
         )
 
 

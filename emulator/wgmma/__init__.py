@@ -1,1 +1,1 @@
-"""`wgmma`, the matrix products of a warpgroup (PTX ISA 9.7.15)."""
+"""`wgmma`: warpgroup-level mma (PTX ISA 9.7.15)."""

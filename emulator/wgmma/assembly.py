@@ -8,7 +8,7 @@
         [, <scale-a>, <scale-b>][, <trans-a>][, <trans-b>];
     }
 
-An operand is named by its number, `$4`; A is one, its descriptor, or four registers in braces.
+An operand is named by its number, such as `$4`. A is its descriptor, or four registers in braces.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TEXT = re.compile(
 )
 _OPERAND = r"\{\$\d+(?:, \$\d+)*\}|\$\d+|-?\d+|p"
 
-#: Types that are multiplied with each other, and those in which they are added.
+#: Element types of A and B that can be combined, and their accumulator types.
 _FAMILIES = (
     ({"f16"}, {"f16", "f32"}),
     ({"bf16"}, {"f32"}),
@@ -42,18 +42,18 @@ _FAMILIES = (
 
 @dataclass(frozen=True)
 class Assembly:
-    """An instruction, and the numbers of its operands.
+    """An instruction in inline assembly: its qualifiers, and the numbers of its operands.
 
     Attributes:
-        form: the instruction.
-        d: the accumulator's registers.
-        a: A's descriptor, or its four registers.
-        b: B's descriptor.
-        metadata: of a sparse instruction.
-        scale_d: that says whether it adds to the accumulator, if the text does not.
+        qualifiers: of the instruction.
+        d: the registers of D.
+        a: the descriptor of A, or its four registers.
+        b: the descriptor of B.
+        metadata: of a sparse instruction, else None.
+        scale_d: the operand that is scale-d; None if the text has a constant.
     """
 
-    form: MmaQualifiers
+    qualifiers: MmaQualifiers
     d: tuple[int, ...]
     a: tuple[int, ...]
     b: int
@@ -62,8 +62,8 @@ class Assembly:
 
     @property
     def constraints(self) -> dict[int, str]:
-        """What each operand is constrained to: `f` and `r` are registers, `l` is a descriptor."""
-        register = "f" if self.form.accumulator.name == "float32" else "r"
+        """The constraint of each operand: `f` and `r` are registers, `l` is a descriptor."""
+        register = "f" if self.qualifiers.accumulator.name == "float32" else "r"
         found = dict.fromkeys(self.d, register)
         found |= dict.fromkeys(self.a, "r" if len(self.a) > 1 else "l")
         found[self.b] = "l"
@@ -72,19 +72,19 @@ class Assembly:
 
 
 def parse(text: str) -> Assembly | None:
-    """The instruction that a text is, or None if it is none of these.
+    """Parse the text of a `wgmma.mma_async`. Return None for any other text.
 
     Raises:
-        ValueError: if it is one that PTX does not have.
+        ValueError: if PTX does not have the instruction.
     """
     found = _TEXT.fullmatch(text)
     if not found or not re.fullmatch(f"(?:{_OPERAND})(?:, (?:{_OPERAND}))*", found["operands"]):
         return None
-    said = found.groupdict()
-    a, b = _types(said)
-    n = _columns(said, a)
-    floats, of_16_bits = a.is_float, a.dtype.itemsize == 2
-    operands = re.findall(_OPERAND, said["operands"])
+    fields = found.groupdict()
+    a, b = _types(fields)
+    n = _columns(fields, a)
+    is_float, is_16_bit = a.is_float, a.dtype.itemsize == 2
+    operands = re.findall(_OPERAND, fields["operands"])
 
     def take(what: str, pattern: str) -> str:
         if not operands or not re.fullmatch(pattern, operands[0]):
@@ -93,69 +93,69 @@ def parse(text: str) -> Assembly | None:
         return operands.pop(0)
 
     def sign(what: str) -> int:
-        return int(take(what, "1|-1")) if floats else 1
+        return int(take(what, "1|-1")) if is_float else 1
 
     def mn_major(what: str) -> bool:
-        return of_16_bits and take(what, "[01]") == "1"
+        return is_16_bit and take(what, "[01]") == "1"
 
     d = _numbers(take("the accumulator", r"\{.*\}"))
     left = _numbers(take("A", r"\{.*\}|\$\d+"))
     right = _numbers(take("B", r"\$\d+"))
-    metadata = _numbers(take("metadata", r"\$\d+")) if said["sparse"] else ()
-    # All threads give metadata of 8-bit types (measured on an H200).
+    metadata = _numbers(take("metadata", r"\$\d+")) if fields["sparse"] else ()
+    # All threads hold metadata of 8-bit types, so that the selector is 0 (measured on an H200).
     selector = take("a selector", "0" if a.dtype.itemsize == 1 else "[01]") if metadata else None
     take("p", "p")
-    # What follows is taken in the order of the text.
-    form = MmaQualifiers(
+    # The remaining operands are taken in the order of the text.
+    qualifiers = MmaQualifiers(
         n,
         a,
         b,
-        ACCUMULATORS[said["d"]],
-        accumulates=said["scale_d"] == "1",
+        ACCUMULATORS[fields["d"]],
+        accumulates=fields["scale_d"] == "1",
         a_sign=sign("scale-a"),
         b_sign=sign("scale-b"),
         a_mn_major=len(left) == 1 and mn_major("trans-a"),
         b_mn_major=mn_major("trans-b"),
-        saturates=said["satfinite"] is not None,
+        saturates=fields["satfinite"] is not None,
         selector=None if selector is None else int(selector),
     )
     if operands:
         raise ValueError(f"{operands[0]} after its last operand")
-    registers = n * form.accumulator.itemsize // 8
+    registers = n * qualifiers.accumulator.itemsize // 8
     if len(d) != registers or len(left) not in (1, A_REGISTERS):
         raise ValueError(
             f"{len(d)} registers of D and {len(left)} operands of A; expected {registers}, and 1 or "
             f"{A_REGISTERS}"
         )
-    scale_d = _numbers(said["scale_d"]) if said["scale_d"].startswith("$") else ()
+    scale_d = _numbers(fields["scale_d"]) if fields["scale_d"].startswith("$") else ()
     one = (metadata or (None,))[0], (scale_d or (None,))[0]
-    return Assembly(form, d, left, right[0], *one)
+    return Assembly(qualifiers, d, left, right[0], *one)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", text)))
 
 
-def _types(said: dict[str, str]) -> tuple[Multiplicand, Multiplicand]:
-    """The types of A and B, if the instruction is one for them."""
-    names = {said["a"], said["b"]}
-    if not any(names <= types and said["d"] in sums for types, sums in _FAMILIES):
-        raise ValueError(f"{said['a']} is not multiplied by {said['b']} into {said['d']}")
-    a, b = MULTIPLICANDS[said["a"]], MULTIPLICANDS[said["b"]]
-    if (said["popc"] is not None) != a.packed:
-        raise ValueError(".and.popc belongs to b1, and only to it")
-    if said["satfinite"] and (a.is_float or a.packed):
-        raise ValueError(f".satfinite is for 8-bit integers, not for {said['a']}")
-    if said["sparse"] and a.packed:
-        raise ValueError("b1 is not multiplied sparse")
+def _types(fields: dict[str, str]) -> tuple[Multiplicand, Multiplicand]:
+    """Return the types of A and B; check that the instruction takes them."""
+    names = {fields["a"], fields["b"]}
+    if not any(names <= types and fields["d"] in sums for types, sums in _FAMILIES):
+        raise ValueError(f"{fields['a']} cannot be multiplied by {fields['b']} into {fields['d']}")
+    a, b = MULTIPLICANDS[fields["a"]], MULTIPLICANDS[fields["b"]]
+    if (fields["popc"] is not None) != a.packed:
+        raise ValueError(".and.popc is for b1 alone, which needs it")
+    if fields["satfinite"] and (a.is_float or a.packed):
+        raise ValueError(f".satfinite is for 8-bit integers, not for {fields['a']}")
+    if fields["sparse"] and a.packed:
+        raise ValueError("a sparse wgmma does not take b1")
     return a, b
 
 
-def _columns(said: dict[str, str], a: Multiplicand) -> int:
-    """N, if the instruction has that shape."""
-    m, n, k = (int(said[letter]) for letter in "mnk")
-    depth = a.k * (2 if said["sparse"] else 1)
+def _columns(fields: dict[str, str], a: Multiplicand) -> int:
+    """Return N; check the shape."""
+    m, n, k = (int(fields[letter]) for letter in "mnk")
+    depth = a.k * (2 if fields["sparse"] else 1)
     step = 8 if a.is_float or n <= 32 else 16
     if m != ROWS or k != depth or n % step or not 8 <= n <= 256:
-        raise ValueError(f"m{m}n{n}k{k} is no shape of it; expected m{ROWS}n<N>k{depth}")
+        raise ValueError(f"m{m}n{n}k{k} is not a shape of this wgmma; expected m{ROWS}n<N>k{depth}")
     return n

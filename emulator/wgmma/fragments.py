@@ -1,8 +1,8 @@
-"""Matrices in the registers of a warpgroup: the figures of PTX ISA 9.7.15.5.1.1.
+"""Fragments of A and D in the registers of a warpgroup (the figures of PTX ISA 9.7.15.5.1.1).
 
-The row is made of warp, half (8 rows) and lane / 4. The column of D is made of 8 columns, lane % 4 and
-the element within a pair; the byte of a row of A, whatever its type, of 16 bytes, lane % 4 and the
-byte within a register.
+The digits of a row are the warp, the half (of 8 rows) and lane / 4. The digits of a column of D are the
+group of 8 columns, lane % 4 and the element of a pair. The digits of a byte of a row of A, of any type,
+are the group of 16 bytes, lane % 4 and the byte within a register.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from ..lanes import WARPGROUP
 
 ROWS = 64
 
-#: Registers of each thread that hold A.
+#: Registers of A of each thread.
 A_REGISTERS = 4
 
 
 def to_matrix(elements: np.ndarray, n: int) -> np.ndarray:
-    """D: [64, n] of [128 threads, n / 2 elements]."""
+    """Return D, [64, n], from the elements of threads, [128, n / 2]."""
     parts = elements.reshape(4, 8, 4, n // 8, 2, 2)  # warp, lane / 4, lane % 4, column, half, pair
     return parts.transpose(0, 4, 1, 3, 2, 5).reshape(ROWS, n)
 
 
 def to_elements(matrix: np.ndarray) -> np.ndarray:
-    """The inverse of `to_matrix`."""
+    """Return the elements of threads, [128, n / 2], of D, [64, n]."""
     n = matrix.shape[1]
     parts = matrix.reshape(4, 2, 8, n // 8, 4, 2)  # warp, half, lane / 4, column, lane % 4, pair
     return parts.transpose(0, 2, 4, 3, 1, 5).reshape(WARPGROUP, n // 2)
 
 
 def bytes_of_a(registers: np.ndarray) -> np.ndarray:
-    """A: uint8[64, 32] of uint32[128 threads, 4 registers]."""
+    """Return the bytes of A, uint8[64, 32], from the registers of threads, uint32[128, 4]."""
     raw = np.ascontiguousarray(registers).view(np.uint8)
     parts = raw.reshape(4, 8, 4, 2, 2, 4)  # warp, lane / 4, lane % 4, 16 bytes, half, byte
     return parts.transpose(0, 4, 1, 3, 2, 5).reshape(ROWS, -1)

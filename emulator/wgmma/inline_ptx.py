@@ -1,4 +1,4 @@
-"""llvm: `wgmma` in inline PTX, where upstream's ops cannot say it, or registers pass through it."""
+"""`wgmma` in inline PTX: forms that upstream's ops do not have, and instructions that tie registers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from typing import Any
 import numpy as np
 
 from ..convergent import ConvergentThreads
-from ..errors import Kind
+from ..errors import ViolationKind
 from ..lanes import WARP
-from ..ops.inline_ptx import Operands, joined, operands_of, overwritten, passing
+from ..ops.inline_ptx import (
+    Operands,
+    join_registers,
+    operands_of,
+    overwritten_registers,
+    pass_through,
+)
 from ..program import Op
 from ..registry import assembles
 from ..types import dtype_of
@@ -21,13 +27,13 @@ from .ops import fence, wait_group
 _WAIT = re.compile(r"wgmma\.wait_group\.sync\.aligned (\d+);")
 _FENCE = "wgmma.fence.sync.aligned;"
 
-#: The LLVM types of what may stand in the registers that a constraint names.
+#: The LLVM type of the operands of each constraint.
 _TYPES = {"r": "i32", "l": "i64", "f": "f32"}
 
 
 @assembles
 def _fence(op: Op, text: str) -> Any:
-    return passing(op, after=fence) if text == _FENCE else None
+    return pass_through(op, after=fence) if text == _FENCE else None
 
 
 @assembles
@@ -36,7 +42,7 @@ def _wait(op: Op, text: str) -> Any:
     if not found:
         return None
     pending = int(found[1])
-    return passing(op, before=lambda convergent: wait_group(convergent, pending))
+    return pass_through(op, before=lambda convergent: wait_group(convergent, pending))
 
 
 @assembles
@@ -49,7 +55,7 @@ def _multiply(op: Op, text: str) -> Any:
 
 
 def _check_operands(op: Op, multiply: Assembly, operands: Operands) -> None:
-    """Checks that an instruction's operands are what its text says."""
+    """Check that an op's operands have the constraints and types that its text needs."""
     given = dict(enumerate(operands.outputs))
     given |= {number: operands.constraints[at] for number, at in operands.others.items()}
     if given != multiply.constraints or multiply.d != tuple(range(len(operands.outputs))):
@@ -70,23 +76,30 @@ def _listed(constraints: dict[int, str]) -> str:
 
 
 def _multiplying(op: Op, multiply: Assembly) -> Any:
-    """A step by which registers pass through a `wgmma.mma_async`."""
+    """Return a step that executes a `wgmma.mma_async` on the tied registers of D."""
     operands = operands_of(op)
     _check_operands(op, multiply, operands)
     op.collective = op.waits = True
-    form, dtype = multiply.form, dtype_of(op.operand_types[operands.tied[0]], op.location)
+    qualifiers, dtype = (
+        multiply.qualifiers,
+        dtype_of(op.operand_types[operands.tied[0]], op.location),
+    )
 
     def multiplies(convergent: ConvergentThreads, passed: list[Any], others: dict[int, Any]) -> Any:
         scale_d = None if multiply.scale_d is None else convergent.checked(others[multiply.scale_d])
-        adds = form.accumulates if scale_d is None else bool((scale_d != 0).any())
-        accumulator = joined(convergent, passed) if adds else overwritten(convergent, passed, dtype)
+        adds = qualifiers.accumulates if scale_d is None else bool((scale_d != 0).any())
+        accumulator = (
+            join_registers(convergent, passed)
+            if adds
+            else overwritten_registers(convergent, passed, dtype)
+        )
         a = [others[number] for number in multiply.a]
         if len(a) > 1:
-            a = [joined(convergent, a)]
-            _check_given(convergent, op.result_numbers[0], a[0].data)
+            a = [join_registers(convergent, a)]
+            _check_a_registers(convergent, op.result_numbers[0], a[0].data)
         return execute(
             convergent,
-            form,
+            qualifiers,
             accumulator,
             a[0],
             others[multiply.b],
@@ -97,13 +110,14 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
     return operands.step(multiplies)
 
 
-def _check_given(convergent: ConvergentThreads, op: int, data: np.ndarray) -> None:
-    """Checks that no wgmma may still read what registers of A held before (PTX ISA 9.7.15.7.3)."""
+def _check_a_registers(convergent: ConvergentThreads, op: int, data: np.ndarray) -> None:
+    """Check that registers of A are not written while a wgmma may still read them (PTX ISA
+    9.7.15.7.3)."""
     warps = convergent.lanes.threads[::WARP] // WARP
-    if convergent.block.groups.give(op, warps, data):
-        convergent.block.report_at(
+    if convergent.cta.groups.note_a(op, warps, data):
+        convergent.cta.report_at(
             convergent,
-            Kind.OVERWRITTEN,
-            "is given registers of A that were written again while a wgmma may still be reading them: "
-            "smem.wait (wgmma.wait_group) is missing before they are",
+            ViolationKind.OVERWRITTEN,
+            "takes registers of A that were written again while a wgmma may still be reading them: "
+            "smem.wait (wgmma.wait_group) is missing before the write",
         )

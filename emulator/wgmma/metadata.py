@@ -1,8 +1,8 @@
-"""The metadata of a sparse `wgmma`: which elements of K a compressed A has kept (measured on an H200).
+"""The metadata of a sparse `wgmma`: the elements along K that a compressed A keeps (measured on an H200).
 
-Each group of elements of a row has a nibble: the index of the first kept element in its low two bits,
-of the second in its high two. Of four elements two are kept. Of two of tf32 one is; the nibble then
-counts halves of elements.
+Each group of elements of a row has a nibble: the index of the first kept element in its low two bits, and
+of the second in its high two. A group of four elements keeps two. A group of two elements of tf32 keeps
+one; its nibble counts half elements.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from .fragments import ROWS
 
 _SHIFTS = np.arange(0, 32, 4, dtype=np.uint32)
 
-#: The kept elements by the nibble, for types of 8 and 16 bits and for tf32. Others are undefined.
+#: The kept elements of each nibble, for types of 8 and 16 bits and for tf32. Other nibbles are undefined.
 _KEPT = {first | second << 2: (first, second) for second in range(4) for first in range(second)}
 _KEPT_OF_TF32 = {0b0100: (0,), 0b1110: (1,)}
 
 
 def kept_elements(words: np.ndarray, size: int, selector: int) -> np.ndarray:
-    """The elements of K that each row has kept, ascending: int64[64, K / 2].
+    """Return the elements along K that each row keeps, ascending: int64[64, K / 2].
 
     Args:
-        words: uint32[128], what each thread of the warpgroup gives.
+        words: uint32[128], the metadata operand of each thread of the warpgroup.
         size: bytes of an element of A.
-        selector: the instruction's sparsity selector.
+        selector: the sparsity selector of the instruction.
 
     Raises:
         ValueError: if a nibble that the instruction reads is undefined.
@@ -46,13 +46,14 @@ def kept_elements(words: np.ndarray, size: int, selector: int) -> np.ndarray:
 
 
 def _nibbles(words: np.ndarray, size: int, selector: int) -> np.ndarray:
-    """The nibbles of each row, [64, groups]."""
+    """Return the nibbles of each row, [64, groups]."""
     by_lane = words.reshape(4, 8, 4)  # warp, lane / 4, lane % 4
     if size == 1:
-        # Of 8-bit types lane % 4 is half + 2 * (which eight groups).
+        # For 8-bit types, lane % 4 is half + 2 * (index of eight groups).
         parts = (by_lane[..., None] >> _SHIFTS & 15).reshape(4, 8, 2, 2, 8)
         return parts.transpose(0, 3, 1, 2, 4).reshape(ROWS, -1)
-    # Of others lane % 4 is 2 * selector + (which four groups), and the half is that of the word.
+    # For other types, lane % 4 is 2 * selector + (index of four groups), and the half is that of the
+    # word.
     read = by_lane[:, :, 2 * selector : 2 * selector + 2]
     parts = (read[..., None] >> _SHIFTS & 15).reshape(4, 8, 2, 2, 4)
     return parts.transpose(0, 3, 1, 2, 4).reshape(ROWS, -1)

@@ -1,4 +1,4 @@
-"""nvvm: `wgmma`, matrix products of a warpgroup (PTX ISA 9.7.15)."""
+"""nvvm: ops of `wgmma`, warpgroup-level mma (PTX ISA 9.7.15)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def _fence(op: Op) -> Any:
 
 def fence(convergent: ConvergentThreads) -> None:
     """`wgmma.fence`."""
-    convergent.block.groups.fences[whole_warps(convergent)] += 1
+    convergent.cta.groups.fences[whole_warps(convergent)] += 1
 
 
 @executes("nvvm.wgmma.commit.group.sync.aligned")
 def _commit(op: Op) -> Any:
-    return lambda convergent: convergent.block.groups.commit(whole_warps(convergent))
+    return lambda convergent: convergent.cta.groups.commit(whole_warps(convergent))
 
 
 @executes("nvvm.wgmma.wait.group.sync.aligned")
@@ -39,14 +39,14 @@ def _wait(op: Op) -> Any:
 
 def wait_group(convergent: ConvergentThreads, pending: int) -> None:
     """`wgmma.wait_group`."""
-    block, warps = convergent.block, whole_warps(convergent)
-    block.groups.wait(warps, pending, block.order.epoch[block.first + warps * WARP])
+    cta, warps = convergent.cta, whole_warps(convergent)
+    cta.groups.wait(warps, pending, cta.clocks.epoch[cta.first_thread + warps * WARP])
 
 
-def _form(op: Op) -> MmaQualifiers:
-    said = {name: op.text(name) for name in ("shape", "typeA", "typeB", "typeD")}
-    word = {name: text.rsplit("<", 1)[-1].rstrip(">") for name, text in said.items()}
-    m, n, k = map(int, re.findall(r"= (\d+)", said["shape"]))
+def _qualifiers(op: Op) -> MmaQualifiers:
+    texts = {name: op.text(name) for name in ("shape", "typeA", "typeB", "typeD")}
+    word = {name: text.rsplit("<", 1)[-1].rstrip(">") for name, text in texts.items()}
+    m, n, k = map(int, re.findall(r"= (\d+)", texts["shape"]))
     a, b = (MULTIPLICANDS.get(word[name]) for name in ("typeA", "typeB"))
     accumulator = ACCUMULATORS.get(word["typeD"])
     if a is None or b is None or accumulator is None or (m, k) != (ROWS, a.k) or b.k != k:
@@ -54,7 +54,7 @@ def _form(op: Op) -> MmaQualifiers:
             f"multiplies {word['typeA']} by {word['typeB']} into {word['typeD']} as m{m}n{n}k{k}, "
             "which the emulator does not know"
         )
-    # Upstream says the layout of each matrix as if stored: A is M-major if `col`, B N-major if `row`.
+    # Upstream's layout is that of the stored matrix: A is M-major if `col`, B is N-major if `row`.
     return MmaQualifiers(
         n,
         a,
@@ -71,5 +71,5 @@ def _form(op: Op) -> MmaQualifiers:
 
 @executes("nvvm.wgmma.mma_async", collective=True)
 def _multiply(op: Op) -> Any:
-    form = _form(op)
-    return lambda convergent, accumulator, a, b: execute(convergent, form, accumulator, a, b)
+    qualifiers = _qualifiers(op)
+    return lambda convergent, accumulator, a, b: execute(convergent, qualifiers, accumulator, a, b)

@@ -8,7 +8,7 @@ from mma_cases import Case
 from fuzz.generated.blocks import BlockCase
 from mlir_smem.advisor import choose_operands
 from mlir_smem.emulator.tcgen05.descriptors import instruction, matrix
-from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.tcgen05.narrow_floats import TCGEN05_MULTIPLICANDS
 from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
@@ -84,7 +84,7 @@ def check_emulator_reads(choice, last, begins):
     for (operand, bits, multiplicand, mn_major), begin in zip(sides, begins, strict=True):
         element = operand.spec.element
         name = {"e2m1": "e2m1x2"}.get(element.name, element.name.split("_")[0])
-        assert multiplicand == TENSOR_MULTIPLICANDS[name]
+        assert multiplicand == TCGEN05_MULTIPLICANDS[name]
         size, packed = max(1, element.bits // 8), 2 if element.bits == 4 else 1
         rows, k = operand.mma_tiles.pieces[-1], operand.instruction_k
         source = matrix(bits, mn_major, size, op.k_bytes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import only_fault, run
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 VARIABLE = """%one = arith.constant 1 : i32
     %p = llvm.alloca %one x i32 : (i32) -> !llvm.ptr
@@ -74,7 +74,7 @@ def test_read_of_an_uninitialised_variable():
     %v = llvm.load %p : !llvm.ptr -> i32"""
     first = "%first = arith.cmpi ult, %tid, %c32 : index\n"
     wrong = fault(first + body.replace("{{", "{").replace("}}", "}"))
-    assert wrong.kind is Kind.UNINITIALISED
+    assert wrong.kind is ViolationKind.UNINITIALISED
     assert wrong.message == "reads 4 bytes of local memory, which a thread has not written"
 
 
@@ -84,7 +84,7 @@ def test_access_beyond_a_variable(by):
         f"%o = llvm.getelementptr %p[{by}] : (!llvm.ptr) -> !llvm.ptr, i32\n"
         "llvm.store %one, %o : i32, !llvm.ptr"
     )
-    assert wrong.kind is Kind.OUT_OF_BOUNDS
+    assert wrong.kind is ViolationKind.OUT_OF_BOUNDS
     assert wrong.message.startswith("thread 0 writes 4 bytes at ")
 
 
@@ -95,7 +95,7 @@ def test_access_of_another_variable_by_an_offset():
     %o = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, i32
     %v = llvm.load %o : !llvm.ptr -> i32"""
     )
-    assert wrong.kind is Kind.OUT_OF_BOUNDS
+    assert wrong.kind is ViolationKind.OUT_OF_BOUNDS
     assert wrong.message == (
         "thread 0 reads 4 bytes at byte 4 of its local memory, where it has no variable"
     )

@@ -45,7 +45,7 @@ ARRAY = np.zeros(32, np.float32)
         ),
         (
             "%r = memref.dim %A, %c4 : memref<32xf32>",
-            "'memref.dim' asks for dimension [4] of 1",
+            "'memref.dim' queries dimension [4] of 1",
         ),
         (
             "%m = memref.alloca() : memref<4xf32, 5>",
@@ -132,10 +132,10 @@ def test_extents_of_1_may_have_any_stride():
         ((0, 1, 1), 32, "a grid of (0, 1, 1) is not possible"),
         ((1, 65536, 1), 32, "a grid of (1, 65536, 1) is not possible"),
         ((1, 1, -1), 32, "a grid of (1, 1, -1) is not possible"),
-        (1, 0, "a block of (0, 1, 1) threads is not possible"),
-        (1, (32, 33), "a block of (32, 33, 1) threads is not possible"),
-        (1, (-1, -32), "a block of (-1, -32, 1) threads is not possible"),
-        (1, (1, 1, 65), "a block of (1, 1, 65) threads is not possible"),
+        (1, 0, "a thread block of (0, 1, 1) threads is not possible"),
+        (1, (32, 33), "a thread block of (32, 33, 1) threads is not possible"),
+        (1, (-1, -32), "a thread block of (-1, -32, 1) threads is not possible"),
+        (1, (1, 1, 65), "a thread block of (1, 1, 65) threads is not possible"),
     ],
 )
 def test_illegal_grid_and_block_sizes(grid, block, message):

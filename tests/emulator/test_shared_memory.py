@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import SHARED, only_fault, run
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 LLVM_GLOBAL = "llvm.mlir.global internal @{}() {{addr_space = 3 : i32{}}} : !llvm.array<{} x i32>"
 MEMREF_GLOBAL = f"memref.global @{{}} : memref<{{}}xi32, {SHARED}>"
@@ -158,7 +158,7 @@ def test_ctas_have_separate_shared_memory():
     %r = memref.load %s[%tid] : {PLAIN} // here
     memref.store %r, %A[%tid] : memref<32xi32>"""
     fault = only_fault(body, np.zeros(32, np.int32), grid=2, symbols=MEMREF_GLOBAL.format("x", 32))
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_access_beyond_shared_memory(symbols, shared, where):
     %i = arith.constant 5000 : index
     memref.store %t32, %s[%i] : memref<8xi32, {SHARED}>"""
     fault = only_fault(body, block=1, symbols=symbols, shared=shared)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert fault.line.startswith("memref.store")
     assert fault.message == (
-        "thread 0 writes 4 bytes at shared address 0x5220; the block's shared memory lies " + where
+        "thread 0 writes 4 bytes at shared address 0x5220; the CTA's shared memory is " + where
     )
 
 
@@ -185,7 +185,7 @@ def test_access_in_a_kernel_without_shared_memory():
     body = f"""
     %d = gpu.dynamic_shared_memory : memref<?xi8, {SHARED}>
     %v = memref.load %d[%c0] : memref<?xi8, {SHARED}>"""
-    assert only_fault(body, block=1).kind is Kind.OUT_OF_BOUNDS
+    assert only_fault(body, block=1).kind is ViolationKind.OUT_OF_BOUNDS
 
 
 def test_buffer_of_vectors():

@@ -18,7 +18,7 @@ from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.dialect.ops import MmaDescOp, WaitOp
 from mlir_smem.emulator import registry
-from mlir_smem.emulator.ops.inline_ptx import joined, operands_of, overwritten
+from mlir_smem.emulator.ops.inline_ptx import join_registers, operands_of, overwritten_registers
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.wgmma.mma import MmaQualifiers, execute
 from mlir_smem.ir import emit
@@ -149,7 +149,11 @@ def assembled(op, text):
 
     def multiplies(convergent, passed, others):
         floats = np.dtype(np.float32)
-        sums = joined(convergent, passed) if adds else overwritten(convergent, passed, floats)
+        sums = (
+            join_registers(convergent, passed)
+            if adds
+            else overwritten_registers(convergent, passed, floats)
+        )
         a, b = (_as_wgmma(convergent.checked(others[number])) for number in (64, 65))
         return execute(convergent, form, sums, a, b)
 

@@ -13,7 +13,7 @@ from transposed import EXTENTS, given, text_of
 
 import mlir_smem
 from mlir_smem.dialect import new_context
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import ConfigError
 from mlir_smem.kernels.gemm.generator.transpose import TransposeConfig, build_transpose
 
@@ -78,13 +78,16 @@ def without_line(text, op, which):
 
 #: The line that is removed, and violations of which the emulator reports at least one.
 FAULTS = {
-    "the wait for a full stage": ((r"try_wait\.parity", -2), {Kind.COPY_IN_FLIGHT}),
-    "the release of a stage": ((r"mbarrier\.arrive", -2), {Kind.DEADLOCK}),
-    "the bytes of a load": ((r"mbarrier\.expect_tx", -1), {Kind.BARRIER}),
-    "the fence before the store": ((r"fence\.proxy", 0), {Kind.UNFENCED}),
-    "the barrier before the store": ((r"gpu\.barrier", -1), {Kind.RACE}),
-    "the wait before a buffer is used again": ((r"bulk\.wait_group 0", 0), {Kind.OVERWRITTEN}),
-    "the commit of stores": ((r"bulk\.commit", 0), {Kind.OVERWRITTEN}),
+    "the wait for a full stage": ((r"try_wait\.parity", -2), {ViolationKind.COPY_IN_FLIGHT}),
+    "the release of a stage": ((r"mbarrier\.arrive", -2), {ViolationKind.DEADLOCK}),
+    "the bytes of a load": ((r"mbarrier\.expect_tx", -1), {ViolationKind.BARRIER}),
+    "the fence before the store": ((r"fence\.proxy", 0), {ViolationKind.UNFENCED}),
+    "the barrier before the store": ((r"gpu\.barrier", -1), {ViolationKind.RACE}),
+    "the wait before a buffer is used again": (
+        (r"bulk\.wait_group 0", 0),
+        {ViolationKind.OVERWRITTEN},
+    ),
+    "the commit of stores": ((r"bulk\.commit", 0), {ViolationKind.OVERWRITTEN}),
 }
 
 

@@ -6,7 +6,7 @@ from ml_dtypes import bfloat16
 
 import mlir_smem
 from mlir_smem.emulator import Violations
-from mlir_smem.emulator.errors import Kind
+from mlir_smem.emulator.errors import ViolationKind
 from mlir_smem.runtime import run_on_cpu
 
 #: A matrix product whose A is a view of a buffer that follows a buffer of 256 bytes.
@@ -67,5 +67,5 @@ def test_run_time_offsets_are_checked():
     with pytest.raises(Violations) as raised:
         run(aligned, "%shift", 128)
     (violation,) = raised.value.found
-    assert violation.kind is Kind.ASSERTION
-    assert "its memory is aligned as it promises" in violation.message
+    assert violation.kind is ViolationKind.ASSERTION
+    assert "its memory has the alignment it states" in violation.message

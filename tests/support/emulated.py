@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from mlir_smem.emulator import Kind, Violations, emulate
+from mlir_smem.emulator import ViolationKind, Violations, emulate
 
 #: MLIR's names of NumPy's types; MLIR's integers are signless.
 ELEMENTS = {
@@ -35,7 +35,7 @@ PRELUDE = "\n".join(
 class Fault:
     """A violation: the rule, the line of the text that broke it, and the message."""
 
-    kind: Kind
+    kind: ViolationKind
     line: str
     message: str
 

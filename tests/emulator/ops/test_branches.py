@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import faults, run
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 BLOCKS = [1, 31, 32, 48, 128, 200]
 each_block = pytest.mark.parametrize("block", BLOCKS)
@@ -216,7 +216,7 @@ def test_failed_assertion_ends_the_cta():
     memref.store %t32, %A[%tid] : memref<32xi32>"""
     out = np.full(32, -1, np.int32)
     (fault,) = faults(body, out)
-    assert fault.kind is Kind.ASSERTION
+    assert fault.kind is ViolationKind.ASSERTION
     assert fault.line.startswith("cf.assert")
     assert "few threads" in fault.message
     assert (out == -1).all()

@@ -161,7 +161,7 @@ def test_select_of_structs_and_memrefs_is_refused(value):
         "memref": "%w = arith.select %k, %A, %A : memref<8xf32>",
     }
     with pytest.raises(
-        EmulationError, match=r"'arith.select' chooses between values that are no numbers"
+        EmulationError, match=r"'arith.select' selects between values that are not numbers"
     ):
         pair_of(
             "%k = arith.cmpi eq, %tid, %c0 : index",

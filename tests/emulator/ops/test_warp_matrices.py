@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import faults, only_fault, run
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 THREADS = 64
 MATRIX = 8 * 16
@@ -151,7 +151,7 @@ def test_row_that_is_not_aligned():
     rows = shuffled_rows(0)
     rows[3] += 8
     (found,) = loading(rows=rows)
-    assert found.kind is Kind.MISALIGNED
+    assert found.kind is ViolationKind.MISALIGNED
     assert found.line.startswith("%r = nvvm.ldmatrix")
     assert "reads 16 bytes at shared address" in found.message
     assert "which is not a multiple of 16" in found.message
@@ -162,20 +162,20 @@ def test_addresses_of_unused_lanes_are_ignored():
     rows[16:32] = rows[48:] = -5
     assert loading(rows=rows, count=2) == []
     (found,) = loading(rows=rows, count=4)
-    assert found.kind is Kind.MISALIGNED
+    assert found.kind is ViolationKind.MISALIGNED
 
 
 def test_row_out_of_bounds_names_its_thread():
     rows = shuffled_rows(0)
     rows[37] = BYTES
     (found,) = loading(rows=rows)
-    assert found.kind is Kind.OUT_OF_BOUNDS
+    assert found.kind is ViolationKind.OUT_OF_BOUNDS
     assert found.message.startswith("thread 37 reads 16 bytes at shared address")
 
 
 def test_missing_barrier_before_ldmatrix():
     (found,) = loading(before="")
-    assert found.kind is Kind.RACE
+    assert found.kind is ViolationKind.RACE
     assert "gpu.barrier is missing" in found.message
 
 
@@ -186,7 +186,7 @@ def test_warp_barrier_orders_rows_of_the_same_warp():
 
 def test_uninitialised_rows():
     (found,) = loading(fill="")
-    assert found.kind is Kind.UNINITIALISED
+    assert found.kind is ViolationKind.UNINITIALISED
 
 
 def test_rows_of_a_copy_that_is_not_waited_for():
@@ -199,14 +199,14 @@ def test_rows_of_a_copy_that_is_not_waited_for():
     nvvm.cp.async.shared.global %mine, %from, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
     nvvm.cp.async.commit.group"""
     (found,) = loading(fill=fill)
-    assert found.kind is Kind.COPY_IN_FLIGHT
+    assert found.kind is ViolationKind.COPY_IN_FLIGHT
     assert loading(fill=fill, before="nvvm.cp.async.wait.group 0\n    gpu.barrier") == []
 
 
 def test_store_after_ldmatrix_without_a_barrier():
     later = loads(4, False) + "\n    llvm.store %v, %mine : vector<4xi32>, !llvm.ptr<3>"
     (found,) = loading(later)
-    assert found.kind is Kind.RACE
+    assert found.kind is ViolationKind.RACE
     assert "may still be reading" in found.message
 
 
@@ -218,7 +218,7 @@ def storing(rows, before="", after="", block=THREADS):
 
 def test_stmatrix_and_a_load_without_a_barrier():
     (found,) = storing(shuffled_rows(0), after=EMPTY)
-    assert found.kind is Kind.RACE
+    assert found.kind is ViolationKind.RACE
     assert storing(shuffled_rows(0), after=f"gpu.barrier{EMPTY}") == []
 
 
@@ -226,13 +226,13 @@ def test_two_rows_of_stmatrix_at_one_address():
     rows = shuffled_rows(0)
     rows[5] = rows[40]
     (found,) = storing(rows)
-    assert found.kind is Kind.RACE
+    assert found.kind is ViolationKind.RACE
     assert "several threads write" in found.message
 
 
 def test_stmatrix_that_is_not_aligned():
     (found,) = storing(shuffled_rows(0) + 2)
-    assert found.kind is Kind.MISALIGNED
+    assert found.kind is ViolationKind.MISALIGNED
     assert "writes 16 bytes" in found.message
 
 
@@ -248,13 +248,13 @@ def test_matrix_ops_by_some_threads_of_a_warp(name):
     }}"""
     arrays = np.zeros((THREADS, 4), np.int32), shuffled_rows(0), np.zeros((THREADS, 4), np.int32)
     found = only_fault(body, *arrays, block=THREADS, symbols=SYMBOLS)
-    assert found.kind is Kind.DIVERGENT
+    assert found.kind is ViolationKind.DIVERGENT
     assert "is executed by threads 0 to 7, a part of a warp" in found.message
 
 
 def test_matrix_op_in_an_incomplete_warp():
     (found,) = storing(shuffled_rows(0), block=48)
-    assert found.kind is Kind.DIVERGENT
+    assert found.kind is ViolationKind.DIVERGENT
     assert "is executed by a warp of 16 threads; it needs all 32" in found.message
 
 

@@ -6,7 +6,7 @@ from emulated import faults_of
 from tcgen05_kernels import AFTER, WAIT_LOAD, mma, transfer
 from tma_copies import START, kernel, map_type
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 #: 64 rows of 16 f16, K-major with 32-byte swizzle; the first 8 rows are B, too.
 BYTES = 64 * 32
@@ -90,8 +90,8 @@ def test_sum_over_all_k_blocks():
 @pytest.mark.parametrize("number", range(K_BLOCKS))
 def test_mma_without_a_wait_for_the_load(number):
     found, _, _ = run(without(f"// full for {number}"))
-    assert Kind.COPY_IN_FLIGHT in {fault.kind for fault in found}
-    fault = next(fault for fault in found if fault.kind is Kind.COPY_IN_FLIGHT)
+    assert ViolationKind.COPY_IN_FLIGHT in {fault.kind for fault in found}
+    fault = next(fault for fault in found if fault.kind is ViolationKind.COPY_IN_FLIGHT)
     assert fault.message.startswith("tcgen05.mma reads the bytes from 0x400 to 0xbff")
     assert "a wait for the mbarrier at which it completes (mbarrier.try_wait)" in fault.message
 
@@ -99,7 +99,7 @@ def test_mma_without_a_wait_for_the_load(number):
 @pytest.mark.parametrize("number", range(1, K_BLOCKS))
 def test_load_over_a_k_block_that_the_mma_still_reads(number):
     found, _, _ = run(without(f"// free for {number}"))
-    assert found[0].kind is Kind.OVERWRITTEN
+    assert found[0].kind is ViolationKind.OVERWRITTEN
     assert found[0].line.startswith("nvvm.cp.async.bulk.tensor")
     assert "which the tcgen05.mma at " in found[0].message
     assert "a wait for the mbarrier of its tcgen05.commit" in found[0].message
@@ -107,4 +107,4 @@ def test_load_over_a_k_block_that_the_mma_still_reads(number):
 
 def test_load_of_d_without_a_wait_for_the_last_commit():
     found, _, _ = run(without("// done"))
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}

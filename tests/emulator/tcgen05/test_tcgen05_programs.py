@@ -17,7 +17,7 @@ import mlir_smem
 from fuzz.generated.gemms import Program
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
@@ -119,10 +119,18 @@ TWICE = Case("bf16", "bf16", "f32", registers=True).text.replace(
 @pytest.mark.parametrize(
     "dropped, kind, words",
     [
-        (r"nvvm\.tcgen05\.dealloc", Kind.TENSOR_MEMORY, "tcgen05.dealloc is missing before it"),
-        (r"nvvm\.tcgen05\.wait <load>", Kind.OVERWRITTEN, "tcgen05.wait::ld is missing"),
-        (r"nvvm\.tcgen05\.wait <store>", Kind.TENSOR_IN_FLIGHT, "tcgen05.wait::st is missing"),
-        (r"nvvm\.fence\.proxy", Kind.UNFENCED, "fence"),
+        (
+            r"nvvm\.tcgen05\.dealloc",
+            ViolationKind.TENSOR_MEMORY,
+            "tcgen05.dealloc is missing before it",
+        ),
+        (r"nvvm\.tcgen05\.wait <load>", ViolationKind.OVERWRITTEN, "tcgen05.wait::ld is missing"),
+        (
+            r"nvvm\.tcgen05\.wait <store>",
+            ViolationKind.TENSOR_IN_FLIGHT,
+            "tcgen05.wait::st is missing",
+        ),
+        (r"nvvm\.fence\.proxy", ViolationKind.UNFENCED, "fence"),
     ],
 )
 def test_removed_op_is_noticed(dropped, kind, words):

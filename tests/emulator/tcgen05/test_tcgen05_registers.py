@@ -128,7 +128,7 @@ def test_numbers_of_registers(columns):
         ("ld %base, %o", "16x32bx2", "is of shape 16x32bx2; the emulator knows 32x32b, 16x64b, "),
         ("ld %base pack", "32x32b", "packs 16 bits, which the emulator does not know"),
         ("st %base, %v unpack", "32x32b", "packs 16 bits, which the emulator does not know"),
-        ("st %base, %v, %o", "32x32b", "has an offset, which shapes of one part have not"),
+        ("st %base, %v, %o", "32x32b", "has an offset, which these shapes do not take"),
     ],
 )
 def test_forms_that_the_emulator_does_not_know(operands, shape, words):

@@ -25,7 +25,7 @@ from tcgen05_kernels import (
     store,
 )
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 #: f16, K-major without swizzle: A is 64 x 16 at the beginning, B is 8 x 16 at 0x2000.
 A = BASE >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
@@ -140,7 +140,7 @@ def test_load_of_d_without_a_fence_after_the_wait():
 
 def test_load_of_d_without_a_wait_for_the_mbarrier():
     found, _ = ONCE.without(WAIT).run()
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
     assert "a wait for the mbarrier of its tcgen05.commit is missing before it" in found[0].message
 
 
@@ -154,8 +154,8 @@ def test_mma_overwrites_what_a_warp_still_loads():
 def test_missing_barrier_between_loads_and_the_next_mma():
     # The barrier also orders the new bytes of A before the mma.
     found, _ = KEEPS.without(LOADED).run()
-    assert {fault.kind for fault in found} == {Kind.OVERWRITTEN, Kind.RACE}
-    race = next(fault for fault in found if fault.kind is Kind.RACE)
+    assert {fault.kind for fault in found} == {ViolationKind.OVERWRITTEN, ViolationKind.RACE}
+    race = next(fault for fault in found if fault.kind is ViolationKind.RACE)
     assert race.message.startswith("tcgen05.mma reads ")
     assert race.message.endswith("gpu.barrier is missing after smem.fence")
 
@@ -163,7 +163,7 @@ def test_missing_barrier_between_loads_and_the_next_mma():
 def test_mma_without_a_commit():
     alone = ONCE.without("constant 129", "constant 128").without(COMMIT)
     found, _ = alone.run()
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
     assert [fault.line.split(" %")[0] for fault in found] == [
         "%r = nvvm.tcgen05.ld",
         "nvvm.tcgen05.dealloc",
@@ -176,13 +176,13 @@ def test_mma_without_a_commit():
 
 def test_missing_commit_that_threads_wait_for():
     fault = ONCE.without(COMMIT).only_fault()
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "an mbarrier's phase, which lacks 1 of 129 arrivals" in fault.message
 
 
 def test_shared_memory_is_written_before_the_mma_completes():
     fault = ONCE.without(ARRIVE, f"{ARRIVE}\n{REFILL}").only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert fault.line.startswith("llvm.store %jw")
     assert ", which the tcgen05.mma at " in fault.message
     assert fault.message.endswith(
@@ -194,7 +194,7 @@ def test_shared_memory_is_written_before_the_mma_completes():
 def test_shared_memory_is_written_before_the_mma_is_committed():
     late = f"{REFILL}\nscf.if %leader {{\n{COMMIT}\n}}\n{ARRIVE}"
     fault = ONCE.without(COMMIT).without(ARRIVE, late).only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert "tcgen05.commit, and a wait for its mbarrier, are missing before it" in fault.message
 
 
@@ -206,20 +206,20 @@ def test_commit_without_an_mma_is_an_arrival():
 
 def test_mma_races_with_writes_of_its_operands():
     found, _ = KEEPS.without("gpu.barrier // filled").run()
-    assert Kind.RACE in {fault.kind for fault in found}
+    assert ViolationKind.RACE in {fault.kind for fault in found}
 
 
 def test_mma_reads_uninitialised_shared_memory():
     bare = ONCE.without("%i = %tid to %words", "%i = %tid to %c8")
     found, _ = bare.run()
-    assert {fault.kind for fault in found} == {Kind.UNINITIALISED}
+    assert {fault.kind for fault in found} == {ViolationKind.UNINITIALISED}
 
 
 def test_mma_adds_to_uninitialised_d():
     line = store("s", "start", 0, 0, "16x256b", 4)
     fault = ONCE.without(line).only_fault()
-    assert fault.kind is Kind.UNINITIALISED
-    assert "reads lanes 0 to 111 of columns 480 to 487 of tensor memory, of which" in fault.message
+    assert fault.kind is ViolationKind.UNINITIALISED
+    assert "reads lanes 0 to 111 of columns 480 to 487 of tensor memory, some of" in fault.message
     assert (
         ONCE.without(line)
         .without("%me = arith.constant true", "%me = arith.constant false")
@@ -232,7 +232,7 @@ def test_warp_waits_for_its_own_store():
     line = f"{load('x', 0, 0, '16x256b', 4)}\n    {WAIT_LOAD}"
     early = ONCE.without(WAIT_STORE, f"{line}\n    {WAIT_STORE}")
     fault = early.only_fault()
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
     assert "the tcgen05.st of warp 0 at" in fault.message
     assert ONCE.without(WAIT_STORE, f"{WAIT_STORE}\n    {line}").run()[0] == []
 
@@ -242,7 +242,7 @@ def test_store_over_what_a_warp_still_loads():
     fault = ONCE.without(
         WAIT_STORE, f"{WAIT_STORE}\n    {line}\n{WAIT_LOAD}\n{WAIT_STORE}"
     ).only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert "tcgen05.wait::ld is missing after it" in fault.message
 
 
@@ -257,7 +257,7 @@ def test_mma_of_one_thread_and_shape_are_ordered():
 def test_mma_of_different_shapes_are_not_ordered():
     wide = ONCE.without(COMMIT, f"{mma('k', 'f16', A, B, FORM + (1 << 17), False)}\n{COMMIT}")
     fault = wide.only_fault()
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
     assert "tcgen05.commit, and a wait for its mbarrier, are missing" in fault.message
 
 
@@ -276,7 +276,7 @@ def test_mma_of_two_threads_with_fences_are_ordered():
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
 def test_mma_of_two_threads_without_fences_are_not_ordered(between):
     found, _ = other_thread(between).run()
-    assert found[0].kind is Kind.TENSOR_IN_FLIGHT
+    assert found[0].kind is ViolationKind.TENSOR_IN_FLIGHT
     assert found[0].line.startswith("nvvm.tcgen05.mma %d, %ka")
 
 

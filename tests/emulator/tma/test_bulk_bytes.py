@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import faults, run
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 SYMBOLS = """memref.global @data : memref<64xi32, #gpu.address_space<workgroup>>
   memref.global @flag : memref<2xi64, #gpu.address_space<workgroup>>"""
@@ -65,11 +65,15 @@ def test_bytes_are_copied():
 @pytest.mark.parametrize(
     "options, kind, message",
     [
-        ({"size": 24}, Kind.MISALIGNED, "copies bytes of 0x18; a bulk copy takes multiples of 16"),
-        ({"to": 8}, Kind.MISALIGNED, "copies bytes to 0x"),
-        ({"start": 4}, Kind.MISALIGNED, "copies bytes from 0x"),
-        ({"to": 4096}, Kind.OUT_OF_BOUNDS, "writes 64 bytes from shared address 0x"),
-        ({"start": 224}, Kind.OUT_OF_BOUNDS, "reads 16 bytes"),
+        (
+            {"size": 24},
+            ViolationKind.MISALIGNED,
+            "copies bytes of 0x18; a bulk copy takes multiples of 16",
+        ),
+        ({"to": 8}, ViolationKind.MISALIGNED, "copies bytes to 0x"),
+        ({"start": 4}, ViolationKind.MISALIGNED, "copies bytes from 0x"),
+        ({"to": 4096}, ViolationKind.OUT_OF_BOUNDS, "writes 64 bytes from shared address 0x"),
+        ({"start": 224}, ViolationKind.OUT_OF_BOUNDS, "reads 16 bytes"),
     ],
 )
 def test_alignment_and_bounds_of_bulk_copies(options, kind, message):

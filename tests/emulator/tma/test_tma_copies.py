@@ -8,7 +8,7 @@ import pytest
 from emulated import ELEMENTS, faults_of, run_text
 from tma_copies import FENCE, FILL, START, WAIT, WIDTHS, dump, kernel, load, map_type, store
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 
 def places(order, box, size, swizzle):
@@ -154,7 +154,7 @@ def faults_at(access, shape, at):
 def test_boxes_begin_at_multiples_of_16_bytes(access, does, column, begins):
     assert faults_at(access, (40, 64), (8, column)) == [
         (
-            Kind.MISALIGNED,
+            ViolationKind.MISALIGNED,
             f"{does} a box that begins {begins} bytes into the lines of argument 0; expected a "
             "multiple of 16",
         )
@@ -165,7 +165,7 @@ def test_boxes_begin_at_multiples_of_16_bytes(access, does, column, begins):
 def test_stores_at_negative_coordinates(at):
     assert faults_at(store, (40, 64), at) == [
         (
-            Kind.OUT_OF_BOUNDS,
+            ViolationKind.OUT_OF_BOUNDS,
             f"writes a box at {list(at[::-1])} of argument 0; a store takes no coordinate below 0",
         )
     ]
@@ -208,7 +208,7 @@ def test_boxes_of_padded_elements_begin_at_multiples_of_128():
     text = kernel(load((64, 0)), [array, result], [map_type((8, 128), "e2m1_p64", "none", 1)], 1024)
     (fault,) = faults_of(text, "k", (array, result), shared=1032)
     assert (fault.kind, fault.message) == (
-        Kind.MISALIGNED,
+        ViolationKind.MISALIGNED,
         "reads a box that begins 64 elements into the lines of argument 0; expected a multiple of 128",
     )
 

@@ -40,7 +40,7 @@ PACKED = np.ones((32, 192), np.uint8)
         (
             FITS,
             {"box": (8, 8), "contiguous": 0},
-            "a dimension of stride 128 bytes; expected that of 4",
+            "a contiguous dimension of stride 128 bytes; expected 4",
         ),
         (
             FITS,
@@ -48,7 +48,7 @@ PACKED = np.ones((32, 192), np.uint8)
             "elements of bf16; the array is memref<32x32xf32>",
         ),
         (FITS, {"box": (8, 8, 8)}, "a box of 3 dimensions; expected those of memref<32x32xf32>"),
-        (FITS, {"box": (8, 8), "argument": 4}, "describes argument 4, which is no array"),
+        (FITS, {"box": (8, 8), "argument": 4}, "describes argument 4, which is not an array"),
         (
             FITS,
             {"box": (8, 8), "at": (0, 0, 0)},
@@ -57,12 +57,12 @@ PACKED = np.ones((32, 192), np.uint8)
         (
             np.ones((32, 30), np.float32),
             {"box": (8, 8)},
-            "an array of strides [4, 120] bytes; expected multiples of 16 but for the first",
+            "an array of strides [4, 120] bytes; expected multiples of 16 except for the first",
         ),
         (
             np.ones((0, 32), np.float32),
             {"box": (8, 8)},
-            "describes [32, 0] elements; expected some",
+            "describes [32, 0] elements; expected at least one along each dimension",
         ),
         (
             PACKED,
@@ -77,7 +77,7 @@ PACKED = np.ones((32, 192), np.uint8)
         (
             np.ones((32, 144), np.uint8),
             {"box": (8, 128), "element": "e3m2_p32"},
-            "pads 192 elements of e3m2_p32 a line, at ",
+            "pads 192 elements of e3m2_p32 in a line at ",
         ),
         (
             FITS,
@@ -96,7 +96,7 @@ def test_pointer_that_is_not_a_tensor_map():
         "%nonen = arith.constant 64 : i64\n%none = llvm.inttoptr %nonen : i64 to !llvm.ptr\n%c0 =",
         1,
     )
-    with pytest.raises(EmulationError, match="is given a pointer that is no tensor map"):
+    with pytest.raises(EmulationError, match="takes a pointer that is not a tensor map"):
         run_text(text, "k", (FITS,), shared=1032)
 
 
@@ -121,7 +121,7 @@ def test_maps_are_the_last_arguments():
             "predicate = %first : !llvm.ptr<7>, !llvm.ptr",
             "is predicated",
         ),
-        ("%to, %map0", "%peer, %map0", "writes to another block without a multicast mask"),
+        ("%to, %map0", "%peer, %map0", "writes to another CTA without a multicast mask"),
     ],
 )
 def test_predicated_loads_and_loads_to_one_other_cta(old, new, message):

@@ -7,7 +7,7 @@ import pytest
 from emulated import faults_of, kernel
 from mma_programs import PRODUCT, lowered
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 
 @pytest.fixture(scope="module")
@@ -87,11 +87,11 @@ def test_warpgroup_does_not_wait_for_warps_of_another(instruction):
 
 def test_cta_of_less_than_a_warpgroup_waits_for_ever(instruction):
     faults, _ = found(instruction, "", "", 64)
-    assert [fault.kind for fault in faults] == [Kind.DEADLOCK]
+    assert [fault.kind for fault in faults] == [ViolationKind.DEADLOCK]
     assert "the other warps of its warpgroup" in faults[0].message
 
 
 def test_incomplete_last_warpgroup_waits_for_ever(instruction):
     faults, _ = found(instruction, "", "", 288)
-    assert [fault.kind for fault in faults] == [Kind.DEADLOCK]
+    assert [fault.kind for fault in faults] == [ViolationKind.DEADLOCK]
     assert "threads 256 to 287" in faults[0].message

@@ -1,4 +1,4 @@
-"""A thread block: its threads, its shared memory, and the rules that they must keep."""
+"""A CTA while it runs: its threads, its shared memory, and the checks of their accesses."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from ..dialect.diagnostics import format_location
 from .convergent import ConvergentThreads, Frame
-from .errors import Kind, Stop, Violation
+from .errors import Stop, Violation, ViolationKind
 from .lanes import WARP, Lanes
 from .memory import SHARED_BASE, Bytes
 from .program import Program
 from .rules.barriers import Barriers
-from .rules.groups import Groups
 from .rules.shadow import Report, Shadow
+from .rules.wgmma_groups import WgmmaGroups
 from .values import Registers, Values
 
 if TYPE_CHECKING:
@@ -23,25 +23,27 @@ if TYPE_CHECKING:
     from .launch import Launch
 
 
-class ThreadBlock:
-    """One block of a grid while it runs.
+class Cta:
+    """A CTA of a grid while it runs.
 
     Attributes:
-        launch: what all blocks share: the grid, global memory.
-        cluster: the blocks that run together with it.
-        rank: its number among them.
-        index: the block's indices along x, y, z.
-        threads: how many threads it has.
-        first: the number in the cluster of its thread 0.
-        values: their SSA values.
-        shared, shadow: the block's shared memory and its history.
-        order, groups, barriers: who has synchronised with whom; the order is the cluster's.
-        convergent_groups: the threads, in sets that run together.
-        state: what an op's file keeps for the block, by the file's own key.
-        sent: for each thread of another block, or mbarrier, whose arrivals, bulk copies and products
-            come to its memory, the last epoch of one, and the op's number.
-        at_exit: what is checked when the last thread returns, called with its convergent.
-        found: the violations, each once for its place.
+        launch: state that all CTAs share: the grid, global memory.
+        cluster: its cluster.
+        rank: its rank in the cluster.
+        index: the CTA's indices along x, y, z.
+        threads: number of threads.
+        first_thread: the number of its thread 0 in the cluster.
+        values: the SSA values of its threads.
+        shared, shadow: its shared memory, and the access history of each byte.
+        clocks, groups, barriers: the vector clocks of the cluster, the wgmma groups and the barriers.
+        alive: bool[threads], the threads that have not returned.
+        convergent_groups: the threads, in sets that execute together.
+        state: state that a module keeps for the CTA, by the module's key.
+        incoming: asynchronous accesses to its memory: arrivals of threads of other CTAs, bulk copies and
+            mma of the peer CTA. For each such thread or mbarrier (its column of the clocks), the epoch
+            of the last one, and the number of its op.
+        at_exit: checks that run when the last thread returns; called with its convergent threads.
+        found: the violations, one for each kind and location.
     """
 
     def __init__(
@@ -54,25 +56,25 @@ class ThreadBlock:
     ) -> None:
         threads = launch.threads
         self.program, self.launch, self.index, self.threads = program, launch, index, threads
-        self.cluster, self.rank, self.first = cluster, rank, rank * threads
+        self.cluster, self.rank, self.first_thread = cluster, rank, rank * threads
         self.values = Values(program.values, threads)
-        self.order = cluster.order
-        self.groups = Groups(-(-threads // WARP))
+        self.clocks = cluster.clocks
+        self.groups = WgmmaGroups(-(-threads // WARP))
         self.shared = Bytes(SHARED_BASE, launch.shared_end - SHARED_BASE)
-        own = range(self.first, self.first + threads)
-        self.shadow = Shadow(self.shared, self.order, self.groups, program.locations, own)
+        own = range(self.first_thread, self.first_thread + threads)
+        self.shadow = Shadow(self.shared, self.clocks, self.groups, program.locations, own)
         self.barriers = Barriers(self)
         self.alive = np.ones(threads, bool)
         self.convergent_groups: list[ConvergentThreads] = []
         self.state: dict[str, Any] = {}
-        self.sent: dict[int, tuple[int, int]] = {}
+        self.incoming: dict[int, tuple[int, int]] = {}
         self.at_exit: list[Callable[[ConvergentThreads], None]] = []
-        self.found: dict[tuple[Kind, str], Violation] = {}
+        self.found: dict[tuple[ViolationKind, str], Violation] = {}
 
     # -- running -----------------------------------------------------------------------------------
 
     def start(self, arguments: list[Any]) -> None:
-        """Brings all threads to the kernel's first op."""
+        """Start all threads at the first op of the kernel."""
         entry = self.program.body.entry
         everyone = Lanes(np.ones(self.threads, bool))
         for number, value in zip(entry.arguments, arguments, strict=True):
@@ -80,11 +82,11 @@ class ThreadBlock:
         self.add(everyone, [Frame(entry)])
 
     def advance(self) -> bool:
-        """Runs each convergent until it must wait; whether any could go on.
+        """Run each set of convergent threads until it must wait. Return whether any made progress.
 
         Raises:
-            EmulationError: where an op is used in a way that the emulator does not know.
-            Stop: where nothing sensible can follow a violation.
+            EmulationError: if an op is used in a way that the emulator does not support.
+            Stop: if execution cannot continue after a violation.
         """
         progress = False
         for convergent in list(self.convergent_groups):
@@ -100,20 +102,20 @@ class ThreadBlock:
         return progress
 
     def add(self, lanes: Lanes, frames: list[Frame]) -> ConvergentThreads:
-        """A new convergent."""
+        """Add a set of convergent threads at the position that `frames` gives."""
         convergent = ConvergentThreads(self, lanes, frames)
         self.convergent_groups.append(convergent)
         return convergent
 
     def remove(self, convergent: ConvergentThreads) -> None:
-        """Takes out a convergent that is done; its parent may go on."""
+        """Remove convergent threads that are done; their parent may continue."""
         if convergent in self.convergent_groups:
             self.convergent_groups.remove(convergent)
             if convergent.parent:
                 convergent.parent.children -= 1
 
     def finish(self, convergent: ConvergentThreads) -> None:
-        """The threads of a convergent return from the kernel."""
+        """Return the convergent threads from the kernel."""
         self.alive[convergent.lanes.index] = False
         convergent.frames.clear()
         ancestor = convergent.parent
@@ -124,38 +126,38 @@ class ThreadBlock:
             else:
                 ancestor.frames.clear()
             ancestor = ancestor.parent
-        self.barriers.someone_left()
+        self.barriers.threads_returned()
         self.cluster.barrier.pass_if_complete()
         if not self.alive.any():
-            self._check_sent(convergent)
+            self._check_incoming(convergent)
             for check in self.at_exit:
                 check(convergent)
 
-    def meet(self, convergent_groups: list[ConvergentThreads]) -> None:
-        """Makes one convergent of those at the same place."""
+    def merge(self, convergent_groups: list[ConvergentThreads]) -> None:
+        """Merge those convergent threads that are at the same position."""
         kept: list[ConvergentThreads] = []
         for convergent in convergent_groups:
-            same = next((other for other in kept if convergent.beside(other)), None)
+            same = next((other for other in kept if convergent.can_merge(other)), None)
             if same:
                 same.join(convergent)
             else:
                 kept.append(convergent)
 
     def gather(self, convergent: ConvergentThreads) -> bool:
-        """Whether a convergent has whole warpgroups; it waits for the rest of them if it has not."""
+        """Whether the threads are whole warpgroups; if not, they wait for the other warps of them."""
         if convergent.lanes.whole_warpgroups:
             return True
         name = convergent.current.name
         if not convergent.lanes.whole_warps:
             self.report_at(
                 convergent,
-                Kind.DIVERGENT,
+                ViolationKind.DIVERGENT,
                 f"'{name}' is executed by {convergent.lanes}, a part of a warp; all threads of a "
                 "warpgroup must execute it together",
             )
             raise Stop
         for other in self.state.setdefault("gathering", []):
-            if convergent.beside(other):
+            if convergent.can_merge(other):
                 convergent.join(other)
         gathering = self.state["gathering"] = [
             other for other in self.state["gathering"] if other in self.convergent_groups
@@ -164,9 +166,9 @@ class ThreadBlock:
             return True
         whole = convergent.lanes.in_whole_warpgroups
         if whole.any():
-            # Those that are complete do not wait for warps of another warpgroup.
+            # Complete warpgroups do not wait for the warps of another warpgroup.
             rest = convergent.lanes.mask & ~whole
-            convergent.part([(whole, lambda complete: None), (rest, ConvergentThreads.repeat)])
+            convergent.diverge([(whole, lambda complete: None), (rest, ConvergentThreads.repeat)])
             return True
         gathering.append(convergent)
         convergent.wait(lambda: False, f"the other warps of its warpgroup at '{name}'", again=True)
@@ -175,54 +177,54 @@ class ThreadBlock:
     # -- rules -------------------------------------------------------------------------------------
 
     @property
-    def named(self) -> str:
-        """Which block it is, in words that follow others; nothing if it is alone."""
-        return f" of the cluster's block {self.rank}" if len(self.cluster.blocks) > 1 else ""
+    def label(self) -> str:
+        """The suffix of a message that names the CTA; empty in a cluster of one CTA."""
+        return f" of CTA {self.rank} of the cluster" if len(self.cluster.ctas) > 1 else ""
 
-    def note_sent(self, convergent: ConvergentThreads, agent: int) -> None:
-        """Notes that an arrival of a thread, a bulk copy that completes at an mbarrier, or the products
-        of a thread of the other block of a pair, come to the block's memory.
+    def note_incoming(self, convergent: ConvergentThreads, column: int) -> None:
+        """Note an asynchronous access to the CTA's memory: an arrival of a thread of another CTA, a bulk
+        copy that completes at an mbarrier, or an mma of a thread of the peer CTA.
 
         Args:
-            convergent: who sends it.
-            agent: the thread, or the column in `Order` of the mbarrier, or of the thread's products.
+            convergent: the threads that issue it.
+            column: the column in `VectorClocks` of the thread, of the mbarrier, or of the thread's mma.
         """
         if not self.alive.any():
-            convergent.block.report_at(
+            convergent.cta.report_at(
                 convergent,
-                Kind.EXITED,
-                f"reaches the memory of the cluster's block {self.rank}, whose threads have all "
+                ViolationKind.EXITED,
+                f"reaches the memory of CTA {self.rank} of the cluster, whose threads have all "
                 "returned: nvvm.cluster.arrive and nvvm.cluster.wait are missing before they return",
             )
-        self.sent[agent] = int(self.order.epoch[agent]), convergent.current.number
+        self.incoming[column] = int(self.clocks.epoch[column]), convergent.current.number
 
-    def _check_sent(self, convergent: ConvergentThreads) -> None:
-        """Checks that the threads, who have all returned, knew of all that came to the block."""
-        knew = self.order.seen[self.first : self.first + self.threads].max(axis=0)
-        late = [op for agent, (epoch, op) in self.sent.items() if epoch > knew[agent]]
+    def _check_incoming(self, convergent: ConvergentThreads) -> None:
+        """Check that all asynchronous accesses to its memory were complete when the threads returned."""
+        seen = self.clocks.seen[self.first_thread : self.first_thread + self.threads].max(axis=0)
+        late = [op for column, (epoch, op) in self.incoming.items() if epoch > seen[column]]
         if late:
             where = format_location(self.program.locations[late[0]])
             self.report_at(
                 convergent,
-                Kind.EXITED,
-                f"the last thread{self.named} returns, but what {where} does in its memory may still be "
+                ViolationKind.EXITED,
+                f"the last thread{self.label} returns, but what {where} does in its memory may still be "
                 "under way: a wait for that mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait, are "
                 "missing before it",
             )
 
-    def report_at(self, convergent: ConvergentThreads, kind: Kind, message: str) -> None:
-        """Notes a violation at the instruction that a convergent executes, once for each kind."""
+    def report_at(self, convergent: ConvergentThreads, kind: ViolationKind, message: str) -> None:
+        """Record a violation at the current instruction of convergent threads, once for each kind."""
         violation = Violation(kind, convergent.current.location, message, self.index)
         self.found.setdefault(violation.place, violation)
 
     def reporter(self, convergent: ConvergentThreads) -> Report:
-        """Notes violations at a convergent's instruction."""
+        """Return a function that records violations at the current instruction."""
         return lambda kind, message: self.report_at(convergent, kind, message)
 
     def check_registers(self, convergent: ConvergentThreads, registers: Registers) -> None:
-        """Checks that registers may be looked at by the threads of a convergent."""
+        """Check that registers that the threads read are defined and not in flight."""
         if not registers.defined.all():
-            self.found_poison(convergent)
+            self.report_poison(convergent)
         pending = registers.pending
         if not pending.any():
             return
@@ -235,12 +237,14 @@ class ThreadBlock:
             return
         self.report_at(
             convergent,
-            Kind.ACCUMULATOR_IN_FLIGHT,
+            ViolationKind.ACCUMULATOR_IN_FLIGHT,
             f"reads registers of an accumulator that a wgmma may still be writing: {missing}",
         )
 
-    def found_poison(self, convergent: ConvergentThreads) -> None:
-        """Notes that a value was looked at that nothing has defined."""
+    def report_poison(self, convergent: ConvergentThreads) -> None:
+        """Record the use of a poison value."""
         self.report_at(
-            convergent, Kind.POISON, "uses a value that is poison: nothing has defined it before"
+            convergent,
+            ViolationKind.POISON,
+            "uses a value that is poison: nothing has defined it before",
         )

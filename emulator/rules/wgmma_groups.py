@@ -1,18 +1,18 @@
-"""Groups of asynchronous instructions: which are committed, and which have been waited for."""
+"""wgmma groups: which are committed, and which have been waited for (PTX ISA 9.7.15.7)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..lanes import WARP
-from .order import NEVER
+from .vector_clocks import NEVER
 
 
-class Groups:
-    """The `wgmma` groups of each warp; groups count from 1.
+class WgmmaGroups:
+    """The wgmma groups of each warp; groups are numbered from 1.
 
     Attributes:
-        current: int32[warps], the group that instructions join until it is committed.
+        current: int32[warps], the group that is not committed yet.
         done: int32[warps], the last group that the warp has waited for.
         fences: int32[warps], how often the warp has executed `wgmma.fence`.
     """
@@ -21,11 +21,12 @@ class Groups:
         self.current = np.ones(warps, np.int32)
         self.done = np.zeros(warps, np.int32)
         self.fences = np.zeros(warps, np.int32)
-        # When each group was waited for; group 0 stands for none.
+        # The epoch in which each group was waited for; group 0 means no group.
         self._waited = np.full((warps, 64), NEVER, np.int32)
         self._waited[:, 0] = -1
-        # For each instruction with A in registers: the group in which a warp last gave it what.
-        self._given: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
+        # For each instruction with A in registers: the group of its last execution by each warp, and the
+        # registers.
+        self._a_registers: dict[int, tuple[np.ndarray, dict[int, np.ndarray]]] = {}
 
     def commit(self, warps: np.ndarray) -> None:
         """`wgmma.commit_group`."""
@@ -34,34 +35,34 @@ class Groups:
             more = np.full_like(self._waited, NEVER)
             self._waited = np.concatenate([self._waited, more], axis=1)
 
-    def give(self, op: int, warps: np.ndarray, data: np.ndarray) -> bool:
-        """Gives registers of A to an instruction.
+    def note_a(self, op: int, warps: np.ndarray, data: np.ndarray) -> bool:
+        """Note the registers of A of an instruction.
 
         Args:
-            op: its number.
+            op: the number of the instruction.
             warps: the warps that execute it.
-            data: what the registers hold, a row for each thread of these warps.
+            data: the contents of the registers, a row for each thread of these warps.
 
         Returns:
-            Whether a group that is not waited for may still read what they held before: the same
-            registers are written each time.
+            Whether the contents have changed while a group that has not been waited for may still read
+            them: each execution has the same registers.
         """
-        last, held = self._given.setdefault(op, (np.zeros(len(self.done), np.int32), {}))
-        flying, rewritten = last[warps] > self.done[warps], False
+        last, held = self._a_registers.setdefault(op, (np.zeros(len(self.done), np.int32), {}))
+        in_flight, rewritten = last[warps] > self.done[warps], False
         for at, warp in enumerate(warps):
             mine = data[at * WARP : (at + 1) * WARP]
-            rewritten |= bool(flying[at]) and not np.array_equal(held[warp], mine)
+            rewritten |= bool(in_flight[at]) and not np.array_equal(held[warp], mine)
             held[warp] = mine.copy()
         last[warps] = self.current[warps]
         return rewritten
 
     def wait(self, warps: np.ndarray, pending: int, epochs: np.ndarray) -> None:
-        """`wgmma.wait_group`: all but the last `pending` committed groups are complete.
+        """`wgmma.wait_group`: wait for all but the last `pending` committed groups.
 
         Args:
             warps: the warps that execute it.
-            pending: how many groups may go on.
-            epochs: each of those warps' epoch.
+            pending: number of groups that may stay in flight.
+            epochs: int32[warps], the epoch of each warp.
         """
         for warp, epoch in zip(warps, epochs, strict=True):
             done = int(self.current[warp]) - 1 - pending
@@ -70,5 +71,5 @@ class Groups:
                 self.done[warp] = done
 
     def waited_at(self, warp: int, group: np.ndarray) -> np.ndarray:
-        """The epoch at which a warp waited for each of some groups; NEVER if it has not."""
+        """Return the epoch in which a warp waited for each of some groups; NEVER if it has not."""
         return self._waited[warp, group]
