@@ -69,7 +69,9 @@ def test_names_and_pipelines_are_text(given, called):
 def test_passes_are_ours(given, called):
     pm = passmanager.PassManager("builtin.module")
     said = said_of(lambda: add_pass(pm, given))
-    assert said == f"mlir_smem.passes.add_pass: pass_ is {called}; expected an mlir_smem.passes.Pass"
+    assert (
+        said == f"mlir_smem.passes.add_pass: pass_ is {called}; expected an mlir_smem.passes.Pass"
+    )
 
 
 @wrong

@@ -185,7 +185,11 @@ WRONG = [
         {"offsets": 0},
         "offsets is 0; expected a sequence, each element an integer, or an",
     ),
-    ("tma_load", {"coordinates": [None]}, "coordinates is [None]; expected a sequence, each element"),
+    (
+        "tma_load",
+        {"coordinates": [None]},
+        "coordinates is [None]; expected a sequence, each element",
+    ),
     (
         "tma_load",
         {"pipeline": None},

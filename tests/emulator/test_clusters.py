@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import faults_of, memref, run_text
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 #: The address of eight bytes of each CTA's shared memory, which its mbarrier follows.
 START = 0x400
@@ -113,8 +113,8 @@ def test_ranks_count_along_x_first():
     "grid, cluster, message",
     [
         (3, (2,), r"a grid of \(3, 1, 1\) is not possible; expected multiples of the cluster's"),
-        ((2, 3), (2, 2), r"expected multiples of the cluster's \(2, 2, 1\) blocks"),
-        (32, (32,), r"a cluster of \(32, 1, 1\) blocks is not possible; at most 16 in all"),
+        ((2, 3), (2, 2), r"expected multiples of the cluster's \(2, 2, 1\) CTAs"),
+        (32, (32,), r"a cluster of \(32, 1, 1\) CTAs is not possible; at most 16 in all"),
     ],
 )
 def test_illegal_grids_and_clusters(grid, cluster, message):
@@ -140,7 +140,7 @@ def test_cluster_barrier_orders_the_threads_of_a_cta(barrier, races):
     {barrier}
     %v = llvm.load %at : !llvm.ptr<3> -> i32"""
     assert (
-        Kind.RACE in {f.kind for f in faults(body, block=64)}
+        ViolationKind.RACE in {f.kind for f in faults(body, block=64)}
         if races
         else not faults(body, block=64)
     )
@@ -175,10 +175,10 @@ def test_cta_that_does_not_arrive():
       nvvm.mbarrier.try_wait.parity %bar, %i0, %ticks : !llvm.ptr<3>, i32, i32
     }}"""
     fault = only(body)
-    assert fault.kind is Kind.DEADLOCK
-    assert "threads 0 to 31 of the cluster's block 0 at " in fault.message
+    assert fault.kind is ViolationKind.DEADLOCK
+    assert "threads 0 to 31 of CTA 0 of the cluster at " in fault.message
     assert "the cluster's barrier, at which 32 threads have not arrived" in fault.message
-    assert "threads 0 to 31 of the cluster's block 1 at " in fault.message
+    assert "threads 0 to 31 of CTA 1 of the cluster at " in fault.message
 
 
 @pytest.mark.parametrize(
@@ -191,14 +191,14 @@ def test_cta_that_does_not_arrive():
 )
 def test_arrivals_and_waits_alternate(body, message):
     fault = only(body, cluster=(1,))
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert message in fault.message
 
 
 @pytest.mark.parametrize("what", [ARRIVE, WAIT])
 def test_cluster_barrier_by_some_threads_of_a_warp(what):
     fault = only(f"scf.if %first {{ {what} }}", cluster=(1,))
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
 
 
 # Arrivals in other CTAs.
@@ -224,7 +224,7 @@ def test_arrival_in_another_cta():
 
 def test_arrival_that_no_thread_waits_for():
     fault = only(INIT + SEND)
-    assert fault.kind is Kind.EXITED
+    assert fault.kind is ViolationKind.EXITED
     assert not faults(INIT + SEND + BOTH)
 
 
@@ -232,21 +232,21 @@ def test_arrival_in_a_cta_that_has_returned():
     # CTA 1 waits at a barrier; CTA 0 has returned before it arrives.
     body = INIT + "scf.if %follows { nvvm.barrier id = %i1 number_of_threads = %all }" + SEND
     found = faults(body)
-    assert {fault.kind for fault in found} == {Kind.EXITED}
-    assert "the cluster's block 0" in found[0].message
+    assert {fault.kind for fault in found} == {ViolationKind.EXITED}
+    assert "CTA 0 of the cluster" in found[0].message
 
 
 def test_mbarrier_that_is_initialised_without_a_cluster_barrier():
     body = INIT.replace(BOTH, "gpu.barrier\n") + SEND + RECEIVE + BOTH
     found = faults(body)
-    assert [fault.kind for fault in found] == [Kind.RACE]
+    assert [fault.kind for fault in found] == [ViolationKind.RACE]
     assert "nvvm.cluster.arrive and nvvm.cluster.wait" in found[0].message
 
 
 def test_rank_outside_the_cluster():
     fault = only(INIT + "%there = nvvm.mapa %bar, %i2 : !llvm.ptr<3> -> !llvm.ptr<7>")
-    assert fault.kind is Kind.OUT_OF_BOUNDS
-    assert fault.message == "names block 2 of a cluster of 2"
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
+    assert fault.message == "names CTA 2 of a cluster of 2"
 
 
 def test_cluster_addresses_are_for_mbarriers_only():
@@ -255,7 +255,7 @@ def test_cluster_addresses_are_for_mbarriers_only():
         faults(body + "%v = llvm.load %there : !llvm.ptr<7> -> i32")
     with pytest.raises(EmulationError, match="casts to or from a cluster's shared memory"):
         faults(body + "%v = llvm.addrspacecast %there : !llvm.ptr<7> to !llvm.ptr")
-    with pytest.raises(EmulationError, match="maps another address than one of shared memory"):
+    with pytest.raises(EmulationError, match="maps an address that is not in shared memory"):
         faults(
             "%g = llvm.addrspacecast %bar : !llvm.ptr<3> to !llvm.ptr\n"
             "%v = nvvm.mapa %g, %i0 : !llvm.ptr -> !llvm.ptr"
@@ -295,7 +295,7 @@ def test_setmaxregister_by_some_warps_of_a_warpgroup():
     body = """%some = arith.cmpi ult, %tid, %c32 : index
     scf.if %some { nvvm.setmaxregister decrease 40 }"""
     fault = only(body, cluster=(1,), block=128)
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "the other warps of its warpgroup at 'nvvm.setmaxregister'" in fault.message
 
 
@@ -309,5 +309,5 @@ def test_one_thread_of_each_warp_is_elected():
 
 def test_elect_in_divergent_code_of_a_warp():
     fault = only("scf.if %first { %e = nvvm.elect.sync -> i1 }", cluster=(1,))
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert "is executed by thread 0, a part of a warp" in fault.message

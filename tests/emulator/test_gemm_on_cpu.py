@@ -13,7 +13,7 @@ from emulated import faults_of, run_text
 import mlir_smem
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
@@ -123,28 +123,28 @@ def dropped(text, op, *which):
 FAULTS = {
     "the consumers' waits for full stages": (
         (r"try_wait\.parity", 2, 3),
-        {Kind.COPY_IN_FLIGHT, Kind.UNINITIALISED},
+        {ViolationKind.COPY_IN_FLIGHT, ViolationKind.UNINITIALISED},
     ),
     "the producer's wait for empty stages": (
         (r"try_wait\.parity", 0),
-        {Kind.OVERWRITTEN, Kind.COPY_IN_FLIGHT, Kind.BARRIER},
+        {ViolationKind.OVERWRITTEN, ViolationKind.COPY_IN_FLIGHT, ViolationKind.BARRIER},
     ),
-    "the bytes of A": ((r"mbarrier\.expect_tx", 0), {Kind.BARRIER}),
+    "the bytes of A": ((r"mbarrier\.expect_tx", 0), {ViolationKind.BARRIER}),
     "the wait for mma before a stage is released": (
         (r"wgmma\.wait\.group",),
-        {Kind.OVERWRITTEN},
+        {ViolationKind.OVERWRITTEN},
     ),
-    "the arrivals in other CTAs": ((r"mbarrier\.arrive .*ptr<7>",), {Kind.DEADLOCK}),
-    "the fence before a store": ((r"fence\.proxy",), {Kind.UNFENCED}),
+    "the arrivals in other CTAs": ((r"mbarrier\.arrive .*ptr<7>",), {ViolationKind.DEADLOCK}),
+    "the fence before a store": ((r"fence\.proxy",), {ViolationKind.UNFENCED}),
     "the wait for a buffer that is written": (
         (r"try_wait\.parity", 1),
-        {Kind.RACE, Kind.UNINITIALISED},
+        {ViolationKind.RACE, ViolationKind.UNINITIALISED},
     ),
-    "the wait for a buffer that is free": ((r"try_wait\.parity", 4), {Kind.OVERWRITTEN}),
-    "the wait before a buffer is released": ((r"bulk\.wait_group 1",), {Kind.OVERWRITTEN}),
-    "the commit of stores": ((r"bulk\.commit",), {Kind.OVERWRITTEN}),
-    "the last barrier of the cluster": ((r"cluster\.(arrive|wait) ", 2, 3), {Kind.EXITED}),
-    "the first barrier of the cluster": ((r"cluster\.(arrive|wait) ", 0, 1), {Kind.RACE}),
+    "the wait for a buffer that is free": ((r"try_wait\.parity", 4), {ViolationKind.OVERWRITTEN}),
+    "the wait before a buffer is released": ((r"bulk\.wait_group 1",), {ViolationKind.OVERWRITTEN}),
+    "the commit of stores": ((r"bulk\.commit",), {ViolationKind.OVERWRITTEN}),
+    "the last barrier of the cluster": ((r"cluster\.(arrive|wait) ", 2, 3), {ViolationKind.EXITED}),
+    "the first barrier of the cluster": ((r"cluster\.(arrive|wait) ", 0, 1), {ViolationKind.RACE}),
 }
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import ELEMENTS, faults, memref, only_fault, run
 
-from mlir_smem.emulator import EmulationError, Kind, emulate
+from mlir_smem.emulator import EmulationError, ViolationKind, emulate
 
 each_dtype = pytest.mark.parametrize("dtype", ELEMENTS, ids=ELEMENTS.values())
 
@@ -181,7 +181,7 @@ def test_access_beyond_an_array(op, index, offset):
         "store": "%z = arith.constant 0.0 : f32\nmemref.store %z, %B[%i] : memref<16xf32>",
     }[op]
     fault = only_fault(f"%i = arith.constant {index} : index\n{line}", first, second, block=2)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert f"memref.{op}" in fault.line
     verb = {"load": "reads", "store": "writes"}[op]
     assert fault.message == (
@@ -198,7 +198,7 @@ def test_message_names_the_first_thread_out_of_bounds():
 def test_access_before_an_array():
     body = "%i = arith.constant -1 : index\n%v = memref.load %A[%i] : memref<16xf32>"
     fault = only_fault(body, np.zeros(16, np.float32), block=1)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert "at argument 0 - 4 bytes; argument 0 has 64 bytes" in fault.message
 
 
@@ -210,7 +210,7 @@ def test_access_that_overlaps_the_end_of_an_array():
     %p = llvm.inttoptr %n : i64 to !llvm.ptr<1>
     %v = llvm.load %p : !llvm.ptr<1> -> i64"""
     fault = only_fault(body, np.zeros(3, np.int32), block=1)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert "reads 8 bytes at argument 0 + 8 bytes; argument 0 has 12 bytes" in fault.message
 
 
@@ -224,7 +224,7 @@ def test_misaligned_access(shift, misaligned):
     %p = llvm.inttoptr %n : i64 to !llvm.ptr<1>
     %v = llvm.load %p : !llvm.ptr<1> -> i32"""
     found = faults(body, np.zeros(8, np.int32), block=1)
-    assert [fault.kind for fault in found] == [Kind.MISALIGNED] * misaligned
+    assert [fault.kind for fault in found] == [ViolationKind.MISALIGNED] * misaligned
     if misaligned:
         assert "reads 4 bytes at global address 0x" in found[0].message
         assert found[0].message.endswith("which is not a multiple of 4")

@@ -11,7 +11,7 @@ from mma_programs import AGAIN, ASYNC
 from programs import PRODUCT, kernel, module
 
 import mlir_smem
-from mlir_smem.emulator import Kind, Violations
+from mlir_smem.emulator import ViolationKind, Violations
 from mlir_smem.runtime import LaunchError, run_on_cpu
 from mlir_smem.runtime import cpu as on_cpu
 from mlir_smem.tools.smem_run import smem_run
@@ -117,10 +117,10 @@ def test_violations_are_raised_with_their_locations():
     broken = mlir_smem.compile(module(BUFFER, kernel(RACES)), emit="nvvm")
     with pytest.raises(Violations) as error:
         run_on_cpu(broken, None, inputs_of_the_product(), ["D"], [2])
-    assert [violation.kind for violation in error.value.found] == [Kind.RACE] * 2
-    assert {violation.block for violation in error.value.found} == {(0, 0, 0)}
+    assert [violation.kind for violation in error.value.found] == [ViolationKind.RACE] * 2
+    assert {violation.cta for violation in error.value.found} == {(0, 0, 0)}
     assert str(error.value) == "\n".join(map(str, error.value.found))
-    assert str(error.value).endswith("(block 0, 0, 0)")
+    assert str(error.value).endswith("(CTA 0, 0, 0)")
 
 
 # As a command.

@@ -12,7 +12,7 @@ from pair_gemm import CASES
 from pipeline_mutations import checked
 
 import mlir_smem
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.runtime import run_on_cpu
 
 #: CTA pairs along M and N, and K blocks.
@@ -58,7 +58,7 @@ def test_ctas_that_execute_different_mma_deadlock(name):
     report = checked(text)
     assert report.evaluation == "undecided"
     assert all("both CTAs of a pair execute the same mma" in message for message in report.messages)
-    assert Kind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
+    assert ViolationKind.DEADLOCK in faults_in(mlir_smem.compile(text, arch="sm_100a", emit="nvvm"))
 
 
 def faults_in(lowered, text=None):
@@ -82,17 +82,22 @@ FAULTS = {
     "the arrival in the peer CTA": (
         r"^.*nvvm\.mbarrier\.arrive .*!llvm\.ptr<7>.*\n",
         "",
-        {Kind.DEADLOCK},
+        {ViolationKind.DEADLOCK},
     ),
     "the commit in the peer CTA": (
         r"(nvvm\.tcgen05\.commit %\w+), multicast_mask = %\w+ (.*: !llvm\.ptr<3>), i16",
         r"\1 \2",
-        {Kind.DEADLOCK},
+        {ViolationKind.DEADLOCK},
     ),
     "the wait before a stage is loaded": (
         r"^.*nvvm\.mbarrier\.try_wait\.parity .*\n",
         "",
-        {Kind.OVERWRITTEN, Kind.COPY_IN_FLIGHT, Kind.BARRIER, Kind.UNINITIALISED},
+        {
+            ViolationKind.OVERWRITTEN,
+            ViolationKind.COPY_IN_FLIGHT,
+            ViolationKind.BARRIER,
+            ViolationKind.UNINITIALISED,
+        },
     ),
 }
 

@@ -16,7 +16,7 @@ from pipeline_mutations import (
 )
 from scaled_gemm import FORMATS, TILES
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
 
 pytestmark = pytest.mark.sampled(2)
@@ -96,7 +96,7 @@ def test_too_few_stages_deadlock():
     result = checked(text)
     assert result.evaluation == "wrong"
     assert "waits forever: the 1 pipeline index before it is not released" in result.messages[0]
-    assert Kind.DEADLOCK.value in emulated(text, CONFIG, EXTENTS)
+    assert ViolationKind.DEADLOCK.value in emulated(text, CONFIG, EXTENTS)
 
 
 def check_agreement(text):

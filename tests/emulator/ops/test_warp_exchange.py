@@ -6,7 +6,7 @@ from emulated import faults, only_fault, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 THREADS = 64
 VALUES = np.arange(THREADS, dtype=np.int32) * 3 + 1000
@@ -159,7 +159,7 @@ def test_masks_that_fit(options):
 
 def test_mask_without_the_executing_thread():
     (found,) = exchanging("0xFFFF")
-    assert found.kind is Kind.DIVERGENT
+    assert found.kind is ViolationKind.DIVERGENT
     assert (
         "is executed by thread 16, lane 16 of its warp, which its mask 0x0000ffff" in found.message
     )
@@ -167,7 +167,7 @@ def test_mask_without_the_executing_thread():
 
 def test_mask_with_threads_that_do_not_execute_it():
     (found,) = exchanging("-1", few=16)
-    assert found.kind is Kind.DIVERGENT
+    assert found.kind is ViolationKind.DIVERGENT
     assert found.message == (
         "names lane 16 in the mask 0xffffffff of thread 0, but thread 16 does not execute it with "
         "that mask"
@@ -194,7 +194,7 @@ def test_two_branches_cannot_exchange_values():
     }} else {{{lines}
     }}"""
     found = only_fault(body, VALUES[:32].copy(), np.ones(32, np.int32), block=32)
-    assert found.kind is Kind.DIVERGENT
+    assert found.kind is ViolationKind.DIVERGENT
 
 
 def test_halves_of_a_warp_with_different_masks():
@@ -214,7 +214,7 @@ def test_halves_of_a_warp_with_different_masks():
 
 def test_value_of_a_lane_outside_the_mask():
     (found,) = exchanging("0xFFFF", few=16, offset=16)
-    assert found.kind is Kind.POISON
+    assert found.kind is ViolationKind.POISON
     assert found.message == (
         "gives thread 0 the value of lane 16 of its warp, which does not take part"
     )
@@ -225,7 +225,7 @@ def test_shuffle_of_poison():
     %mask = arith.constant -1 : i32
     %v = llvm.mlir.undef : i32
     %r = nvvm.shfl.sync bfly %mask, %v, %mask, %mask : i32 -> i32"""
-    assert only_fault(body).kind is Kind.POISON
+    assert only_fault(body).kind is ViolationKind.POISON
 
 
 # Barriers of a warp.
@@ -246,7 +246,12 @@ FULL = "%m = arith.constant -1 : i32\n    nvvm.bar.warp.sync %m : i32"
 
 @pytest.mark.parametrize(
     "barrier, by, kinds",
-    [(FULL, 5, []), ("", 5, [Kind.RACE]), (FULL, 32, [Kind.RACE]), ("gpu.barrier", 32, [])],
+    [
+        (FULL, 5, []),
+        ("", 5, [ViolationKind.RACE]),
+        (FULL, 32, [ViolationKind.RACE]),
+        ("gpu.barrier", 32, []),
+    ],
 )
 def test_warp_barrier_orders_the_threads_of_a_warp(barrier, by, kinds):
     body = SHARED_LINES.format(barrier=barrier, by=by)
@@ -260,7 +265,7 @@ HALVES = """%low = arith.constant 0xFFFF : i32
     nvvm.bar.warp.sync %m : i32"""
 
 
-@pytest.mark.parametrize("by, kinds", [(8, []), (16, [Kind.RACE])])
+@pytest.mark.parametrize("by, kinds", [(8, []), (16, [ViolationKind.RACE])])
 def test_warp_barrier_orders_the_threads_of_its_mask(by, kinds):
     body = SHARED_LINES.format(barrier=HALVES, by=by)
     assert [f.kind for f in faults(body, block=32, symbols=SYMBOLS)] == kinds
@@ -272,4 +277,4 @@ def test_warp_barrier_with_threads_that_do_not_execute_it():
     scf.if %some {{
     {FULL}
     }}"""
-    assert only_fault(body).kind is Kind.DIVERGENT
+    assert only_fault(body).kind is ViolationKind.DIVERGENT

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import faults, only_fault, run
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 SYMBOLS = "memref.global @buffer : memref<256xi32, #gpu.address_space<workgroup>>"
 SPACE = "memref<256xi32, #gpu.address_space<workgroup>>"
@@ -61,7 +61,7 @@ def test_barriers_of_the_whole_cta(barrier):
 def test_missing_barrier_is_a_race():
     out = np.zeros(256, np.int32)
     fault = only_fault(SETUP + MIRROR + STORE + LOAD, out, block=256, symbols=SYMBOLS)
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.line.startswith("%l = memref.load")
     assert "gpu.barrier is missing between them" in fault.message
 
@@ -122,7 +122,7 @@ def test_partitions_reconverge_at_the_next_barrier(form):
 def test_writes_after_an_arrival_are_not_ordered(form):
     body = partitions(form, produce="", signal=ARRIVE + PRODUCE)
     found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
-    assert Kind.RACE in {fault.kind for fault in found}
+    assert ViolationKind.RACE in {fault.kind for fault in found}
 
 
 @pytest.mark.parametrize("form", PARTITIONS)
@@ -135,7 +135,7 @@ def test_thread_that_only_arrives_is_not_ordered_after_others(form):
       memref.store %o, %A[%tid] : memref<256xi32>"""
     body = partitions(form, produce="", signal=ARRIVE + peek, wait=early + SYNC, consume="")
     found = faults(body, np.zeros(256, np.int32), block=256, symbols=SYMBOLS)
-    assert {fault.kind for fault in found} & {Kind.RACE, Kind.UNINITIALISED}
+    assert {fault.kind for fault in found} & {ViolationKind.RACE, ViolationKind.UNINITIALISED}
 
 
 def test_warps_pass_their_own_barriers_repeatedly():
@@ -220,14 +220,14 @@ def fault_of(body, **options):
 @pytest.mark.parametrize("barrier", ["gpu.barrier", "nvvm.barrier id = %one"])
 def test_barrier_in_divergent_code_of_a_warp(barrier):
     fault = fault_of(f"scf.if %half {{ {barrier}\n }}")
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert fault.line.startswith(f"scf.if %half {{ {barrier}")
     assert "threads 0 to 15, a part of a warp" in fault.message
 
 
 def test_barrier_that_some_warps_never_reach():
     fault = fault_of("scf.if %first {\n gpu.barrier \n } else { \n nvvm.barrier id = %two \n }")
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert fault.line == "gpu.barrier"
     assert fault.message.startswith("all threads wait for ever: threads 0 to 127 at ")
     assert "for barrier 0, at which 128 threads have arrived" in fault.message
@@ -238,7 +238,7 @@ def test_barrier_that_some_warps_never_reach():
 def test_two_partitions_that_wait_for_each_other():
     one, other = (f"\n nvvm.barrier id = %{n} number_of_threads = %n256" for n in ("one", "two"))
     fault = fault_of(f"scf.if %first {{ {one} {other} \n }} else {{ {other} {one} \n }}")
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "barrier 1" in fault.message
     assert "barrier 2" in fault.message
 
@@ -252,15 +252,15 @@ def test_message_of_a_deadlock_names_threads_that_have_returned():
   ^end:
     gpu.return"""
     fault = fault_of(body)
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert fault.message.endswith("the other threads have returned")
 
 
 @pytest.mark.parametrize("id_", [16, -1])
 def test_barrier_number_out_of_range(id_):
     fault = fault_of(f"%id = arith.constant {id_} : i32\n nvvm.barrier id = %id")
-    assert fault.kind is Kind.BARRIER
-    assert "a block has 16" in fault.message
+    assert fault.kind is ViolationKind.BARRIER
+    assert "a CTA has 16" in fault.message
 
 
 @pytest.mark.parametrize("count", [0, 20, 48, 288, -32])
@@ -268,8 +268,8 @@ def test_illegal_thread_counts(count):
     fault = fault_of(
         f"%n = arith.constant {count} : i32\n nvvm.barrier id = %one number_of_threads = %n"
     )
-    assert fault.kind is Kind.BARRIER
-    assert "expected a multiple of 32 up to the block's 256" in fault.message
+    assert fault.kind is ViolationKind.BARRIER
+    assert "expected a multiple of 32 up to the CTA's 256" in fault.message
 
 
 def test_thread_counts_that_differ():
@@ -279,18 +279,18 @@ def test_thread_counts_that_differ():
         block=256,
         symbols=SYMBOLS,
     )
-    assert found[0].kind is Kind.BARRIER
+    assert found[0].kind is ViolationKind.BARRIER
     assert "arrives at barrier 1 for 192 threads, but others did for 256" in found[0].message
 
 
 def test_second_arrival_before_the_barrier_completes():
     arrive = "\n nvvm.barrier.arrive id = %one number_of_threads = %n256"
     fault = fault_of(f"scf.if %first {{ {arrive} {arrive}\n }}")
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert "arrives again at barrier 1 before the others came: threads 0 to 127" in fault.message
 
 
 def test_barrier_number_that_differs_within_a_warp():
     fault = fault_of("%id = arith.andi %t32, %one : i32\n nvvm.barrier id = %id")
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert "disagree" in fault.message

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.emulator.lanes import Lanes
-from mlir_smem.emulator.rules.order import Order
+from mlir_smem.emulator.rules.order import VectorClocks
 
 THREADS = 5
 
@@ -38,7 +38,7 @@ class Model:
 
 def run_both(history):
     """Return both models after a history, and the thread and epoch of each write."""
-    order, model, events = Order(THREADS), Model(), []
+    order, model, events = VectorClocks(THREADS), Model(), []
     for name, threads, *others in history:
         index = np.array(threads)
         if name == "write":
@@ -78,7 +78,7 @@ def test_writes_visible_to_the_async_proxy(history):
 def test_horizon_is_what_is_ordered_before_all_given_threads(history, threads):
     order, model, events = run_both(history)
     mask = np.isin(np.arange(THREADS), threads)
-    seen, proxied = order.horizon(Lanes(mask).index)
+    seen, proxied = order.seen_by_all(Lanes(mask).index)
     for number, (writer, epoch) in enumerate(events):
         assert (epoch <= seen[writer]) == all(number in model.seen[t] for t in threads)
         assert (epoch <= proxied[writer]) == all(number in model.proxied[t] for t in threads)

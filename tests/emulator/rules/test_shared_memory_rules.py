@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from emulated import SHARED, faults, only_fault, run
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 TYPE = f"memref<64xi32, {SHARED}>"
 SETUP = f"""
@@ -34,7 +34,7 @@ def fault_of(*lines):
 
 def test_read_of_uninitialised_bytes():
     fault = fault_of(READ)
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
     assert fault.line.endswith("// the read")
     assert fault.message == (
         "reads the bytes from 0x400 to 0x4ff of shared memory, which nothing has written"
@@ -44,13 +44,13 @@ def test_read_of_uninitialised_bytes():
 def test_message_names_only_the_uninitialised_bytes():
     half = f"scf.if %first {{\n memref.store %one, %s[%tid] : {TYPE}\n }}"
     fault = fault_of(half, BARRIER, READ)
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
     assert "reads the bytes from 0x480 to 0x4ff" in fault.message
 
 
 def test_write_and_read_of_two_threads():
     fault = fault_of(WRITE, OTHER_READ)
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.line.endswith("// the other read")
     assert fault.message.startswith("reads the bytes from 0x400 to 0x4ff, which thread 1 at ")
     assert fault.message.endswith("wrote: gpu.barrier is missing between them")
@@ -58,7 +58,7 @@ def test_write_and_read_of_two_threads():
 
 def test_writes_of_two_threads():
     fault = fault_of(WRITE, OTHER_WRITE)
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.line.endswith("// the other write")
     assert "writes the bytes from 0x400 to 0x4ff, which thread 1 at " in fault.message
     assert fault.message.endswith("wrote: gpu.barrier is missing between them")
@@ -66,14 +66,14 @@ def test_writes_of_two_threads():
 
 def test_read_and_later_write_of_two_threads():
     fault = fault_of(WRITE, BARRIER, READ, OTHER_WRITE)
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.line.endswith("// the other write")
     assert "which thread 1 may still be reading: gpu.barrier is missing" in fault.message
 
 
 def test_several_threads_write_the_same_bytes_at_once():
     fault = fault_of(f"memref.store %t32, %s[%c2] : {TYPE} // the write")
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.line.endswith("// the write")
     assert fault.message == ("several threads write the bytes from 0x408 to 0x40b at the same time")
 
@@ -98,7 +98,7 @@ def test_one_thread_writes_for_all():
     read = f"\n %r = memref.load %s[%c2] : {TYPE}"
     assert faults_of(write, BARRIER, read) == []
     fault = fault_of(write, read)
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert "which thread 0 at " in fault.message
 
 
@@ -177,7 +177,7 @@ def test_copy_with_a_wait():
 )
 def test_read_before_the_copy_is_waited_for(lines):
     (fault,), _ = copies(*lines, OWN)
-    assert fault.kind is Kind.COPY_IN_FLIGHT
+    assert fault.kind is ViolationKind.COPY_IN_FLIGHT
     assert fault.line.endswith("// the read")
     assert "reads the bytes from 0x400 to 0x4ff, which the copy at " in fault.message
     assert "may not have copied yet: smem.copy_commit and smem.copy_wait" in fault.message
@@ -185,20 +185,20 @@ def test_read_before_the_copy_is_waited_for(lines):
 
 def test_write_over_a_copy_in_flight():
     (fault,), _ = copies(COPY, COMMIT, OVERWRITE)
-    assert fault.kind is Kind.COPY_IN_FLIGHT
+    assert fault.kind is ViolationKind.COPY_IN_FLIGHT
     assert fault.line.endswith("// the write")
     assert "may still be writing: smem.copy_wait (cp.async.wait_group) is missing" in fault.message
 
 
 def test_copy_of_another_thread_is_read_without_a_barrier():
     (fault,), _ = copies(COPY, COMMIT, WAIT.format(0), MIRROR)
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert "gpu.barrier is missing between them" in fault.message
 
 
 def test_copy_over_reads_of_other_threads_without_a_barrier():
     found, _ = copies(OVERWRITE, BARRIER, MIRROR, COPY, COMMIT, WAIT.format(0))
-    assert [fault.kind for fault in found] == [Kind.RACE]
+    assert [fault.kind for fault in found] == [ViolationKind.RACE]
     assert found[0].line.endswith("// copy")
 
 
@@ -216,7 +216,7 @@ def test_wait_group_covers_the_oldest_groups():
     run(lines, source, target, **options)
     assert target.tolist() == [*range(32), *([0] * 32)]
     fault = only_fault(lines + later, source, target, **options)
-    assert fault.kind is Kind.COPY_IN_FLIGHT
+    assert fault.kind is ViolationKind.COPY_IN_FLIGHT
     assert fault.line.endswith("// the later read")
     assert faults(lines + WAIT.format(0) + later, source, target, **options) == []
 
@@ -226,7 +226,7 @@ def test_poison_is_reported_where_it_is_used():
     %p = llvm.mlir.poison : i32
     %q = arith.addi %p, %t32 : i32 // here"""
     fault = only_fault(body)
-    assert fault.kind is Kind.POISON
+    assert fault.kind is ViolationKind.POISON
     assert fault.line.endswith("// here")
 
 
@@ -267,5 +267,5 @@ def test_poison_of_one_branch_does_not_affect_the_other():
 def test_poison_is_reported_by_every_op(line):
     body = f"%p = llvm.mlir.poison : f32\n{line} // here"
     found = faults(body, np.zeros(32, np.float32))
-    assert {fault.kind for fault in found} == {Kind.POISON}
+    assert {fault.kind for fault in found} == {ViolationKind.POISON}
     assert found[0].line.endswith("// here")

@@ -5,8 +5,8 @@ import pytest
 from tcgen05_kernels import mma_kernel
 from tcgen05_operands import NARROW, Operands, bytes_of
 
-from mlir_smem.emulator import Kind
-from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator import ViolationKind
+from mlir_smem.emulator.tcgen05.narrow_floats import TCGEN05_MULTIPLICANDS
 from mlir_smem.layout import Swizzle
 
 #: For each type's name in `mlir_smem.layout`: its name in the emulator, bits of exponent and of fraction.
@@ -34,9 +34,9 @@ def test_every_code(name):
     emulated_name, exponent_bits, fraction_bits = TYPES[name]
     expected = [number(code, exponent_bits, fraction_bits) for code in range(1 << NARROW[name][0])]
     rows = np.resize(expected, (4, 96))[:, np.random.default_rng(0).permutation(96)]
-    assert (TENSOR_MULTIPLICANDS[emulated_name].values(bytes_of(rows, name)) == rows).all()
+    assert (TCGEN05_MULTIPLICANDS[emulated_name].values(bytes_of(rows, name)) == rows).all()
     normal = expected[1 << fraction_bits]
-    assert 2.0 ** TENSOR_MULTIPLICANDS[emulated_name].smallest_exponent == normal
+    assert 2.0 ** TCGEN05_MULTIPLICANDS[emulated_name].smallest_exponent == normal
 
 
 # Padding.
@@ -66,7 +66,7 @@ def test_padding_may_be_uninitialised(name, words):
     found, _ = kernel.without(STORE_ALL, STORE_SOME.replace("WORDS", str(words - 1))).run(
         operands.image
     )
-    assert {fault.kind for fault in found} == {Kind.UNINITIALISED}
+    assert {fault.kind for fault in found} == {ViolationKind.UNINITIALISED}
 
 
 def test_upper_halves_of_f16_accumulators_are_undefined():

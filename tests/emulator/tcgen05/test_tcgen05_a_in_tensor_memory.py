@@ -15,7 +15,7 @@ from tcgen05_kernels import (
 )
 from tcgen05_operands import DTYPES, Operands
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 from mlir_smem.layout import Swizzle, element
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 
@@ -81,7 +81,7 @@ def test_a_in_tensor_memory_is_multiplied_exactly(mix, m, lane):
 def test_mma_needs_stores_of_a_to_be_waited_for_and_fenced(line, message):
     kernel, image, _ = build()
     found, _ = kernel.without(line).run(image)
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
     assert found[0].message.startswith("reads lanes 0 to 111 of columns 496 to 503")
     assert message in found[0].message
 
@@ -91,7 +91,7 @@ def test_a_is_stored_again_before_the_mma_completes():
     again = f"{store('again', 'v0', 0, N, '16x256b', 4)}\n{WAIT_STORE}"
     early = kernel.without("%state =", f"{again}\n%state =")
     found, _ = early.run(image)
-    assert [fault.kind for fault in found] == [Kind.OVERWRITTEN]
+    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN]
     assert "which the tcgen05.mma at " in found[0].message
     assert "a wait for the mbarrier of its tcgen05.commit is missing" in found[0].message
     # After the wait and its fence the store is allowed.
@@ -103,32 +103,39 @@ def test_a_is_freed_before_the_mma_completes():
     alone = kernel.without("constant 129", "constant 128").without(COMMIT)
     found, _ = alone.run(image)
     assert "tcgen05.dealloc" in found[-1].line
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT, Kind.OVERWRITTEN}
+    assert {fault.kind for fault in found} == {
+        ViolationKind.TENSOR_IN_FLIGHT,
+        ViolationKind.OVERWRITTEN,
+    }
 
 
 def test_a_is_uninitialised():
     kernel, image, _ = build(column=N + 8)
     found, _ = kernel.run(image)
-    assert [fault.kind for fault in found] == [Kind.UNINITIALISED]
+    assert [fault.kind for fault in found] == [ViolationKind.UNINITIALISED]
 
 
 def test_d_overlaps_a():
     kernel, image, _ = build(column=N - 4)
     found, _ = kernel.without("%s0dc = arith.constant 16", "%s0dc = arith.constant 12").run(image)
-    assert [fault.kind for fault in found] == [Kind.OVERWRITTEN]
+    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN]
     assert found[0].message.startswith("writes lanes 0 to 111 of columns 480 to 495")
 
 
 @pytest.mark.parametrize(
     "options, kind, message",
     [
-        ({"a_lane": 16}, Kind.TENSOR_MEMORY, "has A at lane 16 of tensor memory and D at lane 0"),
+        (
+            {"a_lane": 16},
+            ViolationKind.TENSOR_MEMORY,
+            "has A at lane 16 of tensor memory and D at lane 0",
+        ),
         (
             {"column": 28},
-            Kind.TENSOR_MEMORY,
+            ViolationKind.TENSOR_MEMORY,
             "reads A from lanes 0 to 111 of columns 508 to 515 of",
         ),
-        ({"m_major": True}, Kind.DESCRIPTOR, "has an A in tensor memory that is M-major"),
+        ({"m_major": True}, ViolationKind.DESCRIPTOR, "has an M-major A in tensor memory"),
     ],
 )
 def test_places_and_majorness_that_a_cannot_have(options, kind, message):

@@ -22,7 +22,7 @@ from tcgen05_kernels import (
     store,
 )
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 #: A descriptor of four groups of eight rows, 256 bytes apart.
 SBO = 256
@@ -69,32 +69,32 @@ def test_rows_are_copied_to_all_quarters_of_the_lanes():
 )
 def test_load_before_the_copy_completes(line, message):
     fault = next(fault for fault in KEEPS.without(line).run()[0] if "tcgen05.ld" in fault.line)
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
     assert "of columns 484 to 487 of tensor memory, which the tcgen05.cp at " in fault.message
     assert message in fault.message
 
 
 def test_copy_without_a_commit():
     found, _ = KEEPS.without("constant 129", "constant 128").without(COMMIT).run()
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
     assert "tcgen05.commit, and a wait for its mbarrier, are missing before it" in found[0].message
 
 
 def test_copy_of_bytes_that_were_written_without_a_proxy_fence():
     fault = KEEPS.without(PROXY_FENCE).only_fault()
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert fault.message.startswith("tcgen05.cp reads 512 bytes from 0x800 to 0xb7f, which thread")
     assert fault.message.endswith("is missing between the write and the tcgen05.cp")
 
 
 def test_copy_of_uninitialised_shared_memory():
     fault = KEEPS.without("%i = %tid to %words", "%i = %tid to %c8").only_fault()
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
 
 
 def test_shared_memory_is_written_before_the_copy_completes():
     fault = KEEPS.without(ARRIVE, f"{ARRIVE}\n{REFILL}").only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert ", which the tcgen05.cp at " in fault.message
     assert "may still be reading: a wait for the mbarrier of its tcgen05.commit" in fault.message
     assert KEEPS.without(AFTER, f"{REFILL}\n{AFTER}").run()[0] == []
@@ -116,7 +116,7 @@ def test_copy_over_cells_that_warps_stored():
         (AFTER, "fence::after_thread_sync is missing"),
     ):
         found, _ = filled(*(each for each in wait if each != line)).run()
-        assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}, line
+        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}, line
         assert "nvvm.tcgen05.cp" in found[0].line
         assert message in found[0].message
 
@@ -127,14 +127,14 @@ def test_copy_over_cells_that_a_warp_still_loads():
     ordered = f"{BEFORE}\ngpu.barrier\n{AFTER}\n{again}"
     assert KEEPS.without(WAIT_LOAD, f"{WAIT_LOAD}\n{ordered}").run()[0] == []
     fault = KEEPS.without(WAIT_LOAD, f"{ordered}\n{WAIT_LOAD}").only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert "which the tcgen05.ld of warp 0 at" in fault.message
 
 
 def test_two_copies_to_the_same_cells():
     twice = f"{cp('j', 'c', ROWS)}\n      {COMMIT}"
     fault = KEEPS.without(COMMIT, twice).only_fault()
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
     assert fault.line.startswith("nvvm.tcgen05.cp %c, %j")
     assert "which the tcgen05.cp at " in fault.message
 
@@ -146,11 +146,13 @@ MATRIX = BASE >> 4 | (1024 >> 4) << 16 | (128 >> 4) << 32 | 1 << 46
 def test_mma_after_a_copy_is_ordered_and_copy_after_an_mma_is_not():
     # The ISA lists cp followed by mma among the pipelined instructions, but not mma followed by cp.
     over = f"{at('d', 0, 0)}\n{mma('m', 'f16', MATRIX, MATRIX, 0x04020010, True)}"
-    assert KEEPS.without(COMMIT, f"{over}\n{COMMIT}").run()[0][0].kind is Kind.UNINITIALISED
+    assert (
+        KEEPS.without(COMMIT, f"{over}\n{COMMIT}").run()[0][0].kind is ViolationKind.UNINITIALISED
+    )
     fresh = over.replace("constant true", "constant false")
     assert KEEPS.without(COMMIT, f"{fresh}\n{COMMIT}").run()[0] == []
     fault = KEEPS.without(LEADER, f"{LEADER}\n{fresh}", which=1).only_fault()
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
     assert fault.message.startswith("writes lanes 0 to 127 of columns 484 to 487")
     assert "which the tcgen05.mma at " in fault.message
 
@@ -163,21 +165,21 @@ def test_mma_after_a_copy_is_ordered_and_copy_after_an_mma_is_not():
     [
         (
             ROWS ^ 1 << 46,
-            "has a descriptor that is none: 0x0000001000000080 has 0 in bits 46 to 48",
+            "has an invalid descriptor: 0x0000001000000080 has 0 in bits 46 to 48",
         ),
         (ROWS | 1 << 61, "swizzles by mode 1, but is K-major of 1 bytes"),
     ],
 )
 def test_descriptors_that_are_not_valid(descriptor, message):
     fault = KEEPS.without(cp("k", "c", ROWS), cp("k", "c", descriptor)).run()[0][0]
-    assert fault.kind is Kind.DESCRIPTOR
+    assert fault.kind is ViolationKind.DESCRIPTOR
     assert message in fault.message
 
 
 def test_rows_outside_shared_memory():
     far = ROWS + (0x20000 >> 4)
     fault = KEEPS.without(cp("k", "c", ROWS), cp("k", "c", far)).run()[0][0]
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert fault.message.startswith("reads rows from 0x20800 to 0x20b7f")
 
 
@@ -190,7 +192,7 @@ def test_rows_outside_shared_memory():
 )
 def test_cells_outside_the_allocation(lane, column, message):
     fault = KEEPS.without(at("c", 0, 4), at("c", lane, column)).run()[0][0]
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message.startswith(message)
 
 

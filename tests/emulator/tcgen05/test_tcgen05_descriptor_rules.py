@@ -12,7 +12,7 @@ from mlir_smem.emulator.tcgen05.descriptors import (
     instruction,
     matrix,
 )
-from mlir_smem.emulator.tcgen05.narrow_floats import TENSOR_MULTIPLICANDS
+from mlir_smem.emulator.tcgen05.narrow_floats import TCGEN05_MULTIPLICANDS
 from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
@@ -131,8 +131,11 @@ def test_encodings_of_triton_and_cutlass_of_rows_of_48_bytes(bits, chunks):
             "has an absolute leading dimension with mode 0 and base offset 0; expected mode 2",
         ),
         (2 << 61 | 1 << 52 | 1 << 49, "with mode 2 and base offset 1; expected mode 2 and 0"),
-        (2 << 61 | 0x60 >> 4, "has rows of 48 bytes that begin 96 bytes into 128; beyond them"),
-        (6 << 61, "has rows of 48 bytes that begin 0 bytes into 32; beyond them"),
+        (
+            2 << 61 | 0x60 >> 4,
+            "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond",
+        ),
+        (6 << 61, "has rows of 48 bytes that begin 0 bytes into 32; rows continue beyond"),
         (1 << 53, "sets bits 0x0020000000000000, which must be 0"),
         (
             0x4010404000870047,
@@ -208,7 +211,7 @@ def test_matrix_descriptors_that_are_not_valid(bits, mn_major, size, message):
 )
 def test_encodings_of_triton_and_cutlass_of_scaled_instructions(bits, kind, block, expected):
     a, b, n, a_mn, b_mn, k_bytes, factors, *first = expected
-    types = TENSOR_MULTIPLICANDS[a], TENSOR_MULTIPLICANDS[b]
+    types = TCGEN05_MULTIPLICANDS[a], TCGEN05_MULTIPLICANDS[b]
     scales = Scales(block, factors, *first)
     expected_instruction = Instruction(
         128, n, *types, "f32", a_mn, b_mn, 1, 1, False, k_bytes, scales
@@ -264,7 +267,7 @@ def check_same(found, expected):
         # A byte holds two unpadded elements of 4 bits.
         name = expected_type.name.split("_")[0]
         name = "e2m1x2" if expected_type.name == "e2m1" else name
-        assert found_type == TENSOR_MULTIPLICANDS[name]
+        assert found_type == TCGEN05_MULTIPLICANDS[name]
 
 
 #: An instruction of each kind; then the fields of all kinds, as first bit and width.
@@ -335,8 +338,8 @@ def test_encodings_of_cutlass(bits, kind, expected):
 @pytest.mark.parametrize(
     "bits, kind, message",
     [
-        (0x08400050, "f16", "0x08400050 sets bits 0x00000040, which kind::f16 has not"),
-        (0x48400010, "f16", "sets bits 0x40000000, which kind::f16 has not"),
+        (0x08400050, "f16", "0x08400050 sets bits 0x00000040, which kind::f16 does not have"),
+        (0x48400010, "f16", "sets bits 0x40000000, which kind::f16 does not have"),
         (0x08400090 | 1 << 8, "tf32", "the type of A is 3; expected 2"),
         (0x08400030, "f16", r"the type of D is 3; expected 0 \(f16\), 1 \(f32\)"),
         (0x08400480, "f16", r"the type of D is 0 \(f16\), but those of A and B are bf16"),

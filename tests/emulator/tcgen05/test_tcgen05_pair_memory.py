@@ -7,7 +7,7 @@ from cta_pair_kernels import COMMIT_BOTH, PairKernel, pair_kernel, paired
 from cta_pair_operands import pair_operands
 from tcgen05_kernels import ALLOC, COMMIT, DEALLOC
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 PAIR_ALLOC, PAIR_DEALLOC = paired(ALLOC), paired(DEALLOC)
 PERMIT = paired("nvvm.tcgen05.relinquish_alloc_permit")
@@ -34,9 +34,9 @@ def test_both_ctas_allocate_and_free():
 @pytest.mark.parametrize("which", [PAIR_ALLOC, PERMIT, PAIR_DEALLOC])
 def test_op_of_a_pair_that_one_cta_does_not_execute(which):
     found, _ = NOTHING.without(which, f"scf.if %even {{ {which} }}").run()
-    fault = next(fault for fault in found if fault.kind is Kind.DEADLOCK)
+    fault = next(fault for fault in found if fault.kind is ViolationKind.DEADLOCK)
     name = which.split(" ")[0]
-    assert f"for the cluster's block 1, which must execute {name} with it" in fault.message
+    assert f"for CTA 1 of the cluster, which must execute {name} with it" in fault.message
 
 
 @pytest.mark.parametrize(
@@ -46,29 +46,31 @@ def test_op_of_a_pair_that_one_cta_does_not_execute(which):
             PAIR_ALLOC,
             "%ncols",
             of_odd("n", "ncols", "more"),
-            "allocates 64 columns of tensor memory and has 0x10400 for their address, but the cluster's "
-            "block 0 allocates 32 columns of tensor memory and has 0x10400 for their address; the blocks "
-            "of a pair must do the same",
+            "allocates 64 columns of tensor memory and has 0x10400 for their address, but CTA 0 of "
+            "the cluster allocates 32 columns of tensor memory and has 0x10400 for their address; the "
+            "CTAs of a pair must do the same",
         ),
         (
             PAIR_ALLOC,
             "%slot",
             of_odd("n", "slot", "data", "!llvm.ptr<3>"),
-            "for their address, but the cluster's block 0",
+            "for their address, but CTA 0 of the cluster",
         ),
     ],
 )
 def test_ctas_of_a_pair_allocate_differently(which, old, new, message):
     lines = f"%more = arith.constant 64 : i32\n{new}\n{which.replace(old, '%n')}"
     fault = only_fault(NOTHING.without(which, lines))
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert message in fault.message
 
 
 def test_allocation_of_a_pair_that_is_not_freed():
     found, _ = NOTHING.without(PAIR_DEALLOC).run()
-    assert [(fault.kind, fault.line) for fault in found] == [(Kind.TENSOR_MEMORY, "gpu.return")]
-    assert "the last thread of the cluster's block 0 returns" in found[0].message
+    assert [(fault.kind, fault.line) for fault in found] == [
+        (ViolationKind.TENSOR_MEMORY, "gpu.return")
+    ]
+    assert "the last thread of CTA 0 of the cluster returns" in found[0].message
 
 
 #: Warp 1 of both CTAs allocates tensor memory and frees it.
@@ -87,7 +89,7 @@ def test_allocation_waits_until_both_ctas_have_room():
     both = PairKernel(f"{SECOND}\n{free}", 512, end="").without(PERMIT)
     assert both.run()[0] == []
     fault = only_fault(both.without(free))
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "for columns of tensor memory to be freed" in fault.message
 
 
@@ -95,15 +97,15 @@ def test_cta_without_a_pair():
     fault = only_fault(
         replace(NOTHING, ctas=1).without("%peer_bar = nvvm.mapa %pair_bar, %peer", "//")
     )
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == (
-        "is of a pair of blocks, but block 0 of a cluster of 1 is in none; expected a cluster of an "
-        "even number of blocks"
+        "has cta_group::2, but CTA 0 of a cluster of 1 has no peer CTA; expected a cluster of an "
+        "even number of CTAs"
     )
     found, _ = (
         replace(NOTHING, ctas=3).without("%peer_bar = nvvm.mapa %pair_bar, %peer", "//").run()
     )
-    assert "but block 2 of a cluster of 3 is in none" in found[0].message
+    assert "but CTA 2 of a cluster of 3 has no peer CTA" in found[0].message
 
 
 def test_groups_are_not_mixed():
@@ -132,7 +134,7 @@ def test_each_cta_commits_to_both():
             "%pair_bar =", "%sole = arith.constant 1 : i16\n%pair_bar ="
         )
     )
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "lacks 2 of 130 arrivals" in fault.message
 
 
@@ -147,6 +149,6 @@ def test_commit_to_another_cta():
 def test_commit_to_a_cta_outside_the_cluster():
     found, _ = PAIR.without("%three = arith.constant 3", "%three = arith.constant 5").run()
     assert (found[-1].kind, found[-1].message) == (
-        Kind.OUT_OF_BOUNDS,
-        "names block 2 of a cluster of 2",
+        ViolationKind.OUT_OF_BOUNDS,
+        "names CTA 2 of a cluster of 2",
     )

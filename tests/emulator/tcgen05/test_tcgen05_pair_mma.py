@@ -88,4 +88,4 @@ def test_a_of_the_peer_cta_that_is_not_waited_for():
     assert found[0].message.startswith(
         "reads lanes 0 to 127 of columns 496 to 503 of tensor memory of"
     )
-    assert " the cluster's block 1, which the tcgen05.st of warp " in found[0].message
+    assert " CTA 1 of the cluster, which the tcgen05.st of warp " in found[0].message

@@ -22,7 +22,7 @@ from cta_pair_kernels import (
 from cta_pair_operands import pair_operands, sum_of_products
 from tcgen05_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, REFILL, WAIT_LOAD, at
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 pytestmark = pytest.mark.sampled(2)
 
@@ -78,7 +78,7 @@ def test_all_pairs_of_a_cluster():
 
 BARRIER = "an arrival at their mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait, is missing"
 
-OF_PEER = "of tensor memory of the cluster's block 1, which the tcgen05.ld of warp "
+OF_PEER = "of tensor memory of CTA 1 of the cluster, which the tcgen05.ld of warp "
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_missing_synchronisation(line, which, into, kind, message):
 
 def test_mma_overwrites_what_the_peer_cta_still_loads():
     found, _ = KEEPS.without(pair_barrier("anew"), AFTER).run()
-    messages = [fault.message for fault in found if fault.kind is Kind.OVERWRITTEN]
+    messages = [fault.message for fault in found if fault.kind is ViolationKind.OVERWRITTEN]
     assert len(messages) == 1
     assert OF_PEER in messages[0]
     assert BARRIER in messages[0]
@@ -118,7 +118,7 @@ ISSUED = pair_barrier("endover")
 def test_shared_memory_of_the_peer_cta_is_written_before_the_mma_completes():
     early = f"gpu.barrier\nscf.if %even {{}} else {{\n{PAIR_REFILL.replace('%j', '%e')}\n}}"
     found, _ = KEEPS.without(ISSUED, f"{ISSUED}\n{early}").run()
-    assert [fault.kind for fault in found] == [Kind.OVERWRITTEN]
+    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN]
     assert ", which the tcgen05.mma at " in found[0].message
 
 
@@ -128,23 +128,23 @@ def test_shared_memory_of_the_peer_cta_is_written_before_the_mma_completes():
 def test_peer_cta_returns_before_the_mma_completes():
     found, _ = with_early_return(KEEPS, ISSUED).run()
     fault = next(fault for fault in found if fault.line == "gpu.return")
-    assert fault.kind is Kind.EXITED
-    assert fault.message.startswith("the last thread of the cluster's block 1 returns, but what ")
+    assert fault.kind is ViolationKind.EXITED
+    assert fault.message.startswith("the last thread of CTA 1 of the cluster returns, but what ")
     assert " does in its memory may still be under way" in fault.message
 
 
 def test_commit_to_a_cta_that_has_returned():
     found, _ = with_early_return(KEEPS, ISSUED).run()
     fault = next(fault for fault in found if "commit" in fault.line)
-    assert fault.kind is Kind.EXITED
-    assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
+    assert fault.kind is ViolationKind.EXITED
+    assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 
 
 def test_peer_cta_frees_d_before_the_mma_completes():
     found, _ = with_early_return(KEEPS, ISSUED, f"scf.if %first {{ {PAIR_DEALLOC} }}").run()
     fault = next(fault for fault in found if "dealloc" in fault.line)
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
-    assert "of tensor memory of the cluster's block 1, which the tcgen05.mma" in fault.message
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert "of tensor memory of CTA 1 of the cluster, which the tcgen05.mma" in fault.message
     assert "tcgen05.commit, and a wait for its mbarrier, are missing" in fault.message
 
 
@@ -152,8 +152,8 @@ def test_mma_after_the_peer_cta_has_returned():
     alone = KEEPS.without(pair_barrier("begin"), "gpu.barrier // no pair barrier")
     found, _ = with_early_return(alone, "gpu.barrier // no pair barrier").run()
     fault = next(fault for fault in found if fault.line.startswith("nvvm.tcgen05.mma"))
-    assert fault.kind is Kind.EXITED
-    assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
+    assert fault.kind is ViolationKind.EXITED
+    assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 
 
 # The CTA that issues.
@@ -169,4 +169,4 @@ def test_odd_cta_may_issue():
 
 def test_both_ctas_issue():
     found, _ = KEEPS.without("arith.andi %leader, %even", "arith.andi %leader, %true").run()
-    assert Kind.TENSOR_IN_FLIGHT in {fault.kind for fault in found}
+    assert ViolationKind.TENSOR_IN_FLIGHT in {fault.kind for fault in found}

@@ -9,7 +9,7 @@ from cta_pair_operands import pair_operands
 from scaled_mmas import FACTORS, factor_bytes
 from tcgen05_kernels import BASE, BYTES, at, cp, scaled_mma
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 from mlir_smem.layout import element
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 
@@ -60,7 +60,7 @@ def test_copy_of_factors_of_the_peer_cta_without_a_barrier():
     pair, image, _ = kernel()
     found, _ = pair.without(pair_barrier("begin")).run(image)
     fault = next(fault for fault in found if fault.line.startswith("nvvm.tcgen05.cp"))
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.message.startswith("tcgen05.cp reads the bytes from ")
 
 
@@ -68,11 +68,13 @@ def test_copy_into_a_cta_that_has_returned():
     pair, image, _ = kernel()
     alone = pair.without(pair_barrier("begin"), "gpu.barrier // no pair barrier")
     found, _ = with_early_return(alone, "gpu.barrier // no pair barrier").run(image)
-    fault = next(f for f in found if f.line.startswith("nvvm.tcgen05.cp") and f.kind is Kind.EXITED)
-    assert fault.message.startswith("reaches the memory of the cluster's block 1, whose threads")
+    fault = next(
+        f for f in found if f.line.startswith("nvvm.tcgen05.cp") and f.kind is ViolationKind.EXITED
+    )
+    assert fault.message.startswith("reaches the memory of CTA 1 of the cluster, whose threads")
 
 
 def test_sixty_four_rows_in_each_cta_are_not_known():
     pair, image, _ = kernel(128)
-    with pytest.raises(EmulationError, match="scales 64 rows in each block of a pair, which the"):
+    with pytest.raises(EmulationError, match="scales 64 rows in each CTA of a pair, which the"):
         pair.run(image)

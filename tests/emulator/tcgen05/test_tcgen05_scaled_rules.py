@@ -14,7 +14,7 @@ from tcgen05_kernels import (
     store,
 )
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 
 def case_of(**options):
@@ -51,12 +51,12 @@ def test_correct_kernel_has_no_faults():
 @pytest.mark.parametrize("side, name, column", [("x", "A", 496), ("y", "B", 500)])
 def test_uninitialised_factors(side, name, column):
     fault = fault_of(KEEPS.without(piece(f"nvvm.tcgen05.cp %{side}0,")))
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
     assert fault.line.startswith("nvvm.tcgen05.mma.block_scale")
     last = column + (3 if name == "A" else 0)
     lanes = "0 to 127" if name == "A" else "0 to 111"
     assert fault.message.startswith(
-        f"reads lanes {lanes} of columns {column} to {last} of tensor memory, of which nothing has"
+        f"reads lanes {lanes} of columns {column} to {last} of tensor memory, some of which nothing "
     )
 
 
@@ -71,7 +71,7 @@ def test_copies_of_the_thread_that_issues_the_mma_are_ordered():
     both = KEEPS.without(COMMIT, f"{twice.replace(COMMIT, '')}\n{twice.replace('%t', '%s')}")
     fault = fault_of(both)
     assert fault.line.startswith("nvvm.tcgen05.cp %x0, %s")
-    assert fault.kind is Kind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
 
 
 def another_thread(between):
@@ -100,14 +100,14 @@ def test_mma_of_another_thread_after_fences_and_a_barrier():
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
 def test_mma_of_another_thread_without_fences(between):
     found, _ = another_thread(between).run(IMAGE)
-    assert found[0].kind is Kind.TENSOR_IN_FLIGHT
+    assert found[0].kind is ViolationKind.TENSOR_IN_FLIGHT
     assert found[0].line.startswith("nvvm.tcgen05.mma.block_scale")
     assert "which the tcgen05.cp at " in found[0].message
 
 
 def test_copy_of_factors_that_were_written_without_a_proxy_fence():
     found, _ = KEEPS.without(PROXY_FENCE).run(IMAGE)
-    assert {fault.kind for fault in found} == {Kind.UNFENCED}
+    assert {fault.kind for fault in found} == {ViolationKind.UNFENCED}
     assert found[0].message.startswith("tcgen05.cp reads")
 
 
@@ -116,7 +116,10 @@ def test_factors_are_written_before_the_mma_completes():
     lines = lines.replace("%zd", "%zz").replace("st %zz", "st %zd").replace("%zz =", "%zd =")
     early = KEEPS.without("%state =", f"{lines}\n{WAIT_STORE}\n%state =")
     found, _ = early.run(IMAGE)
-    assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT, Kind.OVERWRITTEN}
+    assert {fault.kind for fault in found} == {
+        ViolationKind.TENSOR_IN_FLIGHT,
+        ViolationKind.OVERWRITTEN,
+    }
     assert any("which the tcgen05.mma at " in fault.message for fault in found)
 
 
@@ -135,7 +138,7 @@ def test_factors_that_warps_store():
         (AFTER, "tcgen05.fence::after_thread_sync is missing after the barrier"),
     ):
         found, _ = stored(*(each for each in between if each != line)).run(IMAGE)
-        assert {fault.kind for fault in found} == {Kind.TENSOR_IN_FLIGHT}
+        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
         assert message in found[0].message
 
 
@@ -145,9 +148,9 @@ def test_factors_that_differ_between_quarters_of_the_lanes():
     )
     other = stored(WAIT_STORE, BEFORE, "gpu.barrier", AFTER).without("%ones =", f"{lines}\n%ones =")
     fault = fault_of(other.without("st %sd, %ones", "st %sd, %v"))
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == (
-        "has scale factors of A that are not the same in each quarter of the lanes, at first of row 0: "
+        "has scale factors of A that differ between the quarters of the lanes, first for row 0: "
         "0x00000000, 0x20000000, 0x40000000, 0x60000000"
     )
 
@@ -156,8 +159,8 @@ def test_negative_factors():
     case = case_of(scale="ue4m3")
     case.factors[1][5, 2] = -1
     fault = fault_of(case.kernel(), case.operands.image)
-    assert fault.kind is Kind.TENSOR_MEMORY
-    assert fault.message == "has scale factors of B with a sign bit, which ue4m3 has not"
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
+    assert fault.message == "has scale factors of B with a sign bit, which ue4m3 does not have"
 
 
 # Places and selectors of scale factors.
@@ -176,7 +179,7 @@ def test_negative_factors():
 )
 def test_places_that_factors_cannot_have(lane, column, message):
     fault = fault_of(KEEPS.without(at("m0f", 0, 16), at("m0f", lane, column)))
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message.startswith(message)
 
 
@@ -188,9 +191,9 @@ def test_places_that_factors_cannot_have(lane, column, message):
         ({"long": (0, False)}, 3 << 29, "A's scale factors is 3; expected 0, 2 where"),
         ({"kind": "mxf4", "block": 32}, 1 << 23, r"scale factors is 0; expected 1 (ue8m0)"),
         ({}, 3 << 27, "M is 256; expected 128"),
-        ({}, 1 << 24, "sets bits 0x01000000, which kind::mxf4nvf4 has not"),
-        ({}, 1 << 15, "sets bits 0x00008000, which kind::mxf4nvf4 has not"),
-        ({}, 1 << 12, "sets bits 0x00001000, which kind::mxf4nvf4 has not"),
+        ({}, 1 << 24, "sets bits 0x01000000, which kind::mxf4nvf4 does not have"),
+        ({}, 1 << 15, "sets bits 0x00008000, which kind::mxf4nvf4 does not have"),
+        ({}, 1 << 12, "sets bits 0x00001000, which kind::mxf4nvf4 does not have"),
         ({}, 1 << 7, "the type of A is 0; expected 1 (e2m1x2)"),
         ({}, 2 << 17, "N is 0; expected a multiple of 8 from 8 to 256"),
     ],
@@ -198,15 +201,15 @@ def test_places_that_factors_cannot_have(lane, column, message):
 def test_scaled_instruction_descriptors_that_are_not_valid(options, flip, message):
     bad = case_of(flip=flip, **options)
     fault = fault_of(bad.kernel(), bad.operands.image)
-    assert fault.kind is Kind.DESCRIPTOR
-    assert fault.message.startswith("has an instruction descriptor that is none: ")
+    assert fault.kind is ViolationKind.DESCRIPTOR
+    assert fault.message.startswith("has an invalid instruction descriptor: ")
     assert message in fault.message
 
 
 def test_eight_bit_types_have_no_k_of_48_bytes():
     bad = case_of(kind="mxf8f6f4", a="e4m3", b="e4m3", block=32, flip=1 << 31)
     fault = fault_of(bad.kernel(), bad.operands.image)
-    assert "sets bits 0x80000000, which kind::mxf8f6f4 has not" in fault.message
+    assert "sets bits 0x80000000, which kind::mxf8f6f4 does not have" in fault.message
 
 
 @pytest.mark.parametrize(
@@ -226,6 +229,9 @@ def test_row_that_crosses_buffers_needs_an_absolute_leading_dimension():
     assert long.run()[0] == []
     long.descriptors[0][2] ^= 1 << 52
     found, _ = long.run()
-    assert found[0].kind is Kind.DESCRIPTOR
-    assert found[0].message.startswith("has a descriptor of A that is none: ")
-    assert "has rows of 48 bytes that begin 96 bytes into 128; beyond them" in found[0].message
+    assert found[0].kind is ViolationKind.DESCRIPTOR
+    assert found[0].message.startswith("has an invalid descriptor of A: ")
+    assert (
+        "has rows of 48 bytes that begin 96 bytes into 128; rows continue beyond"
+        in found[0].message
+    )

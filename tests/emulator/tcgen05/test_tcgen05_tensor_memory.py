@@ -15,7 +15,7 @@ from tcgen05_kernels import (
     store,
 )
 
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 PERMIT = "nvvm.tcgen05.relinquish_alloc_permit"
 LOAD = (
@@ -58,7 +58,7 @@ def test_correct_kernels_have_no_faults():
 @pytest.mark.parametrize("columns", [0, 16, 33, 48, 1024])
 def test_columns_that_cannot_be_allocated(columns):
     fault = Tcgen05Kernel("", columns).only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.line == ALLOC
     assert fault.message == (
         f"allocates {columns} columns of tensor memory; expected a power of two from 32 to 512"
@@ -72,7 +72,7 @@ def test_columns_that_can_be_allocated(columns):
 
 def test_allocation_after_relinquish_alloc_permit():
     fault = KEEPS.without(ALLOC, f"{PERMIT}\n{ALLOC}").only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message == "allocates tensor memory after tcgen05.relinquish_alloc_permit"
 
 
@@ -81,16 +81,16 @@ def test_allocations_do_not_grow():
         "%count =", "%more = arith.constant 64 : i32\n%count ="
     )
     assert fault.only_fault().message == (
-        "allocates 64 columns of tensor memory after 32; a block's allocations must not grow"
+        "allocates 64 columns of tensor memory after 32; a CTA's allocations must not grow"
     )
 
 
 def test_allocation_that_is_not_freed():
     fault = KEEPS.without(DEALLOC).only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.line == "gpu.return"
     assert fault.message == (
-        "the last thread returns, but of tensor memory there are columns 480 to 511 allocated: "
+        "the last thread returns, but columns 480 to 511 of tensor memory are still allocated: "
         "tcgen05.dealloc is missing before it"
     )
 
@@ -100,13 +100,13 @@ def test_allocation_that_is_not_freed():
     [
         (DEALLOC.replace("%ncols", "%more"), "frees 64 columns of tensor memory at 0x000001e0"),
         (DEALLOC.replace("%base", "%far"), "frees 32 columns of tensor memory at 0x001001e0"),
-        (f"{DEALLOC}\n{DEALLOC}", "at 0x000001e0; allocated is nothing"),
+        (f"{DEALLOC}\n{DEALLOC}", "at 0x000001e0; allocated: none"),
     ],
 )
 def test_columns_that_were_not_allocated_are_freed(changed, message):
     more = f"%more = arith.constant 64 : i32\n{at('far', 16)}\n{changed}"
     fault = KEEPS.without(DEALLOC, more).only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert message in fault.message
 
 
@@ -126,12 +126,12 @@ def test_allocation_waits_for_free_columns():
     both = Tcgen05Kernel(lines, 512, end="").without(PERMIT)
     assert both.run()[0] == []
     fault = both.without(DEALLOC).only_fault()
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
 
 
 def test_allocation_that_never_gets_columns():
     fault = Tcgen05Kernel("", 512).without(PERMIT, ALLOC).only_fault()
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert "for 512 columns of tensor memory to be freed" in fault.message
 
 
@@ -142,13 +142,13 @@ def test_two_allocations_do_not_overlap():
         "%next = llvm.getelementptr %data[0] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i32\n%count =",
     )
     fault = more.run()[0][-1]
-    assert "there are columns 448 to 479 allocated" in fault.message
+    assert "but columns 448 to 479 of tensor memory are still allocated" in fault.message
 
 
 def test_columns_that_are_allocated_again_are_uninitialised():
     again = f"gpu.barrier\nscf.if %first {{\n{DEALLOC}\n{ALLOC}\n}}\ngpu.barrier"
     fault = KEEPS.without(PERMIT).without(WAIT_STORE, f"{WAIT_STORE}\n{again}").only_fault()
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
 
 
 # Access.
@@ -169,12 +169,12 @@ def test_columns_that_are_allocated_again_are_uninitialised():
         (at("p", 8, quarter=True), "from lane 8 on; expected a multiple of 16 for shape 16x256b"),
         (
             at("p", 0, 28, quarter=True),
-            "reads lanes 0 to 15 of columns 508 to 515 of tensor memory; allocated are columns 480 to "
+            "reads lanes 0 to 15 of columns 508 to 515 of tensor memory; allocated: columns 480 to "
             "511",
         ),
         (
             at("p", 0, quarter=True).replace("%pa = arith.ori %address", "%pa = arith.ori %zero"),
-            "reads lanes 0 to 15 of columns 0 to 7 of tensor memory; allocated are columns 480 to 511",
+            "reads lanes 0 to 15 of columns 0 to 7 of tensor memory; allocated: columns 480 to 511",
         ),
         (
             at("p", 0, quarter=True).replace("%pa = arith.ori %address", "%pa = arith.addi %t32"),
@@ -184,25 +184,25 @@ def test_columns_that_are_allocated_again_are_uninitialised():
 )
 def test_loads_of_cells_that_a_warp_cannot_access(place, message):
     fault = KEEPS.without(at("p", 0, quarter=True), place).only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert message in fault.message
 
 
 def test_stores_to_cells_that_a_warp_cannot_access():
     fault = KEEPS.without("%sdl = arith.constant 0", "%sdl = arith.constant 64").only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert "writes lanes 64 to 79 of columns 480 to 487 of tensor memory; warp 0" in fault.message
 
 
 def test_load_of_uninitialised_cells():
     fault = KEEPS.without(START).only_fault()
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
 
 
 def test_load_by_half_a_warp():
     some = f"%few = arith.cmpi ult, %t32, %sixteen : i32\nscf.if %few {{\n{LOAD}\n}}"
     fault = KEEPS.without(LOAD, some).only_fault()
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert "threads 0 to 15, a part of a warp" in fault.message
 
 
@@ -222,13 +222,13 @@ def test_load_by_half_a_warp():
         ),
         (
             mma_kernel(A, A, FORM, column=28),
-            "writes lanes 0 to 111 of columns 508 to 515 of tensor memory; allocated are columns 480",
+            "writes lanes 0 to 111 of columns 508 to 515 of tensor memory; allocated: columns 480",
         ),
     ],
 )
 def test_places_that_d_cannot_have(kernel, message):
     fault = kernel.only_fault()
-    assert fault.kind is Kind.TENSOR_MEMORY
+    assert fault.kind is ViolationKind.TENSOR_MEMORY
     assert fault.message.startswith(message)
 
 
@@ -237,26 +237,26 @@ def test_places_that_d_cannot_have(kernel, message):
     [
         (
             mma_kernel(A, A, FORM | 1 << 6),
-            "has an instruction descriptor that is none: 0x04020050 ",
+            "has an invalid instruction descriptor: 0x04020050 ",
         ),
         (
             mma_kernel(A, A, FORM, kind="tf32"),
-            "that is none: the type of A is 0; expected 2 (tf32)",
+            "invalid instruction descriptor: the type of A is 0; expected 2 (tf32)",
         ),
-        (mma_kernel(A | 1 << 14, A, FORM), "has a descriptor of A that is none: 0x"),
-        (mma_kernel(A, A & ~(1 << 46), FORM), "has a descriptor of B that is none: 0x"),
+        (mma_kernel(A | 1 << 14, A, FORM), "has an invalid descriptor of A: 0x"),
+        (mma_kernel(A, A & ~(1 << 46), FORM), "has an invalid descriptor of B: 0x"),
     ],
 )
 def test_mma_with_descriptors_that_are_not_valid(kernel, message):
     fault = kernel.only_fault()
-    assert fault.kind is Kind.DESCRIPTOR
+    assert fault.kind is ViolationKind.DESCRIPTOR
     assert fault.line.startswith("nvvm.tcgen05.mma")
     assert message in fault.message
 
 
 def test_operand_outside_shared_memory():
     fault = mma_kernel(A | 0x3FFF, A, FORM).only_fault()
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert fault.message.startswith("reads A from 0x3fff0 to 0x")
 
 

@@ -3,7 +3,7 @@
 import pytest
 from tma_copies import FENCE, FILL, WAIT, dump, faults_of_copies, load, store
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 
 def only(*arguments, **options):
@@ -18,20 +18,20 @@ STORE_AGAIN = """%again = llvm.getelementptr %at[0] : (!llvm.ptr<3>) -> !llvm.pt
 
 def test_read_without_a_wait_for_the_copy():
     found = faults_of_copies(load((0, 0)) + dump("B", 1024) + WAIT)
-    assert found[0].kind is Kind.COPY_IN_FLIGHT
+    assert found[0].kind is ViolationKind.COPY_IN_FLIGHT
     assert "may still be writing: a wait for the mbarrier at which it completes" in found[0].message
 
 
 def test_write_without_a_wait_for_the_copy():
     body = load((0, 0)) + f"scf.if %first {{ {STORE_AGAIN}\n }}" + WAIT
     fault = only(body)
-    assert fault.kind is Kind.COPY_IN_FLIGHT
+    assert fault.kind is ViolationKind.COPY_IN_FLIGHT
     assert fault.message.startswith("writes the bytes from 0x400 to 0x403, which the bulk copy at ")
 
 
 def test_kernel_ends_without_a_wait_for_the_copy():
     fault = only(load((0, 0)))
-    assert fault.kind is Kind.EXITED
+    assert fault.kind is ViolationKind.EXITED
     assert "does in its memory may still be under way" in fault.message
 
 
@@ -39,19 +39,21 @@ def test_wait_of_one_thread_and_a_barrier_order_the_others():
     wait = f"scf.if %first {{ {WAIT}\n }}"
     assert not faults_of_copies(load((0, 0)) + wait + "gpu.barrier\n" + dump("B", 1024))
     found = faults_of_copies(load((0, 0)) + wait + dump("B", 1024))
-    assert [fault.kind for fault in found] == [Kind.COPY_IN_FLIGHT]
+    assert [fault.kind for fault in found] == [ViolationKind.COPY_IN_FLIGHT]
 
 
 def test_copy_over_writes_without_a_proxy_fence():
     fault = only(f"{FILL}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert "a bulk copy writes" in fault.message
     assert not faults_of_copies(f"{FILL}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
 
 
 def test_copy_over_reads_without_a_barrier():
     read = f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}"
-    assert Kind.RACE in {f.kind for f in faults_of_copies(f"{read}\n{load((0, 0))}\n{WAIT}")}
+    assert ViolationKind.RACE in {
+        f.kind for f in faults_of_copies(f"{read}\n{load((0, 0))}\n{WAIT}")
+    }
     assert not faults_of_copies(f"{read}\n{FENCE}\ngpu.barrier\n{load((0, 0))}\n{WAIT}")
 
 
@@ -59,32 +61,36 @@ def test_copy_over_reads_without_a_proxy_fence():
     fault = only(
         f"{FILL}\n{FENCE}\ngpu.barrier\n{dump('B', 1024)}\ngpu.barrier\n{load((0, 0))}\n{WAIT}"
     )
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert "which thread 0 read: smem.fence (fence.proxy.async) is missing" in fault.message
 
 
 def test_store_without_a_proxy_fence():
     fault = only(f"{FILL}\ngpu.barrier\n{store((0, 0))}")
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert "is missing between the write and the bulk copy" in fault.message
 
 
 def test_store_without_a_barrier_after_the_fence():
     fault = only(f"{FILL}\n{FENCE}\n{store((0, 0))}")
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert fault.message.endswith("gpu.barrier is missing after smem.fence")
 
 
 def test_store_of_uninitialised_bytes():
-    assert only(store((0, 0))).kind is Kind.UNINITIALISED
+    assert only(store((0, 0))).kind is ViolationKind.UNINITIALISED
 
 
 @pytest.mark.parametrize(
     "end, again, kinds",
     [
-        ("", "", [Kind.EXITED]),
-        ("", STORE_AGAIN, [Kind.OVERWRITTEN, Kind.EXITED]),
-        ("nvvm.cp.async.bulk.wait_group 1 {read}", STORE_AGAIN, [Kind.OVERWRITTEN, Kind.EXITED]),
+        ("", "", [ViolationKind.EXITED]),
+        ("", STORE_AGAIN, [ViolationKind.OVERWRITTEN, ViolationKind.EXITED]),
+        (
+            "nvvm.cp.async.bulk.wait_group 1 {read}",
+            STORE_AGAIN,
+            [ViolationKind.OVERWRITTEN, ViolationKind.EXITED],
+        ),
         ("nvvm.cp.async.bulk.wait_group 0 {read}", STORE_AGAIN, []),
         ("nvvm.cp.async.bulk.wait_group 0", STORE_AGAIN, []),
     ],
@@ -96,20 +102,20 @@ def test_write_without_a_wait_for_the_store(end, again, kinds):
     if kinds:
         assert found[-1].message.startswith("the last thread returns, but the bulk store at ")
         assert " may still read its memory: nvvm.cp.async.bulk.wait_group 0 " in found[-1].message
-    if Kind.OVERWRITTEN in kinds:
+    if ViolationKind.OVERWRITTEN in kinds:
         assert "cp.async.bulk.wait_group.read are missing before it" in found[0].message
 
 
 def test_write_of_another_thread_needs_a_barrier_after_the_wait():
     ready = f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0))}"
     assert not faults_of_copies(f"{ready}\ngpu.barrier\n{FILL}")
-    assert [f.kind for f in faults_of_copies(f"{ready}\n{FILL}")] == [Kind.RACE]
+    assert [f.kind for f in faults_of_copies(f"{ready}\n{FILL}")] == [ViolationKind.RACE]
 
 
 def test_wait_does_not_cover_an_uncommitted_store():
     body = f"{FILL}\n{FENCE}\ngpu.barrier\n{store((0, 0))}\ngpu.barrier\n{FILL}"
     found = faults_of_copies(body.replace("nvvm.cp.async.bulk.commit.group", ""))
-    assert [fault.kind for fault in found] == [Kind.OVERWRITTEN, Kind.EXITED]
+    assert [fault.kind for fault in found] == [ViolationKind.OVERWRITTEN, ViolationKind.EXITED]
 
 
 @pytest.mark.parametrize(
@@ -137,30 +143,30 @@ def test_alignment_of_the_destination(swizzle, start, fits):
     found = faults_of_copies(
         move + text.replace("%to,", "%tox,"), size=2048, box=box, swizzle=swizzle
     )
-    assert [fault.kind for fault in found] == ([] if fits else [Kind.MISALIGNED])
+    assert [fault.kind for fault in found] == ([] if fits else [ViolationKind.MISALIGNED])
     if not fits:
         assert f"at shared address {start:#x}; expected a multiple of " in found[0].message
 
 
 def test_box_that_exceeds_shared_memory():
     fault = only(load((0, 0)) + WAIT, size=512)
-    assert fault.kind is Kind.OUT_OF_BOUNDS
-    assert fault.message.startswith("writes 1024 bytes from shared address 0x400 on; the block's ")
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
+    assert fault.message.startswith("writes 1024 bytes from shared address 0x400 on; the CTA's ")
 
 
 def test_uninitialised_mbarrier():
     body = load((0, 0)).replace("%map0, %bar", "%map0, %at")
-    assert Kind.UNINITIALISED in {fault.kind for fault in faults_of_copies(body)}
+    assert ViolationKind.UNINITIALISED in {fault.kind for fault in faults_of_copies(body)}
 
 
 def test_more_bytes_than_the_mbarrier_expects():
     fault = only(load((0, 0)).replace("%bytes", "%i32"))
-    assert fault.kind is Kind.BARRIER
-    assert "with 992 bytes that nobody expected" in fault.message
+    assert fault.kind is ViolationKind.BARRIER
+    assert "with 992 bytes that no expect_tx announced" in fault.message
 
 
 def test_more_bytes_than_an_mbarrier_can_count():
     body = "%many = arith.constant 1048576 : i32\n" + load((0, 0)).replace("%bytes", "%many")
     fault = only(body)
-    assert fault.kind is Kind.BARRIER
+    assert fault.kind is ViolationKind.BARRIER
     assert "wait for 1048576 bytes; at most 1048575 are possible" in fault.message

@@ -8,7 +8,7 @@ from emulated import faults, run
 from wgmma_assembly import FENCE, WgmmaKernel, inline, needs_ptxas, structure
 
 from mlir_smem.codegen import CompileError
-from mlir_smem.emulator import EmulationError, Kind
+from mlir_smem.emulator import EmulationError, ViolationKind
 
 IN_REGISTERS = WgmmaKernel("bf16", "bf16", "f32", in_registers=True)
 SPARSE = WgmmaKernel("bf16", "bf16", "f32", sparse=True)
@@ -31,7 +31,7 @@ def test_fence_without_the_registers_of_a():
     # The accumulator is fenced; A's registers pass through empty assembly.
     edit = ((f'"{FENCE}"', '""'), ("%l0 = ", f"{INTRINSIC}\n%l0 = "))
     found = IN_REGISTERS.faults(edit=edit)
-    assert {fault.kind for fault in found} == {Kind.REGISTERS_UNFENCED}
+    assert {fault.kind for fault in found} == {ViolationKind.REGISTERS_UNFENCED}
     assert "m64n8k16" in found[0].line
     assert found[0].message == (
         "gives the tensor core registers of A that other instructions may still be writing: "
@@ -41,7 +41,7 @@ def test_fence_without_the_registers_of_a():
 
 def test_no_fence_at_all():
     found = IN_REGISTERS.faults(edit=((f'"{FENCE}"', '""'),))
-    assert {fault.kind for fault in found} == {Kind.REGISTERS_UNFENCED}
+    assert {fault.kind for fault in found} == {ViolationKind.REGISTERS_UNFENCED}
     assert "gives the tensor core registers that other" in found[0].message
 
 
@@ -51,7 +51,7 @@ def test_register_of_a_that_is_written_after_the_fence():
         ("%a1_3 = ", "%a1_2 = arith.addi %old, %one : i32\n%a1_3 = "),
     )
     fault = only(IN_REGISTERS.faults(edit=edit))
-    assert fault.kind is Kind.REGISTERS_UNFENCED
+    assert fault.kind is ViolationKind.REGISTERS_UNFENCED
     assert "registers of A" in fault.message and fault.line.startswith("%d2 = ")
 
 
@@ -84,7 +84,7 @@ def test_fence_without_registers_fences_the_accumulator():
     fence = f'llvm.inline_asm has_side_effects "{FENCE}", "" : () -> ()'
     kernel = WgmmaKernel("bf16", "bf16", "f32")
     assert kernel.faults(edit=((INTRINSIC, fence),)) == []
-    assert only(kernel.faults(edit=((INTRINSIC, ""),))).kind is Kind.REGISTERS_UNFENCED
+    assert only(kernel.faults(edit=((INTRINSIC, ""),))).kind is ViolationKind.REGISTERS_UNFENCED
 
 
 def test_accumulator_in_flight_as_a():
@@ -98,7 +98,9 @@ def test_accumulator_in_flight_as_a():
     lines = "\n".join(f"%a1_{r} = llvm.extractvalue %d1[{r}] : {struct}" for r in range(4))
     edit += (("%b1 = ", f"{lines}\n%b1 = "),)
     found = kernel.faults(edit=edit)
-    assert found[0].kind is Kind.ACCUMULATOR_IN_FLIGHT and found[0].line.startswith("%d2 = ")
+    assert found[0].kind is ViolationKind.ACCUMULATOR_IN_FLIGHT and found[0].line.startswith(
+        "%d2 = "
+    )
 
 
 def test_fence_by_half_a_warp():
@@ -108,7 +110,7 @@ def test_fence_by_half_a_warp():
     scf.if %go {{
       llvm.inline_asm has_side_effects "{FENCE}", "" : () -> ()
     }}"""
-    assert only(faults(body)).kind is Kind.DIVERGENT
+    assert only(faults(body)).kind is ViolationKind.DIVERGENT
 
 
 def test_values_pass_through_a_fence_unchanged():
@@ -133,7 +135,7 @@ def test_scale_d_that_differs_between_threads():
     scale_d = np.ones(128, np.int32)
     scale_d[77] = 0
     fault = only(kernel.faults(scale_d=scale_d))
-    assert fault.kind is Kind.DIVERGENT and fault.line.startswith("%d2 = ")
+    assert fault.kind is ViolationKind.DIVERGENT and fault.line.startswith("%d2 = ")
     assert fault.message == "has a scale-d that the threads of a warpgroup disagree on"
 
 
@@ -145,7 +147,7 @@ def test_all_nonzero_values_of_scale_d_are_equal():
 @pytest.mark.parametrize("scale_d", [(1, 1), ("$", 1)])
 def test_accumulator_that_is_poison(scale_d):
     found = WgmmaKernel("bf16", "bf16", "f32", scale_d=scale_d, start="poison").faults()
-    assert found[0].kind is Kind.POISON and found[0].line.startswith("%d1 = ")
+    assert found[0].kind is ViolationKind.POISON and found[0].line.startswith("%d1 = ")
 
 
 @pytest.mark.parametrize("which", ["A", "B"])
@@ -153,7 +155,9 @@ def test_descriptors_of_operands_outside_shared_memory(which):
     name = f"%{which.lower()}0 = "
     edit = ((name, f"{name}arith.constant 16383 : i64\n%unused = "),)
     found = only(SPARSE.faults(edit=edit))
-    assert found.kind is Kind.OUT_OF_BOUNDS and f"reads {which} from 0x3fff0" in found.message
+    assert (
+        found.kind is ViolationKind.OUT_OF_BOUNDS and f"reads {which} from 0x3fff0" in found.message
+    )
 
 
 # Metadata.
@@ -173,11 +177,11 @@ def test_legal_and_illegal_metadata(name, nibble):
         assert found == []
         return
     fault = only(found)
-    assert fault.kind is Kind.METADATA and fault.line.startswith("%d1 = ")
+    assert fault.kind is ViolationKind.METADATA and fault.line.startswith("%d1 = ")
     row, first, last = {"f16": (17, 24, 27), "e5m2": (25, 8, 11), "tf32": (17, 12, 13)}[name]
     expected = ", ".join(f"{legal:#06b}" for legal in LEGAL[name])
     assert fault.message == (
-        f"has metadata that is undefined: {nibble:#06b} for elements {first} to {last} of row {row}, "
+        f"has undefined metadata: {nibble:#06b} for elements {first} to {last} of row {row}, "
         f"expected one of {expected}"
     )
 
@@ -186,7 +190,7 @@ def test_metadata_that_is_poison():
     poison = (("%meta0 = memref.load", "%unused = memref.load"),)
     line = "%meta0 = llvm.mlir.poison : i32\n%d0 = "
     found = SPARSE.faults(edit=(*poison, ("%d0 = ", line)))
-    assert found[0].kind is Kind.POISON
+    assert found[0].kind is ViolationKind.POISON
 
 
 # Text that is not valid PTX.
@@ -195,33 +199,43 @@ def test_metadata_that_is_poison():
 each_illegal_text = pytest.mark.parametrize(
     "kernel, old, new, message",
     [
-        (IN_REGISTERS, "k16", "k32", "m64n8k32 is no shape of it; expected m64n<N>k16"),
-        (SPARSE, "k32", "k16", "m64n8k16 is no shape of it; expected m64n<N>k32"),
-        (SPARSE, "m64n8", "m64n12", "m64n12k32 is no shape of it"),
-        (SPARSE, "m64n8", "m64n264", "m64n264k32 is no shape of it"),
-        (SPARSE, "m64n8", "m128n8", "m128n8k32 is no shape of it"),
-        (WgmmaKernel("s8", "s8", "s32"), "n8k32", "n40k32", "m64n40k32 is no shape of it"),
-        (SPARSE, ".f32.bf16.bf16", ".f16.bf16.bf16", "bf16 is not multiplied by bf16 into f16"),
-        (SPARSE, ".f32.bf16.bf16", ".f32.bf16.f16", "bf16 is not multiplied by f16 into f32"),
-        (SPARSE, ".f32.bf16.bf16", ".f32.bf17.bf17", "bf17 is not multiplied by bf17 into f32"),
+        (IN_REGISTERS, "k16", "k32", "m64n8k32 is not a shape of this wgmma; expected m64n<N>k16"),
+        (SPARSE, "k32", "k16", "m64n8k16 is not a shape of this wgmma; expected m64n<N>k32"),
+        (SPARSE, "m64n8", "m64n12", "m64n12k32 is not a shape of this wgmma"),
+        (SPARSE, "m64n8", "m64n264", "m64n264k32 is not a shape of this wgmma"),
+        (SPARSE, "m64n8", "m128n8", "m128n8k32 is not a shape of this wgmma"),
+        (
+            WgmmaKernel("s8", "s8", "s32"),
+            "n8k32",
+            "n40k32",
+            "m64n40k32 is not a shape of this wgmma",
+        ),
+        (SPARSE, ".f32.bf16.bf16", ".f16.bf16.bf16", "bf16 cannot be multiplied by bf16 into f16"),
+        (SPARSE, ".f32.bf16.bf16", ".f32.bf16.f16", "bf16 cannot be multiplied by f16 into f32"),
+        (SPARSE, ".f32.bf16.bf16", ".f32.bf17.bf17", "bf17 cannot be multiplied by bf17 into f32"),
         (SPARSE, "k32.f32", "k32.satfinite.f32", ".satfinite is for 8-bit integers, not for bf16"),
-        (SPARSE, ".bf16 {", ".bf16.and.popc {", ".and.popc belongs to b1, and only to it"),
+        (SPARSE, ".bf16 {", ".bf16.and.popc {", ".and.popc is for b1 alone, which needs it"),
         (
             WgmmaKernel("b1", "b1", "s32"),
             ".and.popc",
             "",
-            ".and.popc belongs to b1, and only to it",
+            ".and.popc is for b1 alone, which needs it",
         ),
         (
             WgmmaKernel("b1", "b1", "s32"),
             "mma_async.sync",
             "mma_async.sp.sync",
-            "b1 is not multiplied sparse",
+            "a sparse wgmma does not take b1",
         ),
         (SPARSE, ", 0, p,", ", 2, p,", "2 where a selector is expected"),
         (WgmmaKernel("s8", "s8", "s32", sparse=True), ", 0, p;", ", 1, p;", "1 where a selector"),
         (SPARSE, ", $10, 0, p", ", p", "p where metadata is expected"),
-        (SPARSE, "mma_async.sp", "mma_async", "m64n8k32 is no shape of it; expected m64n<N>k16"),
+        (
+            SPARSE,
+            "mma_async.sp",
+            "mma_async",
+            "m64n8k32 is not a shape of this wgmma; expected m64n<N>k16",
+        ),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 2, 0", "2 where scale-b is expected"),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 1", "nothing where trans-b is expected"),
         (IN_REGISTERS, "p, 1, 1, 0", "p, 1, 1, 0, 0", "0 after its last operand"),
@@ -285,7 +299,7 @@ def test_operand_of_another_type():
     [
         (
             f'%r = llvm.inline_asm "{FENCE}", "=r,0,r" %t32, %t32 : (i32, i32) -> i32',
-            "takes 1 operands beside its outputs, not what its assembly does",
+            "takes 1 operands that are not tied to outputs; its assembly takes none",
         ),
         (
             f'%r = llvm.inline_asm "{FENCE}", "=r,=f,0,1" %t32, %f : (i32, f32) '

@@ -8,7 +8,7 @@ import re
 import pytest
 from mma_programs import AGAIN, ASYNC, PRODUCT, lowered
 
-from mlir_smem.emulator import Kind
+from mlir_smem.emulator import ViolationKind
 
 FENCE, BARRIER = r"nvvm\.fence\.proxy[^\n]*", r"gpu\.barrier loc[^\n]*"
 WGMMA_FENCE, COMMIT = r"nvvm\.wgmma\.fence\.aligned[^\n]*", r"nvvm\.wgmma\.commit[^\n]*"
@@ -42,7 +42,7 @@ def test_correct_kernels_have_no_faults(body, times):
 
 def test_no_proxy_fence(product):
     fault = product.without(FENCE).only_fault()
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert '"smem.mma"' in fault.line
     assert re.match(r"wgmma reads (\d+ bytes|the bytes) from 0x400 to 0x[0-9a-f]+, ", fault.message)
     assert " which thread " in fault.message
@@ -53,14 +53,14 @@ def test_no_proxy_fence(product):
 
 def test_no_barrier(product):
     fault = product.without(BARRIER).only_fault()
-    assert fault.kind is Kind.RACE
+    assert fault.kind is ViolationKind.RACE
     assert '"smem.mma"' in fault.line
     assert fault.message.endswith("gpu.barrier is missing after smem.fence")
 
 
 def test_neither_fence_nor_barrier(product):
     fault = product.without(BARRIER).without(FENCE).only_fault()
-    assert fault.kind is Kind.UNFENCED
+    assert fault.kind is ViolationKind.UNFENCED
     assert fault.message.endswith(
         "smem.fence (fence.proxy.async) and gpu.barrier are missing between them"
     )
@@ -80,20 +80,20 @@ def test_fence_before_the_writes_has_no_effect(product):
         "nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}"
     )
     first = r"llvm\.mlir\.addressof"
-    assert product.without(FENCE).before(first, fence).only_fault().kind is Kind.UNFENCED
+    assert product.without(FENCE).before(first, fence).only_fault().kind is ViolationKind.UNFENCED
 
 
 def test_fence_of_global_memory_has_no_effect(product):
     changed = product.without(
         r"async\.shared>, space = #nvvm.shared_space<cta>", into="async.global>"
     )
-    assert changed.only_fault().kind is Kind.UNFENCED
+    assert changed.only_fault().kind is ViolationKind.UNFENCED
 
 
 @pytest.mark.parametrize("which", [0, -1])
 def test_subtile_that_is_uninitialised(product, which):
     fault = product.without(r"llvm\.store [^\n]*ptr<3>[^\n]*", which).only_fault()
-    assert fault.kind is Kind.UNINITIALISED
+    assert fault.kind is ViolationKind.UNINITIALISED
     assert '"smem.mma"' in fault.line
     assert fault.message.endswith("of shared memory, which nothing has written")
 
@@ -101,7 +101,7 @@ def test_subtile_that_is_uninitialised(product, which):
 @pytest.mark.parametrize("name", [r"wait\.group", r"commit\.group"])
 def test_copy_without_a_wait_or_a_commit(asynchronous, name):
     found = asynchronous.without(rf"nvvm\.cp\.async\.{name}[^\n]*").faults()
-    assert {fault.kind for fault in found} == {Kind.COPY_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.COPY_IN_FLIGHT}
     assert '"smem.mma"' in found[0].line
     assert "which the copy at " in found[0].message
     assert "smem.copy_commit and smem.copy_wait" in found[0].message
@@ -111,11 +111,11 @@ def test_wait_that_leaves_the_last_group_pending(asynchronous):
     changed = asynchronous.without(
         r"nvvm\.cp\.async\.wait\.group 0", into="nvvm.cp.async.wait.group 1"
     )
-    assert {fault.kind for fault in changed.faults()} == {Kind.COPY_IN_FLIGHT}
+    assert {fault.kind for fault in changed.faults()} == {ViolationKind.COPY_IN_FLIGHT}
 
 
 def test_copy_without_a_proxy_fence(asynchronous):
-    assert asynchronous.without(FENCE).only_fault().kind is Kind.UNFENCED
+    assert asynchronous.without(FENCE).only_fault().kind is ViolationKind.UNFENCED
 
 
 # After wgmma.
@@ -123,7 +123,7 @@ def test_copy_without_a_proxy_fence(asynchronous):
 
 def test_wgmma_without_a_commit(product):
     found = product.without(COMMIT).faults()
-    assert {fault.kind for fault in found} == {Kind.ACCUMULATOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.ACCUMULATOR_IN_FLIGHT}
     assert '"smem.store"' in found[0].line
     assert found[0].message == (
         "reads registers of an accumulator that a wgmma may still be writing: smem.wait "
@@ -133,7 +133,7 @@ def test_wgmma_without_a_commit(product):
 
 def test_wgmma_without_a_wait(product):
     fault = product.without(r"aligned 0;", into="aligned 1;").only_fault()
-    assert fault.kind is Kind.ACCUMULATOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.ACCUMULATOR_IN_FLIGHT
     assert '"smem.store"' in fault.line
     assert fault.message.endswith(
         "may still be writing: smem.wait (wgmma.wait_group) is missing before it"
@@ -142,7 +142,7 @@ def test_wgmma_without_a_wait(product):
 
 def test_tile_is_overwritten_before_the_wgmma_completes(again):
     found = again.without(r"aligned 0;", into="aligned 1;").faults()
-    fault = next(fault for fault in found if fault.kind is Kind.OVERWRITTEN)
+    fault = next(fault for fault in found if fault.kind is ViolationKind.OVERWRITTEN)
     assert fault.line.endswith("// the second copy")
     assert fault.message.startswith("writes ")
     assert fault.message.endswith(
@@ -153,7 +153,7 @@ def test_tile_is_overwritten_before_the_wgmma_completes(again):
 
 def test_tile_is_overwritten_before_other_warpgroups_have_waited(again):
     fault = again.without(BARRIER, which=1).only_fault()
-    assert fault.kind is Kind.OVERWRITTEN
+    assert fault.kind is ViolationKind.OVERWRITTEN
     assert fault.line.endswith("// the second copy")
     assert fault.message.endswith(
         "that warpgroup has waited for it, but gpu.barrier is missing after the wait"
@@ -162,7 +162,7 @@ def test_tile_is_overwritten_before_other_warpgroups_have_waited(again):
 
 def test_no_wgmma_fence(product):
     fault = product.without(WGMMA_FENCE).only_fault()
-    assert fault.kind is Kind.REGISTERS_UNFENCED
+    assert fault.kind is ViolationKind.REGISTERS_UNFENCED
     assert '"smem.mma"' in fault.line
     assert fault.message.endswith("wgmma.fence is missing before it")
 
@@ -173,12 +173,12 @@ def test_no_wgmma_fence_after_the_registers_were_written(again):
     words = changed.text.split(MMA)[5].split(",")
     changed_mma = f"{MMA}{words[0]},{words[1]}, %z"
     changed = changed.without(r"mma_async %\w+, %\w+, %\w+", which=4, into=changed_mma)
-    assert {fault.kind for fault in changed.faults()} == {Kind.REGISTERS_UNFENCED}
+    assert {fault.kind for fault in changed.faults()} == {ViolationKind.REGISTERS_UNFENCED}
 
 
 def test_poison_accumulator_of_a_lowered_kernel(product):
     found = product.without("<zero>", into="<one>").faults()
-    fault = next(fault for fault in found if fault.kind is Kind.POISON)
+    fault = next(fault for fault in found if fault.kind is ViolationKind.POISON)
     assert '"smem.mma"' in fault.line
     assert "nothing has defined it" in fault.message
 
@@ -190,9 +190,9 @@ def test_poison_accumulator_of_a_lowered_kernel(product):
 def test_descriptor_bits_outside_the_fields(product, bit):
     line = f"%bit = arith.constant {1 << bit} : i64\n%bad = arith.ori %d, %bit : i64"
     fault = product.with_descriptor(line).only_fault()
-    assert fault.kind is Kind.DESCRIPTOR
+    assert fault.kind is ViolationKind.DESCRIPTOR
     assert '"smem.mma"' in fault.line
-    assert "has a descriptor of A that is none: " in fault.message
+    assert "has an invalid descriptor of A: " in fault.message
     assert f"sets bits {1 << bit:#018x}" in fault.message
 
 
@@ -202,16 +202,16 @@ def test_descriptor_that_differs_between_threads(product):
     %t64 = arith.index_cast %tid : index to i64
     %bad = arith.xori %d, %t64 : i64"""
     fault = product.with_descriptor(line).only_fault()
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert "has a descriptor that the threads of a warpgroup disagree on" in fault.message
 
 
 def test_descriptor_of_an_operand_outside_shared_memory(product):
     line = "%far = arith.constant 16383 : i64\n%bad = arith.ori %d, %far : i64"
     fault = product.with_descriptor(line).only_fault()
-    assert fault.kind is Kind.OUT_OF_BOUNDS
+    assert fault.kind is ViolationKind.OUT_OF_BOUNDS
     assert "reads A from 0x3f" in fault.message
-    assert fault.message.endswith("the block's shared memory lies from 0x400 to 0x27ff")
+    assert fault.message.endswith("the CTA's shared memory is from 0x400 to 0x27ff")
 
 
 # Threads that execute it.
@@ -232,14 +232,14 @@ def with_early_return(product, bound):
 
 def test_wgmma_by_half_a_warp(product):
     fault = with_early_return(product, 16).only_fault()
-    assert fault.kind is Kind.DIVERGENT
+    assert fault.kind is ViolationKind.DIVERGENT
     assert "threads 16 to 31, a part of a warp" in fault.message
 
 
 @pytest.mark.parametrize("threads", [32, 64, 96])
 def test_wgmma_by_some_warps_of_a_warpgroup(product, threads):
     fault = with_early_return(product, threads).only_fault()
-    assert fault.kind is Kind.DEADLOCK
+    assert fault.kind is ViolationKind.DEADLOCK
     assert '"smem.mma"' in fault.line
     assert f"threads {threads} to 127 at " in fault.message
     assert "the other warps of its warpgroup at 'nvvm.wgmma.mma_async'" in fault.message
