@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..layout import LayoutError, Major, Multiple, Role, Step, Swizzle, choose
+from ..layout import LayoutError, Major, Multiple, PathElement, Role, Swizzle, choose
 from ..layout.arch import Arch
 from ..layout.banks import MAX_BYTES
 from ..layout.fragment_access import a_fragment_access
@@ -234,7 +234,7 @@ def _uses(
     op: MmaOp,
 ) -> list[Use]:
     """Return the uses of a tile; every stage is used in the same way."""
-    path = (Step((Multiple(1), 0, 0), None),) if len(spec.shape) == 3 else ()
+    path = (PathElement((Multiple(1), 0, 0), None),) if len(spec.shape) == 3 else ()
     uses: list[Use] = []
     if Load.LDMATRIX in loads:
         uses.append(FragmentUse("ldmatrix", a_fragment_access, path))

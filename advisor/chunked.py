@@ -32,7 +32,7 @@ class EncodedChunks(Answer):
     def descriptors(self) -> tuple[tuple[Tcgen05Descriptor, ...], ...]:
         """The descriptors of all instructions, indexed [m/n][k]."""
         return tuple(
-            tuple(self.chunks.block_descriptor(i, j, self.start) for j in range(len(row)))
+            tuple(self.chunks.tile_descriptor(i, j, self.start) for j in range(len(row)))
             for i, row in enumerate(self.chunks.starts)
         )
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..layout import Arch, Element, Mismatch, Role, Step, Swizzle, TileLayout, choose
-from ..layout.element_map import Inferred, inferred, places_of
+from ..layout import Arch, Element, Mismatch, PathElement, Role, Swizzle, TileLayout, choose
+from ..layout.element_map import Inferred, element_offsets, infer_layouts
 from .answer import Answer
 from .encoded import Encoded, Operand, encode_operand, operand_of
 
@@ -85,7 +85,7 @@ def match_tile(
     Raises:
         LayoutError: if the tile is larger than memory.
     """
-    found, places = operand_of(tile, role, rows, arch), places_of(tile)
+    found, places = operand_of(tile, role, rows, arch), element_offsets(tile)
     nearest = _nearest(places, tile.element, role, arch) if isinstance(found, Mismatch) else None
     return Matched(tile.element, role, places, tile, found, nearest, arch=arch)
 
@@ -107,7 +107,7 @@ def match_map(
     Raises:
         LayoutError: if the map is not that of a tile.
     """
-    explained = inferred(places, element)
+    explained = infer_layouts(places, element)
     exact = [each for each in explained if not each.wrong]
     operands = [operand_of(each.layout, role, rows, arch) for each in exact]
     for each, operand in zip(exact, operands, strict=True):
@@ -145,11 +145,11 @@ def _nearest(places: np.ndarray, element: Element, role: Role, arch: Arch) -> Ne
     """Return the legal layout in which the fewest elements have other offsets; None if there is none."""
     if not arch.multiplies(element):
         return None
-    path = (Step((0,), None),) if places.ndim == 3 else ()
+    path = (PathElement((0,), None),) if places.ndim == 3 else ()
     use = arch.use("operand", role, element, path)
     choice = choose(element, places.shape, [use], swizzles=arch.swizzles)
     found = [
-        Nearest(c.layout, c.name, int((places_of(c.layout) != places).sum()), places.size)
+        Nearest(c.layout, c.name, int((element_offsets(c.layout) != places).sum()), places.size)
         for c in choice.candidates
         if c.accepted
     ]

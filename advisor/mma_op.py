@@ -13,8 +13,8 @@ from ..layout import (
     Mismatch,
     MmaInstruction,
     MmaTiles,
+    PathElement,
     Role,
-    Step,
     TileLayout,
 )
 from ..layout.arch import Arch
@@ -35,7 +35,7 @@ class _Instruction(Protocol):
         """The instruction."""
         ...
 
-    def use(self, role: Role, path: tuple[Step, ...]) -> Use:
+    def use(self, role: Role, path: tuple[PathElement, ...]) -> Use:
         """Return the use of a subtile as an operand."""
         return self.instruction.use(self.name, role, path)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..layout import Arch, Descriptor, LayoutError, Mismatch, Swizzle
-from ..layout.element_map import places_of
+from ..layout.element_map import element_offsets
 from ..layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ..layout.tcgen05 import Tcgen05Descriptor
 from ..layout.tcgen05.copies import LINES_TOGETHER, copied_addresses
@@ -119,7 +119,7 @@ def diagnose_scales(
         raise LayoutError(
             f"{len(steps)} copies read {BLOCK_ROWS}x{depth} factors, but the tile has {shape}"
         )
-    places = places_of(factors) + begin
+    places = element_offsets(factors) + begin
     assert isinstance(d, Tcgen05Descriptor)
     try:
         moved = [replace(d, start=d.start + step * UNIT_BYTES) for step in steps]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..layout import Arch, LayoutError, Mismatch, TileLayout
-from ..layout.element_map import places_of
+from ..layout.element_map import element_offsets
 from ..layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ..layout.tcgen05 import ScaleBlocks, scale_blocks, scale_layout
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
@@ -51,7 +51,7 @@ class ScaleTile(Answer):
             other = scale_layout(self.layout.element, *self.stage.shape)
         except LayoutError:
             return None
-        different = int((places_of(other) != places_of(self.stage)).sum())
+        different = int((element_offsets(other) != element_offsets(self.stage)).sum())
         name = f"blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors"
         return Nearest(other, name, different, self.stage.shape[0] * self.stage.shape[1])
 

@@ -4,7 +4,7 @@ import io
 from typing import Any
 
 from ..dialect.bindings import PACKAGE, ir
-from ..dialect.diagnostics import place_of
+from ..dialect.diagnostics import file_position
 from ..ir.walk import walk
 from .errors import CompileError, located
 from .libdevice import PREFIX, find_libdevice
@@ -101,7 +101,7 @@ def _emitted(errors: list[tuple[str, str]]) -> CompileError:
     errors = [each for each in errors if not each[1].startswith(_FAILED)] or errors
     messages = []
     for location, message in errors:
-        place = place_of(location)
+        place = file_position(location)
         at = ir.Location.file(*place) if place else ir.Location.unknown()
         at.emit_error(message)
         messages.append(f"{location}: {message}")

@@ -31,17 +31,17 @@ class ArgumentType:
 
 def wrong_argument(function: str, parameter: str, given: Any, expected: str) -> TypeError:
     """Return the error for a wrong argument: "smem.mma: b is None; expected a tile"."""
-    return TypeError(f"{function}: {parameter} is {described(given)}; expected {expected}")
+    return TypeError(f"{function}: {parameter} is {describe(given)}; expected {expected}")
 
 
-def described(given: Any) -> str:
+def describe(given: Any) -> str:
     """Describe an argument in one line, for a message."""
     if given is None or isinstance(given, bool | int | float | str | bytes | PurePath):
         return reprlib.repr(given)
     if isinstance(given, type):
         return f"the class {given.__name__}"
     if isinstance(given, list | tuple):
-        return f"[{', '.join(map(described, given[:6]))}{', ...' if len(given) > 6 else ''}]"
+        return f"[{', '.join(map(describe, given[:6]))}{', ...' if len(given) > 6 else ''}]"
     if isinstance(given, ir.Operation | ir.OpView) and len(given.operation.results) != 1:
         return f"the op {given.operation.name}, which has {len(given.operation.results)} results"
     value = _value_of(given)

@@ -56,6 +56,6 @@ def i64(number: int) -> Attribute:
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
 
 
-def index(value: Value | int) -> Value:
+def as_index(value: Value | int) -> Value:
     """Return a value of type index: an integer becomes a constant."""
     return arith.constant(ir.IndexType.get(), value) if isinstance(value, int) else value

@@ -113,7 +113,7 @@ def remark_handler(handler: RemarkHandler) -> Iterator[None]:
         _handlers.remove(handler)
 
 
-def place_of(location: Location) -> tuple[str, int, int] | None:
+def file_position(location: Location) -> tuple[str, int, int] | None:
     """Return (file, line, column) of a location, or of the first file location nested in it; None if
     there is none.
 
@@ -128,7 +128,7 @@ def format_location(location: Location) -> str:
 
     A location outside of files is formatted as MLIR prints it.
     """
-    position = place_of(location)
+    position = file_position(location)
     if position is None:
         return str(location)
     file, line, column = position

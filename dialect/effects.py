@@ -17,7 +17,7 @@ class Scope(IntEnum):
     THREAD = 0
     WARP = 1
     WARPGROUP = 2
-    BLOCK = 3
+    CTA = 3
     CLUSTER = 4
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from ..layout import Step, TileLayout
+from ..layout import PathElement, TileLayout
 from ..layout.arch import Arch
 from .irtypes import Op, Value
 
@@ -29,7 +29,7 @@ class Chooser(Protocol):
         """The number of threads of the CTA that executes an op."""
         ...
 
-    def blocks_along(self, op: Op, dim: str | None) -> int:
+    def ctas_along(self, op: Op, dim: str | None) -> int:
         """The number of CTAs of the cluster along "x" or "y" for an op; 1 for None."""
         ...
 
@@ -39,4 +39,4 @@ class Chooser(Protocol):
 
 
 #: The path elements (stages and subtiles) from the tile of an allocation to the tile that an op uses.
-Path = tuple[Step, ...]
+Path = tuple[PathElement, ...]

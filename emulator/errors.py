@@ -32,7 +32,7 @@ class ViolationKind(Enum):
     COPY_IN_FLIGHT = "copy-in-flight"
     OVERWRITTEN = "overwritten"
     ACCUMULATOR_IN_FLIGHT = "accumulator-in-flight"
-    TENSOR_IN_FLIGHT = "tensor-in-flight"
+    TENSOR_MEMORY_IN_FLIGHT = "tensor-memory-in-flight"
     TENSOR_MEMORY = "tensor-memory"
     REGISTERS_UNFENCED = "registers-unfenced"
     POISON = "poison"

@@ -86,7 +86,7 @@ gpu.module @kernels {
             "smem.tma_load"(%SB, %sb, %pipeline, %i, %column, %factor) : (!S, !s, !pipeline, index, index, index) -> ()
             "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
           }
-        }) {scope = "block"} : () -> ()
+        }) {scope = "cta"} : () -> ()
       }) {warpgroups = 1 : i32} : () -> ()
 
       // Consumer: the mainloop, then the epilogue.

@@ -49,7 +49,7 @@ def check_clusters(mma: Op) -> None:
         )
 
 
-def blocks_along(load: Op, dim: str | None) -> int:
+def ctas_along(load: Op, dim: str | None) -> int:
     """Return the number of CTAs that share an `smem.tma_load` with `multicast = dim`; 1 for None.
 
     Raises:
@@ -96,11 +96,11 @@ class Peers:
     def rank(self, number: I32) -> I32:
         """Return the rank in the cluster of one of them, by its number from 0 to `count` - 1."""
         if self.shared == {"x"}:
-            return number + block_rank("y") * self.x if self.y > 1 else number
+            return number + cta_rank("y") * self.x if self.y > 1 else number
         if self.shared == {"y"}:
-            return number * self.x + block_rank("x") if self.x > 1 else number
+            return number * self.x + cta_rank("x") if self.x > 1 else number
         # First the CTAs of the row, then those of the column except for the one in the row.
-        x, y = block_rank("x"), block_rank("y")
+        x, y = cta_rank("x"), cta_rank("y")
         in_row = emit.compare("ult", number.value, self.x)
         in_column = I32(emit.binary("subi", number.value, self.x))
         skipped = I32(emit.select(emit.compare("uge", in_column.value, y.value), 1, 0))
@@ -108,7 +108,7 @@ class Peers:
         return I32(emit.select(in_row, row.value, column.value))
 
 
-def block_rank(dim: str) -> I32:
+def cta_rank(dim: str) -> I32:
     """Return the CTA's index in its cluster along x or y."""
     return I32(emit.value(f"nvvm.read.ptx.sreg.cluster.ctaid.{dim}", (), emit.i32()))
 
@@ -123,7 +123,7 @@ def peers_of(pipeline: Op) -> Peers:
     for use in pipeline.pipeline.uses:
         op = use.owner
         if isinstance(op, TmaLoadOp) and (dim := op.multicast) is not None:
-            blocks_along(op, dim)
+            ctas_along(op, dim)
             shared.add(dim)
     x, y, _ = cluster_size(function_of(pipeline))
     return Peers(x, y, frozenset(shared))
@@ -149,9 +149,9 @@ def multicast_mask(load: Op, dim: str) -> Value:
     """Return the mask of the CTAs to which a CTA's load is multicast (i16)."""
     peers = peers_of(pipeline_of(load))
     if dim == "x":
-        row, other = (1 << peers.x) - 1, block_rank("y") * peers.x if peers.y > 1 else None
+        row, other = (1 << peers.x) - 1, cta_rank("y") * peers.x if peers.y > 1 else None
     else:
-        row, other = sum(1 << i * peers.x for i in range(peers.y)), block_rank("x")
+        row, other = sum(1 << i * peers.x for i in range(peers.y)), cta_rank("x")
         other = other if peers.x > 1 else None
     mask = emit.constant(row, emit.i32())
     if other is not None:

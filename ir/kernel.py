@@ -30,7 +30,7 @@ def function_of(op: Op) -> Op:
     return operation
 
 
-def around(op: Op) -> Iterator[Op]:
+def ancestors_of(op: Op) -> Iterator[Op]:
     """Yield the ancestors of an op within its function, innermost first."""
     function, outer = function_of(op), op.operation
     while outer != function and (outer := outer.parent.operation) != function:
@@ -113,7 +113,7 @@ def check_collective(op: Op) -> None:
     Raises:
         OpError: if it is in an `smem.elect`, whose region one thread executes.
     """
-    for outer in around(op):
+    for outer in ancestors_of(op):
         if outer.name == ElectOp.OPERATION_NAME:
             raise OpError(
                 op,
@@ -129,7 +129,7 @@ def warpgroups_of(op: Op) -> tuple[int, int]:
         OpError: if the thread block size is not known, or is not a number of whole warpgroups.
     """
     end = prod(required_block_size(op)) // WARPGROUP
-    for outer in around(op):
+    for outer in ancestors_of(op):
         if outer.name == PartitionOp.OPERATION_NAME:
             partitions = outer.parent.opview.partitions
             counts = {partition.operation: partition.warpgroups.value for partition in partitions}

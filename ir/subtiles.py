@@ -51,8 +51,8 @@ class Subtile:
 #: Advice for ops that forward tiles. A layout is assigned to one alloc, so a tile must be known
 #: statically.
 INSTEAD_OF_TILES = (
-    "loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on "
-    "an index, and take smem.stage where the tile is used"
+    "loops, branches and selects cannot pass a tile: give one smem.alloc a leading dimension, pass an "
+    "index, and use smem.stage where the tile is needed"
 )
 
 

@@ -27,7 +27,7 @@ COLUMN_BYTES = 4
 LANE_BIT = 16
 
 
-def begins(op: Op) -> bool:
+def starts_accumulator(op: Op) -> bool:
     """Whether an op whose result is an accumulator in flight starts it, rather than adding to an earlier
     one."""
     if not isinstance(op, AnyMma):
@@ -49,7 +49,7 @@ def needed_by(op: Op) -> list[Type]:
 
     These are the accumulator, if the op starts it, and an A from registers.
     """
-    needed = [op.results[0].type] if begins(op) else []
+    needed = [op.results[0].type] if starts_accumulator(op) else []
     if isinstance(op, AnyMma) and is_a_fragment(op.a.type):
         needed.append(op.a.type)
     return needed
@@ -74,7 +74,7 @@ def columns_needed(ops: list[Op]) -> int:
     return accumulators + max(map(scale_columns, ops), default=0)
 
 
-def place_of(row: int, column: int, columns: int, rows: int) -> int:
+def address_offset(row: int, column: int, columns: int, rows: int) -> int:
     """Return the address offset of a block of rows and columns in an accumulator or an A.
 
     Args:

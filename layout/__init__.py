@@ -16,11 +16,11 @@ from .elements import ELEMENTS, Element, element
 from .fragments import Fragment, fragment_a, fragment_d
 from .instruction import instruction_k
 from .isa import MmaInstruction, MmaIsa, OperandUse
-from .mma_support import accumulators, partners, unreadable
+from .mma_support import accumulators, operand_problem, partners
 from .modes import LayoutError, Mode, Multiple, Term
 from .notation import parse_layout, parse_origin
 from .operand import MmaTiles, Role
-from .path import Step
+from .path import PathElement
 from .swizzle import Swizzle
 from .tile import Slice, TileLayout
 from .tile_copy import TileCopy, TileCopyUse
@@ -28,7 +28,7 @@ from .transfer import Transfer
 from .transposition import Relayout, Transposition, transposition
 from .uses import TransferUse
 from .wgmma import (
-    MIXES,
+    TYPE_PAIRS,
     WgmmaDescriptor,
     compress,
     decompress,
@@ -43,7 +43,7 @@ __all__ = [
     "ARCHS",
     "ELEMENTS",
     "FORMS",
-    "MIXES",
+    "TYPE_PAIRS",
     "Access",
     "Accumulator",
     "Arch",
@@ -65,7 +65,7 @@ __all__ = [
     "Relayout",
     "Role",
     "Slice",
-    "Step",
+    "PathElement",
     "Swizzle",
     "Term",
     "TileCopy",
@@ -95,6 +95,6 @@ __all__ = [
     "prune",
     "tile_of_atoms",
     "transposition",
-    "unreadable",
+    "operand_problem",
     "warp_access",
 ]

@@ -14,7 +14,7 @@ from .elements import Element
 from .instruction import INSTRUCTION_K_BYTES
 from .isa import MmaIsa
 from .operand import MmaTiles, Role
-from .path import Step
+from .path import PathElement
 from .swizzle import Swizzle
 from .text_error import TextError
 from .tile import TileLayout
@@ -163,7 +163,7 @@ class Arch(metaclass=_Table):
         what: str,
         role: Role,
         element: Element,
-        path: tuple[Step, ...] = (),
+        path: tuple[PathElement, ...] = (),
         sparse: bool = False,
         ctas: int = 1,
     ) -> Use:

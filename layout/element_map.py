@@ -32,13 +32,13 @@ class Inferred:
     expected: int | None = None
 
 
-def places_of(layout: TileLayout) -> np.ndarray:
+def element_offsets(layout: TileLayout) -> np.ndarray:
     """Return the offset of each element from the tile's (aligned) start: int64, of the tile's shape, in
     elements."""
     return _swizzled(layout.linear(), layout.element, layout.swizzle)
 
 
-def inferred(places: np.ndarray, element: Element) -> list[Inferred]:
+def infer_layouts(places: np.ndarray, element: Element) -> list[Inferred]:
     """Return the layout that fits a map best for each swizzling mode, the best fit first.
 
     The strides are those of most lines of the map, so that a few wrong elements do not change them.

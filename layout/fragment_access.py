@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .banks import Access, warp_access
-from .fragments import BLOCK_M, WARPGROUP, rows_of_warp
+from .fragments import FRAGMENT_M, WARPGROUP, rows_of_warp
 from .modes import LayoutError, Multiple
 from .tile import TileLayout
 
@@ -40,7 +40,7 @@ class FragmentAccess:
     matrices: bool = False
     transposed: bool = False
     columns: int = 2
-    warp_rows: int = rows_of_warp(BLOCK_M)
+    warp_rows: int = rows_of_warp(FRAGMENT_M)
 
     def start(self, thread: Any) -> tuple[Any, Any]:
         """Return (row, column) of the first element that a thread of the warpgroup accesses.

@@ -23,7 +23,7 @@ WARPS = 4
 MAX_THREADS = 1024
 
 #: Rows of one `wgmma`, 16 of each warp: a fragment holds a matrix in blocks of these rows.
-BLOCK_M = 64
+FRAGMENT_M = 64
 
 #: 32-bit registers of a multiprocessor on sm_90 and sm_100 (CUDA programming guide, table of compute
 #: capabilities); its tensor memory has as many cells.
@@ -45,7 +45,7 @@ def first_rows(m: int, rows: int) -> tuple[int, ...]:
     second begins 16 rows after the first (PTX ISA 9.7.16.10.5, layout D: warp w accesses rows 32w to
     32w + 31).
     """
-    within = range(0, rows_of_warp(rows), rows_of_warp(BLOCK_M))
+    within = range(0, rows_of_warp(rows), rows_of_warp(FRAGMENT_M))
     return tuple(first + row for first in range(0, m, rows) for row in within)
 
 
@@ -73,7 +73,7 @@ def accumulator_column(register: Index) -> Index:
 
 def fragment_d(n: int) -> Fragment:
     """Return the accumulator fragment of m64nNkK: n/2 elements a thread (9.7.15.5.1.1.1, figure of D)."""
-    thread, i = _grid(BLOCK_M * n // WARPGROUP)
+    thread, i = _grid(FRAGMENT_M * n // WARPGROUP)
     return Fragment(_row(thread) + accumulator_row(i), 2 * (thread % 4) + accumulator_column(i))
 
 

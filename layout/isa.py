@@ -19,7 +19,7 @@ from .elements import Element
 from .instruction import INSTRUCTION_K_BYTES, instruction_k, nearest
 from .modes import LayoutError
 from .operand import MmaTiles, Role
-from .path import Step, follow
+from .path import PathElement, follow
 from .swizzle import Swizzle
 from .tile import TileLayout
 from .uses import Evaluation, Use, refusing
@@ -63,7 +63,7 @@ class MmaInstruction(Protocol):
         """
         ...
 
-    def use(self, what: str, role: Role, path: tuple[Step, ...] = ()) -> Use:
+    def use(self, what: str, role: Role, path: tuple[PathElement, ...] = ()) -> Use:
         """Return the use of a tile as an operand, for the choice of its layout.
 
         Args:
@@ -227,7 +227,7 @@ class OperandUse:
     what: str
     role: Role
     instruction: MmaInstruction
-    path: tuple[Step, ...] = ()
+    path: tuple[PathElement, ...] = ()
 
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:

@@ -22,7 +22,7 @@ def partners(a: Element) -> tuple[Element, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def unreadable(tile: TileLayout, role: Role, sparse: bool, ctas: int) -> str | None:
+def operand_problem(tile: TileLayout, role: Role, sparse: bool, ctas: int) -> str | None:
     """Return why no architecture's instructions read a tile as an operand, or None.
 
     Args:

@@ -11,7 +11,7 @@ from .tile import Slice, TileLayout
 
 
 @dataclass(frozen=True)
-class Step:
+class PathElement:
     """An element of a path: a subtile, or a stage, of what the path has led to.
 
     Attributes:
@@ -23,7 +23,7 @@ class Step:
     sizes: tuple[int, ...] | None
 
 
-def follow(layout: TileLayout, path: Sequence[Step]) -> Slice:
+def follow(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
     """Return the subtile at the end of a path, as a slice of the tile.
 
     Raises:

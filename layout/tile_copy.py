@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .modes import LayoutError
-from .path import Step, follow
+from .path import PathElement, follow
 from .tile import TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
@@ -60,7 +60,7 @@ class TileCopyUse:
     reads: bool
     other: TileLayout | None
     directions: tuple[int, ...] = ()
-    path: tuple[Step, ...] = ()
+    path: tuple[PathElement, ...] = ()
 
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:

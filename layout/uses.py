@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar, cast
 from .banks import Access
 from .fragment_access import FragmentAccess
 from .modes import LayoutError
-from .path import Step, follow
+from .path import PathElement, follow
 from .tensor_box import check_start, share_of, tensor_box
 from .tile import TileLayout
 from .transfer import CONTIGUITY, Transfer
@@ -77,7 +77,7 @@ class TransferUse:
 
     what: str
     transfer: Transfer | Relayout
-    path: tuple[Step, ...] = ()
+    path: tuple[PathElement, ...] = ()
 
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:
@@ -108,7 +108,7 @@ class FragmentUse:
 
     what: str
     access: Callable[[TileLayout], FragmentAccess]
-    path: tuple[Step, ...] = ()
+    path: tuple[PathElement, ...] = ()
 
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:
@@ -132,7 +132,7 @@ class BulkUse:
     what: str
     contiguous: int
     ctas: int = 1
-    path: tuple[Step, ...] = ()
+    path: tuple[PathElement, ...] = ()
     stores: bool = False
 
     @refusing

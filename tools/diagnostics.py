@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..dialect.bindings import ir
-from ..dialect.diagnostics import place_of, remark_handler
+from ..dialect.diagnostics import file_position, remark_handler
 
 _SEVERITIES = {"ERROR": "error", "WARNING": "warning", "NOTE": "note", "REMARK": "remark"}
 
@@ -40,7 +40,7 @@ class Collector:
     def add(self, severity: str, location: Any, message: str) -> None:
         """Add a diagnostic at an MLIR location."""
         line, column, file = 0, 0, self.file
-        place = place_of(location)
+        place = file_position(location)
         if place:
             # The bindings parse a string as a file named "-".
             file, line, column = (self.file if place[0] == "-" else place[0], *place[1:])

@@ -103,7 +103,7 @@ def _located(collector: Collector) -> Iterator[None]:
     except Violations as error:
         for violation in error.found:
             where = ", ".join(map(str, violation.cta))
-            message = f"{violation.message} [{violation.kind.value}, block {where}]"
+            message = f"{violation.message} [{violation.kind.value}, CTA {where}]"
             collector.add("error", violation.location, message)
     except EmulationError as error:
         if error.location is None:

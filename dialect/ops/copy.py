@@ -21,7 +21,7 @@ from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
-from .scale_blocks import check_blocks, holds_blocks, reject_rows
+from .scale_blocks import check_blocks, holds_scale_blocks, reject_rows
 
 #: 8-bit integer types, between which a copy does not distinguish.
 _BYTES = {"i8", "si8", "ui8"}
@@ -63,9 +63,9 @@ class AnyCopy(SmemOp):
         return has_unit_attribute(self, RELAYOUT)
 
     @property
-    def reads_blocks(self) -> bool:
+    def reads_scale_blocks(self) -> bool:
         """Whether the source is a memref of blocks of scale factors."""
-        return holds_blocks(self.source.type)
+        return holds_scale_blocks(self.source.type)
 
     @property
     def reads_tile(self) -> bool:
@@ -103,7 +103,7 @@ class AnyCopy(SmemOp):
             known = self._tile_copy(chooser.threads(self))
             directions = tuple(self.permutation.index(dim) for dim in end.directions)
             return TileCopyUse(what, known, reads, end.layout, directions, path)
-        if self.reads_blocks:
+        if self.reads_scale_blocks:
             return ScaleUse(what, path)
         return TransferUse(what, self.transfer(chooser.threads(self)), path)
 
@@ -143,7 +143,7 @@ class CopyOp(AnyCopy, name="copy"):
     source: ext.Operand[Any]
     tile: ext.Operand[TileType]
 
-    effects = Effects(Scope.BLOCK, (read("source"), write("tile")))
+    effects = Effects(Scope.CTA, (read("source"), write("tile")))
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -162,7 +162,7 @@ class CopyAsyncOp(AnyCopy, name="copy_async"):
     tile: ext.Operand[TileType]
 
     effects = Effects(
-        Scope.BLOCK,
+        Scope.CTA,
         (
             read("source", completion=Completion.CP_ASYNC_GROUP),
             write("tile", completion=Completion.CP_ASYNC_GROUP),
@@ -250,7 +250,7 @@ def _check(
     check_global(source, "copies from")
     if source.rank < 2:
         raise Invalid(f"copies from {source}; expected a matrix of rank 2")
-    if holds_blocks(source):
+    if holds_scale_blocks(source):
         if permutation != (0, 1) or relayout:
             raise Invalid(
                 "copies blocks of scale factors, which have no permutation and no relayout"

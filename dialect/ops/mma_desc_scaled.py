@@ -34,7 +34,7 @@ class MmaDescScaledOp(DescriptorMma, name="mma_desc_scaled"):
     `b_scale_steps` hold, for each 128 rows and then for each 4 factors along K, the number that is added
     to the descriptor of the factors, in 16-byte units.
 
-    If an instruction reads 48 bytes along K, `a_seconds` and `b_seconds` hold, for each MMA tile as in
+    If an instruction reads 48 bytes along K, `a_second_chunks` and `b_second_chunks` hold, for each MMA tile as in
     `a_steps`, the start of the second chunk of its rows, in 16-byte units; -1 if there is no second
     chunk.
     """
@@ -153,7 +153,7 @@ def _check_steps(op: Op, scaling: Scaling) -> None:
         expected = " or ".join(f"{k // x} (of {x})" for x in fitting)
         raise Invalid(f"has {counts['a_steps']} steps along k for K = {k}; expected {expected}")
     long = k_bytes_of(op, scaling, m) == LONG_K_BYTES
-    for name in ("a_seconds", "b_seconds"):
+    for name in ("a_second_chunks", "b_second_chunks"):
         seconds = op.attributes.get(name, None)
         count = len(op.attributes[name.replace("seconds", "steps")]) if long else 0
         given = len(seconds) if isinstance(seconds, ir.DenseI64ArrayAttr) else 0

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ...layout import Element, Role, accumulators, partners, unreadable
+from ...layout import Element, Role, accumulators, operand_problem, partners
 from ...layout.elements import E2M1, S8, TF32, U8
 from ...layout.instruction import instruction_k
 from ...layout.tcgen05 import TCGEN05_M, Kind, Shape, ShapeError, check_shape, kind_of
@@ -103,7 +103,7 @@ def check_types(result: Type, a: Type, b: Type, optional: OptionalTypes, ctas: i
         check_added(optional.accumulator, result)
     for role, type_ in ((Role.A, a), (Role.B, b)):
         layout = layout_of(type_) if isinstance(type_, TileType) else None
-        problem = unreadable(layout, role, sparse, ctas) if layout else None
+        problem = operand_problem(layout, role, sparse, ctas) if layout else None
         if problem:
             raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
 

@@ -181,7 +181,7 @@ def _check_types(
         check_added(accumulator, result)
     for role, type_ in ((Role.A, a), (Role.B, b)):
         layout = layout_of(type_)
-        problem = scaling.unreadable(layout, role, ctas) if layout else None
+        problem = scaling.operand_problem(layout, role, ctas) if layout else None
         if problem:
             raise Invalid(f"cannot read {role.name} of layout {layout}: {problem}")
 

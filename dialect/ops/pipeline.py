@@ -2,7 +2,7 @@
 
 from ..arguments import Index, Pipeline
 from ..bindings import ext, ir
-from ..build import create, index
+from ..build import as_index, create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects, Scope
@@ -44,7 +44,7 @@ class CreatePipelineOp(SmemOp, name="create_pipeline"):
 
     i32 = ("stages", "producers", "consumers")
     i64 = ("offset",)
-    effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
+    effects = Effects(Scope.CTA, barrier=Scope.CTA, allocates=True)
 
     offset = property(offset_of)
 
@@ -66,14 +66,14 @@ class CreatePipelineOp(SmemOp, name="create_pipeline"):
 
 
 class ProducerAcquireOp(SmemOp, name="producer_acquire"):
-    """Waits until the stage of the pipeline index `step` is empty, and returns the number of the stage.
+    """Waits until the stage of the pipeline index `index` is empty, and returns the number of the stage.
     Each thread that executes the op waits.
 
     The stages are empty at first: the op does not wait for indices below `stages`.
     """
 
     pipeline: ext.Operand[PipelineType]
-    step: ext.Operand[ir.IndexType]
+    index: ext.Operand[ir.IndexType]
     stage: ext.Result[ir.IndexType]
 
     effects = Effects(awaits=Completion.MBARRIER)
@@ -84,7 +84,7 @@ class ProducerAcquireOp(SmemOp, name="producer_acquire"):
 
 
 class ProducerCommitOp(SmemOp, name="producer_commit"):
-    """Commits the stage of the pipeline index `step`: the thread arrives on the full mbarrier. It has
+    """Commits the stage of the pipeline index `index`: the thread arrives on the full mbarrier. It has
     filled its part of the stage, or started the loads that fill it.
 
     If the thread has written the stage by ordinary stores and an mma reads it, an `smem.fence` is needed
@@ -92,7 +92,7 @@ class ProducerCommitOp(SmemOp, name="producer_commit"):
     """
 
     pipeline: ext.Operand[PipelineType]
-    step: ext.Operand[ir.IndexType]
+    index: ext.Operand[ir.IndexType]
 
     effects = Effects(commits=Completion.MBARRIER)
 
@@ -102,11 +102,11 @@ class ProducerCommitOp(SmemOp, name="producer_commit"):
 
 
 class ConsumerWaitOp(SmemOp, name="consumer_wait"):
-    """Waits until the stage of the pipeline index `step` is full, and returns the number of the stage.
+    """Waits until the stage of the pipeline index `index` is full, and returns the number of the stage.
     Each thread that executes the op waits."""
 
     pipeline: ext.Operand[PipelineType]
-    step: ext.Operand[ir.IndexType]
+    index: ext.Operand[ir.IndexType]
     stage: ext.Result[ir.IndexType]
 
     effects = Effects(awaits=Completion.MBARRIER)
@@ -117,7 +117,7 @@ class ConsumerWaitOp(SmemOp, name="consumer_wait"):
 
 
 class ConsumerReleaseOp(SmemOp, name="consumer_release"):
-    """Releases the stage of the pipeline index `step`: the warpgroup arrives on the empty mbarrier. All
+    """Releases the stage of the pipeline index `index`: the warpgroup arrives on the empty mbarrier. All
     threads of the warpgroup execute the op.
 
     The mma that read the stage must be complete, so an `smem.wait` is needed before. If threads have read
@@ -125,7 +125,7 @@ class ConsumerReleaseOp(SmemOp, name="consumer_release"):
     """
 
     pipeline: ext.Operand[PipelineType]
-    step: ext.Operand[ir.IndexType]
+    index: ext.Operand[ir.IndexType]
 
     effects = Effects(Scope.WARPGROUP, commits=Completion.MBARRIER)
 
@@ -164,25 +164,25 @@ def create_pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Valu
 
 
 @builder
-def producer_acquire(pipeline: Pipeline, step: Index) -> Value:
-    """Build an `smem.producer_acquire` for the pipeline index `step`, and return the number of its
+def producer_acquire(pipeline: Pipeline, index: Index) -> Value:
+    """Build an `smem.producer_acquire` for the pipeline index `index`, and return the number of its
     stage."""
-    return create(ProducerAcquireOp, [pipeline, index(step)], [ir.IndexType.get()]).result
+    return create(ProducerAcquireOp, [pipeline, as_index(index)], [ir.IndexType.get()]).result
 
 
 @builder
-def producer_commit(pipeline: Pipeline, step: Index) -> None:
-    """Build an `smem.producer_commit` for the pipeline index `step`."""
-    create(ProducerCommitOp, [pipeline, index(step)])
+def producer_commit(pipeline: Pipeline, index: Index) -> None:
+    """Build an `smem.producer_commit` for the pipeline index `index`."""
+    create(ProducerCommitOp, [pipeline, as_index(index)])
 
 
 @builder
-def consumer_wait(pipeline: Pipeline, step: Index) -> Value:
-    """Build an `smem.consumer_wait` for the pipeline index `step`, and return the number of its stage."""
-    return create(ConsumerWaitOp, [pipeline, index(step)], [ir.IndexType.get()]).result
+def consumer_wait(pipeline: Pipeline, index: Index) -> Value:
+    """Build an `smem.consumer_wait` for the pipeline index `index`, and return the number of its stage."""
+    return create(ConsumerWaitOp, [pipeline, as_index(index)], [ir.IndexType.get()]).result
 
 
 @builder
-def consumer_release(pipeline: Pipeline, step: Index) -> None:
-    """Build an `smem.consumer_release` for the pipeline index `step`."""
-    create(ConsumerReleaseOp, [pipeline, index(step)])
+def consumer_release(pipeline: Pipeline, index: Index) -> None:
+    """Build an `smem.consumer_release` for the pipeline index `index`."""
+    create(ConsumerReleaseOp, [pipeline, as_index(index)])

@@ -22,7 +22,7 @@ _BLOCK_STRIDES = (BLOCK_COLUMNS * BLOCK_FACTORS, BLOCK_FACTORS, 1)
 _BYTES, _FACTORS = ("i8", "si8", "ui8"), "ue8m0"
 
 
-def holds_blocks(memref: Type) -> bool:
+def holds_scale_blocks(memref: Type) -> bool:
     """Whether a memref holds blocks of scale factors: its last dimensions are those of a block.
 
     No copy of a matrix has that type, as its lines would have 4 bytes.

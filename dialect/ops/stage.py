@@ -6,7 +6,7 @@ from ...layout import Multiple
 from ...layout.modes import Start
 from ..arguments import Index, Tile
 from ..bindings import ext, ir
-from ..build import create, index
+from ..build import as_index, create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
 from ..divisibility import constant_of
@@ -49,7 +49,7 @@ class StageOp(SubviewOp, name="stage"):
 def stage(tile: Tile, at: Index) -> Value:
     """Build an `smem.stage`: stage `at` (an index value or an integer) of a tile."""
     result = subtile_type(tile.type, _stage_shape(tile.type))
-    return create(StageOp, [tile, index(at)], [result]).result
+    return create(StageOp, [tile, as_index(at)], [result]).result
 
 
 def _stage_shape(tile: Type) -> tuple[int, ...]:

@@ -45,7 +45,7 @@ class TensorMemoryOp(SmemOp, name="tensor_memory"):
 
     i32 = ("columns", "depth", "first", "warpgroups")
     i64 = ("offset",)
-    effects = Effects(Scope.BLOCK, barrier=Scope.BLOCK, allocates=True)
+    effects = Effects(Scope.CTA, barrier=Scope.CTA, allocates=True)
 
     offset = property(offset_of)
 

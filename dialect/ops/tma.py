@@ -8,7 +8,7 @@ from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor
 from ...layout.uses import BulkUse, Use
 from ..arguments import Index, Memref, Pipeline, Tile
 from ..bindings import ext, ir
-from ..build import create, index
+from ..build import as_index, create
 from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
@@ -22,7 +22,7 @@ from ..types import PipelineType, TileType, layout_of, shape_of, tensor_of, tile
 from ..uses import Chooser, Path
 from .copy import check_groups, is_packed, packed
 from .pipeline import pipeline_of
-from .scale_blocks import check_block_load, holds_blocks, reject_rows
+from .scale_blocks import check_block_load, holds_scale_blocks, reject_rows
 
 #: Attribute: the dimension of the cluster along which CTAs load the same tile together.
 MULTICAST = "multicast"
@@ -63,7 +63,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
     layout of the tile; the manifest tells the host what to encode. Along the contiguous dimension, the
     box begins at a multiple of 16 bytes; the chip traps at other starts.
 
-    The bytes count for the stage of the pipeline index `step` of `pipeline`. The stage is full when they
+    The bytes count for the stage of the pipeline index `index` of `pipeline`. The stage is full when they
     have arrived and its producers have committed. A tile of tf32 is loaded from f32; a tile of i1 or
     f4E2M1FN is loaded from i8, with eight or two elements to a byte.
 
@@ -85,7 +85,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
     source: ext.Operand[ir.MemRefType]
     tile: ext.Operand[TileType]
     pipeline: ext.Operand[PipelineType]
-    step: ext.Operand[ir.IndexType]
+    index: ext.Operand[ir.IndexType]
     coordinates: Sequence[ext.Operand[ir.IndexType]]
 
     effects = Effects(
@@ -111,10 +111,10 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
             Invalid: if TMA of the architecture does not load such a tile.
         """
         what = f"the tma_load at {format_location(self.location)}"
-        if holds_blocks(self.source.type):
+        if holds_scale_blocks(self.source.type):
             return ScaleUse(what, path)
         _check_padding(self.tile, chooser)
-        blocks = chooser.blocks_along(self, self.multicast)
+        blocks = chooser.ctas_along(self, self.multicast)
         return BulkUse(what, _contiguous_dim(self.source), blocks, path)
 
     @verifier
@@ -123,7 +123,7 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
         pipeline_of(self)
         _check_attributes(self, (MULTICAST, CACHE))
         multicast = self.multicast
-        if holds_blocks(source):
+        if holds_scale_blocks(source):
             check_global(source, "loads from")
             check_block_load(source, tile, multicast, self.coordinates)
             return
@@ -358,7 +358,7 @@ def tma_load(
     source: Memref,
     tile: Tile,
     pipeline: Pipeline,
-    step: Index,
+    index: Index,
     coordinates: Sequence[Index],
     multicast: str | None = None,
     cache: str | None = None,
@@ -368,12 +368,12 @@ def tma_load(
     Args:
         source: a memref, an argument of the kernel.
         tile: the destination tile.
-        pipeline, step: the pipeline, and the pipeline index whose stage the bytes count for.
+        pipeline, index: the pipeline, and the pipeline index whose stage the bytes count for.
         coordinates: the start of the box, for each dimension of the source.
         multicast: "x" or "y".
         cache: "evict_first", "evict_last" or "evict_normal".
     """
-    operands = [source, tile, pipeline, index(step), *map(index, coordinates)]
+    operands = [source, tile, pipeline, as_index(index), *map(as_index, coordinates)]
     create(TmaLoadOp, operands, multicast=multicast, cache=cache)
 
 
@@ -382,7 +382,7 @@ def tma_store(
     tile: Tile, target: Memref, coordinates: Sequence[Index], cache: str | None = None
 ) -> None:
     """Build an `smem.tma_store` of a tile to the memref `target`, an argument of the kernel."""
-    create(TmaStoreOp, [tile, target, *map(index, coordinates)], cache=cache)
+    create(TmaStoreOp, [tile, target, *map(as_index, coordinates)], cache=cache)
 
 
 @builder

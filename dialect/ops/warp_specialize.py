@@ -19,7 +19,7 @@ REGISTER_STEP, MIN_REGISTERS, MAX_REGISTERS = 8, 24, 256
 MAX_WARPGROUPS = MAX_THREADS // WARPGROUP
 
 #: Values of `scope` of `smem.elect`: the threads of which one is elected.
-SCOPES = ("warpgroup", "block")
+SCOPES = ("warpgroup", "cta")
 
 
 class WarpSpecializeOp(SmemOp, name="warp_specialize", traits=[ir.NoTerminatorTrait]):
@@ -30,7 +30,7 @@ class WarpSpecializeOp(SmemOp, name="warp_specialize", traits=[ir.NoTerminatorTr
 
     body: ext.Region
 
-    effects = Effects(Scope.BLOCK)
+    effects = Effects(Scope.CTA)
 
     @property
     def partitions(self) -> list[Op]:
@@ -109,7 +109,7 @@ class PartitionOp(SmemOp, name="partition", traits=[ir.NoTerminatorTrait]):
 
 class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
     """The code of one elected thread: of each warpgroup that executes the op (`scope = "warpgroup"`), or
-    of the CTA (`scope = "block"`). All threads of the warpgroup, or of the CTA, execute the op together.
+    of the CTA (`scope = "cta"`). All threads of the warpgroup, or of the CTA, execute the op together.
 
     The optional attribute `warp` is the index of the elected thread's warp, 0 by default. Ops with
     different warps run concurrently.
@@ -144,7 +144,7 @@ class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
     def verify_region_invariants(self) -> None:
         scope = self.scope.value
         if scope not in SCOPES:
-            raise Invalid(f'has scope = "{scope}"; expected "warpgroup" or "block"')
+            raise Invalid(f'has scope = "{scope}"; expected "warpgroup" or "cta"')
         for name in self.attributes:
             if name not in ("scope", "warp") and "." not in name:
                 raise Invalid(f"has the attribute {name}; expected scope or warp")
@@ -189,7 +189,7 @@ def warp_specialize(*each: tuple[int, int | None, Callable[[Value], None]]) -> N
 @builder
 def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) -> None:
     """Build an `smem.elect` for a thread of `warp` of each warpgroup ("warpgroup") or of the CTA
-    ("block").
+    ("cta").
 
     `build` builds its region.
     """

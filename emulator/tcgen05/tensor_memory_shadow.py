@@ -269,7 +269,9 @@ class TensorMemoryShadow:
         self, convergent: ConvergentThreads, does: str, cells: Cells, what: str, missing: str
     ) -> None:
         kind = (
-            ViolationKind.OVERWRITTEN if what.endswith("read") else ViolationKind.TENSOR_IN_FLIGHT
+            ViolationKind.OVERWRITTEN
+            if what.endswith("read")
+            else ViolationKind.TENSOR_MEMORY_IN_FLIGHT
         )
         self._cta.report_at(
             convergent,

@@ -190,7 +190,7 @@ class Program:
     def product(self, inputs: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """D in float64, and the allowed error.
 
-        The bound is that of `tests/support/reference.py`, plus half a ULP of the result.
+        The bound is that of `tests/support/gpu_reference.py`, plus half a ULP of the result.
         """
         a, b = (inputs[name].astype(np.float64) for name in "AB")
         m, n = self.m * self.warpgroups, self.n

@@ -52,10 +52,10 @@ class Chunks(MmaTiles):
 
     def descriptor(self, start: int, base_offset: int = 0) -> Tcgen05Descriptor:
         """Return the descriptor of the first MMA tile of a tile at byte address `start`; see
-        `block_descriptor`."""
-        return replace(self.block_descriptor(0, 0, start), base_offset=base_offset)
+        `tile_descriptor`."""
+        return replace(self.tile_descriptor(0, 0, start), base_offset=base_offset)
 
-    def block_descriptor(self, mn: int, k: int, start: int) -> Tcgen05Descriptor:
+    def tile_descriptor(self, mn: int, k: int, start: int) -> Tcgen05Descriptor:
         """Return the descriptor of an MMA tile.
 
         Args:

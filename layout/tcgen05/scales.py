@@ -18,7 +18,7 @@ from ..canonical import FORMS, Canonical, Major, Mismatch
 from ..elements import E4M3, UE8M0, UNIT_BYTES, Element
 from ..modes import LayoutError, Mode, format_origin
 from ..operand import MmaTiles
-from ..path import Step, follow
+from ..path import PathElement, follow
 from ..proposals import Proposal
 from ..swizzle import Swizzle
 from ..tile import TileLayout
@@ -325,7 +325,7 @@ class ScaleUse:
     """
 
     what: str
-    path: tuple[Step, ...] = ()
+    path: tuple[PathElement, ...] = ()
 
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:

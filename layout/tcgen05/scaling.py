@@ -9,7 +9,7 @@ from ..elements import Element
 from ..instruction import FLOAT_N, cut_columns, instruction_k
 from ..isa import evaluate_operand
 from ..operand import MmaTiles, Role
-from ..path import Step, follow
+from ..path import PathElement, follow
 from ..tile import TileLayout
 from ..uses import Evaluation, refusing
 from .chunks import Chunks, chunked_mma_tiles
@@ -62,7 +62,7 @@ class Scaling:
         """Return the MMA tiles of instructions that read 48 bytes of each row, in one of `ctas` CTAs."""
         return chunked_mma_tiles(tile, role, self.kind, ctas)
 
-    def unreadable(self, tile: TileLayout, role: Role, ctas: int) -> str | None:
+    def operand_problem(self, tile: TileLayout, role: Role, ctas: int) -> str | None:
         """Return why no instruction reads a tile of one of `ctas` CTAs, or None."""
         found = self.mma_tiles(tile, role, ctas)
         if isinstance(found, MmaTiles):
@@ -90,7 +90,7 @@ class ScaledUse:
     scaling: Scaling
     long: bool
     ctas: int
-    path: tuple[Step, ...] = ()
+    path: tuple[PathElement, ...] = ()
 
     @refusing
     def evaluate(self, layout: TileLayout) -> Evaluation:

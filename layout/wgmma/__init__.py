@@ -13,11 +13,11 @@ from .operand import (
 )
 from .shapes import INSTRUCTION_M, legal_n, n_pieces, n_rule
 from .sparsity import SPARSITY, compress, decompress, metadata_words, prune, selector, sparse_k
-from .types import MIXES, MN_MAJOR, MULTIPLICANDS, SPARSE
+from .types import MN_MAJOR, MULTIPLICANDS, SPARSE, TYPE_PAIRS
 
 __all__ = [
     "INSTRUCTION_M",
-    "MIXES",
+    "TYPE_PAIRS",
     "MN_MAJOR",
     "MULTIPLICANDS",
     "SPARSE",

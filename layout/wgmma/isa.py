@@ -20,7 +20,7 @@ from ..tile import TileLayout
 from .descriptor import WgmmaDescriptor
 from .operand import mma_tiles, operand_addresses
 from .shapes import INSTRUCTION_M, legal_n, n_rule
-from .types import ACCUMULATED, MIXES, MN_MAJOR, MULTIPLICANDS
+from .types import ACCUMULATED, MN_MAJOR, MULTIPLICANDS, TYPE_PAIRS
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class WgmmaInstruction(MmaInstruction):
     def check_types(self, a: Element, b: Element) -> None:
         """See `MmaInstruction.check_types`."""
         if (a, b) not in ACCUMULATED:
-            fit = " or ".join(str(second) for first, second in MIXES if first == a)
+            fit = " or ".join(str(second) for first, second in TYPE_PAIRS if first == a)
             raise LayoutError(f"wgmma does not multiply {a} by {b}; with an A of {a}, B is {fit}")
 
     def check_mn(self, role: Role, element: Element, extent: int) -> None:

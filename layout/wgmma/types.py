@@ -19,10 +19,10 @@ ACCUMULATED: dict[tuple[Element, Element], tuple[Accumulator, ...]] = {
 }
 
 #: Every pair of types of A and B.
-MIXES = tuple(ACCUMULATED)
+TYPE_PAIRS = tuple(ACCUMULATED)
 
 #: The types of A and of B.
-MULTIPLICANDS = tuple(dict.fromkeys(a for a, _ in MIXES))
+MULTIPLICANDS = tuple(dict.fromkeys(a for a, _ in TYPE_PAIRS))
 
 #: Types that are read both K-major and MN-major: 16-bit types only (PTX ISA 9.7.15.5.1.2).
 MN_MAJOR = (F16, BF16)

@@ -53,7 +53,7 @@ gpu.module @kernels {
       %slot = "smem.producer_acquire"(%pipeline, %c0) : (!smem.pipeline, index) -> index
       "smem.tma_load"(%A, %t, %pipeline, %c0, %c0, %c0) {multicast = "x", cache = "evict_last"} : (!matrix, !tile, !smem.pipeline, index, index, index) -> ()
       "smem.producer_commit"(%pipeline, %c0) : (!smem.pipeline, index) -> ()
-    }) {scope = "block"} : () -> ()
+    }) {scope = "cta"} : () -> ()
     %ready = "smem.consumer_wait"(%pipeline, %c0) : (!smem.pipeline, index) -> index
     "smem.consumer_release"(%pipeline, %c0) : (!smem.pipeline, index) -> ()
     gpu.return

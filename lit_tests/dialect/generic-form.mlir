@@ -90,7 +90,7 @@ gpu.module @kernels {
           %stage = "smem.stage"(%t, %slot) : (!stages, index) -> !rows
           "smem.tma_load"(%m, %stage, %pipeline, %n, %c0, %c0) {cache = "evict_first"} : (memref<64x64xbf16>, !rows, !smem.pipeline, index, index, index) -> ()
           "smem.producer_commit"(%pipeline, %n) : (!smem.pipeline, index) -> ()
-        }) {scope = "block"} : () -> ()
+        }) {scope = "cta"} : () -> ()
       }) {warpgroups = 1 : i32} : () -> ()
       "smem.partition"() ({
       ^bb0(%number: index):

@@ -22,7 +22,7 @@ func.func @several_descriptors(%a: vector<2xi64>, %b: i64, %sa: i64, %sb: i64) {
 // 48 bytes along K: K = 192 is two instructions; the second has no second chunk.
 // CHECK-LABEL: func.func @long
 func.func @long(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // CHECK: "smem.mma_desc_scaled"(%{{.*}}) {{.*}}a_seconds = array<i64: -1, -1>, {{.*}}b_seconds = array<i64: -1, 64>
-  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3>, a_seconds = array<i64: -1, -1>, b_steps = array<i64: 0, 3>, b_seconds = array<i64: -1, 64>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64>, b_scale_steps = array<i64: 0, 32, 64>} : (i64, i64, i64, i64) -> !running
+  // CHECK: "smem.mma_desc_scaled"(%{{.*}}) {{.*}}a_second_chunks = array<i64: -1, -1>, {{.*}}b_second_chunks = array<i64: -1, 64>
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3>, a_second_chunks = array<i64: -1, -1>, b_steps = array<i64: 0, 3>, b_second_chunks = array<i64: -1, 64>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64>, b_scale_steps = array<i64: 0, 32, 64>} : (i64, i64, i64, i64) -> !running
   return
 }

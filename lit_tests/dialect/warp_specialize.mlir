@@ -43,17 +43,17 @@ func.func @bounds() {
       "smem.fence"() : () -> ()
     }) {warpgroups = 1 : i32, registers = 256 : i32, host.note} : () -> ()
   }) : () -> ()
-  // CHECK: {host.note, scope = "block"} : () -> ()
+  // CHECK: {host.note, scope = "cta"} : () -> ()
   "smem.elect"() ({
     "smem.fence"() : () -> ()
-  }) {scope = "block", host.note} : () -> ()
+  }) {scope = "cta", host.note} : () -> ()
   // CHECK: {scope = "warpgroup", warp = 3 : i32} : () -> ()
   "smem.elect"() ({
     "smem.fence"() : () -> ()
   }) {scope = "warpgroup", warp = 3 : i32} : () -> ()
-  // CHECK: {scope = "block", warp = 7 : i32} : () -> ()
+  // CHECK: {scope = "cta", warp = 7 : i32} : () -> ()
   "smem.elect"() ({
     "smem.fence"() : () -> ()
-  }) {scope = "block", warp = 7 : i32} : () -> ()
+  }) {scope = "cta", warp = 7 : i32} : () -> ()
   return
 }

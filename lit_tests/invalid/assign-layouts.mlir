@@ -86,7 +86,7 @@ func.func @unknown_offset(%m: memref<64x128xbf16>, %b: !b, %i: index) {
 func.func @carried(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on an index, and take smem.stage where the tile is used}}
+  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.for' at {{[0-9:]+}}; loops, branches and selects cannot pass a tile: give one smem.alloc a leading dimension, pass an index, and use smem.stage where the tile is needed}}
   %t = "smem.alloc"() : () -> !t
   %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %t) -> !t {
     scf.yield %x : !t

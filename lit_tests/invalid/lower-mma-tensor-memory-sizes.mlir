@@ -108,7 +108,7 @@ func.func @first(%a: i64, %b: i64) attributes {known_block_size = array<i32: 256
 func.func @long(%a: i64, %b: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %m = "smem.tensor_memory"() {columns = 88 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
   // expected-error@+1 {{'smem.mma_desc_scaled' op reads 48 bytes along K, which sm_100 does not; sm_103 does}}
-  %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3>, a_seconds = array<i64: -1, -1>, b_steps = array<i64: 0, 3>, b_seconds = array<i64: -1, 64>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64>, b_scale_steps = array<i64: 0, 32, 64>} : (i64, i64, i64, i64) -> !d
+  %0 = "smem.mma_desc_scaled"(%a, %b, %a, %b) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3>, a_second_chunks = array<i64: -1, -1>, b_steps = array<i64: 0, 3>, b_second_chunks = array<i64: -1, 64>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64>, b_scale_steps = array<i64: 0, 32, 64>} : (i64, i64, i64, i64) -> !d
   return
 }
 

@@ -73,7 +73,7 @@ func.func @elect() attributes {known_block_size = array<i32: 32, 1, 1>} {
   // expected-error@+1 {{'smem.elect' op is in a kernel of 32 threads; expected a multiple of 128, whole warpgroups}}
   "smem.elect"() ({
     "smem.fence"() : () -> ()
-  }) {scope = "block"} : () -> ()
+  }) {scope = "cta"} : () -> ()
   return
 }
 
@@ -99,6 +99,6 @@ func.func @no_such_warp() attributes {known_block_size = array<i32: 256, 1, 1>} 
   // expected-error@+1 {{'smem.elect' op takes a thread of warp 8; the CTA has warps 0 to 7}}
   "smem.elect"() ({
     "smem.fence"() : () -> ()
-  }) {scope = "block", warp = 8 : i32} : () -> ()
+  }) {scope = "cta", warp = 8 : i32} : () -> ()
   return
 }

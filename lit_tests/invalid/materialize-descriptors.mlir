@@ -16,7 +16,7 @@ func.func @selected(%b: i1) {
   %t = "smem.alloc"() : () -> !t
   %u = "smem.alloc"() : () -> !t
   %s = arith.select %b, %t, %u : !t
-  // expected-error-re@+1 {{'smem.mma' op uses a tile that is not a stage or subtile of an smem.alloc or smem.view, but comes from 'arith.select' at {{[0-9:]+}}; loops, branches and selections hand on no tiles: give one smem.alloc a leading dimension, hand on an index, and take smem.stage where the tile is used}}
+  // expected-error-re@+1 {{'smem.mma' op uses a tile that is not a stage or subtile of an smem.alloc or smem.view, but comes from 'arith.select' at {{[0-9:]+}}; loops, branches and selects cannot pass a tile: give one smem.alloc a leading dimension, pass an index, and use smem.stage where the tile is needed}}
   %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
   return
 }

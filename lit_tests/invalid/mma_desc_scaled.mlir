@@ -169,7 +169,7 @@ func.func @steps3(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @long_no_seconds(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_seconds = None; expected array<i64: ...> of 8}}
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_second_chunks = None; expected array<i64: ...> of 8}}
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
@@ -177,40 +177,40 @@ func.func @long_no_seconds(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @short_seconds(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_seconds = array<i64: 0, 0, 0, 0>; expected none, for 32 bytes along k}}
-  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>, a_seconds = array<i64: 0, 0, 0, 0>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_second_chunks = array<i64: 0, 0, 0, 0>; expected none, for 32 bytes along k}}
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>, a_second_chunks = array<i64: 0, 0, 0, 0>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
 func.func @short_empty_seconds(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_seconds = array<i64>; expected none, for 32 bytes along k}}
-  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>, a_seconds = array<i64>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_second_chunks = array<i64>; expected none, for 32 bytes along k}}
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e4m3", b_element = "e4m3", a_major = "k", b_major = "k", a_steps = array<i64: 0, 2, 4, 6>, b_steps = array<i64: 0, 2, 4, 6>, scale = "ue8m0", block = 32 : i64, a_scale_steps = array<i64: 0>, b_scale_steps = array<i64: 0>, a_second_chunks = array<i64>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
 func.func @few_seconds(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_seconds = array<i64: 0>; expected array<i64: ...> of 8}}
-  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_seconds = array<i64: 0>, b_seconds = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_second_chunks = array<i64: 0>; expected array<i64: ...> of 8}}
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_second_chunks = array<i64: 0>, b_second_chunks = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
 func.func @seconds_type(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_seconds = 3 : i64; expected array<i64: ...> of 8}}
-  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_seconds = 3 : i64, b_seconds = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_second_chunks = 3 : i64; expected array<i64: ...> of 8}}
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_second_chunks = 3 : i64, b_second_chunks = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
 
 // -----
 
 func.func @seconds_neg(%a: i64, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_seconds = array<i64: -1, -1, -7, -1, -1, 2048, -1, -1>; expected -1, or 0 and more 16-byte units}}
-  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_seconds = array<i64: -1, -1, -7, -1, -1, 2048, -1, -1>, b_seconds = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_second_chunks = array<i64: -1, -1, -7, -1, -1, 2048, -1, -1>; expected -1, or 0 and more 16-byte units}}
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_second_chunks = array<i64: -1, -1, -7, -1, -1, 2048, -1, -1>, b_second_chunks = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
 
@@ -233,8 +233,8 @@ func.func @nobases(%a: vector<2xi64>, %b: i64, %sa: i64, %sb: i64) {
 // -----
 
 func.func @long_vector(%a: vector<2xi64>, %b: i64, %sa: i64, %sb: i64) {
-  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_seconds, but a is vector<2xi64>; expected i64}}
-  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_bases = array<i64: 0, 0, 0, 0, 1, 1, 1, 1>, a_seconds = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>, b_seconds = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>} : (vector<2xi64>, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
+  // expected-error@+1 {{'smem.mma_desc_scaled' op has a_second_chunks, but a is vector<2xi64>; expected i64}}
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_bases = array<i64: 0, 0, 0, 0, 1, 1, 1, 1>, a_second_chunks = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>, b_second_chunks = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>} : (vector<2xi64>, i64, i64, i64) -> !smem.fragment<tensor<128x64xf32>, #smem.in_flight>
   return
 }
 
@@ -282,6 +282,6 @@ func.func @pair_n(%a: i64, %b: i64, %sa: i64, %sb: i64) {
 
 func.func @long_two_pieces(%a: i64, %b: i64, %sa: i64, %sb: i64) {
   // expected-error@+1 {{'smem.mma_desc_scaled' op has 8 steps along k for K = 768; expected 12 (of 64)}}
-  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029, 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_seconds = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>, b_seconds = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1, -1, -1, 512, -1, -1, 1024, -1, -1>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x320xf32>, #smem.in_flight>
+  %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k", a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029, 0, 3, 6, 513, 516, 519, 1026, 1029>, scale = "ue4m3", block = 16 : i64, a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>, a_second_chunks = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>, b_second_chunks = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1, -1, -1, 512, -1, -1, 1024, -1, -1>} : (i64, i64, i64, i64) -> !smem.fragment<tensor<128x320xf32>, #smem.in_flight>
   return
 }

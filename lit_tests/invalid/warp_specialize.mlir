@@ -128,7 +128,7 @@
 
 // -----
 
-// expected-error@+1 {{'smem.elect' op has scope = "warp"; expected "warpgroup" or "block"}}
+// expected-error@+1 {{'smem.elect' op has scope = "warp"; expected "warpgroup" or "cta"}}
 "smem.elect"() ({
   "smem.fence"() : () -> ()
 }) {scope = "warp"} : () -> ()
@@ -139,7 +139,7 @@
 "smem.elect"() ({
 ^bb0(%thread: index):
   "smem.fence"() : () -> ()
-}) {scope = "block"} : () -> ()
+}) {scope = "cta"} : () -> ()
 
 // -----
 
@@ -155,7 +155,7 @@
 // expected-error@+1 {{'smem.elect' op has the attribute warps; expected scope or warp}}
 "smem.elect"() ({
   "smem.fence"() : () -> ()
-}) {scope = "block", warps = 1 : i32} : () -> ()
+}) {scope = "cta", warps = 1 : i32} : () -> ()
 
 // -----
 
@@ -171,7 +171,7 @@
 // expected-error@+1 {{'smem.elect' op has warp = -1 : i32; expected a number from 0}}
 "smem.elect"() ({
   "smem.fence"() : () -> ()
-}) {scope = "block", warp = -1 : i32} : () -> ()
+}) {scope = "cta", warp = -1 : i32} : () -> ()
 
 // -----
 

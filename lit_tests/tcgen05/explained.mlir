@@ -16,9 +16,9 @@
 // CHECK: remark: instructions read 32 bytes along K, not 48: it cannot read B: the leading dimension is absolute, which needs swizzle 128B with atoms of 16 bytes, not 64B
 // CHECK-NOT: K blocks of 48 bytes
 
-// OPS: "smem.mma_desc_scaled"{{.*}}a_seconds = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>
+// OPS: "smem.mma_desc_scaled"{{.*}}a_second_chunks = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>
 // OPS-SAME: a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>
-// OPS-SAME: b_seconds = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>
+// OPS-SAME: b_second_chunks = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>
 // OPS-SAME: block = 16 : i64
 // OPS: "smem.mma_desc_scaled"
 // OPS-NOT: seconds

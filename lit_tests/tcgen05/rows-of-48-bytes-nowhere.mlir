@@ -9,7 +9,7 @@
 
 // CHECK-NOT: seconds
 // LONG-LABEL: func.func @multiple
-// LONG: a_seconds
+// LONG: a_second_chunks
 // LONG: return
 func.func @multiple() {
   %a = "smem.alloc"() {offset = 0 : i64} : () -> !a

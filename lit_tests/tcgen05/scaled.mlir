@@ -99,8 +99,8 @@ func.func @mxf4nvf4(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_bloc
 func.func @long(%a: i64, %b: i64, %sa: i64, %sb: i64) attributes {known_block_size = array<i32: 128, 1, 1>} {
   %barriers = "smem.tensor_memory"() {columns = 160 : i32, depth = 4 : i32, first = 0 : i32, offset = 0 : i64, warpgroups = 1 : i32} : () -> !smem.pipeline
   %0 = "smem.mma_desc_scaled"(%a, %b, %sa, %sb) {a_element = "e2m1", b_element = "e2m1", a_major = "k", b_major = "k",
-    a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, a_seconds = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>,
-    b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, b_seconds = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>,
+    a_steps = array<i64: 0, 3, 6, 1025, 1028, 1031, 2050, 2053>, a_second_chunks = array<i64: -1, -1, 1024, -1, -1, 2048, -1, -1>,
+    b_steps = array<i64: 0, 3, 6, 513, 516, 519, 1026, 1029>, b_second_chunks = array<i64: -1, -1, 512, -1, -1, 1024, -1, -1>,
     scale = "ue4m3", block = 16 : i64,
     a_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>,
     b_scale_steps = array<i64: 0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352>} : (i64, i64, i64, i64) -> !f32

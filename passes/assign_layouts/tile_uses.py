@@ -9,11 +9,11 @@ from ...dialect.op import operand_names
 from ...dialect.ops import AllocationOp, SubviewOp
 from ...dialect.types import TileType, layout_of, shape_of, tile_element
 from ...dialect.uses import OtherEnd, Path
-from ...ir.cluster import blocks_along
+from ...ir.cluster import ctas_along
 from ...ir.errors import OpError
 from ...ir.kernel import function_of, threads_of
 from ...ir.subtiles import INSTEAD_OF_TILES, chain_of, subtile_from
-from ...layout import Step, Swizzle, choose
+from ...layout import PathElement, Swizzle, choose
 from ...layout.arch import Arch
 from ...layout.uses import Use
 
@@ -67,7 +67,9 @@ class _Uses:
             if subtile is not None:
                 starts = subtile.starts
                 sizes = None if len(starts) == 1 else shape_of(subtile.result.type)
-                open_.append((iter(list(subtile.result.uses)), (*path, Step(starts, sizes)), {}))
+                open_.append(
+                    (iter(list(subtile.result.uses)), (*path, PathElement(starts, sizes)), {})
+                )
                 continue
             open_.pop()
             if not open_:
@@ -101,9 +103,9 @@ class _Uses:
         """Return the number of threads of the CTA that executes an op."""
         return threads_of(function_of(op)) or _USUAL_THREADS
 
-    def blocks_along(self, op: Op, dim: str | None) -> int:
+    def ctas_along(self, op: Op, dim: str | None) -> int:
         """Return the number of CTAs of the cluster along a dimension."""
-        return blocks_along(op, dim)
+        return ctas_along(op, dim)
 
     def other_end(self, op: Op, tile: Value) -> OtherEnd | None:
         """Return what is known of the tile at the other end of a copy."""

@@ -17,7 +17,7 @@ from ...dialect.ops import (
 )
 from ...dialect.types import is_in_flight
 from ...ir.errors import OpError
-from ...ir.kernel import around
+from ...ir.kernel import ancestors_of
 from ...ir.subtiles import chain_of
 from ...ir.walk import walk
 from .declared_effects import accessed_tiles
@@ -84,13 +84,13 @@ def _tile_remarks(values: Values, op: Op, tile: Value) -> Iterator[tuple[Op, str
 def _starts(values: Values, subtile: SubviewOp) -> list[Polynomial]:
     """Return where a subtile begins in its tile; for a stage of a pipeline, the pipeline index."""
     if isinstance(subtile, StageOp) and isinstance(subtile.index.owner, _WAITS):
-        return [values.of(subtile.index.owner.step)]
+        return [values.of(subtile.index.owner.index)]
     return [start for _, start in starts_of(subtile, values.of, number)]
 
 
 def _path_remarks(values: Values, function: Op, mmas: list[Op]) -> Iterator[tuple[Op, str]]:
     """Yield the ops by which the CTAs of a pair may execute other mma, or use other accumulators."""
-    outer = {op: None for mma in mmas for op in around(mma)}
+    outer = {op: None for mma in mmas for op in ancestors_of(mma)}
     for op in walk(function, "scf.for", "scf.if"):
         if any(is_in_flight(result.type) for result in op.results):
             outer[op.operation] = None

@@ -237,7 +237,7 @@ class Translator:
         if effects.fences:
             steps.append(Fence())
         if effects.barrier is not None:
-            steps.append(Barrier() if effects.barrier >= Scope.BLOCK else Other(op))
+            steps.append(Barrier() if effects.barrier >= Scope.CTA else Other(op))
         return steps
 
     def _wait(self, op: Op) -> CopyWait | Wait | Other:

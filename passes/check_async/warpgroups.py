@@ -7,7 +7,7 @@ from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp
 from ...dialect.smem import Smem
 from ...ir.errors import OpError
-from ...ir.kernel import around, threads_of
+from ...ir.kernel import ancestors_of, threads_of
 from ...ir.walk import walk
 from ...layout.fragments import WARPGROUP
 from .declared_effects import accessed_tiles
@@ -31,7 +31,7 @@ def check_warpgroups(function: Op) -> None:
     values = Values(function)
     count = threads // WARPGROUP
     for op in walk(function, *filter(_writes_by_warpgroup, Smem.operations)):
-        outer = list(around(op))
+        outer = list(ancestors_of(op))
         if any(isinstance(each.opview, PartitionOp) for each in outer):
             continue
         for tile, access in accessed_tiles(op):

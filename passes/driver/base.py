@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...dialect.arguments import described
+from ...dialect.arguments import describe
 from ...dialect.diagnostics import UNREADABLE, Invalid, emit_op_error, emit_unreadable
 from ...dialect.irtypes import Module
 from ...ir.errors import OpError
@@ -102,7 +102,7 @@ def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
         }
         raise OptionError(
             f"{pass_name}: option {key} takes {takes.get(type(default), 'text')}, not "
-            f"{described(value)}"
+            f"{describe(value)}"
         ) from None
 
 

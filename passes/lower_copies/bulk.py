@@ -7,9 +7,9 @@ from ...dialect.irtypes import Op, Type, Value
 from ...dialect.ops import TmaLoadOp, TmaStoreOp
 from ...dialect.ops.copy import packed
 from ...dialect.ops.pipeline import pipeline_of
-from ...dialect.ops.scale_blocks import holds_blocks
+from ...dialect.ops.scale_blocks import holds_scale_blocks
 from ...ir import emit
-from ...ir.cluster import block_rank, blocks_along, multicast_mask
+from ...ir.cluster import cta_rank, ctas_along, multicast_mask
 from ...ir.errors import OpError
 from ...ir.i32 import I32
 from ...ir.shared_memory import allocation_multiple, gep
@@ -36,10 +36,10 @@ def lower_load(op: TmaLoadOp, maps: TensorMaps) -> None:
     source, tile = op.source, op.tile
     subtile = subtile_from(tile, op)
     layout = subtile.slice.layout
-    full = PipelineState(pipeline_of(op), op.step).full()
+    full = PipelineState(pipeline_of(op), op.index).full()
     size = layout.element.bytes(layout.shape[0] * layout.shape[1])
     emit.op("nvvm.mbarrier.expect_tx", (full, emit.constant(size, emit.i32())))
-    if holds_blocks(source.type):
+    if holds_scale_blocks(source.type):
         load_scale_blocks(op, subtile, full, _hints(op))
         return
     dim = op.multicast
@@ -47,8 +47,8 @@ def lower_load(op: TmaLoadOp, maps: TensorMaps) -> None:
     if dim is None:
         box, start, masks = tensor_box(layout), _start(op, subtile), ()
     else:
-        share = share_of(layout, blocks_along(op, dim))
-        first = (block_rank(dim) * share.extent).value
+        share = share_of(layout, ctas_along(op, dim))
+        first = (cta_rank(dim) * share.extent).value
         own = subtile_of_share(subtile, share.dim, share.extent, share.subtile, first)
         box, start, masks = share.box, _start(op, own), (multicast_mask(op, dim),)
         place = len(coordinates) - 2 + share.dim

@@ -22,7 +22,7 @@ def lower_copy(copy: CopyOp | CopyAsyncOp, _: TensorMaps) -> None:
     """Distribute the elements of a copy to the threads; see `layout.transfer`, `layout.transposition`."""
     size = required_block_size(copy)
     subtile = _subtile(copy, copy.tile, "writes")
-    if copy.reads_blocks:
+    if copy.reads_scale_blocks:
         copy_scale_blocks(copy, subtile, linear_thread(size), prod(size))
         return
     read = _subtile(copy, copy.source, "reads") if copy.reads_tile else None

@@ -131,4 +131,4 @@ def lower_release(op: ConsumerReleaseOp, _: TensorMaps) -> None:
 
 
 def _state_of(op: Op) -> PipelineState:
-    return PipelineState(pipeline_of(op), op.step)
+    return PipelineState(pipeline_of(op), op.index)

@@ -58,7 +58,7 @@ def check_operands(op: DescriptorMma, arch: Arch) -> None:
     operands = operands_of(op)
     (a, _), (b, _) = operands
     check_mma_support(op, a, b, arch)
-    if "a_seconds" in op.attributes and not arch.has_absolute_lbo:
+    if "a_second_chunks" in op.attributes and not arch.has_absolute_lbo:
         able = ", ".join(str(each) for each in Arch if each.has_absolute_lbo)
         raise OpError(op, f"reads {LONG_K_BYTES} bytes along K, which {arch} does not; {able} does")
     for letter, (type_, major) in zip("ab", operands, strict=True):

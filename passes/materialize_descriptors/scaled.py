@@ -44,7 +44,7 @@ def describe_scaled(mma: MmaScaledOp, arch: Arch, descriptors: Descriptors, expl
         if chunks:
             if explains:
                 remark(mma.location, f"{role.name}: {chunks[i]}")
-            attributes[f"{role.value}_seconds"] = numbers(context, chunks[i].second_steps)
+            attributes[f"{role.value}_second_chunks"] = numbers(context, chunks[i].second_steps)
         found = chunks[i] if chunks else scaling.mma_tiles(subtiles[i].slice.layout, role, ctas)
         if isinstance(found, Mismatch):
             raise OpError(mma, f"cannot read {role.name}: {found.reason}")

@@ -117,7 +117,7 @@ PLAIN = [
 
 
 @pytest.mark.parametrize("case", PLAIN, ids=str)
-def test_products_of_one_block(case):
+def test_mmas_of_one_cta(case):
     majors = {
         "a_major": case.a_major.replace("mn", "m"),
         "b_major": case.b_major.replace("mn", "n"),
@@ -169,7 +169,7 @@ def choice_for(case, **options):
 
 
 @pytest.mark.parametrize("case", [*SCALED, *PAIRS], ids=str)
-def test_products_of_scaled_blocks_and_of_pairs(case):
+def test_scaled_mmas_and_cta_pairs(case):
     check_emitted(choice_for(case, arch="sm_100"), emitted(case.text, "sm_100a"))
 
 

@@ -9,7 +9,7 @@ from strategies import operands
 from mlir_smem.advisor import diagnose, encode_operand, match_map, match_tile, operand_of
 from mlir_smem.layout import LayoutError, Major, Role, Swizzle, element, parse_layout, tile_of_atoms
 from mlir_smem.layout import WgmmaDescriptor as Descriptor
-from mlir_smem.layout.element_map import places_of
+from mlir_smem.layout.element_map import element_offsets
 from mlir_smem.layout.wgmma import MULTIPLICANDS
 
 BF16 = element("bf16")
@@ -251,7 +251,7 @@ def test_undefined_bits():
 
 
 def test_a_map_that_was_written():
-    places = places_of(ATOMS)
+    places = element_offsets(ATOMS)
     places[3, 5] += 8
     answer = diagnose(match_map(places + 0x400 // 2, BF16, Role.A), RIGHT_A.encode())
     assert np.argwhere(answer.wrong).tolist() == [[3, 5]]

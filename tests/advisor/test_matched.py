@@ -15,7 +15,7 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.element_map import places_of
+from mlir_smem.layout.element_map import element_offsets
 from mlir_smem.layout.wgmma import MULTIPLICANDS
 
 BF16 = element("bf16")
@@ -80,7 +80,11 @@ def test_the_nearest_layout_has_the_fewest_differences():
     tile = parse_layout("Swizzle<3,4,3> o ((64,2),(64,2)):((64,4100),(1,8192))", BF16)
     nearest = match_tile(tile, Role.A).nearest
     assert (nearest.layout, nearest.total) == (ATOMS, 128 * 128)
-    assert nearest.different == int((places_of(ATOMS) != places_of(tile)).sum()) == 64 * 128
+    assert (
+        nearest.different
+        == int((element_offsets(ATOMS) != element_offsets(tile)).sum())
+        == 64 * 128
+    )
 
 
 def test_no_layout_is_near_a_shape_that_no_instruction_reads():
@@ -106,32 +110,32 @@ def test_a_type_without_layouts_has_no_nearest():
 
 @given(operands().filter(lambda operand: operand.tile.element in MULTIPLICANDS))
 def test_the_map_of_an_operand_matches(operand):
-    answer = match_map(places_of(operand.stored), operand.stored.element, operand.role)
+    answer = match_map(element_offsets(operand.stored), operand.stored.element, operand.role)
     assert not isinstance(answer.found, Mismatch)
-    assert (places_of(answer.layout) == places_of(operand.stored)).all()
+    assert (element_offsets(answer.layout) == element_offsets(operand.stored)).all()
 
 
 def test_a_map_of_addresses():
-    answer = match_map(places_of(ATOMS) + 0x800 // 2, BF16, Role.A)
+    answer = match_map(element_offsets(ATOMS) + 0x800 // 2, BF16, Role.A)
     assert (answer.start, answer.layout) == (0x800, ATOMS)
     assert answer.encoded.bits == 0x4000004000010000
-    assert (answer.places == places_of(ATOMS)).all()
+    assert (answer.places == element_offsets(ATOMS)).all()
 
 
 def test_stages():
     tile = tile_of_atoms(BF16, (3, 64, 64), 1, Swizzle.B64)
-    answer = match_map(places_of(tile), BF16, Role.A)
+    answer = match_map(element_offsets(tile), BF16, Role.A)
     assert answer.found.stage_steps == match_tile(tile, Role.A).found.stage_steps == (0, 512, 1024)
 
 
 def test_a_map_of_a_layout_that_no_instruction_reads():
-    answer = match_map(places_of(PLAIN), BF16, Role.A)
+    answer = match_map(element_offsets(PLAIN), BF16, Role.A)
     assert answer.layout == PLAIN
     assert answer.found == match_tile(PLAIN, Role.A).found
 
 
 def test_one_wrong_element():
-    places = places_of(ATOMS)
+    places = element_offsets(ATOMS)
     places[3, 5] += 8
     answer = match_map(places, BF16, Role.A)
     assert answer.layout is None

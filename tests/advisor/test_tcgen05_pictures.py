@@ -78,7 +78,7 @@ def test_cells_have_the_colour_of_their_k_block(role):
     chunks = chunked_mma_tiles(layout, role, KINDS["mxf4"])
     read_by = {}
     for k in range(8):
-        descriptor = chunks.block_descriptor(0, k, 0).encode()
+        descriptor = chunks.tile_descriptor(0, k, 0).encode()
         for address in tcgen05_addresses(descriptor, "e2m1", "k", 128, 48).ravel().tolist():
             read_by.setdefault(address // 16 * 16, set()).add(k)
     shades = dict(zip(cells.address.tolist(), cells.shade(picture.color).tolist(), strict=True))

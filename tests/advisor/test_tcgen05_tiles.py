@@ -24,7 +24,7 @@ from mlir_smem.layout import (
     tile_of_atoms,
 )
 from mlir_smem.layout import WgmmaDescriptor as WgmmaDescriptor
-from mlir_smem.layout.element_map import places_of
+from mlir_smem.layout.element_map import element_offsets
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 
 BF16, TF32, E2M1 = element("bf16"), element("tf32"), element("e2m1")
@@ -140,7 +140,7 @@ def test_integers_are_legal_only_on_sm_100():
 
 
 def test_a_map():
-    answer = match_map(places_of(A_TF32) + 0x800 // 4, TF32, Role.A, arch=Arch.SM_100)
+    answer = match_map(element_offsets(A_TF32) + 0x800 // 4, TF32, Role.A, arch=Arch.SM_100)
     assert (answer.start, answer.layout, answer.arch) == (0x800, A_TF32, Arch.SM_100)
     assert answer.encoded.bits == 0x2000402001000000
     assert answer.data()["arch"] == "sm_100"

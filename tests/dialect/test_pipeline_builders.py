@@ -57,7 +57,7 @@ def test_producer_and_consumer_ops():
         "smem.producer_commit"(%r, %step) : ({PIPELINE}, index) -> ()
         %1 = "smem.consumer_wait"(%r, %step) : ({PIPELINE}, index) -> index
         "smem.consumer_release"(%r, %step) : ({PIPELINE}, index) -> ()""",
-        step="index",
+        index="index",
     )
 
 
@@ -95,7 +95,7 @@ def test_tma_load(options, text):
         "smem.tma_load"(%m, %t, %r, %step, %step, %step) {text}
           : ({MATRIX}, {tile(64, 64)}, {PIPELINE}, index, index, index) -> ()""",
         m=MATRIX,
-        step="index",
+        index="index",
     )
 
 
@@ -142,7 +142,7 @@ def test_partitions():
 
     def build():
         ops.warp_specialize((1, 40, lambda _: ops.elect(ops.tma_commit)), (2, None, consume))
-        ops.elect(ops.fence, scope="block")
+        ops.elect(ops.fence, scope="cta")
         ops.elect(ops.fence, warp=2)
 
     # The builder always adds the argument for the warpgroup's index.
@@ -163,7 +163,7 @@ def test_partitions():
         }) : () -> ()
         "smem.elect"() ({
           "smem.fence"() : () -> ()
-        }) {scope = "block"} : () -> ()
+        }) {scope = "cta"} : () -> ()
         "smem.elect"() ({
           "smem.fence"() : () -> ()
         }) {scope = "warpgroup", warp = 2 : i32} : () -> ()""",

@@ -10,7 +10,7 @@ import pipeline_kernel
 import pytest
 import tma_pipeline
 from edge_cases import CASES, kernel_of, operands
-from reference import operand
+from gpu_reference import operand
 
 import mlir_smem
 from fuzz.generated.gemms import Program, described

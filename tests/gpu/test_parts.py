@@ -1,8 +1,8 @@
 """Operands that are subtiles: inside a swizzle atom, across atoms, at a base offset."""
 
 import pytest
+from gpu_reference import assert_product, operand
 from one_mma import SWIZZLES, kernel, product
-from reference import assert_product, operand
 
 import mlir_smem
 from mlir_smem.runtime import run_on_gpu

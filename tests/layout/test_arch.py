@@ -16,8 +16,8 @@ from mlir_smem.layout import (
     element,
     mma_tiles,
     operand_addresses,
+    operand_problem,
     tile_of_atoms,
-    unreadable,
 )
 from mlir_smem.layout.elements import NARROW
 from mlir_smem.layout.swizzle import WIDEST_FIRST
@@ -216,7 +216,7 @@ def test_sparse_mma_tiles():
 )  # fmt: skip
 def test_what_is_read_nowhere(name, contiguous, swizzle, sparse, problem):
     tile = tile_of_atoms(element(name), (128, 128), contiguous, swizzle)
-    found = unreadable(tile, Role.A, sparse, 1)
+    found = operand_problem(tile, Role.A, sparse, 1)
     assert found is problem is None or found.endswith(problem)
 
 

@@ -10,9 +10,9 @@ from strategies import operands
 from mlir_smem.layout import (
     ELEMENTS,
     Multiple,
+    PathElement,
     Relayout,
     Role,
-    Step,
     Swizzle,
     Transfer,
     TransferUse,
@@ -196,20 +196,22 @@ def test_copies_to_canonical_layouts_have_no_bank_conflicts(element_type, contig
 
 def test_a_path_leads_to_a_subtile_of_a_stage():
     staged = tile((4, 128, 128), 1, Swizzle.B128)
-    subtile = follow(staged, (Step((2,), None), Step((64, 64), (64, 64))))
+    subtile = follow(staged, (PathElement((2,), None), PathElement((64, 64), (64, 64))))
     assert subtile.layout == staged.slice((2, 64, 64), (1, 64, 64)).layout.stage(0).layout
     assert subtile.offset == staged.slice((2, 64, 64), (1, 64, 64)).offset
 
 
 def test_a_path_keeps_every_run_time_start():
     staged = tile((4, 128, 128), 1, Swizzle.B128)
-    subtile = follow(staged, (Step((Multiple(1),), None), Step((Multiple(64), 64), (64, 64))))
+    subtile = follow(
+        staged, (PathElement((Multiple(1),), None), PathElement((Multiple(64), 64), (64, 64)))
+    )
     assert subtile.offset == 128 * 64
     assert [(t.dim, t.stride) for t in subtile.terms] == [(0, 128 * 128), (0, 64)]
 
 
 def test_a_use_of_a_subtile_leaves_the_tile_its_atoms():
-    use = WGMMA.use("mma A", Role.A, (Step((0, Multiple(16)), (64, 16)),))
+    use = WGMMA.use("mma A", Role.A, (PathElement((0, Multiple(16)), (64, 16)),))
     assert choose(BF16, (64, 64), [use]).picked.layout == tile((64, 64), 1, Swizzle.B128)
 
 
@@ -224,12 +226,15 @@ def test_a_use_of_a_subtile_leaves_the_tile_its_atoms():
 @pytest.mark.parametrize(
     "step, reason",
     [
-        (Step((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
+        (PathElement((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
         (
-            Step((0, 4), (64, 16)),
+            PathElement((0, 4), (64, 16)),
             "the subtile begins 4 elements of bf16 or a multiple of that into",
         ),
-        (Step((0, Multiple(4)), (64, 4)), "the subtile begins 4 elements of bf16 or a multiple of"),
+        (
+            PathElement((0, Multiple(4)), (64, 4)),
+            "the subtile begins 4 elements of bf16 or a multiple of",
+        ),
     ],
 )
 def test_subtiles_that_cannot_be_used(use, step, reason):
@@ -239,7 +244,7 @@ def test_subtiles_that_cannot_be_used(use, step, reason):
 
 
 def test_a_subtile_that_cuts_a_wide_atom_gets_a_narrower_one():
-    use = WGMMA.use("mma B", Role.B, (Step((0, Multiple(32)), (64, 64)),))
+    use = WGMMA.use("mma B", Role.B, (PathElement((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1)
     assert choice.picked.layout.swizzle is Swizzle.B64
     assert "cuts an atom" in choice.candidates[0].refusal
@@ -249,7 +254,7 @@ def test_a_subtile_that_cuts_a_wide_atom_gets_a_narrower_one():
 
 
 def test_a_static_cut_costs_nothing_and_leaves_the_widest_swizzle():
-    use = WGMMA.use("mma A", Role.A, (Step((0, 48), (64, 64)),))
+    use = WGMMA.use("mma A", Role.A, (PathElement((0, 48), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1)
     assert choice.picked.layout.swizzle is Swizzle.B128
     assert not choice.picked.cost.in_loop
@@ -257,7 +262,7 @@ def test_a_static_cut_costs_nothing_and_leaves_the_widest_swizzle():
 
 @pytest.mark.parametrize("exhaustive", [False, True])
 def test_descriptors_computed_at_run_time_are_avoided(exhaustive):
-    use = WGMMA.use("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
+    use = WGMMA.use("mma A", Role.A, (PathElement((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [use], contiguous=1, exhaustive=exhaustive)
     assert choice.picked.layout.swizzle is Swizzle.B64
     assert choice.explain().splitlines()[0] == (
@@ -276,7 +281,7 @@ def test_descriptors_computed_at_run_time_are_better_than_no_layout(exhaustive):
         def evaluate(self, layout):
             return Evaluation(layout.swizzle is Swizzle.B128, "")
 
-    use = WGMMA.use("mma A", Role.A, (Step((0, Multiple(32)), (64, 64)),))
+    use = WGMMA.use("mma A", Role.A, (PathElement((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [Wide(), use], contiguous=1, exhaustive=exhaustive)
     assert choice.picked is choice.candidates[0]
     assert choice.picked.cost.in_loop
@@ -284,7 +289,7 @@ def test_descriptors_computed_at_run_time_are_better_than_no_layout(exhaustive):
 
 def test_a_copy_to_a_subtile_that_cuts_atoms_is_not_avoided():
     copy = TransferUse(
-        "copy", Transfer(BF16, (64, 64), 1, 128), (Step((0, Multiple(8)), (64, 64)),)
+        "copy", Transfer(BF16, (64, 64), 1, 128), (PathElement((0, Multiple(8)), (64, 64)),)
     )
     assert choose(BF16, (64, 128), [copy]).picked.layout == tile((64, 128), 1, Swizzle.B128)
 
@@ -294,7 +299,7 @@ def test_a_copy_to_a_subtile_that_cuts_atoms_is_not_avoided():
 
 def test_explain_has_a_line_for_each_candidate():
     staged = (2, 64, 32)
-    stage = (Step((0,), None),)
+    stage = (PathElement((0,), None),)
     use = WGMMA.use("mma A", Role.A, stage)
     copy = TransferUse("copy", Transfer(TF32, (64, 32), 1, 128), stage)
     choice = choose(TF32, staged, [use, copy], max_swizzle=Swizzle.B64)

@@ -18,7 +18,7 @@ from mlir_smem.layout import (
     parse_layout,
     tile_of_atoms,
 )
-from mlir_smem.layout.element_map import inferred, places_of
+from mlir_smem.layout.element_map import element_offsets, infer_layouts
 from mlir_smem.layout.text_error import TextError
 
 BF16, B1, E2M1 = map(element, ("bf16", "b1", "e2m1"))
@@ -53,7 +53,7 @@ def little_memory_and_time():
 @pytest.mark.parametrize("text", TOO_LARGE)
 def test_their_elements_are_not_listed(text):
     tile = parse_layout(text, BF16)
-    for listing in (tile.linear, tile.offsets, lambda: places_of(tile)):
+    for listing in (tile.linear, tile.offsets, lambda: element_offsets(tile)):
         with pytest.raises(LayoutError, match=r"bytes; shared memory has less than 262144"):
             listing()
 
@@ -96,11 +96,11 @@ def test_a_few_elements_that_are_far_apart():
 
 def test_maps_that_no_memory_holds():
     with pytest.raises(LayoutError, match=r"a tile of 4096x4096xbf16 has 33554432 bytes"):
-        inferred(np.zeros((4096, 4096), np.int64), BF16)
+        infer_layouts(np.zeros((4096, 4096), np.int64), BF16)
     with pytest.raises(
         LayoutError, match=r"an element is at 4611686018427387904, outside of any memory"
     ):
-        inferred(np.array([[0, 1 << 62]]), BF16)
+        infer_layouts(np.array([[0, 1 << 62]]), BF16)
 
 
 def test_a_stride_that_no_descriptor_holds_is_printed_in_full():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlir_smem.layout import ACCUMULATORS, MIXES, accumulators, element, partners
+from mlir_smem.layout import ACCUMULATORS, TYPE_PAIRS, accumulators, element, partners
 from mlir_smem.layout.wgmma import MULTIPLICANDS, legal_n
 
 
@@ -31,13 +31,13 @@ def test_the_accumulators_of_a_pair(a, b, found):
 
 
 def test_every_type_is_multiplied_by_some():
-    assert {a for a, _ in MIXES} == {b for _, b in MIXES} == set(MULTIPLICANDS)
-    assert len(MIXES) == 4 + 4 + 4
+    assert {a for a, _ in TYPE_PAIRS} == {b for _, b in TYPE_PAIRS} == set(MULTIPLICANDS)
+    assert len(TYPE_PAIRS) == 4 + 4 + 4
     assert names(partners(element("u8"))) == ["s8", "u8"]
 
 
 def test_types_that_are_multiplied_have_one_width():
-    assert all(a.bits == b.bits for a, b in MIXES)
+    assert all(a.bits == b.bits for a, b in TYPE_PAIRS)
 
 
 @pytest.mark.parametrize("name", ACCUMULATORS)

@@ -9,8 +9,8 @@ from strategies import swizzles, tile_orders
 
 from mlir_smem.layout import (
     LayoutError,
+    PathElement,
     Relayout,
-    Step,
     Swizzle,
     TileCopy,
     TileCopyUse,
@@ -206,13 +206,13 @@ def test_a_refusal_states_which_tile_is_read(reads):
 
 def test_the_subtile_is_evaluated_not_the_tile():
     other = tile_of_atoms(TYPE, (32, 32), 1, Swizzle.B128)
-    path = (Step((0, 4), (32, 32)),)
+    path = (PathElement((0, 4), (32, 32)),)
     assert (
         use(True, other, path=path)
         .evaluate(tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128))
         .accepted
     )
-    evaluation = use(True, other, path=(Step((0, 2), (32, 32)),)).evaluate(
+    evaluation = use(True, other, path=(PathElement((0, 2), (32, 32)),)).evaluate(
         tile_of_atoms(TYPE, (64, 64), 1, Swizzle.B128)
     )
     assert "need multiples of 16 bytes" in evaluation.reason

@@ -21,9 +21,9 @@ from mlir_smem.layout import (
     accumulators,
     choose,
     element,
+    operand_problem,
     partners,
     tile_of_atoms,
-    unreadable,
 )
 from mlir_smem.layout.accumulators import ACC_F32
 from mlir_smem.layout.instruction import widest_first
@@ -202,7 +202,7 @@ def test_other_architectures_name_it(toy):
 
 def test_a_tile_that_only_the_new_set_reads(toy):
     tile = tile_of_atoms(BF16, (32, 64), 1, Swizzle.B64)
-    assert unreadable(tile, Role.A, False, 1) is None
+    assert operand_problem(tile, Role.A, False, 1) is None
     Arch.unregister(toy)
-    assert unreadable(tile, Role.A, False, 1).startswith("M is 32, not a multiple of 64")
+    assert operand_problem(tile, Role.A, False, 1).startswith("M is 32, not a multiple of 64")
     Arch.register(toy)

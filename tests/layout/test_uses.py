@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from mlir_smem.layout import (
     Multiple,
+    PathElement,
     Relayout,
     Role,
-    Step,
     Swizzle,
     Transfer,
     TransferUse,
@@ -97,9 +97,9 @@ def test_evaluation_of_a_layout(use, layout, evaluation):
 @pytest.mark.parametrize(
     "step, reason",
     [
-        (Step((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
+        (PathElement((0, 96), (64, 64)), "elements 96 to 159 are not inside dimension 1 of 128"),
         (
-            Step((0, Multiple(4)), (64, 4)),
+            PathElement((0, Multiple(4)), (64, 4)),
             "the subtile begins 4 elements of bf16 or a multiple of that into the tile; tensor cores and "
             "16-byte accesses need multiples of 16 bytes",
         ),
@@ -120,10 +120,10 @@ def test_a_subtile_is_evaluated_by_its_own_layout():
         (64, "8x8 matrices, transposed"),
         (Multiple(8), "8x8 matrices, transposed"),
     ):
-        use = FragmentUse("use", a_fragment_access, (Step((start, 0), (64, 64)),))
+        use = FragmentUse("use", a_fragment_access, (PathElement((start, 0), (64, 64)),))
         assert use.evaluate(whole).reason.startswith(reason)
     staged = tile_of_atoms(BF16, (2, 64, 64), 1, Swizzle.B128)
-    stage = FragmentUse("use", accumulator_access, (Step((Multiple(1),), None),))
+    stage = FragmentUse("use", accumulator_access, (PathElement((Multiple(1),), None),))
     assert stage.evaluate(staged) == Evaluation(True, "8x8 matrices, no bank conflicts")
 
 
@@ -199,7 +199,7 @@ def test_conflicts_are_better_than_data_that_is_transposed():
 
 
 def test_conflicts_are_better_than_descriptors_that_are_computed_at_run_time():
-    mma = WgmmaInstruction().use("mma A", Role.A, (Step((0, Multiple(16)), (64, 32)),))
+    mma = WgmmaInstruction().use("mma A", Role.A, (PathElement((0, Multiple(16)), (64, 32)),))
     rated = Rated("the store", B32=9, NONE=9)
     choice = choose(BF16, (64, 128), [mma, rated], contiguous=1)
     assert choice.picked is not None

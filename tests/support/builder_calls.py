@@ -41,7 +41,7 @@ def calls():
         "copy_commit": {},
         "copy_wait": {"pending": 1},
         "create_pipeline": {"stages": 4, "producers": 1, "consumers": 2},
-        "elect": {"build": ops.tma_commit, "scope": "block", "warp": 1},
+        "elect": {"build": ops.tma_commit, "scope": "cta", "warp": 1},
         "fence": {},
         "fill": {"value": 0.5, "shape": (64, 8), "in_flight": True, "element": f32},
         "load": {"source": tile, "result": done.type},

@@ -120,7 +120,7 @@ gpu.module @kernels {{
       {self._store()}
       "smem.tma_commit"() : () -> ()
       "smem.tma_wait"() {{pending = 0 : i32}} : () -> ()
-    }}) {{scope = "block"}} : () -> ()
+    }}) {{scope = "cta"}} : () -> ()
     gpu.return
   }}
 }}
@@ -142,7 +142,7 @@ gpu.module @kernels {{
       "smem.tma_load"(%A, %t, %pipeline, %c0, {first}%row, %column) {multicast}
         : (!A, !tile, !pipeline, {types}) -> ()
       "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
-    }}) {{scope = "block"}} : () -> ()
+    }}) {{scope = "cta"}} : () -> ()
     %slot = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index"""
 
     def _copy(self) -> str:

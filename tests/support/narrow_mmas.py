@@ -77,7 +77,7 @@ gpu.module @kernels {{
       "smem.tma_load"(%A, %a, %pipeline, %c0, %c0, %first) : (!A, !a, !pipeline, index, index, index) ->
       () "smem.tma_load"(%B, %b, %pipeline, %c0, %first, %c0) : (!B, !b, !pipeline, index, index, index)
       -> () "smem.producer_commit"(%pipeline, %c0) : (!pipeline, index) -> ()
-    }}) {{scope = "block"}} : () -> ()
+    }}) {{scope = "cta"}} : () -> ()
     %slot = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
     %flying = {multiplied} -> !flying
     %d = "smem.wait"(%flying) {{pending = 0 : i32}} : (!flying) -> !ready

@@ -45,7 +45,7 @@ class PeekTogetherOp(SmemOp, name="peek_together"):
 
     tile: ext.Operand[TileType]
 
-    effects = Effects(Scope.BLOCK, (read("tile"),))
+    effects = Effects(Scope.CTA, (read("tile"),))
 
 
 class FetchOp(SmemOp, name="fetch"):
@@ -67,7 +67,7 @@ class StreamOp(SmemOp, name="stream"):
 class SettleOp(SmemOp, name="settle"):
     """Wait for all mma of the warpgroup; also a fence and a CTA barrier."""
 
-    effects = Effects(Scope.BLOCK, awaits=Completion.WGMMA_GROUP, fences=True, barrier=Scope.BLOCK)
+    effects = Effects(Scope.CTA, awaits=Completion.WGMMA_GROUP, fences=True, barrier=Scope.CTA)
 
 
 class GuardOp(SmemOp, name="guard", traits=[ir.NoTerminatorTrait]):

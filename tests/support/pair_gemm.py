@@ -92,7 +92,7 @@ gpu.module @kernels {{
               "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
             }}
           }}
-        }}) {{scope = "block"}} : () -> ()
+        }}) {{scope = "cta"}} : () -> ()
       }}) {{warpgroups = 1 : i32}} : () -> ()
       "smem.partition"() ({{
         scf.for %t = %c0 to %tiles step %c1 {{

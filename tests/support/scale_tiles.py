@@ -126,7 +126,7 @@ gpu.module @kernels {{
       "smem.tma_load"(%A, %subtile, %pipeline, %n, %row, %factor) {{cache = "evict_last"}}
         : (!A, !subtile, !smem.pipeline, index, index, index) -> ()
       "smem.producer_commit"(%pipeline, %n) : (!smem.pipeline, index) -> ()
-    }}) {{scope = "block"}} : () -> ()
+    }}) {{scope = "cta"}} : () -> ()
     %full = "smem.consumer_wait"(%pipeline, %n) : (!smem.pipeline, index) -> index"""
 
     def inputs(self) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ from oracle import every_row, tile_of
 
 from mlir_smem.layout import WgmmaDescriptor as Descriptor
 from mlir_smem.layout import element, tile_of_atoms
-from mlir_smem.layout.element_map import places_of
+from mlir_smem.layout.element_map import element_offsets
 from mlir_smem.layout.swizzle import Swizzle
 
 BF16 = element("bf16")
@@ -113,7 +113,7 @@ def test_ways_to_give_a_tile(printed_json, tile):
 @pytest.mark.parametrize("unit, size", [("element", 1), ("byte", 2)])
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint16])
 def test_a_map(printed_json, a_map, unit, size, dtype):
-    places = places_of(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)) * size
+    places = element_offsets(tile_of_atoms(BF16, (128, 64), 1, Swizzle.B128)) * size
     file = a_map(places.astype(dtype))
     data = printed_json("match", "--map", file, "--map-unit", unit, "--element", "bf16")
     assert (data["matches"], data["layout"]) == (True, ATOMS)

@@ -113,7 +113,7 @@ class _Transpose:
             for index in range(config.stages):
                 self.load(_index(index))
 
-        smem.elect(load_first, scope="block")
+        smem.elect(load_first, scope="cta")
         windows = scf.ForOp(self.first, self.total, self.ctas, [_index(0)])
         with ir.InsertionPoint(windows.body):
             window, index = windows.induction_variable, windows.inner_iter_args[0]
@@ -123,7 +123,7 @@ class _Transpose:
             smem.consumer_release(self.pipeline, index)
             smem.fence()
             # After the barrier every thread may write the next window's buffer: its store has been read.
-            smem.elect(lambda: smem.tma_wait(config.buffers - 2, read=True), scope="block")
+            smem.elect(lambda: smem.tma_wait(config.buffers - 2, read=True), scope="cta")
             gpu.barrier()
 
             def store_and_load() -> None:
@@ -131,9 +131,9 @@ class _Transpose:
                 smem.tma_commit()
                 self.load(arith.addi(index, _index(config.stages)))
 
-            smem.elect(store_and_load, scope="block")
+            smem.elect(store_and_load, scope="cta")
             scf.yield_([arith.addi(index, _index(1))])
-        smem.elect(lambda: smem.tma_wait(0, read=True), scope="block")
+        smem.elect(lambda: smem.tma_wait(0, read=True), scope="cta")
 
     def load(self, index: Any) -> None:
         """Load the CTA's window of a pipeline index, if the matrix has it."""

@@ -58,7 +58,7 @@ func.func @loaded(%m: !m, %n: memref<8x8xbf16>, %i: index) {
   "smem.elect"() ({
     %s = "smem.stage"(%t, %i) : (!two, index) -> !small
     "smem.tma_load"(%m, %s, %r, %i, %i, %i) : (!m, !small, !smem.pipeline, index, index, index) -> ()
-  }) {scope = "block"} : () -> ()
+  }) {scope = "cta"} : () -> ()
   gpu.barrier
   "smem.copy"(%n, %u) : (memref<8x8xbf16>, !small) -> ()
   return

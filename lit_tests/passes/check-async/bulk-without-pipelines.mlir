@@ -15,7 +15,7 @@ func.func @overwritten(%m: !m, %zero: f32) attributes {known_block_size = array<
   "smem.elect"() ({
     "smem.tma_store"(%t, %m, %c0, %c0) : (!t, !m, index, index) -> ()
     "smem.tma_commit"() : () -> ()
-  }) {scope = "block"} : () -> ()
+  }) {scope = "cta"} : () -> ()
   gpu.barrier
   // expected-error-re@+1 {{'smem.store' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.tma_store at {{[0-9:]+}} is over; put smem.tma_wait with pending = 0 in smem.elect and smem.warpgroup_barrier between them}}
   "smem.store"(%f, %t) : (!c, !t) -> ()
@@ -38,7 +38,7 @@ func.func @not_fenced(%m: !m, %zero: f32) attributes {known_block_size = array<i
     "smem.tma_store"(%t, %m, %c0, %c0) : (!t, !m, index, index) -> ()
     "smem.tma_commit"() : () -> ()
     "smem.tma_wait"() {pending = 0 : i32} : () -> ()
-  }) {scope = "block"} : () -> ()
+  }) {scope = "cta"} : () -> ()
   return
 }
 
@@ -60,7 +60,7 @@ func.func @proven(%m: !m, %zero: f32) attributes {known_block_size = array<i32: 
     "smem.tma_store"(%t, %m, %c0, %c0) : (!t, !m, index, index) -> ()
     "smem.tma_commit"() : () -> ()
     "smem.tma_wait"() {pending = 0 : i32} : () -> ()
-  }) {scope = "block"} : () -> ()
+  }) {scope = "cta"} : () -> ()
   gpu.barrier
   "smem.store"(%f, %t) : (!c, !t) -> ()
   return

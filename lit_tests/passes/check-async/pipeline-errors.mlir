@@ -814,7 +814,7 @@ func.func @waits_for_itself(%g: !g, %n: index) attributes {known_block_size = ar
       %t = "smem.stage"(%s, %p) : (!s, index) -> !t
       "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
       "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
-    }) {scope = "block"} : () -> ()
+    }) {scope = "cta"} : () -> ()
   }
   return
 }

@@ -83,7 +83,7 @@ func.func @one_warpgroup(%g: !g, %n: index) attributes {known_block_size = array
       %t = "smem.stage"(%s, %p) : (!s, index) -> !t
       "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
       "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
-    }) {scope = "block"} : () -> ()
+    }) {scope = "cta"} : () -> ()
     %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
     %t = "smem.stage"(%s, %w) : (!s, index) -> !t
     %d = "smem.mma"(%t, %t) : (!t, !t) -> !d

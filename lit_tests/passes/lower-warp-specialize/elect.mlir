@@ -34,7 +34,7 @@ gpu.module @kernels {
     // CHECK-NEXT: "test.one"() : () -> ()
     "smem.elect"() ({
       "test.one"() : () -> ()
-    }) {scope = "block", warp = 5 : i32} : () -> ()
+    }) {scope = "cta", warp = 5 : i32} : () -> ()
     gpu.return
   }
 
@@ -65,7 +65,7 @@ gpu.module @kernels {
           scf.for %i = %c0 to %n step %c1 {
             "test.step"(%i) : (index) -> ()
           }
-        }) {scope = "block"} : () -> ()
+        }) {scope = "cta"} : () -> ()
         "smem.warpgroup_barrier"() : () -> ()
       }) {warpgroups = 1 : i32, registers = 24 : i32} : () -> ()
     }) : () -> ()

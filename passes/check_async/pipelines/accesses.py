@@ -87,7 +87,7 @@ class Accesses:
     def _has_needed_threads(self, op: Op, state: State) -> bool:
         """Whether an op is executed by all threads that its accesses need."""
         partition, scope = self._threads.partition, op.effects.scope
-        if scope >= Scope.BLOCK and not partition.whole and partition.warpgroups is not None:
+        if scope >= Scope.CTA and not partition.whole and partition.warpgroups is not None:
             shared = "a copy" if any(access.writes for access in op.effects.accesses) else "it"
             self._findings.error(
                 op,
@@ -147,7 +147,7 @@ class Accesses:
             )
             return
         following = state.pipeline_state(rectangle.pipeline_side).next_index
-        lag = (following - self._kernel.values.of(op.step)).constant
+        lag = (following - self._kernel.values.of(op.index)).constant
         if lag is None:
             reason = "it is not known for which pipeline index its bytes count"
             self._findings.remark(op, reason, state)

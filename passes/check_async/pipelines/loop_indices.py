@@ -87,7 +87,7 @@ class LoopIndices:
         for op in (op for block in region.blocks for op in self._ops.of(block)):
             waits = isinstance(op, pipeline_side.side.wait_op)
             if waits and pipeline_side_of(op) == pipeline_side:
-                return op, self._values.of(op.step)
+                return op, self._values.of(op.index)
             for inner in op.regions:
                 found = self._first_index(inner, pipeline_side)
                 if found is not None and op.name == "scf.for":

@@ -119,7 +119,7 @@ class PipelineIndices:
     def wait(self, op: Op, state: State) -> None:
         """Follow an `smem.producer_acquire` or `smem.consumer_wait`."""
         pipeline_side = pipeline, side = pipeline_side_of(op)
-        index = self._kernel.values.of(op.step)
+        index = self._kernel.values.of(op.index)
         if not self.expect(op, state, index):
             return
         held = state.pipeline_state(pipeline_side).held
@@ -184,7 +184,7 @@ class PipelineIndices:
         lag = self._lag(op, state)
         if lag is None:
             return
-        index = self._kernel.values.of(op.step)
+        index = self._kernel.values.of(op.index)
         self._record(op, False, pipeline_side, index, state)
         taken = state.pipeline_state(pipeline_side)
         if lag < taken.held:
@@ -211,7 +211,7 @@ class PipelineIndices:
     def _lag(self, op: Op, state: State) -> int | None:
         """Return how many indices were taken since, and including, an arrival's; None if not held."""
         pipeline_side = pipeline, side = pipeline_side_of(op)
-        taken, index = state.pipeline_state(pipeline_side), self._kernel.values.of(op.step)
+        taken, index = state.pipeline_state(pipeline_side), self._kernel.values.of(op.index)
         if (
             side is Side.PRODUCER
             and index.constant is not None

@@ -10,7 +10,7 @@ from .state import Reader, State
 from .threads import Threads
 
 #: The scopes of barriers that are followed.
-_BARRIERS = (Scope.WARPGROUP, Scope.BLOCK, Scope.CLUSTER)
+_BARRIERS = (Scope.WARPGROUP, Scope.CTA, Scope.CLUSTER)
 
 #: The reads that a wait for groups completes.
 _READERS = {Completion.WGMMA_GROUP: Reader.MMA, Completion.BULK_GROUP: Reader.BULK}

@@ -22,7 +22,7 @@ class Threads:
     @property
     def count(self) -> int | None:
         """How many threads execute the current op; None if not known."""
-        if self.scope == "block":
+        if self.scope == "cta":
             return 1
         count = self.partition.warpgroups
         return count if count is None or self.scope else WARPGROUP * count

@@ -115,7 +115,7 @@ class TileResolver:
         if not self._fits(op, allocation, pipeline_side.pipeline, stages, state):
             return None
         following = state.pipeline_state(pipeline_side).next_index
-        lag = (following - self._kernel.values.of(stage.owner.step)).constant
+        lag = (following - self._kernel.values.of(stage.owner.index)).constant
         if lag is None:
             self._findings.remark(op, "the pipeline index of its stage is not known", state)
             return None

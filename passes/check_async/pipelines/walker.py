@@ -118,7 +118,7 @@ class Walker:
     def _elect(self, op: ElectOp, state: State) -> list[State]:
         partition, scope = self._partition, op.scope.value
         alone = partition.whole or (partition.first and partition.warpgroups == 1)
-        if self._threads.scope or (scope == "block" and not alone):
+        if self._threads.scope or (scope == "cta" and not alone):
             self._findings.remark(op, "which threads execute it is not known", state)
             return [state]
         with self._threads.elected(scope):

@@ -8,7 +8,7 @@ from ....dialect.irtypes import Type, Value
 from ....dialect.ops import TensorMemoryOp
 from ....dialect.types import is_in_flight, shape_of
 from ....ir import emit
-from ....ir.tensor_memory import COLUMN_BYTES, columns_of, place_of
+from ....ir.tensor_memory import COLUMN_BYTES, address_offset, columns_of
 from ....layout.instruction import INSTRUCTION_K_BYTES
 from ....layout.wgmma import INSTRUCTION_M
 from ..registers import Registers
@@ -85,7 +85,7 @@ class Kernel:
         self.memory.store_a(address, of_blocks, rows)
         step = INSTRUCTION_K_BYTES // COLUMN_BYTES
         return [
-            emit.binary("addi", address, place_of(row, at, each * 2, rows))
+            emit.binary("addi", address, address_offset(row, at, each * 2, rows))
             for row in range(0, m, rows)
             for at in range(0, each * 2, step)
         ]
@@ -115,7 +115,9 @@ class MmaAccumulator(NamedTuple):
         return [
             pointer(
                 emit.binary(
-                    "addi", self.address, place_of(row, column, registers.columns, registers.rows)
+                    "addi",
+                    self.address,
+                    address_offset(row, column, registers.columns, registers.rows),
                 )
             )
             for row, column, _ in registers.instructions

@@ -102,7 +102,9 @@ def _descriptors(
         if second < 0
         else descriptors.advanced(absolute, step + (second << shift) + mode, op, function)
         for step, second in zip(
-            op.attributes[f"{operand}_steps"], op.attributes[f"{operand}_seconds"], strict=True
+            op.attributes[f"{operand}_steps"],
+            op.attributes[f"{operand}_second_chunks"],
+            strict=True,
         )
     ]
 

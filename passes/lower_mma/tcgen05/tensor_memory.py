@@ -14,7 +14,7 @@ from ....ir.i32 import I32
 from ....ir.kernel import function_of, required_block_size, returns_of
 from ....ir.mbarriers import wait_for_phase
 from ....ir.shared_memory import allocation_pointer, gep
-from ....ir.tensor_memory import LANE_BIT, WARP_LANES, place_of
+from ....ir.tensor_memory import LANE_BIT, WARP_LANES, address_offset
 from ....ir.threads import linear_thread
 from ....layout.fragments import WARPGROUP, first_rows
 from ....layout.transfer import WARP
@@ -210,7 +210,7 @@ class TensorMemory:
         for row, some in zip(firsts, words, strict=True):
             for done, count in _in_powers_of_two(len(some), _MOST_WORDS):
                 # Two registers are four columns of the warp's rows.
-                at = place_of(row, done * 2, len(some) * 2, rows)
+                at = address_offset(row, done * 2, len(some) * 2, rows)
                 vector = emit.value(
                     "vector.from_elements",
                     some[done : done + count],
@@ -230,7 +230,7 @@ class TensorMemory:
             places, counts = [], []
             for done, count in _in_powers_of_two(n // _ACCESS_COLUMNS, _MOST_ACCESSES):
                 further = column + done * _ACCESS_COLUMNS
-                at = place_of(row, further, columns, registers.rows)
+                at = address_offset(row, further, columns, registers.rows)
                 places.append(pointer(emit.binary("addi", own, at)))
                 counts.append(count)
             yield places, counts

@@ -81,7 +81,7 @@ def test_a_in_tensor_memory_is_multiplied_exactly(mix, m, lane):
 def test_mma_needs_stores_of_a_to_be_waited_for_and_fenced(line, message):
     kernel, image, _ = build()
     found, _ = kernel.without(line).run(image)
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
     assert found[0].message.startswith("reads lanes 0 to 111 of columns 496 to 503")
     assert message in found[0].message
 
@@ -104,7 +104,7 @@ def test_a_is_freed_before_the_mma_completes():
     found, _ = alone.run(image)
     assert "tcgen05.dealloc" in found[-1].line
     assert {fault.kind for fault in found} == {
-        ViolationKind.TENSOR_IN_FLIGHT,
+        ViolationKind.TENSOR_MEMORY_IN_FLIGHT,
         ViolationKind.OVERWRITTEN,
     }
 

@@ -69,14 +69,14 @@ def test_rows_are_copied_to_all_quarters_of_the_lanes():
 )
 def test_load_before_the_copy_completes(line, message):
     fault = next(fault for fault in KEEPS.without(line).run()[0] if "tcgen05.ld" in fault.line)
-    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert "of columns 484 to 487 of tensor memory, which the tcgen05.cp at " in fault.message
     assert message in fault.message
 
 
 def test_copy_without_a_commit():
     found, _ = KEEPS.without("constant 129", "constant 128").without(COMMIT).run()
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
     assert "tcgen05.commit, and a wait for its mbarrier, are missing before it" in found[0].message
 
 
@@ -116,7 +116,7 @@ def test_copy_over_cells_that_warps_stored():
         (AFTER, "fence::after_thread_sync is missing"),
     ):
         found, _ = filled(*(each for each in wait if each != line)).run()
-        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}, line
+        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}, line
         assert "nvvm.tcgen05.cp" in found[0].line
         assert message in found[0].message
 
@@ -134,7 +134,7 @@ def test_copy_over_cells_that_a_warp_still_loads():
 def test_two_copies_to_the_same_cells():
     twice = f"{cp('j', 'c', ROWS)}\n      {COMMIT}"
     fault = KEEPS.without(COMMIT, twice).only_fault()
-    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert fault.line.startswith("nvvm.tcgen05.cp %c, %j")
     assert "which the tcgen05.cp at " in fault.message
 
@@ -152,7 +152,7 @@ def test_mma_after_a_copy_is_ordered_and_copy_after_an_mma_is_not():
     fresh = over.replace("constant true", "constant false")
     assert KEEPS.without(COMMIT, f"{fresh}\n{COMMIT}").run()[0] == []
     fault = KEEPS.without(LEADER, f"{LEADER}\n{fresh}", which=1).only_fault()
-    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert fault.message.startswith("writes lanes 0 to 127 of columns 484 to 487")
     assert "which the tcgen05.mma at " in fault.message
 

@@ -95,12 +95,12 @@ def test_tiles_are_read_48_bytes_at_a_time_as_they_are_written(role, shape, orde
     offsets, at = operand.offsets(), 0
     for mn, piece in enumerate(found.pieces):
         for k in range(shape[1] // 96):
-            bits = found.block_descriptor(mn, k, 0x800).encode()
+            bits = found.tile_descriptor(mn, k, 0x800).encode()
             read = matrix_bytes(matrix(bits, False, 1, 48), 8, False, piece, 48)
             written = offsets[at : at + piece, 96 * k : 96 * (k + 1) : 2]
             assert (read == 0x800 + written).all()
         at += piece
-    first, moved = found.block_descriptor(0, 0, 0x800), found.descriptor(0x800, 1)
+    first, moved = found.tile_descriptor(0, 0, 0x800), found.descriptor(0x800, 1)
     assert moved.encode() == first.encode() | 1 << 49
 
 

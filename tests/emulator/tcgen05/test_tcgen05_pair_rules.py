@@ -93,7 +93,7 @@ OF_PEER = "of tensor memory of CTA 1 of the cluster, which the tcgen05.ld of war
         (BEFORE, 0, f"scf.if %even {{ {BEFORE} }}", "overwritten", "fence::before_thread_sync"),
         (COMMIT_BOTH, 0, COMMIT_BOTH.replace("%both", "%own"), "deadlock", "1 of 129 arrivals"),
         (AFTER, 3, "", "overwritten", "fence::after_thread_sync is missing after the barrier"),
-        (AFTER, 2, f"scf.if %even {{ {AFTER} }}", "tensor-in-flight", "after_thread_sync"),
+        (AFTER, 2, f"scf.if %even {{ {AFTER} }}", "tensor-memory-in-flight", "after_thread_sync"),
     ],
 )
 def test_missing_synchronisation(line, which, into, kind, message):
@@ -143,7 +143,7 @@ def test_commit_to_a_cta_that_has_returned():
 def test_peer_cta_frees_d_before_the_mma_completes():
     found, _ = with_early_return(KEEPS, ISSUED, f"scf.if %first {{ {PAIR_DEALLOC} }}").run()
     fault = next(fault for fault in found if "dealloc" in fault.line)
-    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert "of tensor memory of CTA 1 of the cluster, which the tcgen05.mma" in fault.message
     assert "tcgen05.commit, and a wait for its mbarrier, are missing" in fault.message
 
@@ -169,4 +169,4 @@ def test_odd_cta_may_issue():
 
 def test_both_ctas_issue():
     found, _ = KEEPS.without("arith.andi %leader, %even", "arith.andi %leader, %true").run()
-    assert ViolationKind.TENSOR_IN_FLIGHT in {fault.kind for fault in found}
+    assert ViolationKind.TENSOR_MEMORY_IN_FLIGHT in {fault.kind for fault in found}

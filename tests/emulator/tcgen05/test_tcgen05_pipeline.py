@@ -107,4 +107,4 @@ def test_load_over_a_k_block_that_the_mma_still_reads(number):
 
 def test_load_of_d_without_a_wait_for_the_last_commit():
     found, _, _ = run(without("// done"))
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}

@@ -127,7 +127,7 @@ TWICE = Case("bf16", "bf16", "f32", registers=True).text.replace(
         (r"nvvm\.tcgen05\.wait <load>", ViolationKind.OVERWRITTEN, "tcgen05.wait::ld is missing"),
         (
             r"nvvm\.tcgen05\.wait <store>",
-            ViolationKind.TENSOR_IN_FLIGHT,
+            ViolationKind.TENSOR_MEMORY_IN_FLIGHT,
             "tcgen05.wait::st is missing",
         ),
         (r"nvvm\.fence\.proxy", ViolationKind.UNFENCED, "fence"),

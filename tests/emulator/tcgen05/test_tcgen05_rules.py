@@ -104,14 +104,24 @@ def test_correct_kernel_has_no_faults():
 @pytest.mark.parametrize(
     "line, which, kind, message",
     [
-        (WAIT_STORE, 0, "tensor-in-flight", "tcgen05.wait::st is missing after it"),
-        (BEFORE, 0, "tensor-in-flight", "fence::before_thread_sync is missing between its"),
-        (STORED, 0, "tensor-in-flight", "gpu.barrier is missing between its tcgen05.wait and this"),
-        (AFTER, 0, "tensor-in-flight", "fence::after_thread_sync is missing after the barrier"),
+        (WAIT_STORE, 0, "tensor-memory-in-flight", "tcgen05.wait::st is missing after it"),
+        (BEFORE, 0, "tensor-memory-in-flight", "fence::before_thread_sync is missing between its"),
+        (
+            STORED,
+            0,
+            "tensor-memory-in-flight",
+            "gpu.barrier is missing between its tcgen05.wait and this",
+        ),
+        (
+            AFTER,
+            0,
+            "tensor-memory-in-flight",
+            "fence::after_thread_sync is missing after the barrier",
+        ),
         (
             AFTER,
             1,
-            "tensor-in-flight",
+            "tensor-memory-in-flight",
             "fence::after_thread_sync is missing after the wait for its",
         ),
         (WAIT_LOAD, 0, "overwritten", "tcgen05.wait::ld is missing after it"),
@@ -140,7 +150,7 @@ def test_load_of_d_without_a_fence_after_the_wait():
 
 def test_load_of_d_without_a_wait_for_the_mbarrier():
     found, _ = ONCE.without(WAIT).run()
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
     assert "a wait for the mbarrier of its tcgen05.commit is missing before it" in found[0].message
 
 
@@ -163,7 +173,7 @@ def test_missing_barrier_between_loads_and_the_next_mma():
 def test_mma_without_a_commit():
     alone = ONCE.without("constant 129", "constant 128").without(COMMIT)
     found, _ = alone.run()
-    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
+    assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
     assert [fault.line.split(" %")[0] for fault in found] == [
         "%r = nvvm.tcgen05.ld",
         "nvvm.tcgen05.dealloc",
@@ -232,7 +242,7 @@ def test_warp_waits_for_its_own_store():
     line = f"{load('x', 0, 0, '16x256b', 4)}\n    {WAIT_LOAD}"
     early = ONCE.without(WAIT_STORE, f"{line}\n    {WAIT_STORE}")
     fault = early.only_fault()
-    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert "the tcgen05.st of warp 0 at" in fault.message
     assert ONCE.without(WAIT_STORE, f"{WAIT_STORE}\n    {line}").run()[0] == []
 
@@ -257,7 +267,7 @@ def test_mma_of_one_thread_and_shape_are_ordered():
 def test_mma_of_different_shapes_are_not_ordered():
     wide = ONCE.without(COMMIT, f"{mma('k', 'f16', A, B, FORM + (1 << 17), False)}\n{COMMIT}")
     fault = wide.only_fault()
-    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert "tcgen05.commit, and a wait for its mbarrier, are missing" in fault.message
 
 
@@ -276,7 +286,7 @@ def test_mma_of_two_threads_with_fences_are_ordered():
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
 def test_mma_of_two_threads_without_fences_are_not_ordered(between):
     found, _ = other_thread(between).run()
-    assert found[0].kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert found[0].kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert found[0].line.startswith("nvvm.tcgen05.mma %d, %ka")
 
 

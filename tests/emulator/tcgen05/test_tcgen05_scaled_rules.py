@@ -71,7 +71,7 @@ def test_copies_of_the_thread_that_issues_the_mma_are_ordered():
     both = KEEPS.without(COMMIT, f"{twice.replace(COMMIT, '')}\n{twice.replace('%t', '%s')}")
     fault = fault_of(both)
     assert fault.line.startswith("nvvm.tcgen05.cp %x0, %s")
-    assert fault.kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert fault.kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
 
 
 def another_thread(between):
@@ -100,7 +100,7 @@ def test_mma_of_another_thread_after_fences_and_a_barrier():
 @pytest.mark.parametrize("between", ["", "gpu.barrier"])
 def test_mma_of_another_thread_without_fences(between):
     found, _ = another_thread(between).run(IMAGE)
-    assert found[0].kind is ViolationKind.TENSOR_IN_FLIGHT
+    assert found[0].kind is ViolationKind.TENSOR_MEMORY_IN_FLIGHT
     assert found[0].line.startswith("nvvm.tcgen05.mma.block_scale")
     assert "which the tcgen05.cp at " in found[0].message
 
@@ -117,7 +117,7 @@ def test_factors_are_written_before_the_mma_completes():
     early = KEEPS.without("%state =", f"{lines}\n{WAIT_STORE}\n%state =")
     found, _ = early.run(IMAGE)
     assert {fault.kind for fault in found} == {
-        ViolationKind.TENSOR_IN_FLIGHT,
+        ViolationKind.TENSOR_MEMORY_IN_FLIGHT,
         ViolationKind.OVERWRITTEN,
     }
     assert any("which the tcgen05.mma at " in fault.message for fault in found)
@@ -138,7 +138,7 @@ def test_factors_that_warps_store():
         (AFTER, "tcgen05.fence::after_thread_sync is missing after the barrier"),
     ):
         found, _ = stored(*(each for each in between if each != line)).run(IMAGE)
-        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_IN_FLIGHT}
+        assert {fault.kind for fault in found} == {ViolationKind.TENSOR_MEMORY_IN_FLIGHT}
         assert message in found[0].message
 
 

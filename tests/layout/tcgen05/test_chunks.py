@@ -18,7 +18,7 @@ TILE = tile_of_atoms(E2M1, (128, 768), 1, Swizzle.B128)
 
 def test_descriptors_of_a_tile_of_384_bytes():
     found = chunked_mma_tiles(TILE, Role.A, NVF4)
-    bits = [found.block_descriptor(0, k, 0x800).encode() for k in range(8)]
+    bits = [found.tile_descriptor(0, k, 0x800).encode() for k in range(8)]
     # Those of K blocks 2 and 5 are CUTLASS's. CUTLASS also sets the absolute mode in the others, without
     # effect.
     assert [hex(b) for b in bits] == [
@@ -44,7 +44,7 @@ def test_what_is_read_is_what_was_written(role, shape, order):
     offsets, at = operand.offsets(), 0
     for mn, piece in enumerate(found.pieces):
         for k in range(shape[1] // 96):
-            bits = found.block_descriptor(mn, k, 0x400).encode()
+            bits = found.tile_descriptor(mn, k, 0x400).encode()
             read = tcgen05_addresses(bits, "e2m1", "k", piece, 48)
             written = offsets[at : at + piece, 96 * k : 96 * (k + 1)]
             assert np.array_equal(read, 0x400 + written)
@@ -62,7 +62,7 @@ def test_an_absolute_address_needs_an_aligned_tile():
     with pytest.raises(
         ValueError, match="the tile begins at 0x80; with an absolute leading dimension"
     ):
-        chunked_mma_tiles(TILE, Role.A, NVF4).block_descriptor(0, 2, 0x80)
+        chunked_mma_tiles(TILE, Role.A, NVF4).tile_descriptor(0, 2, 0x80)
 
 
 @pytest.mark.parametrize(

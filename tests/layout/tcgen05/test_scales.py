@@ -8,7 +8,7 @@ from mlir_smem.layout import (
     LayoutError,
     Mismatch,
     Multiple,
-    Step,
+    PathElement,
     Swizzle,
     choose,
     element,
@@ -234,7 +234,7 @@ def test_arrays_that_are_no_scale_factors():
 
 
 def test_the_choice_takes_what_the_use_proposes():
-    stage = Step((Multiple(1),), None)
+    stage = PathElement((Multiple(1),), None)
     choice = choose(UE8M0, (4, 128, 8), [ScaleUse("B's factors", (stage,))])
     assert choice.picked.layout == scale_layout(UE8M0, 128, 8, 4)
     assert choice.explain().splitlines()[0] == (

@@ -11,7 +11,7 @@ from tile_layouts import any_layout
 from mlir_smem.layout import (
     LayoutError,
     Multiple,
-    Step,
+    PathElement,
     Swizzle,
     element,
     instruction_k,
@@ -39,7 +39,7 @@ STEPS = (1, 2, 4, 8, 16, 24, 32, 64)
 def begins(case, layout, shape, steps):
     """Whether a subtile may begin at any multiple of these steps."""
     try:
-        subtile = follow(layout, [Step(tuple(map(Multiple, steps)), shape)])
+        subtile = follow(layout, [PathElement(tuple(map(Multiple, steps)), shape)])
         choose = a_fragment_access if case[0] == "multiply" else accumulator_access
         return subtile.multiple % choose(subtile.layout).vector == 0
     except LayoutError:
