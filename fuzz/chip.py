@@ -60,7 +60,7 @@ def drawn(seed: int, index: int) -> tuple[str, Kernel]:
 def run(seed: int, index: int) -> Ran:
     """Run a kernel on the GPU and on the emulator."""
     text, kernel = drawn(seed, index)
-    kind = next((x for x in ("pipeline", "blocks") if f"kind = '{x}'" in text), "product")
+    kind = next((x for x in ("pipeline", "blocks") if f"kind = '{x}'" in text), "gemm")
     try:
         compiled = mlir_smem.compile(kernel.text, reserved_bytes=kernel.reserved_bytes)
         # The emulator runs the module that the machine code was made from.

@@ -44,7 +44,7 @@ _EXPECTED = re.compile(r"^// (\w+) = (.+)$", re.MULTILINE)
 def kernel_of(choose: Choose) -> Kernel | None:
     """Draw a kernel; None if it does not fit."""
     kind = choose("kind", ("gemm", "pipeline", "pipeline", "pipeline", "blocks"))
-    if kind == "product":
+    if kind == "gemm":
         program = product_of(choose)
         arch = choose("arch", ("sm_90a", "sm_90a", "sm_100a", "sm_103a"))
         return program.kernel(arch) if program.fits_on(arch) else None

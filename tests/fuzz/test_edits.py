@@ -8,6 +8,7 @@ from fuzz.generated.choices import Drawn, Read
 from fuzz.generated.edits import doubled, moved, omissions
 from fuzz.generated.kernels import emulated, evaluated
 from fuzz.generated.pipelines import Pipeline
+from fuzz.programs import kernel_of, product_of
 
 TEXT = """\
 %pipeline = "smem.create_pipeline"() {stages = 3 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
@@ -70,7 +71,11 @@ def test_choices_are_read_as_they_were_drawn():
     assert {name: read(name, values) for name, values in items.items()} == chosen
 
 
-def test_what_is_not_said_is_the_first():
+def test_simplest_kernel_is_a_gemm():
+    assert kernel_of(Read("")).text == product_of(Read("")).text
+
+
+def test_a_missing_choice_is_the_first_item():
     read = Read("a = 9\n")
     assert read("a", (1, 2)) == 1
     assert read("b", ("x", "y")) == "x"
