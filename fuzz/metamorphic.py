@@ -161,8 +161,8 @@ def lowered(
                 module = between(module)
                 if not isinstance(each, CheckAsync):
                     each.run(module)
-                elif (said := checked(module, each)).evaluation == "wrong":
-                    raise Wrong("called wrong", each.name, said.messages[0])
+                elif (result := checked(module, each)).evaluation == "wrong":
+                    raise Wrong("called wrong", each.name, result.messages[0])
             except (OpError, Invalid, LayoutError, ir.MLIRError) as error:
                 raise Wrong("refused", each.name, str(error)) from None
         return folded(between(module), context, kernel.arch)

@@ -104,13 +104,13 @@ def check(text: str) -> None:
         return
     seen = emulated(found.compiled, kernel)
     if edit != "none":
-        if found.said.evaluation == "wrong" and not seen:
+        if found.check.evaluation == "wrong" and not seen:
             seen = _outcome_with_one_iteration(text)
         _check_edited(kernel, f"{edit} {op.partition(' ')[0]}", found, seen)
     elif seen:
         raise Wrong(f"emulator: {seen.partition(':')[0]}", "whole", seen)
-    elif found.said.evaluation == "wrong":
-        raise Wrong("called wrong", "whole", found.said.messages[0])
+    elif found.check.evaluation == "wrong":
+        raise Wrong("called wrong", "whole", found.check.messages[0])
 
 
 def _outcome_with_one_iteration(text: str) -> str:
@@ -128,7 +128,7 @@ def _outcome_with_one_iteration(text: str) -> str:
 
 
 def _check_edited(kernel: Kernel, edit: str, found: Evaluated, seen: str) -> None:
-    evaluation, messages = found.said.evaluation, "; ".join(found.said.messages)
+    evaluation, messages = found.check.evaluation, "; ".join(found.check.messages)
     said = f"{evaluation}: {messages}; the emulator: {seen or 'right'}"
     if seen.startswith("refused"):
         raise Wrong("not emulated", edit, said)
@@ -169,7 +169,7 @@ def _check_given(text: str) -> None:
         seen = emulated(found.compiled, kernel)
     except LaunchError as error:
         raise Wrong("cannot be launched", "given", str(error)) from None
-    if found.said.evaluation == "proven" and seen:
+    if found.check.evaluation == "proven" and seen:
         raise Wrong("proven", f"given: {seen}")
 
 

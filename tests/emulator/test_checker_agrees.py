@@ -57,7 +57,7 @@ def test_what_is_proven_holds_and_what_is_refused_fails(data):
     kernel = replace(program.kernel(), text=text)
     found = evaluated(kernel)
     seen = emulated(found.compiled, kernel)
-    if found.said.evaluation == "proven":
+    if found.check.evaluation == "proven":
         assert seen == ""
-    if found.said.evaluation == "wrong":
+    if found.check.evaluation == "wrong":
         assert seen not in ("", "wrong result")

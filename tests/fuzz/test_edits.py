@@ -88,5 +88,5 @@ def test_a_pipeline_is_right(seed):
     pipeline = next(p for p in iter(lambda: Pipeline.draw(Drawn(random)), None) if p.fits)
     kernel = pipeline.kernel()
     found = evaluated(kernel)
-    assert found.said.evaluation != "wrong", found.said.messages
+    assert found.check.evaluation != "wrong", found.check.messages
     assert emulated(found.compiled, kernel) == ""
