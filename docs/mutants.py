@@ -32,16 +32,18 @@ evaluated the mutants that were left, and those that fewer than two sides had no
 
 of {date}, with Python {python} and NumPy {numpy}.
 
-A mutant is one edit of one place of a file. A number grows or shrinks by one; an operator, a comparison, a
-shift or a condition is replaced by its opposite; two arguments or the two elements of a tuple are exchanged; a
-factor or a stride of a canonical form is doubled; one bit of an emitted descriptor is flipped. All mutants of
-the fields of descriptors, of strides and of the XOR of swizzles are drawn, and a share of {share} of the
-others of each file: {drawn} mutants in all. {evaluated} of them were evaluated. Three sides evaluate each:
+A mutant is one edit of one place of a file. A number is one more or one less; an operator, a comparison
+or a shift is replaced by another, a conditional expression by one of its branches; two arguments or the
+two elements of a tuple are exchanged; a factor or a stride of a canonical form is doubled; one bit of an
+emitted descriptor is flipped. All mutants of the fields of descriptors, of strides and of the XOR of
+swizzles are drawn, and a share of {share} of the others of each file: {drawn} mutants in all. {evaluated}
+of them were evaluated. Three sides evaluate each:
 
 - **lit**: `smem-opt` prints what the CHECK lines of `lit_tests/` expect;
 - **emulator**: kernels that the mutant lowers compute on the emulator what NumPy computes;
 - **oracle**: [`tests/layout/`](../tests/layout/test_oracle.py) compares with CuTe's headers and the ISA's
-  examples, and checks that wrong input is refused; `tests/advisor/` compares chosen layouts with emitted code.
+  examples, and checks that wrong input is refused; `tests/advisor/` compares chosen layouts with
+  emitted code.
 
 A mutant is equivalent if it computes the same for every possible input.
 """

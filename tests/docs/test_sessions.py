@@ -57,7 +57,7 @@ def test_a_diff_that_does_not_fit_is_refused(tmp_path):
     page.write_text(fence("python", "# x.py", "a = 1") + fence("diff", "--- x.py", "-a = 2"))
     ran = run(page)
     assert ran.returncode
-    assert "ValueError: 0 places of x.py are as the diff has it:\n-a = 2" in ran.stderr
+    assert "ValueError: 0 places of x.py match the diff; expected 1:\n-a = 2" in ran.stderr
 
 
 def test_what_needs_a_gpu_is_kept_unless_it_is_asked_for(tmp_path):
