@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from seeded_faults.edits import without
 
-from fuzz.generated.kernels import emulated, evaluated
 from fuzz.generated.gemms import Program
+from fuzz.generated.kernels import emulated, evaluated
 
 #: Damages that may, or may not, make a program wrong.
 DAMAGES = {
