@@ -22,12 +22,12 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 60
 
-#: Options begin with two hyphens, which must stay two.
+#: Smart quotes would turn the two hyphens of an option into a dash.
 smartquotes = False
 
 
 def setup(app: Sphinx) -> None:
-    """Adds what Pygments does not know."""
+    """Add the lexer of MLIR, which Pygments lacks."""
     from mlir_lexer import MlirLexer
 
     app.add_lexer("mlir", MlirLexer)

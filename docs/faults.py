@@ -1,4 +1,4 @@
-"""Prints docs/faults.md: the faults that the tests put into correct kernels, and who finds each."""
+"""Print docs/faults.md: the faults that the tests put into correct kernels, and who finds each."""
 
 import sys
 from pathlib import Path
@@ -32,7 +32,7 @@ def main() -> None:
 
 
 def row(fault: Fault, found: Evaluation) -> str:
-    """The line of a fault, with who found it."""
+    """Return the line of a fault: the kernel, and what the checker and the emulator report."""
     place = "NVVM" if fault.lowered else "`smem`"
     checker = "" if fault.lowered else found.checker or "-"
     return f"| {fault.name} | {fault.base} | {place} | {checker} | {found.emulator} |"

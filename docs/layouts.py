@@ -1,6 +1,6 @@
-"""Prints docs/layouts.md: the text of docs/layouts.md.in with its figures and tables.
+"""Print docs/layouts.md: the text of docs/layouts.md.in with its figures and tables.
 
-With a folder as its argument, it writes the figures there.
+With a folder as its argument, write the figures there.
 """
 
 import re
@@ -30,7 +30,7 @@ from mlir_smem.tools.smem_layout import smem_layout
 
 BF16, TF32, UE8M0 = element("bf16"), element("tf32"), element("ue8m0")
 
-#: The eight forms with numbers for their letters: bf16, two patterns along each dimension.
+#: The eight canonical forms with numbers: bf16, two patterns along each dimension.
 FILLED = {
     (Major.K, Swizzle.NONE): "Swizzle<0,4,3> o ((8,2),(8,2)):((8,128),(1,64))",
     (Major.K, Swizzle.B32): "Swizzle<1,4,3> o ((8,2),16):((16,128),1)",
@@ -53,7 +53,7 @@ def _form(major: Major, swizzle: Swizzle) -> str:
     return f"form-{major.value}-{str(swizzle).lower()}"
 
 
-#: Each figure by the name of its file: what it shows, and the arguments of `smem-layout plot`.
+#: Each figure by the name of its file: the alternative text, and the arguments of `smem-layout plot`.
 FIGURES: dict[str, tuple[str, str]] = {
     "row-major": (
         "A row-major tile of 8x64 bf16, as a matrix and in memory",
@@ -64,7 +64,7 @@ FIGURES: dict[str, tuple[str, str]] = {
         "'(8,8):(8,1)' --element bf16 --elements --view logical --color bank",
     ),
     "column": (
-        "8 rows of 16 bytes in a row-major tile: one bank group without swizzle, all with it",
+        "8 rows of 16 bytes of a row-major tile: in one bank group without swizzle, in all with it",
         "'Swizzle<3,4,3> o (8,64):(64,1)' --element bf16 --access core --at 0,16 --compare",
     ),
     **{
@@ -76,19 +76,19 @@ FIGURES: dict[str, tuple[str, str]] = {
         for (major, swizzle), text in FILLED.items()
     },
     "k-step": (
-        "What the second of four instructions along K reads",
+        "The bytes that the second of four instructions along K reads",
         "--tile 64x64xbf16 --view both --access mma --at 0,16 --lines 16",
     ),
     "k-step-mn": (
-        "What the second of four instructions along K reads of an M-major tile",
+        "The bytes of an M-major tile that the second of four instructions along K reads",
         "--tile 64x64xbf16 --contiguous rows --access mma --at 0,16 --lines 36",
     ),
     "base-offset-0": (
-        "A tile that begins at 0x480, its pattern counted from address 0",
+        "A tile that begins at 0x480; its swizzle pattern begins at address 0",
         "--tile 8x64xbf16 --start 0x480",
     ),
     "base-offset-1": (
-        "A tile that begins at 0x480, its pattern counted from its own start",
+        "A tile that begins at 0x480; its swizzle pattern begins at its start",
         "--tile 8x64xbf16 --start 0x480 --base-offset 1",
     ),
     "form-mn-128b_atom_32b": (
@@ -96,29 +96,29 @@ FIGURES: dict[str, tuple[str, str]] = {
         f"'{NINTH}' --element tf32 --view both --operand a --color row --arch sm_100",
     ),
     "chunks": (
-        "Eight rows of 768 4-bit elements, which eight instructions read 48 bytes at a time",
+        "Eight rows of 768 4-bit elements, of which eight instructions read 48 bytes each",
         f"'{LONG}' --element e2m1 --arch sm_103 --k-bytes 48 --color instruction --view both",
     ),
     "chunk-step": (
-        "What the third of them reads: the end of a line, and the beginning of one in the next atom",
+        "The bytes that the third reads: the end of a line, and the start of a line in the next atom",
         f"'{LONG}' --element e2m1 --arch sm_103 --k-bytes 48 --access mma --at 0,192",
     ),
     "scale-block": (
-        "A block of scale factors: 128 rows of 4",
+        "The scale factors of 128 rows, 4 per row",
         f"'{scale_layout(UE8M0, 128, 4)}' --element ue8m0 --color row",
     ),
     "accumulator-64": ("D of 64 rows in tensor memory", "--accumulator 64x256"),
     "accumulator-128": ("D of 128 rows in tensor memory", "--accumulator 128x256"),
     "accumulator-pair": (
-        "D of two blocks of 128 rows each",
+        "D of a CTA pair, 128 rows in each CTA",
         "--accumulator 256x256 --ctas 2",
     ),
     "accumulator-pair-64": (
-        "D of two blocks of 64 rows each",
+        "D of a CTA pair, 64 rows in each CTA",
         "--accumulator 128x256 --ctas 2",
     ),
     "boxes": (
-        "A tile of 16x128 that two boxes fill",
+        "A tile of 16x128 that two TMA boxes fill",
         "--tile 16x128xbf16 --outline box --view both",
     ),
 }
@@ -127,7 +127,7 @@ FIGURES: dict[str, tuple[str, str]] = {
 def main(arguments: Sequence[str]) -> None:
     if not arguments:
         text = Path(__file__).with_name("layouts.md.in").read_text()
-        print(re.sub(r"\{\{(.*?)\}\}", lambda found: _filled(*found[1].split()), text), end="")
+        print(re.sub(r"\{\{(.*?)\}\}", lambda found: _expanded(*found[1].split()), text), end="")
         return
     folder = Path(arguments[0])
     folder.mkdir(exist_ok=True)
@@ -138,30 +138,30 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def draw(name: str, folder: Path) -> None:
-    """Writes a figure."""
+    """Write a figure."""
     command = [*shlex.split(FIGURES[name][1]), "-o", str(folder / f"{name}.svg")]
     assert smem_layout(["plot", *command]) == 0, name
 
 
-def _filled(kind: str, *words: str) -> str:
-    """What stands for `{{kind words}}`."""
-    return {"figure": _figure, "table": _table, "steps": _steps_of}[kind](*words)
+def _expanded(name: str, *words: str) -> str:
+    """Return the text for `{{name words}}`."""
+    return {"figure": _figure, "table": _table, "steps": _steps_of}[name](*words)
 
 
 def _figure(name: str) -> str:
-    shows, command = FIGURES[name]
-    shown = f"![{shows}](figures/{name}.svg)"
+    alternative, command = FIGURES[name]
+    shown = f"![{alternative}](figures/{name}.svg)"
     return f"{shown}\n\n```sh\nsmem-layout plot {command} -o {name}.svg\n```"
 
 
 def _table(name: str) -> str:
     heads, rows = {
-        "widths": (("swizzle", "passes for one column", "the tile's address"), _widths()),
+        "widths": (("swizzle", "wavefronts of a column", "the tile's address"), _widths()),
         "meanings": (("major", "swizzle", "layout", "LBO leads", "SBO leads"), _meanings()),
         "steps": (("major", "swizzle", "LBO", "SBO", "descriptor", "steps add"), _steps()),
         "modes": (("swizzle", "bits 62-63 for wgmma", "bits 61-63 for tcgen05"), _modes()),
         "scales": (
-            ("kind", "factors", "elements a factor", "K", "factors a row", "ids"),
+            ("kind", "factors", "elements per factor", "K", "factors per row", "ids"),
             _scales(),
         ),
         "types": (("type", "bits", "K-major", "MN-major", "kinds"), _types()),
@@ -173,9 +173,9 @@ def _table(name: str) -> str:
 def _widths() -> Iterator[tuple[Any, ...]]:
     for swizzle in reversed(WIDEST_FIRST):
         tile = parse_layout(f"{swizzle.cute} o (8,64):(64,1)", BF16)
-        over = Picture(tile, access=AccessKind.CORE).touched
-        assert over and over.access
-        yield swizzle, over.access.wavefronts, f"a multiple of {swizzle.pattern_bytes} bytes"
+        touched = Picture(tile, access=AccessKind.CORE).touched
+        assert touched and touched.access
+        yield swizzle, touched.access.wavefronts, f"a multiple of {swizzle.pattern_bytes} bytes"
 
 
 def _meanings() -> Iterator[tuple[Any, ...]]:
@@ -185,9 +185,9 @@ def _meanings() -> Iterator[tuple[Any, ...]]:
 
 
 def _modes() -> Iterator[tuple[Any, ...]]:
+    modes = Arch.SM_90.descriptor.modes
     for swizzle in Swizzle:
-        has = Arch.SM_90.descriptor.modes
-        yield swizzle, has.get(swizzle, "-"), Arch.SM_100.descriptor.modes[swizzle]
+        yield swizzle, modes.get(swizzle, "-"), Arch.SM_100.descriptor.modes[swizzle]
 
 
 def _scales() -> Iterator[tuple[Any, ...]]:
@@ -203,26 +203,26 @@ def _types() -> Iterator[tuple[Any, ...]]:
 
 
 def _steps_of(major: str, swizzle: str) -> str:
-    """The steps of a filled form in words."""
+    """Return a sentence about LBO and SBO in the figure of a canonical form."""
     element, arch = BF16, Arch.SM_90
     if (major, swizzle) == ("mn", str(Swizzle.B128_ATOM_32B)):
         text, element, arch = NINTH, TF32, Arch.SM_100
     else:
         text = next(t for (m, s), t in FILLED.items() if (m.value, str(s)) == (major, swizzle))
     steps = Picture(parse_layout(text, element), strides=True, arch=arch).steps
-    said = [f"{step.name} = {step.size} leads to element {step.to}" for step in steps]
-    return f"In the figure, {' and '.join(said)}."
+    clauses = [f"{step.name} = {step.size} leads to element {step.to}" for step in steps]
+    return f"In the figure, {' and '.join(clauses)}."
 
 
 def _steps() -> Iterator[tuple[Any, ...]]:
     for major, swizzle in FILLED:
         tile = tile_of_atoms(BF16, (64, 64), 1 if major is Major.K else 0, swizzle)
-        blocks = mma_tiles(tile, Role.A)
-        assert not isinstance(blocks, Mismatch), blocks
-        canonical = blocks.canonical
+        mma = mma_tiles(tile, Role.A)
+        assert not isinstance(mma, Mismatch), mma
+        canonical = mma.canonical
         lbo, sbo = ("-" if x is None else x for x in (canonical.lbo, canonical.sbo))
         descriptor = f"`{descriptor_of(canonical, 0x400).encode():#018x}`"
-        yield major, swizzle, lbo, sbo, descriptor, ", ".join(map(str, blocks.steps[0]))
+        yield major, swizzle, lbo, sbo, descriptor, ", ".join(map(str, mma.steps[0]))
 
 
 if __name__ == "__main__":

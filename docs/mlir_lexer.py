@@ -1,4 +1,4 @@
-"""MLIR for Pygments, which has no lexer for it: enough to tell ops, values, types and text apart."""
+"""A Pygments lexer of MLIR, which distinguishes ops, values, types and strings."""
 
 from typing import ClassVar
 

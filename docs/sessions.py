@@ -1,8 +1,8 @@
-"""Does what a page tells its reader to do, in an empty folder, and writes into it what the commands say.
+"""Run the commands of a page in an empty folder, and write their outputs into the page.
 
-A fence whose first line is a comment with nothing but a file's name is that file, a fence `diff` changes
-one, and a fence `console` has commands behind `$`, each with its output. A command that ends in the
-comment `# on a GPU` is run with `--gpu` only; without, what stands there is kept.
+If the first line of a fence is a comment with only a file's name, the fence is that file. A fence `diff`
+changes a file. A fence `console` has commands after `$`, each with its output. A command that ends with
+the comment `# on a GPU` is run only with `--gpu`; without it, the output on the page is kept.
 """
 
 import argparse
@@ -19,17 +19,17 @@ _COMMAND = re.compile(r"^\$ (?:.*\\\n)*.*$", re.MULTILINE)
 
 
 def main() -> None:
-    """Renews the pages that the arguments name, each in its place."""
+    """Renew the pages that the arguments name, in place."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("pages", nargs="+", type=Path)
-    parser.add_argument("--gpu", action="store_true", help="run what needs a GPU, too")
+    parser.add_argument("--gpu", action="store_true", help="also run commands that need a GPU")
     options = parser.parse_args()
     for page in options.pages:
         page.write_text(renewed(page.read_text(), options.gpu))
 
 
 def renewed(text: str, gpu: bool) -> str:
-    """A page's text with the outputs that its commands have.
+    """Return a page's text with the current outputs of its commands.
 
     Raises:
         ValueError: if a `diff` does not fit the file that it names.
@@ -37,7 +37,7 @@ def renewed(text: str, gpu: bool) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
 
-        def done(fence: re.Match[str]) -> str:
+        def renew(fence: re.Match[str]) -> str:
             language, body = fence.groups()
             named = _NAMED.match(body)
             if language == "console":
@@ -48,18 +48,18 @@ def renewed(text: str, gpu: bool) -> str:
                 (folder / named[1]).write_text(body)
             return fence[0]
 
-        return _FENCE.sub(done, text)
+        return _FENCE.sub(renew, text)
 
 
 def _run(body: str, folder: Path, gpu: bool) -> str:
-    """A session's text with each command's output behind it."""
+    """Return a session's text with each command's output after it."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     commands = list(_COMMAND.finditer(body))
     ends = [command.start() for command in commands[1:]] + [len(body)]
-    said = ""
+    session = ""
     for command, end in zip(commands, ends, strict=True):
         if command[0].endswith("# on a GPU") and not gpu:
-            said += body[command.start() : end]
+            session += body[command.start() : end]
             continue
         ran = subprocess.run(
             ["bash", "-c", command[0][2:]],
@@ -71,22 +71,22 @@ def _run(body: str, folder: Path, gpu: bool) -> str:
             text=True,
             check=False,
         )
-        said += f"{command[0]}\n{ran.stdout.rstrip()}".rstrip() + "\n"
-    return said
+        session += f"{command[0]}\n{ran.stdout.rstrip()}".rstrip() + "\n"
+    return session
 
 
 def _change(body: str, folder: Path) -> None:
-    """Applies a diff: `--- name`, then lines as in a unified diff; parts are separated by `@@`."""
+    """Apply a diff: `--- name`, then lines as in a unified diff; hunks are separated by `@@`."""
     head, _, rest = body.partition("\n")
     file = folder / head.removeprefix("--- ")
     text = file.read_text()
-    for part in re.split(r"^@@\n", rest, flags=re.MULTILINE):
-        lines = part.splitlines(keepends=True)
+    for hunk in re.split(r"^@@\n", rest, flags=re.MULTILINE):
+        lines = hunk.splitlines(keepends=True)
         before = "".join(line[1:] for line in lines if line[0] != "+")
         after = "".join(line[1:] for line in lines if line[0] != "-")
         if text.count(before) != 1:
             raise ValueError(
-                f"{text.count(before)} places of {file.name} are as the diff has it:\n{part}"
+                f"{text.count(before)} places of {file.name} match the diff; expected 1:\n{hunk}"
             )
         text = text.replace(before, after)
     file.write_text(text)

@@ -7,32 +7,34 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from secrets import randbelow
 
-from .frame.fuzzer import HOUSE
+from .frame.fuzzer import ROOT
 
 NAMES = ("modules", "programs", "metamorphic", "layout", "files", "cache", "llvm")
 
 
 def main() -> int:
     """Run the fuzzers; return 1 if one found a failure."""
-    made = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
-    time = made.add_mutually_exclusive_group()
-    time.add_argument("--seconds", type=float, default=3600.0, help="of all; default: 3600")
-    time.add_argument("--each", type=float, help="seconds of each, instead")
-    made.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="default: all cores")
-    made.add_argument("--seed", type=int, default=randbelow(1 << 32), help="default: a fresh one")
-    options = made.parse_args()
-    # Fuzzers that run at the same time, and the processes of each.
-    beside = min(options.jobs, len(NAMES))
-    seconds = options.each or options.seconds * beside / len(NAMES)
-    arguments = ["--seconds", seconds, "--seed", options.seed, "--jobs", options.jobs // beside]
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    time = parser.add_mutually_exclusive_group()
+    time.add_argument(
+        "--seconds", type=float, default=3600.0, help="seconds for all fuzzers; default: 3600"
+    )
+    time.add_argument("--each", type=float, help="seconds for each fuzzer")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="default: all cores")
+    parser.add_argument("--seed", type=int, default=randbelow(1 << 32), help="default: random")
+    options = parser.parse_args()
+    # The number of fuzzers that run at the same time.
+    parallel = min(options.jobs, len(NAMES))
+    seconds = options.each or options.seconds * parallel / len(NAMES)
+    arguments = ["--seconds", seconds, "--seed", options.seed, "--jobs", options.jobs // parallel]
 
     def run(name: str) -> int:
         command = [sys.executable, "-m", f"fuzz.{name}", *map(str, arguments)]
-        found = subprocess.run(command, cwd=HOUSE, capture_output=True, text=True, check=False)
+        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         print(found.stdout + found.stderr, end="", flush=True)
         return found.returncode
 
-    with ThreadPoolExecutor(beside) as pool:
+    with ThreadPoolExecutor(parallel) as pool:
         return 1 if any([*pool.map(run, NAMES)]) else 0
 
 

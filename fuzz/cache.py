@@ -60,20 +60,20 @@ def draw(random: Random) -> str:
 
 def _action(random: Random, nested: bool = False) -> list[Any]:
     number = random.randrange(len(_TEXTS))
-    kind = random.random()
-    if kind < 0.4:
+    chance = random.random()
+    if chance < 0.4:
         return ["compile", number]
-    if kind < 0.5:
+    if chance < 0.5:
         return ["kept", number]
-    if kind < 0.55:
+    if chance < 0.55:
         return ["tuned", random.choice(_TUNED)]
-    if kind < 0.85 or nested:
+    if chance < 0.85 or nested:
         how = random.choice(
             ("cut", "flip", "entry", "entry", "add", "other", "folder", "link", "out")
         )
         with_ = random.choice(_ENTRIES) if how == "entry" else random.randrange(4000)
         return ["damage", number, how, with_]
-    if kind < 0.93:
+    if chance < 0.93:
         return ["folder", random.choice(("out", "file", "link", "clutter"))]
     actions = [_action(random, True) for _ in range(random.randrange(2, 6))]
     return ["together", random.randrange(2, 5), actions]
@@ -95,13 +95,13 @@ def check(text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for line in text.splitlines():
-            _take(folder, json.loads(line))
+            _execute(folder, json.loads(line))
     drafts = [file.name for file in folder.glob("*.draft")] if folder.is_dir() else []
     if drafts:
         raise Wrong("leaves files", "cached_compile", ", ".join(drafts))
 
 
-def _take(folder: Path, action: list[Any]) -> None:
+def _execute(folder: Path, action: list[Any]) -> None:
     name, *rest = action
     if name == "compile":
         _check_compiled(rest[0])
@@ -124,7 +124,7 @@ def _check_compiled(number: int) -> None:
         expected.cubin,
         expected.report,
     ):
-        raise Wrong("another kernel", "cached_compile", repr(found)[:200])
+        raise Wrong("different kernel", "cached_compile", repr(found)[:200])
 
 
 def _check_tuned(text: str) -> None:
@@ -134,7 +134,7 @@ def _check_tuned(text: str) -> None:
     content = text.replace("TASK", json.dumps(_TASK.described()))
     path.write_bytes(content.encode("latin-1"))
     if tuning_cache.read_tuned(_TASK) is not None:
-        raise Wrong("a configuration that nobody found", "read_tuned", text)
+        raise Wrong("configuration from an invalid file", "read_tuned", text)
 
 
 def _damage(folder: Path, number: int, how: str, with_: Any) -> None:
@@ -196,28 +196,28 @@ def _together(folder: Path, processes: int, actions: list[list[Any]]) -> None:
         children.append(pid)
     codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
     if any(codes):
-        raise Wrong(*json.loads(Path("said").read_text()))
+        raise Wrong(*json.loads(Path("failure").read_text()))
 
 
 def _code(folder: Path, actions: list[list[Any]]) -> int:
     """Execute actions in two threads; return 1 if one failed."""
     failed: list[BaseException] = []
 
-    def take() -> None:
+    def execute() -> None:
         try:
             for action in actions:
-                _take(folder, action)
+                _execute(folder, action)
         except Exception as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=take) for _ in range(2)]
+    threads = [threading.Thread(target=execute) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     if failed:
         failure = failure_of(failed[0])
-        Path("said").write_text(json.dumps([failure.kind, failure.where, failure.message]))
+        Path("failure").write_text(json.dumps([failure.kind, failure.where, failure.message]))
     return 1 if failed else 0
 
 

@@ -36,13 +36,13 @@ class Ran(NamedTuple):
 
     Attributes:
         index: the kernel's number.
-        kind: which generator drew it.
+        generator: the generator of the kernel.
         size: the bytes of the result.
         failure: what is wrong; empty if nothing is.
     """
 
     index: int
-    kind: str
+    generator: str
     size: int
     failure: str
 
@@ -60,7 +60,7 @@ def drawn(seed: int, index: int) -> tuple[str, Kernel]:
 def run(seed: int, index: int) -> Ran:
     """Run a kernel on the GPU and on the emulator."""
     text, kernel = drawn(seed, index)
-    kind = next((x for x in ("pipeline", "blocks") if f"kind = '{x}'" in text), "product")
+    generator = next((x for x in ("pipeline", "blocks") if f"generator = '{x}'" in text), "gemm")
     try:
         compiled = mlir_smem.compile(kernel.text, reserved_bytes=kernel.reserved_bytes)
         # The emulator runs the module that the machine code was made from.
@@ -72,13 +72,13 @@ def run(seed: int, index: int) -> Ran:
             for where in (run_on_cpu, run_on_gpu)
         )
     except Exception as error:
-        return Ran(index, kind, 0, f"{type(error).__name__}: {error}")
+        return Ran(index, generator, 0, f"{type(error).__name__}: {error}")
     failure = ""
     if emulated.tobytes() != measured.tobytes():
         failure = f"{int((emulated != measured).sum())} elements differ from the emulator's"
     elif not (np.abs(measured.astype(np.float64) - kernel.exact) <= kernel.bound).all():
         failure = "the result is wrong"
-    return Ran(index, kind, emulated.nbytes, failure)
+    return Ran(index, generator, emulated.nbytes, failure)
 
 
 def run_all(seed: int, first: int) -> list[Ran]:
@@ -89,12 +89,12 @@ def run_all(seed: int, first: int) -> list[Ran]:
 def main() -> int:
     """Run kernels on all cores; return 1 if any failed."""
     parser = argparse.ArgumentParser(prog="fuzz.chip", description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=1000, help="how many kernels")
-    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
+    parser.add_argument("--count", type=int, default=1000, help="number of kernels")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", type=int, metavar="I", help="run kernel I alone, and show it")
+    parser.add_argument("--only", type=int, metavar="I", help="print kernel I and run only it")
     parser.add_argument("--jobs", type=int, default=max((os.cpu_count() or 2) - 1, 1))
-    parser.add_argument("--record", help="where to write the record")
+    parser.add_argument("--record", help="file of the record")
     given = parser.parse_args()
     if given.only is not None:
         print(*drawn(given.seed, given.only), sep="\n")
@@ -103,13 +103,13 @@ def main() -> int:
         found = _in_parallel(given)
     failures = [ran for ran in found if ran.failure]
     for ran in failures:
-        print(f"{ran.index} ({ran.kind}): {ran.failure}")
-    kinds = dict(sorted(Counter(ran.kind for ran in found).items()))
-    print(f"seed {given.seed}: {len(found)} kernels {kinds}, {len(failures)} wrong")
+        print(f"{ran.index} ({ran.generator}): {ran.failure}")
+    counts = dict(sorted(Counter(ran.generator for ran in found).items()))
+    print(f"seed {given.seed}: {len(found)} kernels {counts}, {len(failures)} wrong")
     if given.record:
         result = {
             "seed": given.seed,
-            "kernels": kinds,
+            "kernels": counts,
             "bytes_compared": sum(ran.size for ran in found),
             "wrong": {str(ran.index): ran.failure for ran in failures},
         }

@@ -81,14 +81,14 @@ def draw(random: Random) -> str:
 
 def _module(random: Random, type_: str) -> str:
     text = _MODULE.replace("TYPE", type_)
-    kind = random.random()
-    if kind < 0.2:
+    chance = random.random()
+    if chance < 0.2:
         text = mutated(random, text, 2)
-    elif kind < 0.3:
+    elif chance < 0.3:
         at = random.randrange(len(text))
         odd = ("\0", "\xff", "\xc3\x28", "\r", "\x1a", "\ufeff", "\x80" * 9)
         text = text[:at] + random.choice(odd) + text[at:]
-    elif kind < 0.35:
+    elif chance < 0.35:
         text = random.choice(("", "\n", "{", "//", text[: random.randrange(len(text))], text * 2))
     return text.encode("latin-1", "replace").decode("latin-1")
 
@@ -287,7 +287,7 @@ def _check_run(name: str, *arguments: str) -> None:
     for file in changed:
         mode, kept = after[file][0], before.get(file, (0o640,))[0]
         if mode != kept:
-            raise Wrong("another mode", name, f"{file}: {mode:o}; expected {kept:o}")
+            raise Wrong("different mode", name, f"{file}: {mode:o}; expected {kept:o}")
     for file in changed:
         # The manifest, unless the output has that name.
         if file.endswith(".json") and name == "smem-compile" and Path(file).name not in arguments:

@@ -25,7 +25,7 @@ from .frame import Fuzzer, Wrong, main
 _ELEMENTS = [*ELEMENTS, *NARROW, *SCALE_ELEMENTS]
 
 #: Text that no message may contain.
-_NOT_SAID = ("Traceback", "object at 0x", "<class '", "NotImplemented")
+_FORBIDDEN = ("Traceback", "object at 0x", "<class '", "NotImplemented")
 
 #: The parser is built once: building it takes longer than most answers.
 _parser = cache(command.arguments)
@@ -114,10 +114,10 @@ def _value(random: Random, action: argparse.Action) -> str:
 
 
 def _number(random: Random) -> str:
-    kind = random.random()
-    if kind < 0.9:
+    chance = random.random()
+    if chance < 0.9:
         return str(random.choice((0, 1, 2, 3, 4, 8, 16, 32, 48, 64, 96, 128, 256, 512, 1024)))
-    if kind < 0.95:
+    if chance < 0.95:
         return str(random.randrange(1 << random.randrange(1, 80)))
     return random.choice(_ABSURD)
 
@@ -131,10 +131,10 @@ _ABSURD = (
 
 
 def _extent(random: Random) -> str:
-    kind = random.random()
-    if kind < 0.6:
+    chance = random.random()
+    if chance < 0.6:
         return str(random.choice((1, 2, 3, 4, 7, 8, 16, 24, 32, 48, 64, 96, 128, 136, 192, 256)))
-    if kind < 0.985:
+    if chance < 0.985:
         return str(random.randrange(1, 100))
     return str(random.choice((0, 1000, 4096, 20000, 65536, 1 << 20, 1 << 31, 1 << 40, 1 << 63)))
 
@@ -270,9 +270,9 @@ def check(text: str) -> None:
         run(["--debug", *arguments])
         raise Wrong("internal error", "not with --debug", errors)
     where = words[0] if words and words[0] in command.COMMANDS else "smem-layout"
-    for word in _NOT_SAID:
+    for word in _FORBIDDEN:
         if word in errors:
-            raise Wrong(f"says '{word}'", where, errors)
+            raise Wrong(f"message with '{word}'", where, errors)
     if code == 0:
         if errors:
             raise Wrong("success with a message", where, errors)
@@ -295,8 +295,8 @@ def run(arguments: list[str]) -> tuple[int, str, str]:
             code = exit_.code if isinstance(exit_.code, int) else 1
         sys.stdout.flush()
         sys.stderr.flush()
-    said = [stream.buffer.getvalue().decode() for stream in (out, errors)]
-    return code, *said
+    output, messages = (stream.buffer.getvalue().decode() for stream in (out, errors))
+    return code, output, messages
 
 
 def _resolved(word: str) -> str:

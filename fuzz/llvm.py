@@ -40,12 +40,12 @@ def draw(random: Random) -> str:
     attributes = [ATTRIBUTES[0]] if random.random() < 0.8 else random.sample(ATTRIBUTES, 2)
     name = _filled(random, "$SYMBOL", 0) if random.random() < 0.15 else "kernel"
     argument = _filled(random, "$TYPE", 0) if random.random() < 0.25 else "memref<64xf32>"
-    said = _filled(random, ", ".join(attributes), 0)
+    attribute_list = _filled(random, ", ".join(attributes), 0)
     body = "\n    ".join(lines)
     newline = "\n  "
     text = f"""gpu.module @m {{
   {newline.join(around)}
-  gpu.func @{name}(%arg: {argument}, %p: !llvm.ptr) kernel attributes {{{said}}} {{
+  gpu.func @{name}(%arg: {argument}, %p: !llvm.ptr) kernel attributes {{{attribute_list}}} {{
     %c = arith.constant 0 : i32
     %true = arith.constant true
     {body}

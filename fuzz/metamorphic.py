@@ -27,7 +27,7 @@ from .frame import Fuzzer, Wrong, main
 from .generated.choices import Choose, Drawn, Read
 from .generated.gemms import SWIZZLES
 from .generated.kernels import Kernel, checked, folded
-from .programs import kernel_of, product_of
+from .programs import gemm_of, kernel_of
 
 #: A transformation of the module between two passes.
 Between = Callable[[ir.Module], ir.Module]
@@ -40,7 +40,7 @@ Check = Callable[[], None] | None
 _MOST_PASSES = 10
 
 
-# -- what is changed -------------------------------------------------------------------------------
+# -- transformations -------------------------------------------------------------------------------
 
 
 def _printed(choose: Choose) -> Check:
@@ -53,7 +53,7 @@ def _printed(choose: Choose) -> Check:
         direct = lowered(kernel)
         again = lowered(kernel, lambda module: _parsed_again(module, next(forms)))
         if direct.nvvm != again.nvvm:
-            raise Wrong("another module", "printed", _difference(direct.nvvm, again.nvvm))
+            raise Wrong("different module", "printed", _difference(direct.nvvm, again.nvvm))
 
     return kernel and partial(check, kernel)
 
@@ -87,7 +87,7 @@ def _run_upstream(module: ir.Module, names: Sequence[str]) -> ir.Module:
 
 def _laid_out(choose: Choose) -> Check:
     """The layouts of tiles do not change the result."""
-    program = product_of(choose)
+    program = gemm_of(choose)
     layouts = [choose(f"other layout of {name}", SWIZZLES) for name in "AB"]
     widest = choose("widest", (128, 64, 32, 0))
     other = program
@@ -106,7 +106,7 @@ def _laid_out(choose: Choose) -> Check:
 
 def _halved(choose: Choose) -> Check:
     """A GEMM equals the GEMMs of its halves along M, N or K."""
-    program = product_of(choose)
+    program = gemm_of(choose)
     none = {"margin": (0, 0), "split": None, "run_time": False}
     program = replace(program, a=replace(program.a, **none), b=replace(program.b, **none))
     along = choose("along", ("M", "N", "K"))
@@ -115,7 +115,7 @@ def _halved(choose: Choose) -> Check:
         "N": (
             program.n,
             8 if program.b.major == "k" else 64,
-            {"n": program.n // 2, "blocks": 2 * program.blocks},
+            {"n": program.n // 2, "ctas": 2 * program.ctas},
         ),
         "K": (program.k, 16, {"k": program.k // 2, "chunks": 2 * program.chunks}),
     }[along]
@@ -127,7 +127,7 @@ def _halved(choose: Choose) -> Check:
 
 def _elsewhere(choose: Choose) -> Check:
     """wgmma and tcgen05 accumulate in the same order."""
-    program = product_of(choose)
+    program = gemm_of(choose)
     arch = choose("other arch", ("sm_100a", "sm_103a"))
     if not program.fits_on(arch):
         return None
@@ -143,7 +143,7 @@ _CHANGES = {
 }
 
 
-# -- how kernels are compared ----------------------------------------------------------------------
+# -- comparison ----------------------------------------------------------------------
 
 
 def lowered(
@@ -161,8 +161,8 @@ def lowered(
                 module = between(module)
                 if not isinstance(each, CheckAsync):
                     each.run(module)
-                elif (said := checked(module, each)).evaluation == "wrong":
-                    raise Wrong("called wrong", each.name, said.messages[0])
+                elif (result := checked(module, each)).evaluation == "wrong":
+                    raise Wrong("reported as wrong", each.name, result.messages[0])
             except (OpError, Invalid, LayoutError, ir.MLIRError) as error:
                 raise Wrong("refused", each.name, str(error)) from None
         return folded(between(module), context, kernel.arch)
@@ -176,11 +176,11 @@ def _compare(how: str, kernel: Kernel, changed: Compiled, other: Kernel | None =
     ]
     if isinstance(results[0], str) or isinstance(results[1], str):
         if isinstance(results[0], np.ndarray):
-            raise Wrong("a rule is broken", how, results[1])
-        raise Wrong("a rule is broken", "as it was", str(results[0]))
+            raise Wrong("violation", how, results[1])
+        raise Wrong("violation", "unchanged", str(results[0]))
     if results[0].tobytes() != results[1].tobytes():
         different = int((results[0] != results[1]).sum())
-        raise Wrong("another result", how, f"{different} of {results[0].size} elements")
+        raise Wrong("different result", how, f"{different} of {results[0].size} elements")
 
 
 def result_of(compiled: Compiled, kernel: Kernel) -> np.ndarray | str:

@@ -35,7 +35,7 @@ _NOT_OURS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?!\()|.* = unrealized_conversion_ca
 _ARCHS = ("sm_90", "sm_90", "sm_100", "sm_103")
 
 #: Text that no message may contain, since it comes from Python.
-_NOT_SAID = ("object at 0x", "<class '", "Traceback", "internal error", "NotImplemented")
+_FORBIDDEN = ("object at 0x", "<class '", "Traceback", "internal error", "NotImplemented")
 
 
 # -- drawing ---------------------------------------------------------------------------------------
@@ -80,26 +80,26 @@ def _is_valid(text: str) -> bool:
 
 
 def _mutated(random: Random, text: str) -> str:
-    kind = random.random()
-    if kind > 0.4 and (module := parsed(text)):
-        if kind > 0.5:
+    chance = random.random()
+    if chance > 0.4 and (module := parsed(text)):
+        if chance > 0.5:
             mutate(random, module)
         text = module.operation.get_asm(print_generic_op_form=True)
-    return mutated(random, text) if kind <= 0.55 else text
+    return mutated(random, text) if chance <= 0.55 else text
 
 
 def _names(random: Random, pipeline: list[str]) -> list[str]:
     """Draw the passes that run: one, the pipeline, a prefix of it, or a mixture."""
-    kind = random.random()
-    if kind < 0.4:
+    chance = random.random()
+    if chance < 0.4:
         return [_single(random)]
-    if kind < 0.5:
+    if chance < 0.5:
         return [f"smem-to-nvvm{pipeline[0].removeprefix('smem-assign-layouts')}"]
-    if kind < 0.6:
+    if chance < 0.6:
         return pipeline
-    if kind < 0.75:
+    if chance < 0.75:
         return pipeline[: random.randrange(2, len(pipeline))]
-    if kind < 0.9:
+    if chance < 0.9:
         mixed = list(pipeline)
         for _ in range(random.randrange(1, 4)):
             mixed.insert(random.randrange(len(mixed) + 1), random.choice(_UPSTREAM))
@@ -160,15 +160,15 @@ def _check(text: str, names: list[str], collector: Collector) -> None:
             _check_messages(collector, name.partition("{")[0])
             return
         if collector.failed:
-            raise Wrong("an error, and yet success", name, collector.found[0].message)
+            raise Wrong("success with an error", name, collector.found[0].message)
         try:
             valid = module.operation.verify()
         except ir.MLIRError as error:
             valid = False
             collector.add("error", "", str(error))
         if not valid:
-            said = "; ".join(found.message for found in collector.found)
-            raise Wrong("invalid IR", name.partition("{")[0], said)
+            messages = "; ".join(found.message for found in collector.found)
+            raise Wrong("invalid IR", name.partition("{")[0], messages)
     printed = str(module)
     # Unknown ops are kept.
     if names and names[-1].startswith("smem-to-nvvm") and UNREGISTERED not in text:
@@ -182,7 +182,7 @@ def _check_printed(printed: str, text: str) -> None:
     if (again := _printed(known + printed)) != printed and _printed(known + str(parse(text))):
         pairs = zip(printed.splitlines(), (again or "").splitlines(), strict=False)
         different = next((pair for pair in pairs if pair[0] != pair[1]), ("not parsed",))
-        raise Wrong("printed otherwise", "print", "\n".join(different))
+        raise Wrong("printed differently", "print", "\n".join(different))
 
 
 def _printed(text: str) -> str | None:
@@ -223,13 +223,13 @@ def _check_messages(collector: Collector, by: str) -> None:
     """Check the messages of a refusal."""
     errors = [found for found in collector.found if found.severity == "error"]
     if not errors:
-        raise Wrong("refused without a word", by)
+        raise Wrong("refused without a message", by)
     for error in errors:
-        for word in _NOT_SAID:
+        for word in _FORBIDDEN:
             if word in error.message:
-                raise Wrong(f"says '{word}'", by, error.message)
+                raise Wrong(f"message with '{word}'", by, error.message)
         if by != "parse" and not error.line:
-            raise Wrong("says no place", by, error.message)
+            raise Wrong("message without a location", by, error.message)
 
 
 FUZZER = Fuzzer("modules", draw, check, lifetime=3000)

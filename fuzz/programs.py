@@ -43,16 +43,16 @@ _EXPECTED = re.compile(r"^// (\w+) = (.+)$", re.MULTILINE)
 
 def kernel_of(choose: Choose) -> Kernel | None:
     """Draw a kernel; None if it does not fit."""
-    kind = choose("kind", ("gemm", "pipeline", "pipeline", "pipeline", "blocks"))
-    if kind == "product":
-        program = product_of(choose)
+    generator = choose("generator", ("gemm", "pipeline", "pipeline", "pipeline", "blocks"))
+    if generator == "gemm":
+        program = gemm_of(choose)
         arch = choose("arch", ("sm_90a", "sm_90a", "sm_100a", "sm_103a"))
         return program.kernel(arch) if program.fits_on(arch) else None
-    other = (Pipeline if kind == "pipeline" else BlockCase).draw(choose)
+    other = (Pipeline if generator == "pipeline" else BlockCase).draw(choose)
     return other.kernel() if other.fits else None
 
 
-def product_of(choose: Choose) -> Program:
+def gemm_of(choose: Choose) -> Program:
     """Draw a GEMM with a loop along K; it may not fit."""
     # `Program.seeded` has A in shared memory, as the GPU has run it.
     program = Program.draw(choose)
@@ -104,13 +104,13 @@ def check(text: str) -> None:
         return
     seen = emulated(found.compiled, kernel)
     if edit != "none":
-        if found.said.evaluation == "wrong" and not seen:
+        if found.check.evaluation == "wrong" and not seen:
             seen = _outcome_with_one_iteration(text)
         _check_edited(kernel, f"{edit} {op.partition(' ')[0]}", found, seen)
     elif seen:
-        raise Wrong(f"emulator: {seen.partition(':')[0]}", "whole", seen)
-    elif found.said.evaluation == "wrong":
-        raise Wrong("called wrong", "whole", found.said.messages[0])
+        raise Wrong(f"emulator: {seen.partition(':')[0]}", "unchanged", seen)
+    elif found.check.evaluation == "wrong":
+        raise Wrong("reported as wrong", "unchanged", found.check.messages[0])
 
 
 def _outcome_with_one_iteration(text: str) -> str:
@@ -128,20 +128,20 @@ def _outcome_with_one_iteration(text: str) -> str:
 
 
 def _check_edited(kernel: Kernel, edit: str, found: Evaluated, seen: str) -> None:
-    evaluation, messages = found.said.evaluation, "; ".join(found.said.messages)
-    said = f"{evaluation}: {messages}; the emulator: {seen or 'right'}"
+    evaluation, messages = found.check.evaluation, "; ".join(found.check.messages)
+    summary = f"{evaluation}: {messages}; the emulator: {seen or 'right'}"
     if seen.startswith("refused"):
-        raise Wrong("not emulated", edit, said)
+        raise Wrong("not emulated", edit, summary)
     computes = edit.startswith("without")
     if evaluation == "proven" and seen and (computes or seen != "wrong result"):
-        raise Wrong("proven", f"{edit}: {seen}", said)
+        raise Wrong("proven", f"{edit}: {seen}", summary)
     if seen == "wrong result" and computes:
-        raise Wrong("no rule is broken, but the result is wrong", edit, said)
+        raise Wrong("wrong result without a violation", edit, summary)
     # For tcgen05 the lowering adds barriers itself. An op that is duplicated or moved can be right in
     # one order of the threads and wrong in another; the emulator runs one.
     added = "gpu.barrier" in edit and kernel.arch != "sm_90a"
     if evaluation == "wrong" and not seen and computes and kernel.tells and not added:
-        raise Wrong("called wrong", edit, said)
+        raise Wrong("reported as wrong", edit, summary)
 
 
 def _check_given(text: str) -> None:
@@ -155,9 +155,11 @@ def _check_given(text: str) -> None:
     (entry,) = found.compiled.manifest["kernels"]
     random = np.random.default_rng(0)
     inputs = {}
-    for said in entry["arguments"]:
-        drawn = random.integers(-2, 3, said["shape"]).astype(DTYPES[said["element"]])
-        inputs[said["name"]] = np.asarray(drawn, order="F" if said["strides"][0] == 1 else "C")
+    for argument in entry["arguments"]:
+        drawn = random.integers(-2, 3, argument["shape"]).astype(DTYPES[argument["element"]])
+        inputs[argument["name"]] = np.asarray(
+            drawn, order="F" if argument["strides"][0] == 1 else "C"
+        )
     match = _EXPECTED.search(text)
     output = match[1] if match else [*inputs][-1]
     wide = {name: array.astype(np.float64) for name, array in inputs.items()}
@@ -169,7 +171,7 @@ def _check_given(text: str) -> None:
         seen = emulated(found.compiled, kernel)
     except LaunchError as error:
         raise Wrong("cannot be launched", "given", str(error)) from None
-    if found.said.evaluation == "proven" and seen:
+    if found.check.evaluation == "proven" and seen:
         raise Wrong("proven", f"given: {seen}")
 
 

@@ -1,7 +1,7 @@
-"""The lit suite: `lit -sv lit_tests`, from the environment that the package is installed in.
+"""The lit suite: `lit -sv lit_tests`, in the environment in which the package is installed.
 
-Checks are done by $FILECHECK, else LLVM's FileCheck, else the `filecheck` of the Python registry. The
-tests keep to what all of them understand: no numeric expressions, no `--implicit-check-not`.
+The tests run $FILECHECK, else LLVM's FileCheck, else the `filecheck` of PyPI. They use only features that
+all of these have: no numeric expressions, no `--implicit-check-not`.
 """
 
 import atexit
@@ -27,7 +27,7 @@ config.test_source_root = str(here)
 config.test_exec_root = str(here / "Output")
 config.excludes = ["Output"]
 
-# The commands of this environment come first, whether it is activated or not.
+# The commands of this environment come first, even if it is not activated.
 environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
 for name in ("MLIR_SMEM_BINDINGS", "MLIR_SMEM_LIBDEVICE", "MLIR_SMEM_PTXAS", "PYTHONPATH"):
     if name in os.environ:
@@ -35,18 +35,18 @@ for name in ("MLIR_SMEM_BINDINGS", "MLIR_SMEM_LIBDEVICE", "MLIR_SMEM_PTXAS", "PY
 
 
 def file_check() -> str:
-    """The program that compares output with the CHECK lines."""
+    """Return the program that compares output with the CHECK lines."""
     if "FILECHECK" in os.environ:
         return os.environ["FILECHECK"]
     for program in ("FileCheck", "filecheck"):
         found = shutil.which(program, path=environment["PATH"])
         if found:
             return found
-    lit_config.fatal("no FileCheck found: install `filecheck`, or name one in $FILECHECK")
+    lit_config.fatal("no FileCheck found: install `filecheck`, or set $FILECHECK")
 
 
 def has_ptxas() -> bool:
-    """Whether PTX can be assembled here."""
+    """Return whether ptxas is available."""
     probe = "from mlir_smem.codegen.ptxas import find_ptxas; find_ptxas()"
     return (
         subprocess.run([sys.executable, "-c", probe], check=False, capture_output=True).returncode
@@ -55,21 +55,21 @@ def has_ptxas() -> bool:
 
 
 def preloaded() -> str:
-    """What starts a command as preloaded.py does; the process that has loaded it ends with lit."""
+    """Start the process of preloaded.py, which ends with lit; return the command line that uses it."""
     script, folder = here / "preloaded.py", tempfile.mkdtemp(prefix="smem-lit-")
     atexit.register(shutil.rmtree, folder)
     path = os.path.join(folder, "socket")
-    loaded = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, script, path],
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for lit
+        start_new_session=True,  # only lit receives Ctrl-C
     )
-    atexit.register(loaded.terminate)
-    if loaded.stdout.readline() != b"listening\n":
-        lit_config.fatal("the commands cannot be loaded")
-    # -S: looking for packages, of which the script needs none, would take as long as all else.
+    atexit.register(process.terminate)
+    if process.stdout.readline() != b"listening\n":
+        lit_config.fatal("preloaded.py does not start")
+    # -S: the script needs no packages; searching for them would take as long as the rest.
     return f"{sys.executable} -I -S {script} {path}"
 
 
@@ -81,7 +81,7 @@ config.substitutions += [
     ("%{examples}", str(here.parent / "examples")),
     ("%{empty}", os.devnull),
     ("%{python}", sys.executable),
-    # `%{refused} COMMAND`: the command refuses its input as a compiler should; see the script.
+    # `%{refused} COMMAND`: the command must refuse its input properly; see the script.
     ("%{refused}", f"{sys.executable} {here / 'refused.py'}"),
     (r"\bFileCheck\b", file_check()),
     *((rf"\b{command}\b", f"{start} {command}") for command in _COMMANDS),

@@ -1,8 +1,8 @@
-"""Runs commands in forks of a process that has loaded them: they start in 20 ms instead of 500.
+"""Run commands in forks of a process that has imported them: they start in 20 ms instead of 500 ms.
 
-`preloaded.py SOCKET` is that process; it ends with its standard input. `preloaded.py SOCKET COMMAND
-ARGUMENT...` runs a command there, with the streams, folder, environment and exit code of a process of
-its own; where nobody listens, it is one.
+`preloaded.py SOCKET` is that process; it ends when its standard input ends. `preloaded.py SOCKET COMMAND
+ARGUMENT...` runs a command in a fork, with its own streams, folder and environment, and returns its exit
+code. If no process listens at the socket, it executes the command itself.
 """
 
 import json
@@ -12,7 +12,7 @@ import sys
 
 
 def serve(path: str) -> None:
-    """Listens at a path, and forks for each command, until standard input ends."""
+    """Listen at a path and fork for each command until standard input ends."""
     import select
     import signal
 
@@ -22,7 +22,7 @@ def serve(path: str) -> None:
     listener.bind(path)
     listener.listen(64)
     print("listening", flush=True)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for the forks
     while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
         connection, _ = listener.accept()
         if os.fork() == 0:
@@ -33,7 +33,7 @@ def serve(path: str) -> None:
 
 
 def _run(connection: socket.socket, entry) -> int:
-    """Runs the command that is asked for; its exit code."""
+    """Run the requested command; return its exit code."""
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
     arguments, folder, environment = json.load(connection.makefile())
     for number, stream in enumerate(streams):
@@ -54,8 +54,8 @@ def _run(connection: socket.socket, entry) -> int:
         sys.stdout.flush()
 
 
-def ask(path: str, arguments: list[str]) -> int:
-    """Has a command run by the process at a path; its exit code."""
+def send(path: str, arguments: list[str]) -> int:
+    """Send a command to the process at a path; return its exit code."""
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             connection.connect(path)
@@ -65,7 +65,7 @@ def ask(path: str, arguments: list[str]) -> int:
         connection.sendall(json.dumps([arguments, os.getcwd(), dict(os.environ)]).encode())
         connection.shutdown(socket.SHUT_WR)
         answer = connection.recv(1)
-        # A fork that died has not answered; a process that aborts has this code.
+        # A fork that dies sends no code; 134 is the exit code of a process that aborts.
         return answer[0] if answer else 134
 
 
@@ -73,4 +73,4 @@ if __name__ == "__main__":
     if len(sys.argv) == 2:
         serve(sys.argv[1])
     else:
-        sys.exit(ask(sys.argv[1], sys.argv[2:]))
+        sys.exit(send(sys.argv[1], sys.argv[2:]))

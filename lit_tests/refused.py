@@ -1,7 +1,7 @@
-"""`%{refused} COMMAND`: runs a command that must refuse its input as a compiler should.
+"""`%{refused} COMMAND`: run a command that must refuse its input properly.
 
-It must exit with code 1, write nothing to standard output, and say what is wrong in one error on
-standard error, without a traceback. What it said goes to standard output, for FileCheck.
+The command must exit with code 1, write nothing to standard output, and write one error to standard
+error, without a traceback. Its standard error is copied to standard output, for FileCheck.
 """
 
 import subprocess
@@ -16,8 +16,8 @@ if run.returncode != 1:
 if run.stdout:
     faults.append(f"wrote to standard output:\n{run.stdout}")
 if "Traceback" in run.stderr or "internal error" in run.stderr:
-    faults.append(f"failed by accident:\n{run.stderr}")
+    faults.append(f"failed with an exception:\n{run.stderr}")
 elif run.stderr.count("error: ") != 1:
-    faults.append(f"said {run.stderr.count('error: ')} errors, expected 1:\n{run.stderr}")
+    faults.append(f"printed {run.stderr.count('error: ')} errors, expected 1:\n{run.stderr}")
 if faults:
     sys.exit("refused.py: " + "; ".join(faults))

@@ -1,4 +1,4 @@
-"""What adding costs, as `docs/adding.md` lists it, is what the tree says."""
+"""The files that `docs/adding.md` lists for each addition are those that name it."""
 
 import re
 from pathlib import Path
@@ -10,12 +10,12 @@ PAGE = (ROOT / "docs" / "adding.md").read_text()
 CODE = ("dialect", "ir", "passes", "codegen", "emulator", "runtime", "kernels", "tools")
 LISTS = re.findall(r"<!-- files of (\w+) -->\n((?:- `[^\n]*\n)+)", PAGE)
 
-#: The files that each may cost (the design); columns are loaded from tensor memory besides.
+#: The most files for each addition, by design; columns are also loaded from tensor memory.
 MOST = {"ConvertOp": 3, "TmaStoreOp": 4, "ColumnsOp": 3 + 2, "PlaceAccumulators": 3}
 
 
 @pytest.mark.parametrize("name, listed", LISTS, ids=[name for name, _ in LISTS])
-def test_the_files_that_name_it_are_listed(name, listed):
+def test_files_that_name_an_addition_are_listed(name, listed):
     files = re.findall(r"- `([^`]+)`", listed)
     found = {
         str(path.relative_to(ROOT))
@@ -27,11 +27,11 @@ def test_the_files_that_name_it_are_listed(name, listed):
     assert len(files) <= MOST[name]
 
 
-def test_all_are_on_the_page():
+def test_every_addition_is_on_the_page():
     assert {name for name, _ in LISTS} == set(MOST)
 
 
-def test_what_the_page_names_is_there():
-    names = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", PAGE)
-    assert len(names) > 20
-    assert [name for name in names if not (ROOT / name).exists()] == []
+def test_paths_on_the_page_exist():
+    paths = re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", PAGE)
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -1,4 +1,4 @@
-"""The lit suite as one test; `lit -v lit_tests/...` shows more."""
+"""The lit suite as one test; `lit -v lit_tests/...` shows details."""
 
 import subprocess
 import sys

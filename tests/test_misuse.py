@@ -1,4 +1,4 @@
-"""`register`, `add_passes`, `add_pipeline` and `compile` called wrongly: what one sentence says of it."""
+"""Messages for wrong arguments of `register`, `add_passes`, `add_pipeline` and `compile`."""
 
 from importlib import import_module
 from pathlib import PurePosixPath
@@ -14,23 +14,23 @@ from mlir_smem.passes import OptionError, add_pass
 
 @pytest.fixture(autouse=True)
 def context():
-    with new_context() as made:
-        yield made
+    with new_context() as context:
+        yield context
 
 
 def foreign(name, module="ir"):
-    """An object of a class of JAX's bindings."""
+    """Return an object of a class of JAX's bindings."""
     return type(name, (), {"__module__": f"jaxlib.mlir._mlir_libs._mlir.{module}"})()
 
 
-def said_of(call, error=TypeError):
+def message_of(call, error=TypeError):
     with pytest.raises(error) as raised:
         call()
     assert type(raised.value) is error
     return str(raised.value)
 
 
-#: What nothing takes, and how it is called.
+#: Values that no function accepts, and their text in messages.
 WRONG = [
     (None, "None"),
     (3, "3"),
@@ -45,57 +45,58 @@ wrong = pytest.mark.parametrize("given, called", WRONG, ids=[called for _, calle
 
 @wrong
 def test_register_takes_contexts(given, called):
-    said = said_of(lambda: mlir_smem.register(given))
-    assert said == f"mlir_smem.register: context is {called}; expected an MLIR context"
+    message = message_of(lambda: mlir_smem.register(given))
+    assert message == f"mlir_smem.register: context is {called}; expected an MLIR context"
 
 
 @wrong
-def test_managers_are_those_of_the_bindings(given, called):
+def test_pass_managers_are_those_of_the_bindings(given, called):
     for function, rest in (("add_passes", "smem-to-nvvm"), ("add_pipeline", "canonicalize")):
-        said = said_of(lambda f=function, r=rest: getattr(mlir_smem, f)(given, r))
-        assert said == f"mlir_smem.{function}: pm is {called}; expected a PassManager"
+        message = message_of(lambda f=function, r=rest: getattr(mlir_smem, f)(given, r))
+        assert message == f"mlir_smem.{function}: pm is {called}; expected a PassManager"
 
 
 @wrong
 def test_names_and_pipelines_are_text(given, called):
     pm = passmanager.PassManager("builtin.module")
-    said = said_of(lambda: mlir_smem.add_passes(pm, given))
-    assert said == f"mlir_smem.add_passes: name is {called}; expected text"
-    said = said_of(lambda: mlir_smem.add_pipeline(pm, given))
-    assert said == f"mlir_smem.add_pipeline: text is {called}; expected text"
+    message = message_of(lambda: mlir_smem.add_passes(pm, given))
+    assert message == f"mlir_smem.add_passes: name is {called}; expected text"
+    message = message_of(lambda: mlir_smem.add_pipeline(pm, given))
+    assert message == f"mlir_smem.add_pipeline: text is {called}; expected text"
 
 
 @wrong
 def test_passes_are_ours(given, called):
     pm = passmanager.PassManager("builtin.module")
-    said = said_of(lambda: add_pass(pm, given))
+    message = message_of(lambda: add_pass(pm, given))
     assert (
-        said == f"mlir_smem.passes.add_pass: pass_ is {called}; expected an mlir_smem.passes.Pass"
+        message
+        == f"mlir_smem.passes.add_pass: pass_ is {called}; expected an mlir_smem.passes.Pass"
     )
 
 
 @wrong
 def test_compile_takes_modules_and_text(given, called):
-    said = said_of(lambda: mlir_smem.compile(given))
-    assert said == f"mlir_smem.compile: module is {called}; expected an ir.Module or MLIR text"
-    said = said_of(lambda: mlir_smem.compile(module(), arch=given))
-    assert said == f"mlir_smem.compile: arch is {called}; expected text"
-    said = said_of(lambda: mlir_smem.compile(module(), emit=given))
-    assert said == f"mlir_smem.compile: emit is {called}; expected text"
+    message = message_of(lambda: mlir_smem.compile(given))
+    assert message == f"mlir_smem.compile: module is {called}; expected an ir.Module or MLIR text"
+    message = message_of(lambda: mlir_smem.compile(module(), arch=given))
+    assert message == f"mlir_smem.compile: arch is {called}; expected text"
+    message = message_of(lambda: mlir_smem.compile(module(), emit=given))
+    assert message == f"mlir_smem.compile: emit is {called}; expected text"
 
 
-def test_what_other_bindings_made_is_said():
-    said = said_of(lambda: mlir_smem.register(foreign("Context")))
-    assert said.startswith(f"mlir_smem.register: context is a Context {OTHER}; expected ")
-    said = said_of(lambda: mlir_smem.compile(foreign("Module")))
-    assert said.startswith(f"mlir_smem.compile: module is a Module {OTHER}; expected ")
+def test_objects_of_other_bindings_are_named():
+    message = message_of(lambda: mlir_smem.register(foreign("Context")))
+    assert message.startswith(f"mlir_smem.register: context is a Context {OTHER}; expected ")
+    message = message_of(lambda: mlir_smem.compile(foreign("Module")))
+    assert message.startswith(f"mlir_smem.compile: module is a Module {OTHER}; expected ")
     pm = foreign("PassManager", "passmanager")
-    said = said_of(lambda: mlir_smem.add_passes(pm, "smem-to-nvvm"))
-    assert said.startswith(f"mlir_smem.add_passes: pm is a PassManager {OTHER}; expected ")
+    message = message_of(lambda: mlir_smem.add_passes(pm, "smem-to-nvvm"))
+    assert message.startswith(f"mlir_smem.add_passes: pm is a PassManager {OTHER}; expected ")
 
 
 def test_contexts_made_in_cpp_are_contexts():
-    # They are of the class that the bindings define, of which `ir.Context` is derived.
+    # Their class is the one that the bindings define, the base class of `ir.Context`.
     context = ir.Context.__mro__[-2]()
     context.append_dialect_registry(import_module(f"{PACKAGE}._mlir_libs").get_dialect_registry())
     context.load_all_available_dialects()
@@ -103,40 +104,40 @@ def test_contexts_made_in_cpp_are_contexts():
 
 
 @pytest.mark.parametrize("anchor", ["func.func", "gpu.func"])
-def test_managers_of_other_ops_are_refused(anchor):
+def test_pass_managers_of_other_ops_are_refused(anchor):
     pm = passmanager.PassManager(anchor)
     for function, rest in (("add_passes", "smem-to-nvvm"), ("add_pipeline", "canonicalize")):
-        said = said_of(lambda f=function, r=rest: getattr(mlir_smem, f)(pm, r), OptionError)
-        assert said == (
+        message = message_of(lambda f=function, r=rest: getattr(mlir_smem, f)(pm, r), OptionError)
+        assert message == (
             f"mlir_smem.{function}: pm runs on {anchor}; expected a PassManager of builtin.module"
         )
     assert str(pm) == f"{anchor}()"
 
 
-def test_a_manager_of_any_op_runs_on_modules():
+def test_a_pass_manager_of_any_op_runs_on_modules():
     parsed = ir.Module.parse(module())
     pm = mlir_smem.add_passes(passmanager.PassManager(), "smem-to-nvvm")
     pm.run(parsed.operation)
     assert "nvvm.wgmma" in str(parsed)
 
 
-def test_a_manager_of_any_op_fails_on_others():
+def test_a_pass_manager_of_any_op_fails_on_other_ops():
     pm = mlir_smem.add_passes(passmanager.PassManager(), "smem-allocate")
     function = ir.Module.parse("func.func private @f()").body.operations[0]
     with pytest.raises(ir.MLIRError) as raised:
         pm.run(function.operation)
-    said = "'func.func' op is not what smem-allocate runs on; expected builtin.module"
-    assert said in str(raised.value)
+    message = "'func.func' op is not what smem-allocate runs on; expected builtin.module"
+    assert message in str(raised.value)
 
 
-def test_options_are_of_their_types():
-    said = said_of(lambda: mlir_smem.compile(module(), explain=3), OptionError)
-    assert said == "smem-to-nvvm: option explain takes true or false, not 3"
+def test_values_of_options_are_checked():
+    message = message_of(lambda: mlir_smem.compile(module(), explain=3), OptionError)
+    assert message == "smem-to-nvvm: option explain takes true or false, not 3"
     pm = passmanager.PassManager("builtin.module")
-    said = said_of(lambda: mlir_smem.add_passes(pm, "smem-to-nvvm", arch=90), OptionError)
-    assert said == "smem-to-nvvm: option arch takes sm_90, sm_100, sm_103, not 90"
+    message = message_of(lambda: mlir_smem.add_passes(pm, "smem-to-nvvm", arch=90), OptionError)
+    assert message == "smem-to-nvvm: option arch takes sm_90, sm_100, sm_103, not 90"
 
 
-def test_a_module_of_ops_can_be_compiled():
+def test_the_op_of_a_module_can_be_compiled():
     parsed = ir.Module.parse(module())
     assert mlir_smem.compile(parsed.operation, emit="ptx").ptx

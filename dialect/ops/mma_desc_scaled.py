@@ -155,7 +155,7 @@ def _check_steps(op: Op, scaling: Scaling) -> None:
     long = k_bytes_of(op, scaling, m) == LONG_K_BYTES
     for name in ("a_second_chunks", "b_second_chunks"):
         seconds = op.attributes.get(name, None)
-        count = len(op.attributes[name.replace("seconds", "steps")]) if long else 0
+        count = len(op.attributes[name.replace("second_chunks", "steps")]) if long else 0
         given = len(seconds) if isinstance(seconds, ir.DenseI64ArrayAttr) else 0
         if given != count or (seconds is not None and not long):
             raise Invalid(

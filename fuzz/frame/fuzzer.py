@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 
 #: Characters of a message that identify a failure.
 _MESSAGE = 400
@@ -112,9 +112,9 @@ def where_of(places: Iterable[tuple[str, str]]) -> str:
         path = Path(file)
         named = f"{path.name}: {function}"
         inner = inner or named
-        if not path.is_relative_to(HOUSE) or ".venv" in path.parts:
+        if not path.is_relative_to(ROOT) or ".venv" in path.parts:
             continue
-        relative = path.relative_to(HOUSE)
+        relative = path.relative_to(ROOT)
         named = f"{relative}: {function}"
         if relative.parts[0] not in ("fuzz", "tests"):
             return named

@@ -12,7 +12,7 @@ from typing import NoReturn
 from benchmarks.record import record
 
 from .alone import outcome
-from .fuzzer import HOUSE, Fuzzer
+from .fuzzer import ROOT, Fuzzer
 from .shrink import minimised
 from .worker import Found, Worker
 
@@ -23,9 +23,9 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
     if options.only is not None:
         text = fuzzer.drawn(options.seed, options.only)
         sys.stdout.write(text)
-        raise SystemExit(_tell(fuzzer, f"input {options.only} of seed {options.seed}", text))
+        raise SystemExit(_report(fuzzer, f"input {options.only} of seed {options.seed}", text))
     if options.replay:
-        codes = [_tell(fuzzer, str(file), file.read_text()) for file in options.replay]
+        codes = [_report(fuzzer, str(file), file.read_text()) for file in options.replay]
         raise SystemExit(max(codes))
     began = time.monotonic()
     print(f"fuzz.{fuzzer.name}: seed {options.seed}", flush=True)
@@ -52,24 +52,31 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
 
 
 def _arguments(fuzzer: Fuzzer) -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog=f"python -m fuzz.{fuzzer.name}")
-    made.add_argument("--seconds", type=float, default=60.0, help="stop then; default: 60")
-    made.add_argument("--count", type=int, help="stop after so many inputs")
-    made.add_argument("--seed", type=int, default=randbelow(1 << 32), help="default: a fresh one")
-    made.add_argument("--jobs", type=int, default=1, help="processes side by side; default: 1")
-    made.add_argument("--record", metavar="FILE", help="write what was done to FILE")
-    made.add_argument("--only", type=int, metavar="I", help="print input I, and check it alone")
-    made.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="check these inputs")
-    made.add_argument(
-        "--minimise", type=float, default=20.0, help="seconds for each failure; default: 20"
+    parser = argparse.ArgumentParser(prog=f"python -m fuzz.{fuzzer.name}")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="stop after this time; default: 60"
     )
-    made.add_argument(
+    parser.add_argument("--count", type=int, help="stop after this number of inputs")
+    parser.add_argument("--seed", type=int, default=randbelow(1 << 32), help="default: random")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="number of parallel processes; default: 1"
+    )
+    parser.add_argument("--record", metavar="FILE", help="write a record of the run to FILE")
+    parser.add_argument("--only", type=int, metavar="I", help="print input I and check only it")
+    parser.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="check these inputs")
+    parser.add_argument(
+        "--minimise",
+        type=float,
+        default=20.0,
+        help="seconds to reduce the input of each failure; default: 20",
+    )
+    parser.add_argument(
         "--out",
         type=Path,
-        default=HOUSE / "build" / "fuzz" / fuzzer.name,
-        help="where inputs that fail are kept; default: build/fuzz/NAME",
+        default=ROOT / "build" / "fuzz" / fuzzer.name,
+        help="folder of inputs that fail; default: build/fuzz/NAME",
     )
-    return made
+    return parser
 
 
 class Run:
@@ -134,10 +141,10 @@ class Run:
             self.first[key] = found
 
 
-def _tell(fuzzer: Fuzzer, name: str, text: str) -> int:
+def _report(fuzzer: Fuzzer, name: str, text: str) -> int:
     """Check an input and print its failure; return the exit code."""
     failure = outcome(fuzzer, text)
-    print(f"{name}: {failure or 'as it should be'}", file=sys.stderr)
+    print(f"{name}: {failure or 'no failure'}", file=sys.stderr)
     return 1 if failure else 0
 
 
@@ -150,5 +157,5 @@ def _save(fuzzer: Fuzzer, options: argparse.Namespace, found: Found, times: int)
         file.write_text(text, errors="surrogateescape")
     only = f"python -m fuzz.{fuzzer.name} --seed {options.seed} --only {found.number}"
     print(f"\n{found.failure}\n    {times} times; {only}")
-    said = f"python -m fuzz.{fuzzer.name} --replay {file}"
-    print(f"    {said}" + ("" if alone else "    # not when it is checked alone"), flush=True)
+    replay = f"python -m fuzz.{fuzzer.name} --replay {file}"
+    print(f"    {replay}" + ("" if alone else "    # does not fail alone"), flush=True)

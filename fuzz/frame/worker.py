@@ -31,10 +31,10 @@ _PATIENCE = 6
 _RESIDENT = 1 << 20
 
 #: The bytes that are read of a process's output.
-_MOST_SAID = 1 << 20
+_MAX_OUTPUT = 1 << 20
 
 #: LLVM's last message, as far as it is the same for similar inputs.
-_LAST_WORD = re.compile(
+_LLVM_MESSAGE = re.compile(
     r"LLVM ERROR: [A-Za-z ]+|^error: [A-Za-z ]+|Assertion `[^']{,60}|(?<=/)\w+\.cpp:(?=\d+!)"
 )
 
@@ -195,20 +195,20 @@ class Worker:
             return self._found(self._death(code))
         if not self._unread:
             return None
-        said = json.loads(self._unread)
-        return Found(said["number"], said["text"], Failure(**said["failure"]))
+        result = json.loads(self._unread)
+        return Found(result["number"], result["text"], Failure(**result["failure"]))
 
     def _found(self, failure: Failure) -> Found:
         number = _BOARD.unpack_from(self._board)[0]
         return Found(number, self._text, failure)
 
     def _death(self, code: int) -> Failure:
-        said = _read(self._errors).strip().splitlines()
+        output = _read(self._errors).strip().splitlines()
         kind = f"exit {code}" if code > 0 else signal.Signals(-code).name
-        # LLVM's last message tells more than the place.
-        words = [found[0] for line in said if (found := _LAST_WORD.search(line))]
-        where = ": ".join([self._frame() or "no frame", *words[:1]])
-        return Failure(kind, where, "\n".join(said[:6]))
+        # LLVM's last message is more specific than the place.
+        messages = [found[0] for line in output if (found := _LLVM_MESSAGE.search(line))]
+        where = ": ".join([self._frame() or "no frame", *messages[:1]])
+        return Failure(kind, where, "\n".join(output[:6]))
 
     def _frame(self) -> str:
         """The place of the process when it crashed or was killed."""
@@ -225,7 +225,7 @@ class Worker:
 
 
 def _read(file: int) -> str:
-    return os.pread(file, _MOST_SAID, 0).decode(errors="replace")
+    return os.pread(file, _MAX_OUTPUT, 0).decode(errors="replace")
 
 
 def _busy(pid: int) -> float:

@@ -124,13 +124,13 @@ class BlockCase:
         return Kernel(self.text, "product", self.inputs(), "D", grid, exact, none, arch=self.arch)
 
     def __str__(self) -> str:
-        said = [self.a, self.b, self.d, f"m{self.m}n{self.n}k{self.k}"]
-        said += [self.scale, f"block{self.block}"] if self.scale else []
-        said += ["registers"] * self.registers
-        said += [layout for layout in (self.a_layout, self.b_layout) if layout != _AUTO]
-        said += [self.modifier] if self.modifier else []
-        said += [f"by{self.by}"] if self.by else []
-        return "-".join([*said, *["pair"] * self.pair, *["adds"] * self.adds])
+        name = [self.a, self.b, self.d, f"m{self.m}n{self.n}k{self.k}"]
+        name += [self.scale, f"block{self.block}"] if self.scale else []
+        name += ["registers"] * self.registers
+        name += [layout for layout in (self.a_layout, self.b_layout) if layout != _AUTO]
+        name += [self.modifier] if self.modifier else []
+        name += [f"by{self.by}"] if self.by else []
+        return "-".join([*name, *["pair"] * self.pair, *["adds"] * self.adds])
 
     @property
     def blocks(self) -> int:
@@ -145,7 +145,7 @@ class BlockCase:
     @property
     def _arrays(self) -> dict[str, _Array]:
         """The arrays of the kernel."""
-        (held_a, k_a), (held_b, k_b) = (_held(kind, self.k) for kind in (self.a, self.b))
+        (held_a, k_a), (held_b, k_b) = (_held(element, self.k) for element in (self.a, self.b))
         arrays = {
             "A": _Array((self.m, k_a), held_a, 0, self.blocks),
             "B": _Array((k_b, self.n), held_b, 1, self.blocks),
@@ -179,7 +179,7 @@ class BlockCase:
             f'%{name.lower()} = "smem.alloc"() : () -> {type_}' for name, type_ in tiles.items()
         ]
         lines += [
-            f'"smem.copy"(%{name}i, %{name.lower()}) : ({arrays[name].part}, {type_}) -> ()'
+            f'"smem.copy"(%{name}i, %{name.lower()}) : ({arrays[name].subview_type}, {type_}) -> ()'
             for name, type_ in tiles.items()
         ]
         lines += ['"smem.fence"() : () -> ()', "gpu.barrier"]
@@ -190,8 +190,8 @@ class BlockCase:
         operands = ", ".join(
             "%ra" if self.registers and n == "A" else f"%{n.lower()}" for n in tiles
         )
-        said = [self.modifier] * bool(self.modifier) + ["pair"] * self.pair
-        unit, name = f"{{{', '.join(said)}}}", "mma_scaled" if self.scale else "mma"
+        attributes = [self.modifier] * bool(self.modifier) + ["pair"] * self.pair
+        unit, name = f"{{{', '.join(attributes)}}}", "mma_scaled" if self.scale else "mma"
         last = ""
         for result in ["once"] + ["twice"] * self.adds:
             more = (f", {last}", ", !flying") if last else ("", "")
@@ -220,12 +220,13 @@ gpu.module @kernels {{
     def _stores(self, d: _Array) -> str:
         """The lines that store the result."""
         if not self.by:
-            return f'"smem.store"(%ready, %Di) : (!ready, {d.part}) -> ()'
+            return f'"smem.store"(%ready, %Di) : (!ready, {d.subview_type}) -> ()'
         some = f"!smem.fragment<tensor<{self.m}x{self.by}x{self.d}>, #smem.accumulator>"
         of = f"memref<{self.m}x{self.by}x{self.d}, strided<[{self.columns}, 1], offset: ?>>"
         return "\n    ".join(
             f'%some{at} = "smem.columns"(%ready) {{first = {at} : i64}} : (!ready) -> {some}\n    '
-            f"%D{at} = memref.subview %Di[0, {at}] [{self.m}, {self.by}] [1, 1] : {d.part} to {of}\n    "
+            f"%D{at} = memref.subview %Di[0, {at}] [{self.m}, {self.by}] [1, 1] "
+            f": {d.subview_type} to {of}\n    "
             f'"smem.store"(%some{at}, %D{at}) : ({some}, {of}) -> ()'
             for at in range(0, self.columns, self.by)
         )
@@ -238,8 +239,11 @@ gpu.module @kernels {{
         random = np.random.default_rng(self.m + 3 * self.n + 7 * self.k)
         drawn = [0, 1, 2, 3] if "i8" in self.a else [0, 0.5, 1, 1.5, 2, -1, -2, -0.5]
         found = {}
-        for name, kind, rows in (("A", self.a, self.m * self.blocks), ("B", self.b, self.columns)):
-            found[name] = random.choice(drawn, (rows, self.k)).astype(DTYPES[kind])
+        for name, element, rows in (
+            ("A", self.a, self.m * self.blocks),
+            ("B", self.b, self.columns),
+        ):
+            found[name] = random.choice(drawn, (rows, self.k)).astype(DTYPES[element])
             powers = 2.0 ** random.integers(-2, 3, (rows, self.k // self.block))
             if self.scale:
                 found[f"S{name}"] = powers.astype(DTYPES[self.scale])
@@ -248,7 +252,7 @@ gpu.module @kernels {{
     def inputs(self) -> dict[str, np.ndarray]:
         """The arrays that the kernel reads."""
         values = self.values()
-        a, b = (packed(values[name], kind) for name, kind in (("A", self.a), ("B", self.b)))
+        a, b = (packed(values[name], element) for name, element in (("A", self.a), ("B", self.b)))
         factors = {name: blocked(of) for name, of in values.items() if name.startswith("S")}
         return {"A": a, "B": b.T, **factors}
 
@@ -271,15 +275,15 @@ class _Array:
 
     Attributes:
         shape: the shape of one CTA's subview.
-        kind: MLIR type of the elements.
+        element: MLIR type of the elements.
         along: the dimension that is divided; columns are contiguous if it is 1.
-        parts: the number of subviews.
+        count: the number of subviews.
     """
 
     shape: tuple[int, ...]
-    kind: str
+    element: str
     along: int
-    parts: int
+    count: int
 
     @property
     def _strides(self) -> list[int]:
@@ -291,28 +295,28 @@ class _Array:
     def whole(self) -> str:
         """The memref type of the array."""
         sizes = list(self.shape)
-        sizes[self.along] *= self.parts
-        return f"memref<{'x'.join(map(str, sizes))}x{self.kind}, strided<{self._strides}>>"
+        sizes[self.along] *= self.count
+        return f"memref<{'x'.join(map(str, sizes))}x{self.element}, strided<{self._strides}>>"
 
     @property
-    def part(self) -> str:
+    def subview_type(self) -> str:
         """The memref type of a subview."""
         sizes = "x".join(map(str, self.shape))
-        return f"memref<{sizes}x{self.kind}, strided<{self._strides}, offset: ?>>"
+        return f"memref<{sizes}x{self.element}, strided<{self._strides}, offset: ?>>"
 
     def subview(self, name: str) -> str:
         """The lines that make a subview."""
         starts, ones = ["0"] * len(self.shape), ", ".join(["1"] * len(self.shape))
         starts[self.along] = f"%{name}at"
-        step = self.shape[self.along] if self.parts > 1 else 0
+        step = self.shape[self.along] if self.count > 1 else 0
         return (
             f"%{name}step = arith.constant {step} : index\n    "
             f"%{name}at = arith.muli %i, %{name}step : index\n    "
             f"%{name}i = memref.subview %{name}[{', '.join(starts)}] "
-            f"[{', '.join(map(str, self.shape))}] [{ones}] : {self.whole} to {self.part}"
+            f"[{', '.join(map(str, self.shape))}] [{ones}] : {self.whole} to {self.subview_type}"
         )
 
 
-def _held(kind: str, k: int) -> tuple[str, int]:
+def _held(element: str, k: int) -> tuple[str, int]:
     """How global memory stores a row of K elements: MLIR type and count."""
-    return ("i8", k // 2) if kind == "f4E2M1FN" else ({"tf32": "f32"}.get(kind, kind), k)
+    return ("i8", k // 2) if element == "f4E2M1FN" else ({"tf32": "f32"}.get(element, element), k)

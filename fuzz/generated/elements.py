@@ -19,9 +19,9 @@ DTYPES = {
 }
 
 
-def packed(array: np.ndarray, kind: str) -> np.ndarray:
+def packed(array: np.ndarray, element: str) -> np.ndarray:
     """Pack an array as in global memory: two 4-bit elements in a byte, the first in the low bits."""
-    if kind != "f4E2M1FN":
+    if element != "f4E2M1FN":
         return array
     codes = array.view(np.uint8)
     return (codes[..., ::2] | codes[..., 1::2] << 4).view(np.int8)

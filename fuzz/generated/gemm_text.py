@@ -12,11 +12,11 @@ def text_of(p: Program) -> str:
     element, m = p.element, p.m * p.warpgroups
     types = {
         "A": _matrix(am, ak * p.chunks, element, a_rows),
-        "B": _matrix(bk * p.chunks, bn * p.blocks, element, b_rows),
-        "D": _matrix(m, p.n * p.blocks, p.result, d_rows),
-        "ga": _part(am, ak, element, a_rows, ak * p.chunks if a_rows else am),
-        "gb": _part(bk, bn, element, b_rows, bn * p.blocks if b_rows else bk * p.chunks),
-        "gd": _part(p.m, p.n, p.result, d_rows, p.n * p.blocks if d_rows else m),
+        "B": _matrix(bk * p.chunks, bn * p.ctas, element, b_rows),
+        "D": _matrix(m, p.n * p.ctas, p.result, d_rows),
+        "ga": _subview(am, ak, element, a_rows, ak * p.chunks if a_rows else am),
+        "gb": _subview(bk, bn, element, b_rows, bn * p.ctas if b_rows else bk * p.chunks),
+        "gd": _subview(p.m, p.n, p.result, d_rows, p.n * p.ctas if d_rows else m),
         "ra": _tile((p.stages, am, ak), element, _layout(p.a, a_rows)),
         "rb": _tile((p.stages, bk, bn), element, _layout(p.b, b_rows)),
         "ta": _tile((am, ak), element, _layout(p.a, a_rows)),
@@ -89,8 +89,8 @@ gpu.module @kernels {{
       {_copies(p)}
       "smem.fence"() : () -> ()
       gpu.barrier
-      {_part_of_a(p)}
-      {_part_of_b(p)}
+      {_subtile_of_a(p)}
+      {_subtile_of_b(p)}
       {_mma(p)}
       %on = "smem.wait"(%d) {{pending = {pending} : i32}} : (!flying) -> !flying
       gpu.barrier
@@ -110,7 +110,7 @@ def _matrix(rows: int, columns: int, element: str, row_major: bool) -> str:
     return f"memref<{rows}x{columns}x{element}{layout}>"
 
 
-def _part(rows: int, columns: int, element: str, row_major: bool, pitch: int) -> str:
+def _subview(rows: int, columns: int, element: str, row_major: bool, pitch: int) -> str:
     strides = f"[{pitch}, 1]" if row_major else f"[1, {pitch}]"
     return f"memref<{rows}x{columns}x{element}, strided<{strides}, offset: ?>>"
 
@@ -142,7 +142,7 @@ def _copies(p: Program) -> str:
     (am, ak), (bk, bn) = p.a_tile, p.b_tile
     a_rows, b_rows = p.a.major == "k", p.b.major == "mn"
     a_pitch = ak * p.chunks if a_rows else am
-    b_pitch = bn * p.blocks if b_rows else bk * p.chunks
+    b_pitch = bn * p.ctas if b_rows else bk * p.chunks
     copies = [
         *_copy("a", p.a, p.element, p.a_tile, a_rows, a_pitch),
         *_copy("b", p.b, p.element, p.b_tile, b_rows, b_pitch),
@@ -164,7 +164,7 @@ def _copy(
     lines = []
     for i, (start, size) in enumerate([(0, split), (split, extent - split)]):
         at, part = ((0, start), (shape[0], size)) if row_major else ((start, 0), (size, shape[1]))
-        source = _part(*part, element, row_major, pitch)
+        source = _subview(*part, element, row_major, pitch)
         target = _tile(part, element, "#smem.auto")
         lines += [
             f"%g{name}{i} = memref.subview %g{name}[{at[0]}, {at[1]}] [{part[0]}, {part[1]}] [1, 1]"
@@ -194,7 +194,7 @@ def _mma(p: Program) -> str:
     return "\n      ".join(lines)
 
 
-def _part_of_a(p: Program) -> str:
+def _subtile_of_a(p: Program) -> str:
     rows, k = p.a.margin
     # A warpgroup's rows have a run-time start.
     return _subtile(
@@ -206,7 +206,7 @@ def _part_of_a(p: Program) -> str:
     )
 
 
-def _part_of_b(p: Program) -> str:
+def _subtile_of_b(p: Program) -> str:
     columns, k = p.b.margin
     return _subtile(
         "b", [(k, "%kb", 16, p.b.run_time), (columns, "%column", _rows_multiple(p.b), p.b.run_time)]

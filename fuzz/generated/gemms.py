@@ -65,11 +65,11 @@ class Program:
         element: element type of A and B.
         result: element type of D.
         column_major: whether D is column-major.
-        m: rows of D that each warpgroup computes; n, columns that each block computes.
+        m: rows of D that each warpgroup computes; n, columns that each CTA computes.
         k: elements along K of each chunk.
         chunks: iterations of the loop along K.
         stages: stages of the tiles; 1 waits for each mma before the next copy.
-        warpgroups, blocks: the numbers of warpgroups and CTAs; CTAs are along N.
+        warpgroups, ctas: the numbers of warpgroups and CTAs; CTAs are along N.
         a, b: the operands.
         view: lines of 128 bytes past a multiple of 1024 at which A's tile begins, in an `smem.view` of
             memory of the program; None for an `smem.alloc`.
@@ -86,7 +86,7 @@ class Program:
     chunks: int
     stages: int
     warpgroups: int
-    blocks: int
+    ctas: int
     a: Operand
     b: Operand
     view: int | None
@@ -113,7 +113,7 @@ class Program:
             choose("chunks", (1, 2, 3, 5)),
             1 if view is not None else choose("stages", (1, 2, 3)),
             choose("warpgroups", (1, 1, 2)),
-            choose("blocks", (1, 1, 2)),
+            choose("ctas", (1, 1, 2)),
             a,
             b,
             view,
@@ -170,7 +170,7 @@ class Program:
     @property
     def grid(self) -> tuple[int]:
         """The grid."""
-        return (self.blocks,)
+        return (self.ctas,)
 
     # -- data --------------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ class Program:
         (a_rows, a_columns), (b_rows, b_columns) = self.a_tile, self.b_tile
         for name, shape, row_major in (
             ("A", (a_rows, a_columns * self.chunks), self.a.major == "k"),
-            ("B", (b_rows * self.chunks, b_columns * self.blocks), self.b.major == "mn"),
+            ("B", (b_rows * self.chunks, b_columns * self.ctas), self.b.major == "mn"),
         ):
             values = random.standard_normal(shape).astype(DTYPES[self.element])
             made[name] = np.asarray(values, order="C" if row_major else "F")
@@ -194,16 +194,16 @@ class Program:
         """
         a, b = (inputs[name].astype(np.float64) for name in "AB")
         m, n = self.m * self.warpgroups, self.n
-        exact = np.zeros((m, n * self.blocks))
+        exact = np.zeros((m, n * self.ctas))
         size = np.zeros_like(exact)
         for i in range(self.chunks):
-            for block in range(self.blocks):
+            for cta in range(self.ctas):
                 left = a[self.a.margin[0] :, i * self.a_tile[1] + self.a.margin[1] :][:m, : self.k]
                 right = b[
                     i * self.b_tile[0] + self.b.margin[1] :,
-                    block * self.b_tile[1] + self.b.margin[0] :,
+                    cta * self.b_tile[1] + self.b.margin[0] :,
                 ][: self.k, :n]
-                at = slice(block * n, (block + 1) * n)
+                at = slice(cta * n, (cta + 1) * n)
                 exact[:, at] += left @ right
                 size[:, at] += np.abs(left) @ np.abs(right)
         bound = 2 * self.k * self.chunks * 2.0**-23 * size

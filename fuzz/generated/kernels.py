@@ -54,8 +54,8 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Said:
-    """The checker's evaluation ("proven", "wrong" or "undecided"), and its messages."""
+class CheckResult:
+    """The checker's evaluation ("proven", "wrong" or "not proven"), and its messages."""
 
     evaluation: str
     messages: tuple[str, ...] = ()
@@ -63,21 +63,21 @@ class Said:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The checker's report of a kernel, and the lowered module."""
+    """The checker's result for a kernel, and the lowered module."""
 
-    said: Said
+    check: CheckResult
     compiled: Compiled
 
 
-def checked(module: ir.Module, check: Pass | None = None) -> Said:
+def checked(module: ir.Module, check: Pass | None = None) -> CheckResult:
     """Run `smem-check-async` on a module, in the current context."""
     remarks: list[str] = []
     with remark_handler(lambda _, message: remarks.append(message)):
         try:
             (check or CheckAsync()).run(module)
         except OpError as error:
-            return Said("wrong", (error.message,))
-    return Said("undecided" if remarks else "proven", tuple(remarks))
+            return CheckResult("wrong", (error.message,))
+    return CheckResult("not proven" if remarks else "proven", tuple(remarks))
 
 
 def evaluated(kernel: Kernel) -> Evaluated:
@@ -86,15 +86,15 @@ def evaluated(kernel: Kernel) -> Evaluated:
     Raises:
         OpError, Invalid, MLIRError: if anything other than the checker refuses it.
     """
-    said = Said("proven")
+    result = CheckResult("proven")
     with new_context() as context:
         module = ir.Module.parse(kernel.text)
         for each in kernel.pipeline().passes():
             if isinstance(each, CheckAsync):
-                said = checked(module, each)
+                result = checked(module, each)
             else:
                 each.run(module)
-        return Evaluated(said, folded(module, context, kernel.arch))
+        return Evaluated(result, folded(module, context, kernel.arch))
 
 
 def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:

@@ -24,7 +24,7 @@ class _Text:
     def __init__(self, p: Pipeline) -> None:
         self.p = p
         names = [["A", "B"]] if len(p.stages) == 1 else [["A"], ["B"]]
-        if p.kind.factor:
+        if p.operands.factor:
             names = [[*pipeline, *(f"S{name}" for name in pipeline)] for pipeline in names]
         self.pipelines = {f"%pipeline{i}": pipeline for i, pipeline in enumerate(names)}
 
@@ -71,39 +71,39 @@ gpu.module @kernels {{
     # -- declarations ------------------------------------------------------------------------------
 
     def _types(self) -> dict[str, str]:
-        p, kind = self.p, self.p.kind
+        p, of_ab = self.p, self.p.operands
         m, n, k = p.extents
-        held = k // kind.per_held
+        held = k // of_ab.per_held
         if not p.static:
             m = n = held = "?"
         stages = dict(zip("AB", p.stages * 2 if len(p.stages) == 1 else p.stages, strict=True))
         a_order = "" if p.a_major == "k" else f", strided<[1, {m}]>"
         b_order = "" if p.b_major == "mn" else f", strided<[1, {held}]>"
-        tiles = {"A": (p.block_rows, p.depth), "B": (p.depth, p.n)}
-        elements = dict.fromkeys(tiles, kind.element)
+        tiles = {"A": (p.cta_rows, p.depth), "B": (p.depth, p.n)}
+        elements = dict.fromkeys(tiles, of_ab.element)
         types = {
-            "A": f"memref<{m}x{held}x{kind.held}{a_order}>",
-            "B": f"memref<{held}x{n}x{kind.held}{b_order}>",
+            "A": f"memref<{m}x{held}x{of_ab.held}{a_order}>",
+            "B": f"memref<{held}x{n}x{of_ab.held}{b_order}>",
             "D": f"memref<{m}x{n}x{p.result}>",
         }
-        if kind.factor:
+        if of_ab.factor:
             for name, rows in (("SA", p.extents[0]), ("SB", p.extents[1])):
-                blocks = f"{rows // 128}x{k // kind.block // 4}" if p.static else "?x?"
-                types[name] = f"memref<{blocks}x32x4x4x{kind.factor}>"
-                elements[name] = kind.factor
-            tiles["SA"] = (p.block_rows, p.factors)
+                blocks = f"{rows // 128}x{k // of_ab.block // 4}" if p.static else "?x?"
+                types[name] = f"memref<{blocks}x32x4x4x{of_ab.factor}>"
+                elements[name] = of_ab.factor
+            tiles["SA"] = (p.cta_rows, p.factors)
             tiles["SB"] = (scaled_rows(p.columns), p.factors)
         for name, (rows, columns) in tiles.items():
             shape = f"{rows}x{columns}x{elements[name]}"
             types[f"{name}s"] = f"!smem.tile<tensor<{stages[name[-1]]}x{shape}>, #smem.auto>"
             types[f"{name}t"] = f"!smem.tile<tensor<{shape}>, #smem.auto>"
         if p.consumers > 1:
-            for name in ("A", "SA") if kind.factor else ("A",):
+            for name in ("A", "SA") if of_ab.factor else ("A",):
                 shape = f"{p.rows}x{tiles[name][1]}x{elements[name]}"
                 types[f"{name}p"] = f"!smem.tile<tensor<{shape}>, #smem.auto>"
         count = p.buffers if p.store == "handed" else p.consumers
         columns = n if p.static else "?"
-        fragment = f"!smem.fragment<tensor<{p.rows}x{{}}x{kind.accumulator}>, #smem.{{}}>"
+        fragment = f"!smem.fragment<tensor<{p.rows}x{{}}x{of_ab.accumulator}>, #smem.{{}}>"
         return types | {
             "pipeline": "!smem.pipeline",
             "running": fragment.format(p.columns, "in_flight"),
@@ -119,7 +119,7 @@ gpu.module @kernels {{
         return {
             "c0": 0,
             "c1": 1,
-            "block_rows": p.block_rows,
+            "block_rows": p.cta_rows,
             "rows": p.rows,
             "n": p.n,
             "columns": p.columns,
@@ -127,8 +127,8 @@ gpu.module @kernels {{
             "parts": p.parts,
             "tiles": p.tiles,
             "all_steps": p.steps,
-            "held": p.depth // p.kind.per_held,
-            "factors": p.factors if p.kind.factor else 0,
+            "held": p.depth // p.operands.per_held,
+            "factors": p.factors if p.operands.factor else 0,
             "consumers": p.consumers,
             "stores": p.stores,
             "buffers": p.buffers,
@@ -202,9 +202,9 @@ gpu.module @kernels {{
         }[name]
         along_m, along_n = p.cluster
         shared = {"A": ("y", along_n), "B": ("x", along_m)}.get(name, ("", 1))
-        said = f' {{multicast = "{shared[0]}"}}' if shared[1] > 1 and not p.pair else ""
+        multicast = f' {{multicast = "{shared[0]}"}}' if shared[1] > 1 and not p.pair else ""
         return (
-            f'"smem.tma_load"(%{name}, %{name}t, {pipeline}, %step, {at[0]}, {at[1]}){said}'
+            f'"smem.tma_load"(%{name}, %{name}t, {pipeline}, %step, {at[0]}, {at[1]}){multicast}'
             f" : (!{name}, !{name}t, !pipeline, index, index, index) -> ()"
         )
 
@@ -260,8 +260,8 @@ gpu.module @kernels {{
 
     def _early(self) -> str:
         """Release a stage as soon as its mma has completed."""
-        zero = "0" if self.p.kind.accumulator == "i32" else "0.0"
-        of = self.p.kind.accumulator
+        zero = "0" if self.p.operands.accumulator == "i32" else "0.0"
+        of = self.p.operands.accumulator
         return f"""\
 %zero = arith.constant {zero} : {of}
           %start = "smem.fill"(%zero) : ({of}) -> !running
@@ -312,9 +312,9 @@ gpu.module @kernels {{
                     )
         values = [operands[name] for name in ("A", "B", "SA", "SB") if name in operands]
         values += [(accumulator, "!running")] if accumulator else []
-        op, said = "mma_scaled" if p.kind.factor else "mma", " {pair}" if p.pair else ""
+        op, pair = "mma_scaled" if p.operands.factor else "mma", " {pair}" if p.pair else ""
         lines.append(
-            f'{result} = "smem.{op}"({", ".join(value for value, _ in values)}){said}'
+            f'{result} = "smem.{op}"({", ".join(value for value, _ in values)}){pair}'
             f" : ({', '.join(type_ for _, type_ in values)}) -> !running"
         )
         return "\n            ".join(lines)

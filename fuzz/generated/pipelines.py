@@ -126,25 +126,27 @@ class Pipeline:
         """Draw a random kernel; it may not fit."""
         arch = choose("arch", _ALL)
         name = choose("format", [name for name, f in FORMATS.items() if arch in f.archs])
-        kind = FORMATS[name]
-        majors = ("k", "mn") if kind.bits == 16 else ("k",)
+        operands = FORMATS[name]
+        majors = ("k", "mn") if operands.bits == 16 else ("k",)
         pair = arch != "sm_90a" and choose("pair", (False, True))
         consumers = choose("consumers", (1, 2))
-        results = ("i32",) if kind.accumulator == "i32" else ("f32", "bf16", "f16")
+        results = ("i32",) if operands.accumulator == "i32" else ("f32", "bf16", "f16")
         columns = (64, 128) if pair else (128, 256)
-        long = arch == "sm_103a" and kind.bits == 4 and choose("48 bytes", (False,) * 9 + (True,))
+        long = (
+            arch == "sm_103a" and operands.bits == 4 and choose("48 bytes", (False,) * 9 + (True,))
+        )
         return cls(
             arch,
             name,
             choose("result", results),
             choose("A major", majors),
             choose("B major", majors),
-            128 if kind.factor or pair else choose("rows", (64, 128)),
+            128 if operands.factor or pair else choose("rows", (64, 128)),
             consumers,
-            choose("n", columns if kind.factor else (16, 32, 64, 96, 128)),
-            384 if long else choose("line bytes", kind.line_bytes),
+            choose("n", columns if operands.factor else (16, 32, 64, 96, 128)),
+            384 if long else choose("line bytes", operands.line_bytes),
             choose("steps", (1, 2, 3, 5)),
-            0 if kind.factor else choose("tail", (0, 0, 1)),
+            0 if operands.factor else choose("tail", (0, 0, 1)),
             choose("tiles", (1, 2, 3)),
             choose("stages", ((2,), (3,), (4,), (2, 2), (2, 3), (4, 2), (1,), (1, 2))),
             choose("loaders", (1, 2)),
@@ -162,14 +164,14 @@ class Pipeline:
     # -- sizes -------------------------------------------------------------------------------------
 
     @property
-    def kind(self) -> Format:
-        """The format."""
+    def operands(self) -> Format:
+        """The types of A and B."""
         return FORMATS[self.format]
 
     @property
     def depth(self) -> int:
         """Elements along K of a stage."""
-        return self.line_bytes * 8 // self.kind.bits
+        return self.line_bytes * 8 // self.operands.bits
 
     @property
     def columns(self) -> int:
@@ -179,15 +181,15 @@ class Pipeline:
     @property
     def factors(self) -> int:
         """Scale factors of a row of a stage."""
-        return self.depth // self.kind.block
+        return self.depth // self.operands.block
 
     @property
-    def block_rows(self) -> int:
+    def cta_rows(self) -> int:
         """Rows of D that a CTA computes."""
         return self.rows * self.consumers
 
     @property
-    def blocks(self) -> tuple[int, int]:
+    def ctas(self) -> tuple[int, int]:
         """CTAs along M and N."""
         (x, y), (along_m, along_n) = self.grid, self.cluster
         return x * along_m, y * along_n
@@ -195,9 +197,9 @@ class Pipeline:
     @property
     def extents(self) -> tuple[int, int, int]:
         """M, N and K, in elements."""
-        x, y = self.blocks
-        k = self.depth * self.steps - self.tail * 128 // self.kind.bits
-        return self.block_rows * x, self.columns * self.tiles * y, k
+        x, y = self.ctas
+        k = self.depth * self.steps - self.tail * 128 // self.operands.bits
+        return self.cta_rows * x, self.columns * self.tiles * y, k
 
     @property
     def part(self) -> int:
@@ -227,11 +229,11 @@ class Pipeline:
     def fits(self) -> bool:
         """Whether such a kernel is legal."""
         of_d = np.dtype(DTYPES[self.result]).itemsize
-        lines = [self.block_rows, self.n]
-        if self.kind.factor:
+        lines = [self.cta_rows, self.n]
+        if self.operands.factor:
             # The scale factors of a row, in bytes.
             lines = [lines[0], lines[1] + scaled_rows(self.columns) - self.n]
-        of_factors = self.factors if self.kind.factor else 0
+        of_factors = self.factors if self.operands.factor else 0
         stages = self.stages if len(self.stages) == 2 else self.stages * 2
         size = sum(
             each * rows * (self.line_bytes + of_factors)
@@ -240,8 +242,8 @@ class Pipeline:
         if self.store != "direct":
             buffers = self.buffers if self.store == "handed" else self.consumers
             size += buffers * self.rows * self.part * of_d
-        work = self.blocks[0] * self.blocks[1] * self.tiles * (self.steps + 1) * self.consumers
-        shares = self.n // self.cluster[0] % 8 == 0 and self.block_rows // self.cluster[1] % 8 == 0
+        work = self.ctas[0] * self.ctas[1] * self.tiles * (self.steps + 1) * self.consumers
+        shares = self.n // self.cluster[0] % 8 == 0 and self.cta_rows // self.cluster[1] % 8 == 0
         return (
             size + 2048 <= MAX_BYTES
             and work <= _MOST_WORK
@@ -259,14 +261,14 @@ class Pipeline:
     def inputs(self) -> dict[str, np.ndarray]:
         """The arguments. All products and sums of the numbers are exact; D is zero."""
         values = self._values()
-        a, b = (packed(values[name], self.kind.element) for name in "AB")
+        a, b = (packed(values[name], self.operands.element) for name in "AB")
         m, n, _ = self.extents
         orders = {"k": "C", "mn": "F"}
         made = {
             "A": np.asarray(a, order=orders[self.a_major]),
             "B": np.asarray(b, order=orders[self.b_major]).T,
         }
-        if self.kind.factor:
+        if self.operands.factor:
             made |= {name: blocked(values[name]) for name in ("SA", "SB")}
         return made | {"D": np.zeros((m, n), DTYPES[self.result])}
 
@@ -274,8 +276,8 @@ class Pipeline:
         """D."""
         wide = {name: array.astype(np.float64) for name, array in self._values().items()}
         a, b = (wide[name] for name in "AB")
-        if self.kind.factor:
-            a, b = (wide[n] * np.repeat(wide[f"S{n}"], self.kind.block, 1) for n in "AB")
+        if self.operands.factor:
+            a, b = (wide[n] * np.repeat(wide[f"S{n}"], self.operands.block, 1) for n in "AB")
         product = a @ b.T
         if self.result == "i32":
             return product.astype(np.int32)
@@ -285,13 +287,13 @@ class Pipeline:
         """A and B, [m or n, k], and their scale factors."""
         random = np.random.default_rng(self.seed)
         m, n, k = self.extents
-        drawn = [0, 1, 2, -1, -2] if self.kind.element == "i8" else [0, 0.5, 1, 1.5, 2, -1, -2]
+        drawn = [0, 1, 2, -1, -2] if self.operands.element == "i8" else [0, 0.5, 1, 1.5, 2, -1, -2]
         found = {}
         for name, rows in (("A", m), ("B", n)):
-            found[name] = random.choice(drawn, (rows, k)).astype(DTYPES[self.kind.element])
-            if self.kind.factor:
-                powers = 2.0 ** random.integers(-2, 3, (rows, k // self.kind.block))
-                found[f"S{name}"] = powers.astype(DTYPES[self.kind.factor])
+            found[name] = random.choice(drawn, (rows, k)).astype(DTYPES[self.operands.element])
+            if self.operands.factor:
+                powers = 2.0 ** random.integers(-2, 3, (rows, k // self.operands.block))
+                found[f"S{name}"] = powers.astype(DTYPES[self.operands.factor])
         return found
 
     @property
@@ -309,7 +311,7 @@ class Pipeline:
             "product",
             self.inputs(),
             "D",
-            self.blocks,
+            self.ctas,
             exact,
             np.zeros_like(exact),
             arch=self.arch,

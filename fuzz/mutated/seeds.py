@@ -4,7 +4,7 @@ import re
 from functools import cache
 from random import Random
 
-from ..frame.fuzzer import HOUSE
+from ..frame.fuzzer import ROOT
 from ..generated.blocks import BlockCase
 from ..generated.choices import Drawn
 from ..generated.gemms import Program
@@ -20,7 +20,7 @@ _COMMENT = re.compile(r"^\s*//.*\n|\s*// .*$", re.MULTILINE)
 @cache
 def seeds() -> tuple[str, ...]:
     """The modules without comments, shortest first."""
-    files = [*HOUSE.glob("lit_tests/**/*.mlir"), *HOUSE.glob("examples/*.mlir")]
+    files = [*ROOT.glob("lit_tests/**/*.mlir"), *ROOT.glob("examples/*.mlir")]
     parts = {
         _COMMENT.sub("", part).strip() + "\n"
         for file in files
@@ -28,7 +28,7 @@ def seeds() -> tuple[str, ...]:
     }
     for number in range(8):
         choose = Drawn(Random(number))
-        parts |= {kind.draw(choose).text for kind in (Program, Pipeline, BlockCase)}
+        parts |= {generator.draw(choose).text for generator in (Program, Pipeline, BlockCase)}
     return tuple(sorted((p for p in parts if 10 < len(p) <= _LONGEST), key=lambda p: (len(p), p)))
 
 

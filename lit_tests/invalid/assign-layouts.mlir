@@ -99,7 +99,7 @@ func.func @carried(%n: index) {
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @yielded(%c: i1) {
   %u = scf.if %c -> !t {
-    // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.yield' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+    // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.yield' at {{[0-9:]+}}; loops, branches and selects cannot pass a tile}}
     %t = "smem.alloc"() : () -> !t
     scf.yield %t : !t
   } else {
@@ -113,7 +113,7 @@ func.func @yielded(%c: i1) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @selected(%c: i1) {
-  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'arith.select' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'arith.select' at {{[0-9:]+}}; loops, branches and selects cannot pass a tile}}
   %t = "smem.alloc"() : () -> !t
   %u = "smem.alloc"() : () -> !t
   %s = arith.select %c, %t, %u : !t
@@ -124,7 +124,7 @@ func.func @selected(%c: i1) {
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @branched(%c: i1) {
-  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'cf.cond_br' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'cf.cond_br' at {{[0-9:]+}}; loops, branches and selects cannot pass a tile}}
   %t = "smem.alloc"() : () -> !t
   cf.cond_br %c, ^next(%t : !t), ^next(%t : !t)
 ^next(%s: !t):
@@ -140,7 +140,7 @@ func.func @branched(%c: i1) {
 func.func @carried_stage(%n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  // expected-error-re@+1 {{'smem.alloc' op is forwarded by 'scf.for' at {{[0-9:]+}}; loops, branches and selects cannot pass a tile}}
   %t = "smem.alloc"() : () -> !s
   %p = "smem.stage"(%t, %c0) : (!s, index) -> !t
   %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %p) -> !t {

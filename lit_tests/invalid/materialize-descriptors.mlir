@@ -30,7 +30,7 @@ func.func @carried(%n: index) {
   %c1 = arith.constant 1 : index
   %t = "smem.alloc"() : () -> !t
   %u = scf.for %i = %c0 to %n step %c1 iter_args(%x = %t) -> !t {
-    // expected-error-re@+1 {{of an smem.alloc or smem.view, but comes from a block argument in 'scf.for' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+    // expected-error-re@+1 {{of an smem.alloc or smem.view, but comes from a block argument in 'scf.for' at {{[0-9:]+}}; loops, branches and selects cannot pass a tile}}
     %d = "smem.mma"(%x, %x) : (!t, !t) -> !d
     scf.yield %x : !t
   }
@@ -45,7 +45,7 @@ func.func @branched(%c: i1) {
   %t = "smem.alloc"() : () -> !t
   cf.cond_br %c, ^next(%t : !t), ^next(%t : !t)
 ^next(%s: !t):
-  // expected-error-re@+1 {{of an smem.alloc or smem.view, but comes from a block argument in 'func.func' at {{[0-9:]+}}; loops, branches and selections hand on no tiles}}
+  // expected-error-re@+1 {{of an smem.alloc or smem.view, but comes from a block argument in 'func.func' at {{[0-9:]+}}; loops, branches and selects cannot pass a tile}}
   %d = "smem.mma"(%s, %s) : (!t, !t) -> !d
   return
 }

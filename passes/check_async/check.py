@@ -47,7 +47,7 @@ def check(function: Op) -> None:
     found = refute(program) if proof.hazards else None
     if found:
         raise OpError(found.op, report.error(found))
-    for (op, _), message in _remarks(program, proof).items():
+    for (op, _), message in _unproven(program, proof).items():
         remark(op.location, message)
 
 
@@ -79,7 +79,7 @@ def _unwritten(program: Program) -> list[tuple[Mma | Load, Allocation]]:
     ]
 
 
-def _remarks(program: Program, proof: Proof) -> dict[tuple[Op, str], str]:
+def _unproven(program: Program, proof: Proof) -> dict[tuple[Op, str], str]:
     """Return what is not proven to be in order, once for each op and reason."""
     found = {
         (op, reason): f"cannot prove that accesses of tiles are in order: {reason}"

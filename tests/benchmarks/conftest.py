@@ -1,4 +1,4 @@
-"""The benchmarks are scripts: their modules are found in their folder."""
+"""Add the folder of the benchmarks, which are scripts, to the import path."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What ncu prints becomes launches, groups of them, and a table."""
+"""Launches are read from ncu's output, grouped by contender, and printed as a table."""
 
 import sys
 
@@ -18,7 +18,7 @@ contender\t64x64x64\tours TN
 """
 
 
-def test_a_launch_has_its_metrics_and_not_those_that_are_missing():
+def test_launches_have_only_metrics_with_numbers():
     found = launches(COUNTED)
     assert found[1] == Launch(
         "gemm", {"gpu__time_duration.sum": 12345.0, "lts__t_bytes.sum": 2000000.0}
@@ -26,7 +26,7 @@ def test_a_launch_has_its_metrics_and_not_those_that_are_missing():
     assert [launch.kernel for launch in found] == ["spin_kernel(long)", "gemm"]
 
 
-def test_contenders_are_named_by_what_runs_them():
+def test_names_of_contenders_are_read_from_the_output():
     assert named(COUNTED) == [("64x64x64", "ours TN")]
 
 
@@ -52,7 +52,7 @@ def test_the_table_shows_the_longest_launch():
     ]
 
 
-def test_pages_are_cut_at_kernels():
+def test_output_is_split_into_a_page_for_each_kernel():
     text = 'x\n"Kernel Name","f(int, int)",\n"Address","Source"\n"Kernel Name","g"\n"Address"\n'
     assert pages(text) == [
         ("f(int, int)", '"Kernel Name","f(int, int)",\n"Address","Source"\n'),
@@ -67,13 +67,13 @@ def test_metrics_that_ncu_lacks_are_left_out(monkeypatch):
         known(["lts__none.sum"])
 
 
-def test_a_failure_is_told_in_ncu_s_words(monkeypatch):
+def test_an_error_of_ncu_contains_its_output(monkeypatch):
     monkeypatch.setattr(ncu, "_NCU", (sys.executable, "-c", "print('no permission'); exit(3)"))
     with pytest.raises(RuntimeError, match="exited with 3: no permission"):
         profile(["true"], ["lts__t_bytes.sum"])
 
 
-def test_markdown_has_a_rule():
+def test_markdown_tables_have_a_separator():
     assert table(["", "a"], [["x", "1"]], markdown=True) == "|  | a |\n|---|---:|\n| x | 1 |"
 
 

@@ -1,4 +1,4 @@
-"""Rows of the GEMM record: the fastest of a family, ratios, tables, merging."""
+"""Rows of the GEMM record: the fastest of a family, ratios, tables and merging."""
 
 import json
 
@@ -7,17 +7,17 @@ import pytest
 from gemm_rows import earlier, fastest, merged, ratios, rendered, write
 
 
-def row(shape=(4096, 4096, 4096), mode="burst", kind="bf16", **rates):
+def row(shape=(4096, 4096, 4096), mode="burst", element="bf16", **rates):
     contenders = {name.replace("_", " "): {"tflops": rate} for name, rate in rates.items()}
-    return {"type": kind, "shape": list(shape), "mode": mode, "contenders": contenders}
+    return {"type": element, "shape": list(shape), "mode": mode, "contenders": contenders}
 
 
-def test_a_family_counts_with_its_fastest():
+def test_the_fastest_contender_represents_its_family():
     found = fastest(row(ours_TN=700, ours_NN=710, cuBLAS_TN=690, cuBLAS_NT=650))
     assert found == {"ours": ("ours NN", 710), "cuBLAS": ("cuBLAS TN", 690)}
 
 
-def test_ratios_are_of_contenders_of_one_row():
+def test_ratios_compare_contenders_of_one_row():
     rows = [
         row(ours_TN=600, cuBLAS_TN=500, Triton_TN_a=400),
         row(ours_TN=600, cuBLAS_TN=1200),
@@ -26,7 +26,7 @@ def test_ratios_are_of_contenders_of_one_row():
     assert ratios(rows) == {"cuBLAS": [1.2, 0.5], "Triton": [1.5]}
 
 
-def test_the_table_ends_in_the_mean_and_the_lowest():
+def test_the_table_ends_with_the_mean_and_the_lowest_ratio():
     rows = [
         row((2048, 2048, 2048), ours_TN=200, cuBLAS_NT=100, Mosaic_NN=100),
         row(ours_NN=100, cuBLAS_TN=200),
@@ -40,11 +40,11 @@ def test_the_table_ends_in_the_mean_and_the_lowest():
     ]
 
 
-def test_each_type_and_mode_has_its_table():
+def test_each_type_and_mode_has_a_table():
     rows = [
         row(mode="burst", ours_TN=1),
         row(mode="sustained", ours_TN=1),
-        row(kind="s8", ours_TN=1),
+        row(element="s8", ours_TN=1),
     ]
     tables = rendered(rows, markdown=True).split("\n\n")
     assert [table[:20].split("|")[1].strip() for table in tables] == [
@@ -54,26 +54,26 @@ def test_each_type_and_mode_has_its_table():
     ]
 
 
-def test_what_is_measured_anew_replaces_what_was():
+def test_new_measurements_replace_old_ones():
     old = [row(ours_TN=1), row(mode="sustained", ours_TN=2)]
-    new = [row(ours_TN=3), row(kind="s8", ours_TN=4)]
+    new = [row(ours_TN=3), row(element="s8", ours_TN=4)]
     assert merged(old, new) == [new[0], old[1], new[1]]
 
 
 @pytest.fixture
 def machine(monkeypatch):
-    """What records say of the machine that writes them."""
-    says = {
+    """What a record contains about its machine and its command."""
+    facts = {
         "date": "2026-11-21",
         "device": "A",
         "versions": {"torch": "2"},
         "command": "python x.py",
     }
-    monkeypatch.setattr(gemm_rows, "circumstances", lambda: dict(says))
-    return says
+    monkeypatch.setattr(gemm_rows, "circumstances", lambda: dict(facts))
+    return facts
 
 
-def test_a_record_grows(tmp_path, machine):
+def test_rows_are_added_to_a_record(tmp_path, machine):
     file = tmp_path / "gemm.json"
     write(file, [row(ours_TN=1)])
     machine["command"] = "python y.py"
@@ -83,7 +83,7 @@ def test_a_record_grows(tmp_path, machine):
     assert (found["device"], found["command"]) == ("A", "python y.py")
 
 
-def test_a_record_of_another_machine_is_left_alone(tmp_path, machine):
+def test_a_record_of_another_machine_is_not_changed(tmp_path, machine):
     file = tmp_path / "gemm.json"
     write(file, [row(ours_TN=1)])
     machine["device"] = "B"
@@ -92,5 +92,5 @@ def test_a_record_of_another_machine_is_left_alone(tmp_path, machine):
     assert json.loads(file.read_text())["rows"][0]["contenders"]["ours TN"]["tflops"] == 1
 
 
-def test_no_record_has_no_rows(tmp_path):
+def test_a_missing_record_has_no_rows(tmp_path):
     assert earlier(tmp_path / "none.json") == []

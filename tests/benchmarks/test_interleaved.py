@@ -1,11 +1,11 @@
-"""Contenders take turns, in another order each round, for as long as the mode says."""
+"""Contenders are measured alternately, in a random order each round, for the time that the mode gives."""
 
 import pytest
 from interleaved import MODES, Mode, Times, finalists, measure
 
 
 class Fake:
-    """A contender whose units take a given time, and that keeps a log of its batches."""
+    """A contender whose units take a given time, and that logs its batches."""
 
     def __init__(self, name, seconds, log, products=1):
         self.name, self.products = name, products
@@ -24,20 +24,20 @@ def fakes(log, **seconds):
     return [Fake(name, each, log) for name, each in seconds.items()]
 
 
-def test_each_round_has_an_order_of_its_own():
+def test_rounds_have_different_orders():
     log, rests = [], []
     measure(fakes(log, a=0.001, b=0.001, c=0.001, d=0.001), COOL, 20, rests.append)
     names = "".join(name for name, _ in log[8:])
     rounds = [names[i : i + 4] for i in range(0, len(names), 4)]
     assert len(rounds) == 20
     assert all(sorted(order) == list("abcd") for order in rounds)
-    # Each follows each other one.
+    # Each contender follows each other one.
     assert {x + y for x in "abcd" for y in "abcd" if x != y} <= {
         order[i : i + 2] for order in rounds for i in range(3)
     }
 
 
-def test_a_contender_may_run_before_it_is_timed():
+def test_a_contender_runs_for_the_lead_time_before_it_is_timed():
     log = []
     mode = Mode("led", work=0.004, pause=0, warm_up=0, lead=0.008)
     times = measure(fakes(log, a=0.001), mode, 2)["a"]
@@ -45,30 +45,30 @@ def test_a_contender_may_run_before_it_is_timed():
     assert times.gpu == pytest.approx([0.001] * 2)
 
 
-def test_batches_take_what_the_mode_says():
+def test_batches_take_the_time_of_the_mode():
     log = []
     measure(fakes(log, fast=0.001, slow=0.002, slower=1.0), COOL, 1, lambda _: None)
     assert sorted(log[6:]) == [("fast", 4), ("slow", 2), ("slower", 1)]
 
 
-def test_a_cool_chip_rests_after_every_batch():
+def test_mode_with_a_pause_pauses_after_every_batch():
     log, rests = [], []
     measure(fakes(log, a=0.001), COOL, 2, rests.append)
-    # Two batches of a first and a second unit to find out how long one takes, then 1 + 4 units each.
+    # Two batches of 1 + 1 units measure the time of a unit; then each batch has 1 + 4 units.
     assert rests == pytest.approx([10 * 0.002] * 2 + [10 * 0.005] * 2)
 
 
-def test_a_warm_chip_works_before_the_first_round_and_never_rests():
+def test_mode_with_a_warm_up_runs_before_the_first_round_and_never_pauses():
     log, rests = [], []
     measure(fakes(log, a=0.001, b=0.001), WARM, 1, rests.append)
     assert rests == []
-    # Five units a batch: ten milliseconds for both to run, and that until 0.1 seconds are over.
+    # Each batch has five units. Both contenders take 10 ms, repeated until 0.1 s are over.
     before = log[4:-2]
     assert before == [("a", 4), ("b", 4)] * (len(before) // 2)
-    assert len(before) // 2 in (10, 11)  # sums of floats
+    assert len(before) // 2 in (10, 11)  # because of rounding
 
 
-def test_times_are_of_one_product():
+def test_times_are_those_of_one_gemm():
     times = measure([Fake("a", 0.001, [], products=5)], COOL, 3, lambda _: None)["a"]
     assert times.gpu == pytest.approx([0.0002] * 3)
     assert times.host == pytest.approx([0.0002] * 3)
@@ -96,13 +96,13 @@ def test_finalists_are_the_fastest():
     assert [each.name for each in found] == ["b", "c"]
 
 
-def test_few_contenders_need_no_search():
+def test_few_contenders_are_not_measured():
     log = []
     assert len(finalists(fakes(log, a=0.003, b=0.001), 2)) == 2
     assert log == []
 
 
-def test_the_modes_are_a_warm_and_a_cool_chip():
+def test_sustained_mode_warms_up_and_burst_mode_pauses():
     sustained, burst = MODES["sustained"], MODES["burst"]
     assert sustained.pause == 0 and sustained.warm_up > 0
     assert burst.pause > 0 and burst.warm_up == 0 and burst.work < sustained.work

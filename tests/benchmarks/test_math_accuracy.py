@@ -1,4 +1,4 @@
-"""How far math results are from the number: measured right, and what is too far is found."""
+"""Errors of math results are measured correctly, and errors beyond the bound are found."""
 
 import json
 from concurrent.futures import Future
@@ -33,7 +33,7 @@ CASES = [(function, element) for function in FUNCTIONS for element in function.e
 
 
 def moved(numbers, by):
-    """Numbers some steps further from zero."""
+    """Return numbers that are some steps further from zero."""
     bits = np.dtype(f"u{numbers.itemsize}")
     return (numbers.view(bits) + bits.type(by)).view(numbers.dtype)
 
@@ -42,7 +42,7 @@ def moved(numbers, by):
 
 
 @pytest.mark.parametrize("element", ["f16", "bf16", "f32", "f64"])
-def test_steps_are_numbers_of_the_type(element):
+def test_steps_count_numbers_of_the_type(element):
     one = np.array([1.0, 2.0, -1.0, 0.0, 2.0**-14]).astype(DTYPES[element])
     assert steps(one, moved(one, 3)).tolist() == [3] * 5
     assert steps(moved(one, 3), one).tolist() == [3] * 5
@@ -51,7 +51,7 @@ def test_steps_are_numbers_of_the_type(element):
     assert steps(small, small[::-1]).tolist() == [0, 0]
 
 
-def test_steps_to_what_is_no_number():
+def test_steps_to_nan_and_infinity():
     a, b = np.array([[nan, nan, 1.0, inf], [nan, 1.0, nan, 3.4028234663852886e38]], np.float32)
     assert steps(a, b).tolist() == [0, inf, inf, 1]
 
@@ -69,7 +69,7 @@ def test_distances_in_ulps():
 
 
 def test_numbers_are_rounded_once():
-    # By way of f32, this would be a tie of bf16, and go to even.
+    # Rounded to f32 first, this would be a tie of bf16, and be rounded to even.
     exact = np.array([1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-8 - 2.0**-40], np.longdouble)
     found = np.array([1 + 2.0**-7, 1.0]).astype(ml_dtypes.bfloat16)
     assert distance(found, exact, "bf16").steps.tolist() == [0, 0]
@@ -119,14 +119,14 @@ def test_the_emulator_is_within_every_bound(function, element):
         exact = (function.exact(*wide) if function.exact else found).astype(np.longdouble)
         far = distance(found, exact, element)
         assert not outside(function, element, rows, far).any()
-    # f64 is as good as NumPy is.
+    # f64 is as accurate as NumPy.
     assert np.max(far.ulps) <= (2.5 if element == "f64" else 0.5 + 2.0**-9)
 
 
 # Operands.
 
 
-def test_operands_are_of_all_kinds():
+def test_operands_include_special_subnormal_and_usual_numbers():
     function = BY_NAME["math.exp"]
     (a,) = operands(function, "f32", 1 << 14)
     assert len(a) % THREADS == 0
@@ -138,7 +138,7 @@ def test_operands_are_of_all_kinds():
     assert (a.view(np.uint32) == again.view(np.uint32)).all()
 
 
-def test_sixteen_bits_are_tried_out():
+def test_one_operand_of_sixteen_bits_has_all_bit_patterns():
     (a,) = operands(BY_NAME["math.exp"], "bf16", 1)
     assert len(np.unique(a.view(np.uint16))) == 1 << 16
 
@@ -156,12 +156,12 @@ def test_operands_of_any_number(name, element, count):
 
 
 @pytest.mark.parametrize("element", ["f16", "bf16"])
-def test_each_of_several_operands_of_sixteen_bits_is_tried_out(element):
+def test_each_of_several_operands_of_sixteen_bits_has_all_bit_patterns(element):
     for column in operands(BY_NAME["math.fma"], element, 1 << 18):
         assert len(np.unique(column.view(np.uint16))) == 1 << 16
 
 
-def test_special_numbers_meet():
+def test_special_numbers_are_combined():
     a, b = operands(BY_NAME["math.atan2"], "f64", 1)
     for x in (0.0, inf, -inf, 1.0, 5e-324):
         for y in (0.0, inf, -inf, 1.0, 5e-324):
@@ -177,8 +177,8 @@ def future(result):
     return made
 
 
-def said_of(monkeypatch, name, element, change):
-    """What is said of an op whose results on a chip are those of the emulator, changed."""
+def case_of(monkeypatch, name, element, change):
+    """Return the case of an op whose results on a chip are those of the emulator, changed."""
     index = list(BY_NAME).index(name)
     function = FUNCTIONS[index]
     rows = operands(function, element, 2048)
@@ -191,12 +191,12 @@ def said_of(monkeypatch, name, element, change):
 @pytest.mark.parametrize(
     "name", ["math.erf", "math.fma", "math.isnormal", "math.powf fastmath<afn>"]
 )
-def test_a_chip_that_agrees(monkeypatch, name):
-    said = said_of(monkeypatch, name, "f32", lambda found: found)
-    assert not math_accuracy.fails(said), said
-    assert (said["apart"], said["differ"], said["outside"]) == (0, 0, 0)
-    assert said["chip"] <= 0.5
-    json.dumps(said, allow_nan=False)
+def test_a_chip_that_agrees_does_not_fail(monkeypatch, name):
+    case = case_of(monkeypatch, name, "f32", lambda found: found)
+    assert not math_accuracy.fails(case), case
+    assert (case["apart"], case["differ"], case["outside"]) == (0, 0, 0)
+    assert case["chip"] <= 0.5
+    json.dumps(case, allow_nan=False)
 
 
 def changed(found, row, number):
@@ -212,42 +212,42 @@ def changed(found, row, number):
         (lambda found: changed(found, 5, found[5] * 1.001), "outside"),
     ],
 )
-def test_a_chip_that_is_wrong(monkeypatch, change, key):
-    said = said_of(monkeypatch, "math.erf", "f32", change)
-    assert said[key] == 1
-    assert math_accuracy.fails(said)
-    json.dumps(said, allow_nan=False)
+def test_a_chip_that_is_wrong_fails(monkeypatch, change, key):
+    case = case_of(monkeypatch, "math.erf", "f32", change)
+    assert case[key] == 1
+    assert math_accuracy.fails(case)
+    json.dumps(case, allow_nan=False)
 
 
 def test_the_sign_of_zero_is_counted(monkeypatch):
-    said = said_of(
+    case = case_of(
         monkeypatch, "math.erf", "f32", lambda found: np.where(found == 0, -found, found)
     )
-    assert said["sign of zero differs"] >= 2
-    assert not math_accuracy.fails(said)
+    assert case["sign of zero differs"] >= 2
+    assert not math_accuracy.fails(case)
 
 
-def test_a_case_that_fails_says_so(monkeypatch):
+def test_an_exception_is_recorded(monkeypatch):
     def refuse(found):
         raise RuntimeError("no such kernel")
 
-    said = said_of(monkeypatch, "math.erf", "f32", refuse)
-    assert said["error"] == "RuntimeError: no such kernel"
-    assert math_accuracy.fails(said)
-    assert math_accuracy.line(said) == [
+    case = case_of(monkeypatch, "math.erf", "f32", refuse)
+    assert case["error"] == "RuntimeError: no such kernel"
+    assert math_accuracy.fails(case)
+    assert math_accuracy.line(case) == [
         "math.erf f32",
         "RuntimeError: no such kernel",
         *[""] * 6,
     ]
 
 
-def test_differences_in_intervals_are_recorded(monkeypatch):
-    said = said_of(monkeypatch, "math.cos fastmath<afn>", "f32", lambda found: found)
-    assert list(said["chip, absolute"]) == ["[-6.283, 6.283]", "[-314.2, 314.2]"]
-    json.dumps(said, allow_nan=False)
-    # No result is held to ULPs.
-    assert (said["chip"], said["apart"]) == (None, None)
-    assert " in [-6.283, 6.283], " in math_accuracy.line(said)[3]
+def test_absolute_errors_in_intervals_are_recorded(monkeypatch):
+    case = case_of(monkeypatch, "math.cos fastmath<afn>", "f32", lambda found: found)
+    assert list(case["chip, absolute"]) == ["[-6.283, 6.283]", "[-314.2, 314.2]"]
+    json.dumps(case, allow_nan=False)
+    # No result has a bound in ULP.
+    assert (case["chip"], case["apart"]) == (None, None)
+    assert " in [-6.283, 6.283], " in math_accuracy.line(case)[3]
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_differences_in_intervals_are_recorded(monkeypatch):
         ("math.log fastmath<afn>", 3.0, True),
     ],
 )
-def test_nothing_is_said_of_results_without_a_bound(name, operand, beyond):
+def test_results_without_a_bound_are_never_outside(name, operand, beyond):
     function = BY_NAME[name]
     rows = [np.full(4, operand, np.float32)]
     exact = function.exact(rows[0].astype(np.longdouble))
@@ -281,7 +281,7 @@ def test_bounds_by_ulps():
     assert bounded(BY_NAME["math.fpowi"], "f32", [x, x.astype(np.int32)]).all()
 
 
-def test_approximate_powers_are_no_numbers_where_their_logarithms_are_none():
+def test_approximate_powers_are_nan_where_their_logarithms_are_nan():
     function = BY_NAME["math.powf fastmath<afn>"]
     rows = [np.float32([-2.0, 0.0, 1.0, 2.0]), np.float32([2.0, 0.0, inf, 3.0])]
     with np.errstate(all="ignore"):
@@ -297,11 +297,11 @@ def test_kernels_compile(function, element):
     assert mlir_smem.compile(kernel(function, element, 1024)).cubin
 
 
-def test_the_record_holds_every_op():
+def test_the_record_has_every_op():
     if not RECORD.exists():
         pytest.skip("no chip has been measured yet")
     cases = json.loads(RECORD.read_text())["cases"]
-    assert {(said["function"], said["element"]) for said in cases} == {
+    assert {(case["function"], case["element"]) for case in cases} == {
         (str(function), element) for function, element in CASES
     }
-    assert [said for said in cases if math_accuracy.fails(said)] == []
+    assert [case for case in cases if math_accuracy.fails(case)] == []

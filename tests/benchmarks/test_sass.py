@@ -1,4 +1,4 @@
-"""The loop that multiplies is found in what three tools print."""
+"""The main loop of a GEMM is found in the output of three tools."""
 
 import re
 from pathlib import Path
@@ -8,16 +8,16 @@ import pytest
 from main_loop import chosen, rendered, spent
 from sass import Instruction, loops, parse, parse_ncu, read
 
-# The example's matmul with N = 8, by nvdisasm.
+# SASS of examples/matmul.mlir with N = 8, from nvdisasm.
 SAMPLE = Path(__file__).with_name("main_loop.sass")
 
 
 def code(*lines):
-    """Instructions 16 bytes apart; a branch names the number of a line."""
+    """Return instructions 16 bytes apart; a branch target is the number of a line."""
     text = "\tFunction : f\n"
     for number, line in enumerate(lines):
-        target = re.sub(r"#(\d+)", lambda named: hex(16 * int(named[1])), line)
-        text += f"/*{16 * number:04x}*/ {target} ;\n"
+        instruction = re.sub(r"#(\d+)", lambda match: hex(16 * int(match[1])), line)
+        text += f"/*{16 * number:04x}*/ {instruction} ;\n"
     return parse(text)["f"]
 
 
@@ -25,12 +25,12 @@ def names(instructions):
     return " ".join(instruction.name for instruction in instructions)
 
 
-def test_an_instruction_has_its_parts():
+def test_an_instruction_is_parsed():
     (found,) = code("@!P0 BRA P1, #0")
     assert found == Instruction(0, "BRA", "@!P0", "P1, 0x0", 0)
 
 
-def test_labels_are_addresses():
+def test_labels_become_addresses():
     found = parse(".text.f:\n.L_x_1:\n/*0010*/ NOP ;\n/*0020*/ @P0 BRA `(.L_x_1) ;\n")["f"]
     assert found[1].target == 0x10
 
@@ -43,40 +43,40 @@ def test_labels_belong_to_their_function():
     assert {name: found[0].target for name, found in parse(text).items()} == {"f": 0x10, "g": 0x30}
 
 
-def test_the_sample_s_loop():
+def test_the_loop_of_the_sample():
     found = spent(chosen(read(SAMPLE), ""))
     assert (found.matrix, found.count) == ("HGMMA.64x8x16.F32.BF16", 4)
     assert found.multiply_adds == 64 * 8 * 16
-    # The copies of the step after next stand in a branch, the barrier does not.
+    # The copies of the iteration after the next are in a branch; the barrier is not.
     assert found.each("BAR") == "0.25"
     assert found.each("LDGSTS") == "0.00 + 1.25"
 
 
-def test_a_loop_s_branches_are_apart():
+def test_conditional_code_of_a_loop_is_separate():
     (loop,) = loops(code("NOP", "IADD3", "@P0 BRA #4", "FADD", "HGMMA", "@P1 BRA #1", "EXIT"))
     assert (loop.head, names(loop.always)) == (16, "IADD3 BRA HGMMA BRA")
     assert names(loop.branches) == "FADD"
 
 
-def test_a_loop_s_own_code_excludes_loops_in_it():
+def test_code_of_inner_loops_is_excluded():
     found = loops(code("IADD3", "SYNCS", "@!P0 BRA #1", "HGMMA", "@P1 BRA #0", "EXIT"))
     assert {names(loop.always) for loop in found} == {"SYNCS BRA", "IADD3 HGMMA BRA"}
 
 
-def test_code_behind_the_end_belongs_to_its_loop():
+def test_code_after_exit_belongs_to_its_loop():
     lines = ("NOP", "SYNCS", "@!P0 BRA #6", "HGMMA", "@P1 BRA #1", "EXIT", "NANOSLEEP", "BRA #3")
     (loop,) = loops(code(*lines))
     assert names(loop.branches) == "NANOSLEEP BRA"
     assert names(loop.matrix) == "HGMMA"
 
 
-def test_threads_meet_where_bssy_says():
+def test_threads_converge_at_the_target_of_bssy():
     lines = ("NOP", "BSSY B0, #5", "@P0 BRA #4", "FADD", "BSYNC B0", "HGMMA", "@P1 BRA #1", "EXIT")
     (loop,) = loops(code(*lines))
     assert names(loop.always) == "BSSY BRA BSYNC HGMMA BRA"
 
 
-def test_the_loop_with_most_matrix_instructions_is_taken():
+def test_the_loop_with_most_matrix_instructions_is_the_main_loop():
     found = spent(code("HGMMA", "@P0 BRA #0", "HGMMA", "HGMMA", "FADD", "@P0 BRA #2", "EXIT"))
     assert found.count == 2
     assert found.each() == "1.00"
@@ -97,7 +97,7 @@ def test_text_without_instructions_is_refused():
         parse("nothing\nhere")
 
 
-def test_what_is_no_instruction_is_refused():
+def test_text_that_is_no_instruction_is_refused():
     with pytest.raises(ValueError, match="no instruction at 0x10: '@P0'"):
         parse(".text.f:\n/*0010*/ @P0 ;\n")
 
@@ -121,7 +121,7 @@ def test_a_source_page_needs_its_columns():
         parse_ncu('"Kernel Name","gemm"\n"Line","Text"\n')
 
 
-def test_the_function_is_the_one_that_multiplies():
+def test_the_function_with_matrix_instructions_is_chosen():
     functions = {"copy": code("EXIT"), "gemm": code("HGMMA", "EXIT")}
     assert chosen(functions, "") is functions["gemm"]
 
@@ -129,7 +129,7 @@ def test_the_function_is_the_one_that_multiplies():
 @pytest.mark.parametrize(
     "pattern, message", [("", "2 functions .* not one: f, g"), ("h", "0 functions .* none of f, g")]
 )
-def test_the_function_must_be_clear(pattern, message):
+def test_the_function_must_be_unique(pattern, message):
     with pytest.raises(ValueError, match=f"{message}; choose with --function"):
         chosen({name: code("HGMMA", "EXIT") for name in "fg"}, pattern)
 
@@ -150,7 +150,7 @@ def test_the_table_compares_kernels():
     ]
 
 
-def test_the_command_says_what_is_wrong(capsys, monkeypatch, tmp_path):
+def test_the_command_reports_an_error(capsys, monkeypatch, tmp_path):
     file = tmp_path / "empty.sass"
     file.write_text("")
     monkeypatch.setattr("sys.argv", ["main_loop.py", f"ours={file}"])

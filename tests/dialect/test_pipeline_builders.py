@@ -57,7 +57,7 @@ def test_producer_and_consumer_ops():
         "smem.producer_commit"(%r, %step) : ({PIPELINE}, index) -> ()
         %1 = "smem.consumer_wait"(%r, %step) : ({PIPELINE}, index) -> index
         "smem.consumer_release"(%r, %step) : ({PIPELINE}, index) -> ()""",
-        index="index",
+        step="index",
     )
 
 
@@ -95,7 +95,7 @@ def test_tma_load(options, text):
         "smem.tma_load"(%m, %t, %r, %step, %step, %step) {text}
           : ({MATRIX}, {tile(64, 64)}, {PIPELINE}, index, index, index) -> ()""",
         m=MATRIX,
-        index="index",
+        step="index",
     )
 
 

@@ -1,4 +1,4 @@
-"""Documentation that is generated is up to date, and links lead somewhere."""
+"""Generated documentation is up to date, and its links have targets."""
 
 import json
 import re
@@ -23,13 +23,13 @@ SESSIONS = [
 @pytest.mark.parametrize(
     "page", ["reference", "conformance", "layouts", "math_functions", "mutants"]
 )
-def test_a_generated_page_is_what_the_code_says(page):
+def test_generated_pages_are_up_to_date(page):
     script = ROOT / "docs" / f"{page}.py"
-    said = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    assert said.stdout == (ROOT / "docs" / f"{page}.md").read_text(), "run `make docs`"
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert run.stdout == (ROOT / "docs" / f"{page}.md").read_text(), "run `make docs`"
 
 
-def test_a_record_fills_in_the_page_of_math(tmp_path, monkeypatch, capsys):
+def test_a_record_fills_in_the_page_of_math_functions(tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     import math_functions
 
@@ -38,9 +38,9 @@ def test_a_record_fills_in_the_page_of_math(tmp_path, monkeypatch, capsys):
     record.write_text(json.dumps({"rows": 1 << 18, "cases": [case]}))
     monkeypatch.setattr(math_functions, "_RECORD", record)
     math_functions.main()
-    said = capsys.readouterr().out
-    assert "262,144 rows" in said
-    assert "| `math.erf` | 2 | 2 | 1.234 |  |  |  | 2 |  |  |  |" in said
+    page = capsys.readouterr().out
+    assert "262,144 rows" in page
+    assert "| `math.erf` | 2 | 2 | 1.234 |  |  |  | 2 |  |  |  |" in page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -52,21 +52,23 @@ def test_links_to_files_of_the_repository_exist(page):
 
 
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda p: p.stem)
-def test_commands_say_what_the_page_shows(page, tmp_path):
+def test_commands_print_what_the_page_shows(page, tmp_path):
     renewed = tmp_path / page.name
     renewed.write_text(page.read_text())
     subprocess.run([sys.executable, ROOT / "docs" / "sessions.py", renewed], check=True)
     assert renewed.read_text() == page.read_text(), "run `make docs`"
 
 
-def test_a_notebook_is_kept_without_outputs():
+def test_notebooks_are_stored_without_outputs():
     for notebook in ROOT.glob("docs/*.ipynb"):
         cells = json.loads(notebook.read_text())["cells"]
-        kept = [cell["id"] for cell in cells if cell.get("outputs") or cell.get("execution_count")]
-        assert kept == [], f"clear the outputs of {notebook.name}"
+        with_output = [
+            cell["id"] for cell in cells if cell.get("outputs") or cell.get("execution_count")
+        ]
+        assert with_output == [], f"clear the outputs of {notebook.name}"
 
 
-def test_a_records_command_names_files_that_are_there():
+def test_files_in_the_commands_of_records_exist():
     for record in (ROOT / "benchmarks" / "results").glob("*.json"):
         command = json.loads(record.read_text())["command"].split()
         files = [word for word in command if word.endswith(".py")]

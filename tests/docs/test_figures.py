@@ -1,4 +1,4 @@
-"""The figures of docs/layouts.md: each is what its command draws, and right about every cell."""
+"""The figures of docs/layouts.md: each is what its command draws, with every cell at the right place."""
 
 import shlex
 import sys
@@ -19,41 +19,41 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 names = pytest.mark.parametrize("name", FIGURES)
 
-#: Those of tiles; what those of D in tensor memory hold is tested with them.
+#: Figures of tiles; those of D in tensor memory are tested in tests/advisor.
 tiles = pytest.mark.parametrize(
     "name", [name for name in FIGURES if "--accumulator" not in FIGURES[name][1]]
 )
 
 
 def pictures(name):
-    """What the command of a figure draws."""
-    made = parser("plot", "")
-    plot.add_arguments(made)
-    return plot.pictures(made.parse_args(shlex.split(FIGURES[name][1])))
+    """Return the pictures that the command of a figure draws."""
+    arguments = parser("plot", "")
+    plot.add_arguments(arguments)
+    return plot.pictures(arguments.parse_args(shlex.split(FIGURES[name][1])))
 
 
 @names
 def test_a_figure_is_what_its_command_draws(name, tmp_path):
     draw(name, tmp_path)
-    kept = (DOCS / "figures" / f"{name}.svg").read_text()
-    assert (tmp_path / f"{name}.svg").read_text() == kept, "run `make docs`"
+    stored = (DOCS / "figures" / f"{name}.svg").read_text()
+    assert (tmp_path / f"{name}.svg").read_text() == stored, "run `make docs`"
 
 
 @tiles
-def test_every_cell_of_a_figure_lies_where_the_layout_says(name):
+def test_every_cell_of_a_figure_is_where_the_layout_maps_it(name):
     panels = read((DOCS / "figures" / f"{name}.svg").read_text())
     shown = pictures(name)
     assert len(panels) == len(shown)
     for cells, picture in zip(panels, shown, strict=True):
         assert isinstance(picture, Picture)
         assert check_positions(cells, picture) == len(picture.grid.drawn) > 0
-        over = picture.touched
+        touched = picture.touched
         for cell in cells:
-            lane = over.lane[cell.row, cell.column] if over and over.word else -1
+            lane = touched.lane[cell.row, cell.column] if touched and touched.word else -1
             assert cell.lane == (None if lane < 0 else lane)
 
 
-def test_every_figure_is_on_the_page_and_no_other_is_kept():
+def test_every_figure_is_on_the_page_and_no_other_is_stored():
     page = (DOCS / "layouts.md").read_text()
     assert [name for name in FIGURES if f"(figures/{name}.svg)" not in page] == []
     assert {path.stem for path in (DOCS / "figures").glob("*.svg")} == set(FIGURES)

@@ -1,4 +1,4 @@
-"""The first screen of the README: its kernel compiles, prints what is shown, and is right."""
+"""The first example of the README: it compiles to the PTX that is shown, and its result is right."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ EXAMPLE = (ROOT / "examples" / "mma.mlir").read_text()
 
 
 def fenced(language):
-    """The code blocks of a language."""
+    """Return the code blocks of a language."""
     blocks = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     return [text for name, text in blocks if name == language]
 
@@ -33,8 +33,8 @@ def test_ptx_is_what_the_example_compiles_to():
 
 
 def test_example_is_right():
-    draw = np.random.default_rng(0)
-    a, b = (draw.integers(-4, 5, (64, 64)).astype(ml_dtypes.bfloat16) for _ in "AB")
-    given = {"arg0": a, "arg1": b}
-    found = run_on_cpu(compile_module(EXAMPLE, emit="nvvm"), "mma", given, ["arg2"], (1,))["arg2"]
+    random = np.random.default_rng(0)
+    a, b = (random.integers(-4, 5, (64, 64)).astype(ml_dtypes.bfloat16) for _ in "AB")
+    inputs = {"arg0": a, "arg1": b}
+    found = run_on_cpu(compile_module(EXAMPLE, emit="nvvm"), "mma", inputs, ["arg2"], (1,))["arg2"]
     np.testing.assert_array_equal(found, a.astype(np.float32) @ b.astype(np.float32))

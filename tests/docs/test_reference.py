@@ -1,4 +1,4 @@
-"""The reference's groups of ops: each op is in one, and the first is what the example uses."""
+"""The reference's groups of ops: each op is in one group, and the first has the ops of the example."""
 
 import re
 from pathlib import Path
@@ -23,6 +23,6 @@ def test_each_op_is_in_one_group(groups):
     assert grouped == sorted(op.OPERATION_NAME.removeprefix("smem.") for op in Smem.operations)
 
 
-def test_first_group_is_what_the_example_uses(groups):
+def test_first_group_has_the_ops_of_the_example(groups):
     text = (ROOT / "examples" / "matmul.mlir").read_text()
     assert set(groups["A GEMM"]) == set(re.findall(r'"smem\.(\w+)"\(', text))

@@ -1,4 +1,4 @@
-"""How pages are run: files, changes of files, and what commands say (docs/sessions.py)."""
+"""Running the commands of a page: files, diffs and outputs (docs/sessions.py)."""
 
 import subprocess
 import sys
@@ -24,12 +24,12 @@ def fence(language, *lines):
     return "\n".join([f"```{language}", *lines, "```", ""])
 
 
-def test_what_a_command_says_replaces_what_stands_there(tmp_path):
+def test_the_output_of_a_command_replaces_the_old_output(tmp_path):
     before = fence("console", "$ echo new", "old", "older", "$ true", "also old")
     assert renewed(tmp_path, before) == fence("console", "$ echo new", "new", "$ true")
 
 
-def test_errors_are_shown_as_output_is(tmp_path):
+def test_standard_error_is_shown_as_output(tmp_path):
     before = fence("console", "$ echo out; echo wrong >&2; exit 3")
     after = fence("console", "$ echo out; echo wrong >&2; exit 3", "out", "wrong")
     assert renewed(tmp_path, before) == after
@@ -43,10 +43,10 @@ def test_a_command_of_two_lines(tmp_path):
 def test_a_named_fence_is_a_file_and_a_diff_changes_it(tmp_path):
     page = "\n".join(
         [
-            fence("python", "# say.py", "a = 1", "b = 2", "print(a)", "print(b)"),
-            fence("console", "$ python say.py", "1", "2"),
-            fence("diff", "--- say.py", " # say.py", "-a = 1", "+a = 7", "@@", "-print(b)"),
-            fence("console", "$ python say.py", "7"),
+            fence("python", "# add.py", "a = 1", "b = 2", "print(a)", "print(b)"),
+            fence("console", "$ python add.py", "1", "2"),
+            fence("diff", "--- add.py", " # add.py", "-a = 1", "+a = 7", "@@", "-print(b)"),
+            fence("console", "$ python add.py", "7"),
         ]
     )
     assert renewed(tmp_path, page) == page
@@ -57,15 +57,15 @@ def test_a_diff_that_does_not_fit_is_refused(tmp_path):
     page.write_text(fence("python", "# x.py", "a = 1") + fence("diff", "--- x.py", "-a = 2"))
     ran = run(page)
     assert ran.returncode
-    assert "ValueError: 0 places of x.py are as the diff has it:\n-a = 2" in ran.stderr
+    assert "ValueError: 0 places of x.py match the diff; expected 1:\n-a = 2" in ran.stderr
 
 
-def test_what_needs_a_gpu_is_kept_unless_it_is_asked_for(tmp_path):
+def test_output_of_a_gpu_command_is_kept_without_gpu_option(tmp_path):
     page = fence("console", "$ echo 1 # on a GPU", "2", "$ echo 3", "3")
     assert renewed(tmp_path, page) == page
     assert renewed(tmp_path, page, "--gpu") == page.replace("\n2", "\n1")
 
 
-def test_what_is_no_session_stays(tmp_path):
+def test_other_fences_are_kept(tmp_path):
     page = fence("sh", "echo hello") + fence("python", "print(1)")
     assert renewed(tmp_path, page) == page

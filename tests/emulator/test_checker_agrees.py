@@ -57,7 +57,7 @@ def test_proven_programs_are_right_and_rejected_ones_are_wrong(data):
     kernel = replace(program.kernel(), text=text)
     found = evaluated(kernel)
     reported = emulated(found.compiled, kernel)
-    if found.said.evaluation == "proven":
+    if found.check.evaluation == "proven":
         assert reported == ""
-    if found.said.evaluation == "wrong":
+    if found.check.evaluation == "wrong":
         assert reported not in ("", "wrong result")

@@ -21,7 +21,7 @@ PAGE = (DOCS / "faults.md").read_text()
 def test_correct_kernels_have_no_faults(name):
     kernel = base(name)
     found = evaluated(kernel)
-    assert found.said.evaluation == "proven"
+    assert found.check.evaluation == "proven"
     assert emulated(found.compiled, kernel) == ""
 
 

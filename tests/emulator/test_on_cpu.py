@@ -170,7 +170,7 @@ def test_command_shows_violations_with_their_source_lines(run, folder, file, sho
         at = next(i for i, line in enumerate(source) if line.endswith(mark))
         assert shown_lines[0].startswith(f"{shown}:{at + 1}:")
         assert ": error: several threads write the bytes from 0x404 to 0x407" in shown_lines[0]
-        assert shown_lines[0].endswith(" [race, block 0, 0, 0]")
+        assert shown_lines[0].endswith(" [race, CTA 0, 0, 0]")
         assert shown_lines[1].strip() == source[at].strip()
         assert shown_lines[2].strip() == "^"
         assert shown_lines[2].index("^") == shown_lines[1].index("memref.store")

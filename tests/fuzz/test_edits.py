@@ -1,4 +1,4 @@
-"""Kernels with one op left out, doubled or moved, and kernels by the choices that make them."""
+"""Kernels with one op removed, duplicated or moved, and kernels by the choices that make them."""
 
 from random import Random
 
@@ -8,9 +8,11 @@ from fuzz.generated.choices import Drawn, Read
 from fuzz.generated.edits import doubled, moved, omissions
 from fuzz.generated.kernels import emulated, evaluated
 from fuzz.generated.pipelines import Pipeline
+from fuzz.programs import gemm_of, kernel_of
 
 TEXT = """\
-%pipeline = "smem.create_pipeline"() {stages = 3 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
+%pipeline = "smem.create_pipeline"() {stages = 3 : i32, producers = 1 : i32, \
+consumers = 1 : i32} : () -> !pipeline
 scf.for %i = %c0 to %n step %c1 {
   %slot = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
   "smem.copy"(%A, %a) : (!A, !a) -> ()
@@ -22,40 +24,40 @@ scf.for %i = %c0 to %n step %c1 {
 
 
 def changed(new):
-    """The lines that are gone, and those that are new."""
+    """Return the removed and the added lines."""
     before, after = TEXT.splitlines(), new.splitlines()
-    gone = [line.strip() for line in before if line not in after]
-    return gone, [line.strip() for line in after if line not in before and line]
+    removed = [line.strip() for line in before if line not in after]
+    return removed, [line.strip() for line in after if line not in before and line]
 
 
-def test_each_synchronisation_is_left_out_once():
+def test_each_synchronisation_is_removed_once():
     found = omissions(TEXT)
     assert list(found) == ["consumer_wait 1", "fence 1", "gpu.barrier 1", "wait 1"]
     assert changed(found["fence 1"]) == (['"smem.fence"() : () -> ()'], [])
     assert changed(found["gpu.barrier 1"]) == (["gpu.barrier"], [])
 
 
-def test_a_wait_that_gives_a_stage_is_computed():
-    gone, new = changed(omissions(TEXT)["consumer_wait 1"])
-    assert gone == ['%slot = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index']
+def test_a_wait_that_returns_a_stage_is_replaced_by_its_computation():
+    removed, new = changed(omissions(TEXT)["consumer_wait 1"])
+    assert removed == ['%slot = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index']
     assert new == [
         "%slot_count = arith.constant 3 : index",
         "%slot = arith.remui %i, %slot_count : index",
     ]
 
 
-def test_a_wait_for_mma_waits_for_one_fewer():
+def test_a_wait_for_mma_leaves_one_more_pending():
     _, new = changed(omissions(TEXT)["wait 1"])
     assert new == ['%on = "smem.wait"(%d) {pending = 1 : i32} : (!running) -> !running']
 
 
-def test_ops_are_doubled():
+def test_ops_are_duplicated():
     found = doubled(TEXT)
     assert list(found) == ["copy 1 twice", "fence 1 twice", "gpu.barrier 1 twice"]
     assert found["copy 1 twice"].count('"smem.copy"') == 2
 
 
-def test_ops_come_later():
+def test_ops_are_moved_later():
     found = moved(TEXT)
     assert list(found) == ["copy 1 later", "fence 1 later", "gpu.barrier 1 later"]
     lines = found["copy 1 later"].splitlines()
@@ -70,7 +72,11 @@ def test_choices_are_read_as_they_were_drawn():
     assert {name: read(name, values) for name, values in items.items()} == chosen
 
 
-def test_what_is_not_said_is_the_first():
+def test_simplest_kernel_is_a_gemm():
+    assert kernel_of(Read("")).text == gemm_of(Read("")).text
+
+
+def test_a_missing_choice_is_the_first_item():
     read = Read("a = 9\n")
     assert read("a", (1, 2)) == 1
     assert read("b", ("x", "y")) == "x"
@@ -83,5 +89,5 @@ def test_a_pipeline_is_right(seed):
     pipeline = next(p for p in iter(lambda: Pipeline.draw(Drawn(random)), None) if p.fits)
     kernel = pipeline.kernel()
     found = evaluated(kernel)
-    assert found.said.evaluation != "wrong", found.said.messages
+    assert found.check.evaluation != "wrong", found.check.messages
     assert emulated(found.compiled, kernel) == ""

@@ -1,4 +1,4 @@
-"""The frame of the fuzzers: inputs by seed, failures of every kind, small inputs that show them."""
+"""The frame of the fuzzers: inputs by seed, failures of every kind, and reduced inputs."""
 
 import json
 import re
@@ -12,9 +12,9 @@ import toy_fuzzer
 from fuzz import cache, files, layout, llvm, metamorphic, programs
 from fuzz.frame import generator
 
-HOUSE = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 
-#: What each number of the toy is called.
+#: The failure of each number of the toy fuzzer.
 FAILURES = {
     "1": "KeyError in tests/support/toy_fuzzer.py: raises",
     "2": "kind in where",
@@ -27,59 +27,59 @@ FAILURES = {
 
 def run(*arguments):
     command = [sys.executable, toy_fuzzer.__file__, *map(str, arguments)]
-    environment = {"PYTHONPATH": str(HOUSE)}
+    environment = {"PYTHONPATH": str(ROOT)}
     return subprocess.run(
         command, env=environment, capture_output=True, text=True, check=False, timeout=500
     )
 
 
 @pytest.mark.parametrize("number", FAILURES)
-def test_each_way_to_fail_is_told(tmp_path, number):
+def test_each_failure_is_reported(tmp_path, number):
     (tmp_path / "input").write_text(f"50\n{number}\n")
-    told = run("--replay", tmp_path / "input")
-    assert told.returncode == 1
-    assert f"input: {FAILURES[number]}" in told.stderr
+    ran = run("--replay", tmp_path / "input")
+    assert ran.returncode == 1
+    assert f"input: {FAILURES[number]}" in ran.stderr
 
 
-def test_what_does_not_fail_is_told_too(tmp_path):
+def test_success_is_reported(tmp_path):
     (tmp_path / "input").write_text("50\n")
-    told = run("--replay", tmp_path / "input")
-    assert (told.returncode, told.stderr) == (0, f"{tmp_path / 'input'}: as it should be\n")
+    ran = run("--replay", tmp_path / "input")
+    assert (ran.returncode, ran.stderr) == (0, f"{tmp_path / 'input'}: no failure\n")
 
 
-def test_failures_are_kept_once_and_small(tmp_path):
-    told = run("--seed", 3, "--count", 150, "--seconds", 250, "--minimise", 40, "--out", tmp_path)
-    assert told.returncode == 1
-    summary = told.stdout.splitlines()[-1]
+def test_failures_are_saved_once_and_reduced(tmp_path):
+    ran = run("--seed", 3, "--count", 150, "--seconds", 250, "--minimise", 40, "--out", tmp_path)
+    assert ran.returncode == 1
+    summary = ran.stdout.splitlines()[-1]
     assert re.fullmatch(
         r"fuzz\.toy: 150 inputs in [\d.]+ s \(\d+/s\), \d+ failures \(6 distinct\), seed 3", summary
     )
     assert sorted(file.read_text().strip() for file in tmp_path.iterdir()) == list(FAILURES)
-    for said in FAILURES.values():
-        assert f"\n{said}\n" in told.stdout
+    for failure in FAILURES.values():
+        assert f"\n{failure}\n" in ran.stdout
 
 
 def test_an_input_follows_from_its_seed_and_number(tmp_path):
-    told = run("--seed", 3, "--only", 7)
-    assert told.stdout == toy_fuzzer.draw(generator(3, 7))
-    assert told.stdout != run("--seed", 4, "--only", 7).stdout
+    ran = run("--seed", 3, "--only", 7)
+    assert ran.stdout == toy_fuzzer.draw(generator(3, 7))
+    assert ran.stdout != run("--seed", 4, "--only", 7).stdout
 
 
 def test_processes_share_the_inputs(tmp_path):
-    told = run("--seed", 3, "--count", 31, "--jobs", 3, "--minimise", 0, "--out", tmp_path)
-    assert told.stdout.splitlines()[-1].startswith("fuzz.toy: 31 inputs in ")
+    ran = run("--seed", 3, "--count", 31, "--jobs", 3, "--minimise", 0, "--out", tmp_path)
+    assert ran.stdout.splitlines()[-1].startswith("fuzz.toy: 31 inputs in ")
 
 
-def test_what_was_done_is_recorded(tmp_path):
+def test_a_run_is_recorded(tmp_path):
     arguments = ("--seed", 3, "--count", 31, "--minimise", 0, "--out", tmp_path)
-    told = run(*arguments, "--record", tmp_path / "toy.json")
+    ran = run(*arguments, "--record", tmp_path / "toy.json")
     record = json.loads((tmp_path / "toy.json").read_text())
     assert (record["seed"], record["inputs"]) == (3, 31)
-    assert f" {sum(record['failures'].values())} failures " in told.stdout.splitlines()[-1]
+    assert f" {sum(record['failures'].values())} failures " in ran.stdout.splitlines()[-1]
     assert record["command"].endswith("--record benchmarks/results/toy.json")
 
 
-def test_a_fresh_seed_is_said(tmp_path):
+def test_the_default_seed_is_random_and_printed(tmp_path):
     seeds = {run("--count", 0, "--out", tmp_path).stdout.splitlines()[0] for _ in range(2)}
     assert len(seeds) == 2
 

@@ -1,4 +1,4 @@
-"""Has a module of the package imported with an edit."""
+"""Import a module of the package with an edit."""
 
 from importlib.machinery import SourceFileLoader
 
@@ -6,19 +6,19 @@ from mutation.mutations import ROOT, Mutant
 
 
 def import_with(mutant: Mutant) -> list[str]:
-    """Has the mutant's module imported with its edit from now on.
+    """Import the mutant's module with its edit from now on.
 
     Returns:
-        A list that names the module once it is imported.
+        A list that contains the module's name once it is imported.
     """
-    whole, code, imported = SourceFileLoader.get_code, mutant.code(), []
+    original, code, imported = SourceFileLoader.get_code, mutant.code(), []
 
     def get_code(self, fullname):
-        at = self.get_filename(fullname)
-        if at.endswith(mutant.file) and (ROOT / mutant.file).samefile(at):
+        path = self.get_filename(fullname)
+        if path.endswith(mutant.file) and (ROOT / mutant.file).samefile(path):
             imported.append(fullname)
             return code
-        return whole(self, fullname)
+        return original(self, fullname)
 
     SourceFileLoader.get_code = get_code
     return imported

@@ -1,4 +1,4 @@
-"""The lit tests within this process: what their commands print, and whether FileCheck accepts it."""
+"""The lit tests within this process: their commands, and FileCheck on what they print."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ SUITE = Path(__file__).parents[2] / "lit_tests"
 #: The commands of this package that run here.
 _OURS = ("smem-opt", "smem-layout")
 
-#: What redirects, and how many words it takes.
+#: Redirections, and the number of words of each.
 _REDIRECTIONS = {"2>&1": 1, "2>": 2, ">": 2, "<": 2}
 
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a pipe, of `_OURS` or `FileCheck`.
+    """A command of a pipe.
 
     Attributes:
-        program: which.
-        arguments: its arguments, with `%s`, `%S` and `%t` as they are written.
-        redirected: the redirections, each with its file.
-        refused: whether it has to refuse its input, as behind `%{refused}`.
+        program: one of `_OURS`, or `FileCheck`.
+        arguments: its arguments; `%s`, `%S` and `%t` are not substituted.
+        redirected: the file of each redirection.
+        refused: whether it must refuse its input, as after `%{refused}`.
     """
 
     program: str
@@ -40,13 +40,13 @@ class Command:
     refused: bool
 
 
-#: Commands each of which reads what the one before it prints.
+#: Commands; each reads what the one before it prints.
 Pipe = list[Command]
 
 
 @cache
 def tests() -> dict[str, list[Pipe]]:
-    """The pipes of each lit test all of whose commands run here, by the name of the test."""
+    """The pipes of each lit test, by its name; only tests whose commands all run here."""
     found = {}
     for file in sorted([*SUITE.rglob("*.mlir"), *SUITE.rglob("*.test")]):
         lines = re.findall(r"RUN: (.*)", file.read_text(errors="replace"))
@@ -57,7 +57,7 @@ def tests() -> dict[str, list[Pipe]]:
 
 
 def passes(test: str) -> bool:
-    """Whether a test of `tests` passes."""
+    """Return whether a test of `tests` passes."""
     with TemporaryDirectory() as folder:
         file = SUITE.parent / test
         names = {"%s": str(file), "%S": str(file.parent), "%t": f"{folder}/t"}
@@ -65,10 +65,10 @@ def passes(test: str) -> bool:
 
 
 def _parsed(line: str) -> Pipe:
-    """The pipe that a line is; nothing if it does not run here."""
+    """Return the pipe of a RUN line; an empty one if it does not run here."""
     pipe = []
-    for part in " ".join(shlex.quote(word) for word in shlex.split(line)).split(" '|' "):
-        program, *words = shlex.split(part)
+    for command in " ".join(shlex.quote(word) for word in shlex.split(line)).split(" '|' "):
+        program, *words = shlex.split(command)
         refused = program == "%{refused}"
         if refused and words[0] == "smem-layout":
             program, *words = words
@@ -78,43 +78,44 @@ def _parsed(line: str) -> Pipe:
             return []
         arguments, redirected = [], {}
         while words:
-            taken = _REDIRECTIONS.get(words[0], 0)
-            if taken:
-                redirected[words[0]] = words[taken - 1]
+            count = _REDIRECTIONS.get(words[0], 0)
+            if count:
+                redirected[words[0]] = words[count - 1]
             else:
                 arguments.append(words[0])
-            words = words[taken or 1 :]
+            words = words[count or 1 :]
         pipe.append(Command(program, tuple(arguments), redirected, refused))
     return pipe
 
 
 def _succeeds(pipe: Pipe, names: dict[str, str], folder: str) -> bool:
-    """Whether every command of a pipe ends with 0."""
+    """Return whether every command of a pipe succeeds, or refuses its input where it must."""
 
-    def named(word: str) -> str:
+    def substituted(word: str) -> str:
         return re.sub("%[sSt]", lambda found: names[found[0]], word)
 
     printed = None
     for command in pipe:
-        arguments = [named(word) for word in command.arguments]
-        files = {how: named(word) for how, word in command.redirected.items()}
-        given = files.get("<", printed)
+        arguments = [substituted(word) for word in command.arguments]
+        files = {redirection: substituted(word) for redirection, word in command.redirected.items()}
+        standard_input = files.get("<", printed)
         if command.program == "FileCheck":
-            inputs = [f"--input-file={given}"] if given else []
+            inputs = [f"--input-file={standard_input}"] if standard_input else []
             if not _accepts([*arguments, *inputs]):
                 return False
             continue
         printed = files.get(">", f"{folder}/printed{len(os.listdir(folder))}")
         joined = "2>&1" in files or command.refused
         errors = printed if joined else files.get("2>", os.devnull)
-        if command.refused == _runs(
-            command.program, arguments if given is None else [*arguments, given], printed, errors
-        ):
+        if standard_input is not None:
+            arguments.append(standard_input)
+        if command.refused == _runs(command.program, arguments, printed, errors):
             return False
     return True
 
 
 def _runs(program: str, arguments: list[str], printed: str, errors: str) -> bool:
+    """Run a command of `_OURS`; return whether it succeeds."""
     name = program.replace("-", "_")
     command = getattr(importlib.import_module(f"mlir_smem.tools.{name}"), name)
     with _redirected(printed, errors):
@@ -125,27 +126,28 @@ def _runs(program: str, arguments: list[str], printed: str, errors: str) -> bool
 
 
 def _accepts(arguments: list[str]) -> bool:
+    """Run FileCheck; return whether it accepts its input."""
     from filecheck.matcher import Matcher
     from filecheck.options import parse_argv_options
 
     with (
-        open(os.devnull, "w") as nowhere,
-        contextlib.redirect_stdout(nowhere),
-        contextlib.redirect_stderr(nowhere),
+        open(os.devnull, "w") as devnull,
+        contextlib.redirect_stdout(devnull),
+        contextlib.redirect_stderr(devnull),
     ):
         return Matcher.from_opts(parse_argv_options(["filecheck", *arguments])).run() == 0
 
 
 @contextlib.contextmanager
 def _redirected(printed: str, errors: str) -> Iterator[None]:
-    """Standard output and standard errors go to files, or to the same one."""
+    """Redirect standard output and standard error to files, or to the same file."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept, streams = (os.dup(1), os.dup(2)), (sys.stdout, sys.stderr)
     with open(printed, "wb") as out, open(errors, "ab") as err:
         os.dup2(out.fileno(), 1)
         os.dup2(out.fileno() if errors == printed else err.fileno(), 2)
-    # Errors are printed at once, as those of a process are.
+    # Standard error is written line by line, as that of a process is.
     sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
     try:
@@ -154,6 +156,6 @@ def _redirected(printed: str, errors: str) -> Iterator[None]:
         sys.stderr.flush()
         sys.stdout.flush()
         sys.stdout, sys.stderr = streams
-        for number, was in zip((1, 2), kept, strict=True):
-            os.dup2(was, number)
-            os.close(was)
+        for number, original in zip((1, 2), kept, strict=True):
+            os.dup2(original, number)
+            os.close(original)

@@ -1,4 +1,4 @@
-"""The mutants of a file: edits of its arithmetic, one at a time, in its syntax tree."""
+"""The mutants of a file: single edits of the arithmetic in its syntax tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-#: What stands in place of an operator or a comparison.
+#: The replacement of each operator and comparison.
 _OPERATORS: dict[type, type] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -36,12 +36,12 @@ _OPERATORS: dict[type, type] = {
 }
 _FUNCTIONS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
-#: What says something to people, and what only the type checker reads.
+#: Nodes, types and methods that are not edited: messages, and what only the type checker reads.
 _NOT_EDITED = (ast.Raise, ast.JoinedStr, ast.Assert, ast.Import, ast.ImportFrom)
 _TYPES = {"tuple", "dict", "list", "Mapping", "Callable", "ClassVar"}
 _NOT_EDITED_IN = {"__str__", "__repr__", "__hash__", "__getstate__"}
 
-#: Canonical forms as the ISA writes them.
+#: Canonical forms in the notation of the ISA.
 _FORM = re.compile(r"\(\(.*\)\):\(\(.*\)\)")
 
 
@@ -52,11 +52,11 @@ class Mutant:
     Attributes:
         file: relative to the repository.
         place: the classes and the function around it, or the name that is assigned.
-        what: what was there, and what is there instead.
-        nth: which of the edits of that place that are the same in words.
-        line: of the place.
-        node: the place among the nodes of the tree, in the order of `ast.walk`.
-        choice: which of the edits of that node.
+        what: the original text, and its replacement.
+        nth: the number of the edit among those of the same place with the same text.
+        line: the line of the node.
+        node: the number of the node in the tree, in the order of `ast.walk`.
+        choice: the number of the edit among those of the node.
     """
 
     file: str
@@ -69,22 +69,22 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """A name that is unique, and outlives edits elsewhere in the file."""
-        which = f" [{self.nth}]" if self.nth else ""
-        return f"{self.file}: {self.place}: {self.what}{which}"
+        """A unique name, which does not depend on the rest of the file."""
+        number = f" [{self.nth}]" if self.nth else ""
+        return f"{self.file}: {self.place}: {self.what}{number}"
 
     def tree(self) -> ast.Module:
         """The file's tree with the edit."""
         tree = parsed(self.file)
         nodes = list(ast.walk(tree))
-        place = nodes[self.node]
-        new = _edits(place, self.file)[self.choice]()
+        edited = nodes[self.node]
+        new = _edits(edited, self.file)[self.choice]()
         for parent in nodes:
             for field, value in ast.iter_fields(parent):
-                if value is place:
+                if value is edited:
                     setattr(parent, field, new)
-                elif isinstance(value, list) and any(each is place for each in value):
-                    value[[each is place for each in value].index(True)] = new
+                elif isinstance(value, list) and any(each is edited for each in value):
+                    value[[each is edited for each in value].index(True)] = new
         return ast.fix_missing_locations(tree)
 
     def code(self):
@@ -99,12 +99,12 @@ def mutants_of(file: str) -> list[Mutant]:
     parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
     found = []
     for i, node in enumerate(nodes):
-        above = list(_above(node, parents))
-        if not hasattr(node, "lineno") or _is_left_alone(node, above):
+        ancestors = list(_ancestors(node, parents))
+        if not hasattr(node, "lineno") or _is_excluded(node, ancestors):
             continue
         for choice, edit in enumerate(_edits(node, file)):
             what = f"{_text(node)} -> {_text(edit())}"
-            found.append((node.lineno, i, choice, _place(above), what))
+            found.append((node.lineno, i, choice, _place(ancestors), what))
     seen: Counter[tuple[str, str]] = Counter()
     mutants = []
     for line, i, choice, place, what in sorted(found):
@@ -122,29 +122,29 @@ def _text(node: ast.AST) -> str:
     return " ".join(ast.unparse(node).split())
 
 
-def _above(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+def _ancestors(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
     while node in parents:
         node = parents[node]
         yield node
 
 
-def _place(above: list[ast.AST]) -> str:
-    """The names of the classes and the functions around a place, and of what is assigned there."""
+def _place(ancestors: list[ast.AST]) -> str:
+    """Return the names of the classes and functions around a node, and the name that is assigned."""
     names = []
-    for node in reversed(above):
+    for node in reversed(ancestors):
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 names.append(name)
             case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
-                if not any(isinstance(each, ast.FunctionDef) for each in above):
+                if not any(isinstance(each, ast.FunctionDef) for each in ancestors):
                     names.append(_text(target).strip("()"))
     return ".".join(names)
 
 
-def _is_left_alone(node: ast.AST, above: list[ast.AST]) -> bool:
-    """Whether a place is no arithmetic."""
+def _is_excluded(node: ast.AST, ancestors: list[ast.AST]) -> bool:
+    """Return whether a node is not edited: a message, an annotation, or not within a body."""
     inner = node
-    for outer in above:
+    for outer in ancestors:
         types = isinstance(outer, ast.Subscript) and _text(outer.value) in _TYPES
         if types or isinstance(outer, _NOT_EDITED) or inner is getattr(outer, "annotation", None):
             return True
@@ -159,7 +159,7 @@ def _is_left_alone(node: ast.AST, above: list[ast.AST]) -> bool:
 
 
 def _edits(node: ast.AST, file: str) -> list[Callable[[], ast.AST]]:
-    """What a place may be replaced by."""
+    """Return functions that make the replacements of a node."""
     match node:
         case ast.Constant(value=int() as value) if not isinstance(value, bool):
             others = (value + 1, value - 1) if value else (1,)
@@ -196,7 +196,7 @@ def _edits(node: ast.AST, file: str) -> list[Callable[[], ast.AST]]:
 
 
 def _other_forms(text: str) -> Iterator[str]:
-    """A form with one factor or stride changed, and with LBO and SBO exchanged."""
+    """Yield a form with one factor or stride doubled, and with LBO and SBO exchanged."""
     for found in re.finditer(r"\d+", text):
         yield text[: found.start()] + str(2 * int(found[0])) + text[found.end() :]
     if "LBO" in text and "SBO" in text:
@@ -204,18 +204,18 @@ def _other_forms(text: str) -> Iterator[str]:
 
 
 def _bits(descriptor: ast.expr, file: str) -> list[Callable[[], ast.AST]]:
-    """Each bit of what a descriptor is encoded as where it is emitted, exchanged."""
+    """Return the edits that flip one bit of an encoded descriptor where it is emitted."""
     of, folder = _text(descriptor), file.partition("/")[0]
     matrices = {"WgmmaDescriptor": 64, "Tcgen05Descriptor": 64}
-    kinds = {"ir": matrices, "passes": {"InstructionDescriptor": 32}}.get(folder, {})
+    widths = {"ir": matrices, "passes": {"InstructionDescriptor": 32}}.get(folder, {})
     return [
-        lambda kind=kind, bit=bit: (
+        lambda class_=class_, bit=bit: (
             ast.parse(
-                f"(lambda d: d.encode() ^ (type(d).__name__ == {kind!r}) << {bit})({of})",
+                f"(lambda d: d.encode() ^ (type(d).__name__ == {class_!r}) << {bit})({of})",
                 mode="eval",
             ).body
         )
-        for kind, width in kinds.items()
+        for class_, width in widths.items()
         for bit in range(width)
     ]
 
@@ -227,12 +227,12 @@ def _is_text(node: ast.AST) -> bool:
 
 
 def _differ(one: ast.AST, other: ast.AST) -> bool:
-    """Whether two quantities that are told apart by their places alone may be exchanged."""
+    """Return whether two expressions are different quantities, which an edit may exchange."""
     return all(map(_is_quantity, (one, other))) and ast.dump(one) != ast.dump(other)
 
 
 def _is_quantity(node: ast.AST) -> bool:
-    """Whether it is a name, or an attribute of something else than a class."""
+    """Return whether a node is a name, or an attribute of anything but a class."""
     if isinstance(node, ast.Attribute):
         return not (isinstance(node.value, ast.Name) and node.value.id[:1].isupper())
     return isinstance(node, ast.Name)

@@ -1,9 +1,9 @@
-"""Counts who notices mutants of the code that computes layouts and descriptors.
+"""Count the sides that notice mutants of the code that computes layouts and descriptors.
 
     python tests/mutation/run.py --jobs 16 --record benchmarks/results/mutants.json
 
-Each side evaluates each mutant in a process of its own, which is a fork of one that has loaded others'
-packages and nothing of this one.
+Each side evaluates each mutant in its own process. It is a fork of a process that has loaded other
+packages, but nothing of this one.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from mutation.targets import SHARE, drawn
 
 SIDES = (LIT, EMULATOR, ORACLE)
 
-#: What a process that evaluates may take: seconds of wall clock, and bytes of memory.
+#: Limits of a process that evaluates: seconds of wall clock, and bytes of memory.
 SECONDS, BYTES = 120, 12 << 30
 
 
 def load() -> None:
-    """Loads what every process needs of others' packages."""
+    """Import the packages of others that every process needs."""
     for name in (
         "filecheck.matcher",
         "hypothesis",
@@ -62,10 +62,10 @@ class Evaluating:
     """A process that evaluates a mutant.
 
     Attributes:
-        mutant: None for the package as it is.
+        mutant: the mutant; None for the unchanged package.
         side: one of `SIDES`.
-        test: the test of lit that is asked; None for all of the side.
-        file: where it writes what it finds; beside it lies what it prints.
+        test: the lit test that runs; None for all tests of the side.
+        file: the file of its result; its output is next to it.
     """
 
     mutant: Mutant | None
@@ -89,24 +89,24 @@ class Evaluating:
         os._exit(1)
 
     def _evaluate(self) -> None:
-        said = os.open(self.said, os.O_WRONLY | os.O_CREAT)
+        output = os.open(self.output, os.O_WRONLY | os.O_CREAT)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(said, 1)
-        os.dup2(said, 2)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
         resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         imported = import_with(self.mutant) if self.mutant else []
-        one = self.test
-        noticed = (None if lit_files.passes(one) else one) if one else noticed_by(self.side)
+        test = self.test
+        noticed = (None if lit_files.passes(test) else test) if test else noticed_by(self.side)
         self.file.write_text(json.dumps([noticed, bool(imported)]))
 
     @property
-    def said(self) -> Path:
-        """What it prints."""
-        return self.file.with_suffix(".said")
+    def output(self) -> Path:
+        """The file of what it prints."""
+        return self.file.with_suffix(".output")
 
     def ended(self) -> bool:
-        """Whether it has ended; one that takes too long is ended."""
+        """Return whether it has ended; kill it if it takes too long."""
         if os.waitpid(self.pid, os.WNOHANG)[0]:
             return True
         if time.monotonic() > self.until:
@@ -116,7 +116,7 @@ class Evaluating:
         return False
 
     def found(self) -> tuple[str | None, bool]:
-        """The test that notices the mutant, None if all pass; and whether the mutant was imported."""
+        """Return the test that notices the mutant, or None, and whether the mutant was imported."""
         if self.file.exists():
             noticed, imported = json.loads(self.file.read_text())
             return noticed, imported
@@ -124,13 +124,16 @@ class Evaluating:
         return ("the process does not end" if late else "the process dies"), True
 
 
-def evaluate(asked: list[Evaluating], jobs: int, until: float, done) -> None:
-    """Has all of them evaluate, so many at a time, each after those before it; none starts after `until`.
+def evaluate(evaluations: list[Evaluating], jobs: int, until: float, done) -> None:
+    """Run evaluations in order, several at a time; start none after `until`.
 
     Args:
-        done: is called with each that has ended.
+        evaluations: the evaluations.
+        jobs: the number of processes that run at a time.
+        until: the time after which no process starts (`time.monotonic`).
+        done: a function that is called with each evaluation that has ended.
     """
-    waiting, running = asked[::-1], []
+    waiting, running = evaluations[::-1], []
     while waiting or running:
         while waiting and len(running) < jobs:
             if time.monotonic() > until:
@@ -146,13 +149,13 @@ def evaluate(asked: list[Evaluating], jobs: int, until: float, done) -> None:
 
 
 def check_baseline(folder: Path, jobs: int) -> None:
-    """Exits unless every side passes without a mutant; says how long each takes."""
+    """Exit unless every side passes without a mutant; print the time of each."""
     began, failed = time.monotonic(), []
 
     def done(each: Evaluating) -> None:
         print(f"{each.side}: {time.monotonic() - began:.0f} s without a mutant", flush=True)
         if each.found()[0]:
-            failed.append(f"{each.side}: {each.found()[0]}\n{each.said.read_text()[-4000:]}")
+            failed.append(f"{each.side}: {each.found()[0]}\n{each.output.read_text()[-4000:]}")
 
     evaluate(
         [Evaluating(None, side, None, folder / side) for side in SIDES], jobs, began + 600, done
@@ -164,7 +167,7 @@ def check_baseline(folder: Path, jobs: int) -> None:
 def evaluate_all(
     mutants: list[Mutant], folder: Path, jobs: int, until: float
 ) -> dict[Mutant, dict]:
-    """Who notices each mutant; those that not all sides have evaluated are left out."""
+    """Return the sides that notice each mutant; without mutants that not all sides have evaluated."""
     found: dict[Mutant, dict[str, str | None]] = {mutant: {} for mutant in mutants}
     loaded: set[Mutant] = set()
     began = time.monotonic()
@@ -174,26 +177,26 @@ def evaluate_all(
         found[mutant][each.side] = noticed
         if imported:
             loaded.add(mutant)
-        for file in (each.file, each.said):
+        for file in (each.file, each.output):
             file.unlink(missing_ok=True)
         if len(found[mutant]) == len(SIDES):
             by = [side for side in SIDES if found[mutant][side]]
-            said = f"{len(by)} notice it" + ("" if len(by) > 1 else f": {by}")
-            print(f"{time.monotonic() - began:5.0f} s  {mutant.name}: {said}", flush=True)
+            count = f"{len(by)} notice it" + ("" if len(by) > 1 else f": {by}")
+            print(f"{time.monotonic() - began:5.0f} s  {mutant.name}: {count}", flush=True)
             if mutant not in loaded:
                 sys.exit(f"no side imports {mutant.file}")
 
-    asked = [
+    evaluations = [
         Evaluating(mutant, side, None, folder / f"{i}-{side}")
         for i, mutant in enumerate(mutants)
         for side in SIDES
     ]
-    evaluate(asked, jobs, until, done)
+    evaluate(evaluations, jobs, until, done)
     return {mutant: by for mutant, by in found.items() if len(by) == len(SIDES)}
 
 
 def again(record: Path, count: int, folder: Path, jobs: int) -> None:
-    """Exits unless some of the mutants of a record are still noticed by the test that noticed them."""
+    """Exit unless `count` mutants of a record are still noticed by the lit tests that noticed them."""
     rows = json.loads(record.read_text())["mutants"]
     tests = {row["mutant"]: row["noticed"][LIT] for row in rows}
     chosen = random.Random(0).sample(
@@ -211,25 +214,25 @@ def again(record: Path, count: int, folder: Path, jobs: int) -> None:
         if not each.found()[0]:
             missed.append(f"{each.test} no longer notices {each.mutant.name}")
 
-    asked = [Evaluating(m, LIT, tests[m.name], folder / str(i)) for i, m in enumerate(chosen)]
-    evaluate(asked, jobs, time.monotonic() + 600, done)
+    evaluations = [Evaluating(m, LIT, tests[m.name], folder / str(i)) for i, m in enumerate(chosen)]
+    evaluate(evaluations, jobs, time.monotonic() + 600, done)
     if missed:
         sys.exit("\n".join(missed))
 
 
 def kept_of(record: Path, every: list[Mutant]) -> dict[Mutant, dict]:
-    """Who notices the mutants that a record has."""
+    """Return the sides that notice each mutant of a record."""
     rows = {row["mutant"]: row["noticed"] for row in json.loads(record.read_text())["mutants"]}
     return {mutant: rows[mutant.name] for mutant in every if mutant.name in rows}
 
 
 def by_two(by: dict[str, str | None]) -> bool:
-    """Whether two sides or more notice a mutant."""
+    """Return whether two or more sides notice a mutant."""
     return sum(map(bool, by.values())) > 1
 
 
 def write(record: Path, found: dict[Mutant, dict], share: float, count: int, seconds: float):
-    """Writes the record: for each mutant, the first test of each side that notices it."""
+    """Write the record: for each mutant, the first test of each side that notices it."""
     import numpy
 
     rows = [
@@ -255,26 +258,35 @@ def write(record: Path, found: dict[Mutant, dict], share: float, count: int, sec
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the results to FILE")
-    parser.add_argument("--share", type=float, default=SHARE, help="of what is not complete")
-    parser.add_argument("--only", default="", help="mutants whose names contain this")
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=SHARE,
+        help="share of the mutants of other places that is drawn",
+    )
+    parser.add_argument(
+        "--only", default="", help="evaluate only mutants whose names contain this text"
+    )
     parser.add_argument(
         "--left",
         action="store_true",
-        help="keep what FILE says, and evaluate what it lacks, then what fewer than two sides notice",
+        help="keep the results of FILE; evaluate what it lacks, then what fewer than two sides notice",
     )
-    parser.add_argument("--jobs", type=int, default=1, help="processes that evaluate at a time")
-    parser.add_argument("--seconds", type=float, default=1e9, help="start no other after so many")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel processes")
+    parser.add_argument(
+        "--seconds", type=float, default=1e9, help="start no evaluation after this time"
+    )
     parser.add_argument(
         "--again",
         type=int,
         metavar="N",
-        help="only see whether N mutants of FILE are still noticed",
+        help="only check that N mutants of FILE are still noticed",
     )
     options = parser.parse_args()
     if options.left and not options.record:
-        parser.error("--left reads the record that --record names")
+        parser.error("--left needs --record FILE")
     if os.environ.get("PYTHONHASHSEED") != "0":
-        # Sets are then in the same order each time.
+        # Sets have the same order in each run.
         os.execve(
             sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"}
         )

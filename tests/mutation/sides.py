@@ -1,6 +1,6 @@
-"""The three sides that evaluate a mutant: for each a fixed list of tests, in a fixed order.
+"""The three sides that evaluate a mutant: each is a fixed list of tests, in a fixed order.
 
-What most mutants fail comes first, since a side stops at the first test that fails.
+Tests that most mutants fail come first, since a side stops at the first failure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mutation.mutations import ROOT
 
 LIT, EMULATOR, ORACLE = "lit", "emulator", "oracle"
 
-#: What the names of lit tests begin with that are asked first. The others follow by name.
+#: Beginnings of the names of lit tests that run first. The others follow by name.
 LIT_FIRST = (
     "lit_tests/canonical/",
     "lit_tests/layout/",
@@ -25,12 +25,12 @@ LIT_FIRST = (
     "lit_tests/passes/lower-copies/",
 )
 
-#: Of each file, how many cases of each of its tests are asked, and how the names of the tests begin if
-#: it is not all.
+#: For each file: the number of cases of each test that run, and the beginnings of the names of the tests
+#: that run; none for all.
 Files = dict[str, tuple[int, tuple[str, ...]]]
 
-#: Kernels that the pipeline compiles and the emulator runs against NumPy. Those of one group are
-#: collected together.
+#: Kernels that the pipeline compiles and the emulator runs, compared with NumPy. pytest collects each
+#: group separately.
 EMULATED: tuple[Files, ...] = (
     {
         "emulator/wgmma/test_wgmma_programs": (12, ()),
@@ -58,12 +58,12 @@ EMULATED: tuple[Files, ...] = (
         "emulator/wgmma/test_wgmma_assembly": (2, ()),
         "emulator/tma/test_tma_pipeline": (1, ()),
         "emulator/test_gemm_on_cpu": (4, ("gemm_is_exact",)),
-        "runtime/test_arguments": (9, ("lines_begin", "matrices_that_do_not_fit")),
+        "runtime/test_arguments": (9, ("strides_are_aligned", "matrices_that_do_not_fit")),
     },
 )
 
-#: What layouts and descriptors are by CuTe's headers, by the ISA's worked examples and by what the chip
-#: was seen to read; and what the library says of them and refuses.
+#: Layouts and descriptors compared with CuTe's headers, with the ISA's worked examples and with what the
+#: chip was observed to read; and the messages and refusals of the library.
 COMPARED: tuple[Files, ...] = (
     {
         "layout/wgmma/test_wgmma_descriptor": (8, ()),
@@ -111,7 +111,7 @@ COMPARED: tuple[Files, ...] = (
     },
 )
 
-#: Tests that take seconds or need other programs, and say nothing of layouts that others do not.
+#: Tests that take seconds or need other programs, and whose layouts other tests cover.
 _LEFT_OUT = {
     "test_no_canonical_tile_that_is_turned_conflicts",
     "test_no_canonical_tile_conflicts",
@@ -128,7 +128,7 @@ _OPTIONS = (
 
 
 def noticed_by(side: str) -> str | None:
-    """The first test of a side that fails within this process; None if all pass."""
+    """Return the first test of a side that fails within this process; None if all pass."""
     if side == LIT:
         return next((name for name in _lit_tests() if not lit_files.passes(name)), None)
     groups = {EMULATOR: EMULATED, ORACLE: COMPARED}[side]
@@ -143,28 +143,28 @@ def _lit_tests() -> list[str]:
 
 
 def _failing(files: Files) -> str | None:
-    """The first test of those that fails, or what cannot be collected."""
+    """Return the first test of a group that fails, or that cannot be collected."""
     import pytest
 
-    # As where CI is set: the same cases everywhere, those that hypothesis draws too.
+    # With CI set, the cases are the same everywhere, including those that hypothesis draws.
     os.environ["CI"] = "1"
-    some = _Some(files)
+    sample = _Sample(files)
     paths = [str(ROOT / "tests" / f"{name}.py") for name in files]
-    code = pytest.main([*_OPTIONS, f"--rootdir={ROOT}", *paths], plugins=[some])
-    return None if code == 0 else some.failed or f"pytest ends with {int(code)}"
+    code = pytest.main([*_OPTIONS, f"--rootdir={ROOT}", *paths], plugins=[sample])
+    return None if code == 0 else sample.failed or f"pytest ends with {int(code)}"
 
 
-class _Some:
-    """A plugin of pytest: of a test with many cases, it takes some, evenly."""
+class _Sample:
+    """A plugin of pytest that keeps some cases of each test, evenly spaced."""
 
     def __init__(self, files: Files) -> None:
-        self._files = {f"tests/{name}.py": asked for name, asked in files.items()}
+        self._files = {f"tests/{name}.py": sample for name, sample in files.items()}
         self.failed: str | None = None
 
     def pytest_collection(self) -> None:
         from hypothesis import Phase, settings
 
-        # Nobody reads the smallest example.
+        # The smallest example is not needed.
         phases = (Phase.explicit, Phase.generate)
         settings.register_profile(
             "mutants", settings.get_profile("ci"), phases=phases, max_examples=25
@@ -172,16 +172,15 @@ class _Some:
         settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        of = defaultdict(list)
+        cases_of = defaultdict(list)
         for item in items:
             _, names = self._files[item.nodeid.partition("::")[0]]
             name = item.originalname
             begins = name.removeprefix("test_").startswith(names or "")
-            asked = name not in _LEFT_OUT and begins
-            if asked:
-                of[item.nodeid.partition("[")[0]].append(item)
+            if name not in _LEFT_OUT and begins:
+                cases_of[item.nodeid.partition("[")[0]].append(item)
         kept = []
-        for test, cases in of.items():
+        for test, cases in cases_of.items():
             most, _ = self._files[test.partition("::")[0]]
             count = min(most, len(cases))
             kept += [cases[i * len(cases) // count] for i in range(count)]

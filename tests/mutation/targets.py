@@ -1,4 +1,4 @@
-"""What is mutated, and which mutants of it are drawn."""
+"""The files that are mutated, and the mutants that are drawn."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 from mutation.mutations import ROOT, Mutant, mutants_of
 
-#: Files of `layout/` whose arithmetic is that of text.
+#: Files of `layout/` whose arithmetic concerns only text.
 TEXTUAL = ("notation.py", "path.py", "text_error.py", "proposals.py", "__init__.py")
 
-#: Where descriptors are emitted, and what they are made of.
+#: Files that emit descriptors, or compute their fields.
 EMITTED = (
     "ir/emit.py",
     "ir/matrix_descriptors.py",
@@ -22,15 +22,14 @@ EMITTED = (
     "passes/lower_mma/tcgen05/scaled.py",
 )
 
-#: Where the emulator reads them.
+#: Files of the emulator that read descriptors.
 DECODED = (
     "emulator/wgmma/descriptors.py",
     "emulator/tcgen05/descriptors.py",
     "emulator/tensor_core/operands.py",
 )
 
-#: The places all of whose mutants are evaluated: each field, stride and XOR. By file, what their names
-#: begin with.
+#: Places whose mutants are all evaluated (fields, strides, XOR): beginnings of their names, by file.
 COMPLETE: dict[str, tuple[str, ...]] = {
     "layout/descriptor.py": (
         "START",
@@ -80,37 +79,37 @@ COMPLETE: dict[str, tuple[str, ...]] = {
     "passes/lower_mma/tcgen05/scaled.py": ("_descriptors",),
 }
 
-#: Of each file's other mutants, this share is drawn.
+#: The share of each file's other mutants that is drawn.
 SHARE = 0.02
 
 
 def files() -> list[str]:
-    """The files that are mutated.
+    """Return the files that are mutated.
 
     Raises:
-        FileNotFoundError: if one that is named here is no longer there.
+        FileNotFoundError: if a file that this module names does not exist.
     """
     found = sorted(str(f.relative_to(ROOT)) for f in (ROOT / "layout").rglob("*.py"))
     computed = [f for f in found if Path(f).name not in TEXTUAL]
     named = {*COMPLETE, *EMITTED, *DECODED}
     missing = sorted(f for f in named if not (ROOT / f).exists())
     if missing:
-        raise FileNotFoundError(f"{Path(__file__).name} names files that are not there: {missing}")
+        raise FileNotFoundError(f"{Path(__file__).name} names files that do not exist: {missing}")
     return [*computed, *EMITTED, *DECODED]
 
 
 def is_complete(mutant: Mutant) -> bool:
-    """Whether it is of a place all of whose mutants are evaluated."""
+    """Return whether a mutant belongs to a place of `COMPLETE`."""
     return mutant.place.startswith(COMPLETE.get(mutant.file, ("?",)))
 
 
 def drawn(share: float = SHARE) -> list[Mutant]:
-    """All mutants of what is complete, and a share of the others of each file, at least 3."""
-    taken = []
+    """Return all mutants of `COMPLETE`, and a share of the others of each file, at least 3."""
+    chosen = []
     for file in files():
         every = mutants_of(file)
         others = [m for m in every if not is_complete(m)]
         count = min(len(others), max(3, round(share * len(others))))
         some = set(random.Random(file).sample(others, count))
-        taken += [m for m in every if m in some or is_complete(m)]
-    return taken
+        chosen += [m for m in every if m in some or is_complete(m)]
+    return chosen

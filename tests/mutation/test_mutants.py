@@ -1,4 +1,4 @@
-"""Mutants are other programs, every bit of a descriptor is among them, and lit still notices some."""
+"""Mutants differ from the original, include every bit of a descriptor, and are noticed by lit."""
 
 import ast
 import subprocess
@@ -14,7 +14,7 @@ RECORD = ROOT / "benchmarks" / "results" / "mutants.json"
 
 
 @pytest.mark.parametrize("file", ["layout/swizzle.py", "layout/tcgen05/descriptor.py"])
-def test_mutants_compile_and_are_other_programs(file):
+def test_mutants_compile_and_differ_from_the_original(file):
     before = ast.dump(parsed(file))
     for mutant in mutants_of(file)[::3]:
         assert ast.dump(mutant.tree()) != before, mutant.name
@@ -23,20 +23,20 @@ def test_mutants_compile_and_are_other_programs(file):
 
 def test_every_bit_of_a_descriptor_is_drawn():
     names = {mutant.name for mutant in targets.drawn(0)}
-    for kind, width in (("Wgmma", 64), ("Tcgen05", 64), ("Instruction", 32)):
+    for name, width in (("Wgmma", 64), ("Tcgen05", 64), ("Instruction", 32)):
         for bit in range(width):
-            end = f"(type(d).__name__ == '{kind}Descriptor') << {bit})("
-            assert any(end in name for name in names), (kind, bit)
+            end = f"(type(d).__name__ == '{name}Descriptor') << {bit})("
+            assert any(end in mutant for mutant in names), (name, bit)
 
 
-def test_what_is_named_complete_has_mutants():
+def test_complete_places_have_mutants():
     for file, places in targets.COMPLETE.items():
         found = {mutant.place for mutant in mutants_of(file)}
         for place in places:
             assert any(each.startswith(place) for each in found), (file, place)
 
 
-def test_what_sides_name_is_a_test():
+def test_tests_that_sides_name_exist():
     for files in (*sides.EMULATED, *sides.COMPARED):
         for file, (_, names) in files.items():
             text = (ROOT / "tests" / f"{file}.py").read_text()
@@ -44,18 +44,18 @@ def test_what_sides_name_is_a_test():
                 assert f"\ndef test_{name}" in text, (file, name)
 
 
-def test_mutants_have_names_of_their_own():
+def test_names_of_mutants_are_unique():
     names = [mutant.name for file in targets.files() for mutant in mutants_of(file)]
     assert len(set(names)) == len(names)
 
 
-def test_a_file_that_is_gone_is_missed(monkeypatch):
+def test_a_missing_file_is_reported(monkeypatch):
     monkeypatch.setattr(targets, "EMITTED", ("passes/gone.py",))
-    with pytest.raises(FileNotFoundError, match=r"not there: \['passes/gone.py'\]"):
+    with pytest.raises(FileNotFoundError, match=r"not exist: \['passes/gone.py'\]"):
         targets.files()
 
 
-def test_what_is_explained_is_a_mutant():
+def test_explained_mutants_exist():
     names = {mutant.name for file in targets.files() for mutant in mutants_of(file)}
     for key in chain(*EQUIVALENT.values(), *SEEN_BY_ONE.values()):
         assert key in names or any(name.startswith(key.removesuffix("…")) for name in names), key

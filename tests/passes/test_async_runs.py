@@ -107,7 +107,7 @@ def text_of(steps):
 
 
 def evaluation(steps):
-    """Return the result of the pass: "proven", "wrong" or "undecided"."""
+    """Return the result of the pass: "proven", "wrong" or "not proven"."""
     remarks = []
     with new_context():
         parsed = ir.Module.parse(text_of(steps))
@@ -116,7 +116,7 @@ def evaluation(steps):
                 CheckAsync().run(parsed)
         except OpError:
             return "wrong"
-    return "undecided" if remarks else "proven"
+    return "not proven" if remarks else "proven"
 
 
 # Runs: the steps one after the other, and the rules that they break.

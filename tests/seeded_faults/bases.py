@@ -56,7 +56,7 @@ def _program(a: str, b: str, b_major: str = "mn", view: int | None = None) -> Pr
         chunks=2,
         stages=1,
         warpgroups=1,
-        blocks=1,
+        ctas=1,
         a=Operand("k", a, (0, 0), False, False),
         b=Operand(b_major, b, (0, 0), False, False),
         view=view,

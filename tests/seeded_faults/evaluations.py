@@ -8,7 +8,7 @@ from seeded_faults.bases import base
 from seeded_faults.catalogue import Fault
 
 #: The checker's evaluations, as the table shows them.
-CHECKER = {"proven": "", "undecided": "remark", "wrong": "error"}
+CHECKER = {"proven": "", "not proven": "remark", "wrong": "error"}
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def evaluation(fault: Fault) -> Evaluation:
     if not fault.lowered:
         broken = replace(kernel, text=fault.edit(kernel.text))
         found = evaluated(broken)
-        return Evaluation(CHECKER[found.said.evaluation], emulated(found.compiled, broken))
+        return Evaluation(CHECKER[found.check.evaluation], emulated(found.compiled, broken))
     return Evaluation("", emulated(_edited(evaluated(kernel).compiled, fault), kernel))
 
 

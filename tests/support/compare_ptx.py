@@ -1,15 +1,16 @@
-"""Compare the code that this tree generates with that of another revision.
+"""Compare the code that this tree compiles with that of another revision.
 
     python tests/support/compare_ptx.py 18f0b51
 
-For refactorings, which change no code. Compiles in both trees, each with its own package and inputs,
+For refactorings, which must not change code. The cases are run in both trees, each with its own package
+and its own inputs:
 
 * every example for every architecture, to PTX;
 * the GEMM of several problems and configurations for every architecture, to PTX;
-* and runs every `smem-opt` command that a lit test runs on its own file;
+* every `smem-opt` command that a file of `lit_tests/` runs on itself.
 
-and prints a unified diff of each that differs, messages included. The exit status is 1 if anything
-differs, or if a case is in one tree only.
+It prints a unified diff of each case that differs, messages included. The exit status is 1 if a case
+differs, or exists in one tree only.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from linked_package import linked_package
 ROOT = Path(__file__).resolve().parents[2]
 ARCHS = ("sm_90a", "sm_100a", "sm_103a")
 
-#: Element types of A, B and C, and major-ness of A and B.
+#: Element types of A, B and C, and majors of A and B.
 PROBLEMS = (
     ("f16", "f16", "f16", "k", "n"),
     ("bf16", "bf16", "bf16", "m", "k"),
@@ -51,13 +52,13 @@ CONFIGS = (
 
 
 def modules(tree: Path) -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of the modules that are compiled to PTX."""
+    """Yield the name and the text of each module that is compiled to PTX."""
     for path in sorted((tree / "examples").glob("*.mlir")):
         yield path.name, path.read_text()
     try:
         from mlir_smem.kernels.gemm import Config, ConfigError, Problem
         from mlir_smem.kernels.gemm.generator.kernel import text
-    except ImportError:  # revisions before mlir_smem.kernels
+    except ImportError:  # before mlir_smem.kernels existed
         from mlir_smem.examples.gemm import Config, ConfigError, Problem
         from mlir_smem.examples.gemm.kernel import text
     for a, b, c, a_major, b_major in PROBLEMS:
@@ -68,7 +69,7 @@ def modules(tree: Path) -> Iterator[tuple[str, str]]:
 
 
 def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield (name, arguments) of each `smem-opt` that a lit test runs on its own file."""
+    """Yield the name and the arguments of each `smem-opt` command of a lit test on its own file."""
     paths = (p for p in (tree / "lit_tests").rglob("*.mlir") if "Output" not in p.parts)
     for path in sorted(paths):
         runs = re.findall(r"RUN: (?:%{refused} |not )?smem-opt (.*)", path.read_text())
@@ -81,20 +82,21 @@ def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
 
 def emit(tree: Path, out: Path) -> None:
     """Write the code and the messages of all cases, by name, to a JSON file."""
-    # An editable install would add its folders where the tree lacks them.
+    # An editable install would add its own folders where the tree has none.
     sys.meta_path[:] = [
         f for f in sys.meta_path if "__editable__" not in getattr(f, "__module__", "")
     ]
-    found: dict[str, str] = {}
+    outputs: dict[str, str] = {}
     for name, text in modules(tree):
         for arch in ARCHS:
-            found[f"{name} {arch}"] = _compiled(text, arch)
+            outputs[f"{name} {arch}"] = _compiled(text, arch)
     for name, arguments in commands(tree):
-        found[name] = _printed(arguments).replace(os.fspath(tree), "")
-    out.write_text(json.dumps(found))
+        outputs[name] = _printed(arguments).replace(os.fspath(tree), "")
+    out.write_text(json.dumps(outputs))
 
 
 def _compiled(text: str, arch: str) -> str:
+    """Return the PTX and the remarks of a module, or the error."""
     from mlir_smem import compile
     from mlir_smem.dialect import diagnostics
 
@@ -102,25 +104,28 @@ def _compiled(text: str, arch: str) -> str:
     with diagnostics.remark_handler(lambda _, message: remarks.append(message)):
         try:
             code = compile(text, arch=arch, emit="ptx").ptx
-        except Exception as error:  # errors are compared too
+        except Exception as error:  # errors are compared, too
             code = f"{type(error).__name__}: {error}"
     return "\n".join([str(code), *remarks])
 
 
 def _printed(arguments: list[str]) -> str:
+    """Return the outputs and the exit code of an `smem-opt` command."""
     from mlir_smem.tools.smem_opt import smem_opt
 
-    streams = io.StringIO(), io.StringIO()
+    # Bytecode is written to the buffer of standard output.
+    streams = [io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2)]
     with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
         try:
             status = smem_opt(arguments)
         except (Exception, SystemExit) as error:
             status = f"{type(error).__name__}: {error}"
-    return "\n".join([*(stream.getvalue() for stream in streams), f"exit {status}"])
+    outputs = [stream.buffer.getvalue().decode(errors="backslashreplace") for stream in streams]
+    return "\n".join([*outputs, f"exit {status}"])
 
 
 def code_of(tree: Path, work: Path) -> dict[str, str]:
-    """Return the output of `emit` for a tree's package."""
+    """Run `emit` with a tree's package; return what it writes."""
     out = work / "code.json"
     path = os.fspath(linked_package(tree, work / "path"))
     command = [sys.executable, __file__, "--emit", os.fspath(out), "--tree", os.fspath(tree)]
@@ -155,7 +160,7 @@ def main() -> int:
 
 
 def report(old: dict[str, str], new: dict[str, str]) -> int:
-    """Print the differences; return 1 if there are any."""
+    """Print the cases that differ; return 1 if any does, else 0."""
     differing = 0
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) == new.get(name):

@@ -1,4 +1,4 @@
-"""Many alike cases as one test: pytest spends more on a test than most of them take."""
+"""Similar cases as one test, because pytest's overhead for a test exceeds the time of most cases."""
 
 import functools
 import inspect
@@ -7,18 +7,18 @@ import pytest
 
 
 def for_each(argument, cases, name_of=str):
-    """Makes a test of one case a test that runs all.
+    """Make a test of one case a test that runs all cases.
 
-    The first failure is raised when all have run, with the names of the cases that fail.
+    When all cases have run, the first failure is raised, with a note that names every case that failed.
 
     Args:
-        argument: the test's argument that is the case; others stay fixtures and parameters.
-        cases: what it is in turn.
-        name_of: the name of a case.
+        argument: the test's argument for the case; the others remain fixtures and parameters.
+        cases: the values of that argument.
+        name_of: a function that returns the name of a case.
     """
     assert cases
 
-    def over(test):
+    def decorate(test):
         @functools.wraps(test)
         def run(**others):
             failed, first = [], None
@@ -37,4 +37,4 @@ def for_each(argument, cases, name_of=str):
         run.__signature__ = signature.replace(parameters=others)
         return run
 
-    return over
+    return decorate

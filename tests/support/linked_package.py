@@ -1,4 +1,4 @@
-"""The package of a source tree as one folder; only an editable install maps the tree's folders."""
+"""The package of a tree as one folder of links to the folders that `pyproject.toml` lists."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 
 
 def linked_package(tree: Path, folder: Path) -> Path:
-    """Make a folder for the import path whose `mlir_smem` has links to the folders of a tree.
+    """Make a folder for the import path; its `mlir_smem` links to the folders of a tree.
 
     Args:
-        tree: the repository's root, of any revision.
-        folder: the folder to make.
+        tree: the repository's root, at any revision.
+        folder: the path of the new folder.
     """
-    home = folder / "mlir_smem"
-    home.mkdir(parents=True)
+    package = folder / "mlir_smem"
+    package.mkdir(parents=True)
     project = tomllib.loads((tree / "pyproject.toml").read_text())
-    for name, place in project["tool"]["setuptools"]["package-dir"].items():
+    for name, path in project["tool"]["setuptools"]["package-dir"].items():
         if name != "mlir_smem":
-            (home / name.removeprefix("mlir_smem.")).symlink_to(tree / place)
+            (package / name.removeprefix("mlir_smem.")).symlink_to(tree / path)
     for child in (tree / "mlir_smem").iterdir():
-        (home / child.name).symlink_to(child)
+        (package / child.name).symlink_to(child)
     return folder

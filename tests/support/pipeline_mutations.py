@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 
 from fuzz.generated import kernels
-from fuzz.generated.kernels import Kernel, Said
+from fuzz.generated.kernels import CheckResult, Kernel
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.kernels.gemm.generator.kernel import build
@@ -19,7 +19,7 @@ def text_of(config):
         return str(build(Problem(), config))
 
 
-def checked(text) -> Said:
+def checked(text) -> CheckResult:
     """Return what `smem-check-async` reports about a module."""
     with new_context():
         return kernels.checked(ir.Module.parse(text))

@@ -1,4 +1,4 @@
-"""Cases that are run as one test fail as tests do (tests/support/each.py)."""
+"""Failures of cases that run as one test (tests/support/each.py)."""
 
 import pytest
 from each import for_each
@@ -9,7 +9,7 @@ def limit():
     return 3
 
 
-def test_every_case_runs_and_those_that_fail_are_named():
+def test_every_case_runs_and_failing_cases_are_named():
     ran = []
 
     @for_each("number", range(6), "n{}".format)
@@ -25,10 +25,10 @@ def test_every_case_runs_and_those_that_fail_are_named():
 
 @pytest.mark.parametrize("factor", [1, 2])
 @for_each("number", range(3))
-def test_other_arguments_are_fixtures_and_parameters(factor, number, limit):
+def test_other_arguments_remain_fixtures_and_parameters(factor, number, limit):
     assert factor * number < factor * limit
 
 
-def test_a_test_of_no_cases_is_none():
+def test_no_cases_are_refused():
     with pytest.raises(AssertionError):
         for_each("number", [])

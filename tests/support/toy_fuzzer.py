@@ -1,4 +1,4 @@
-"""A fuzzer whose inputs are numbers, some of which go wrong in every way that there is."""
+"""A fuzzer whose inputs are numbers; each of the first six fails in a different way."""
 
 import os
 
@@ -11,7 +11,7 @@ def draw(random):
 
 def check(text):
     for number in map(int, text.split()):
-        ways.get(number, lambda: None)()
+        failures.get(number, lambda: None)()
 
 
 def wrong():
@@ -22,7 +22,7 @@ def raises():
     raise KeyError("missing")
 
 
-def says_and_ends():
+def prints_and_exits():
     os.write(2, b"LLVM ERROR: bad input 7\n")
     os._exit(1)
 
@@ -32,11 +32,11 @@ def never_ends():
         pass
 
 
-ways = {
+failures = {
     1: raises,
     2: wrong,
     3: os.abort,
-    4: says_and_ends,
+    4: prints_and_exits,
     5: never_ends,
     6: lambda: bytearray(8 << 30),
 }

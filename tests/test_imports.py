@@ -1,4 +1,4 @@
-"""`import mlir_smem` loads nothing; what is used of it is loaded, and no more."""
+"""`import mlir_smem` loads no modules; attributes load only the modules that they need."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ PACKAGES = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_tex
 ]["package-dir"]
 FOLDERS = sorted(name.partition(".")[2] for name in PACKAGES if "." in name)
 
-#: Packages that nobody needs who only asks for a layout.
+#: Packages that layouts do not need.
 HEAVY = ("mlir", "torch_mlir", "llvmlite", "cuda", "tqdm")
 
 LOADED = f"""
@@ -31,14 +31,14 @@ with c:
 
 
 def loaded(code):
-    """The folders, and the heavy packages, that a fresh interpreter has loaded after some code."""
+    """Return the folders and the heavy packages that a new interpreter has loaded after some code."""
     command = [sys.executable, "-c", f"import sys\n{code}{LOADED}"]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
     folders, packages = ran.stdout.split("\n")[:2]
     return set(folders.split()), set(packages.split())
 
 
-def test_importing_it_loads_nothing():
+def test_import_loads_nothing():
     assert loaded("import mlir_smem") == (set(), set())
 
 
@@ -53,7 +53,7 @@ def test_layouts_need_no_mlir(form, folder):
 @pytest.mark.parametrize(
     "used, needed", [(REGISTER, set()), (ADD_PASSES, {"passes"})], ids=["register", "add_passes"]
 )
-def test_a_host_compiler_loads_the_dialect_and_the_passes_alone(used, needed):
+def test_a_host_compiler_loads_only_the_dialect_and_the_passes(used, needed):
     folders, _ = loaded(f"import mlir_smem\nfrom mlir_smem.dialect import bindings\n{used}")
     assert {"dialect", "layout", *needed} <= folders <= {"dialect", "layout", "ir", *needed}
 
@@ -64,13 +64,13 @@ def test_every_folder_is_an_attribute(folder):
     assert folder in loaded(code)[0]
 
 
-def test_a_folder_can_be_imported_from_it():
+def test_a_folder_can_be_imported_from_the_package():
     from mlir_smem import kernels
 
     assert kernels is mlir_smem.kernels
 
 
-def test_what_there_is_is_listed():
+def test_dir_and_the_error_list_all_names():
     assert {*mlir_smem.__all__, *FOLDERS} <= set(dir(mlir_smem))
     with pytest.raises(AttributeError) as error:
         mlir_smem.kernel  # noqa: B018
@@ -78,5 +78,5 @@ def test_what_there_is_is_listed():
     assert str(error.value) == f"module 'mlir_smem' has no attribute 'kernel'; it has {names}"
 
 
-def test_everything_public_is_there():
+def test_every_public_name_exists():
     assert all(getattr(mlir_smem, name) for name in mlir_smem.__all__)

@@ -1,6 +1,6 @@
-"""The house rules: what is packaged, and files that can be read in one sitting.
+"""Rules of the repository: packages, docstrings, and the length of files.
 
-Who may import whom is in pyproject.toml, and `import_contracts.py` checks it.
+Rules for imports are in pyproject.toml; `import_contracts.py` checks them.
 """
 
 import ast
@@ -11,29 +11,29 @@ from pathlib import Path
 import pytest
 from each import for_each
 
-HOUSE = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent
 
 #: The folders whose code is packaged, each as `mlir_smem.<folder>`.
-FOLDERS = sorted({path.parent.name for path in HOUSE.glob("*/__init__.py")} - {"mlir_smem", "fuzz"})
+FOLDERS = sorted({path.parent.name for path in ROOT.glob("*/__init__.py")} - {"mlir_smem", "fuzz"})
 FILES = sorted(
-    path.relative_to(HOUSE)
+    path.relative_to(ROOT)
     for folder in (*FOLDERS, "mlir_smem")
-    for path in (HOUSE / folder).rglob("*.py")
+    for path in (ROOT / folder).rglob("*.py")
 )
-FUZZERS = sorted(path.relative_to(HOUSE) for path in (HOUSE / "fuzz").rglob("*.py"))
-TESTS = sorted(path.relative_to(HOUSE) for path in (HOUSE / "tests").rglob("*.py"))
+FUZZERS = sorted(path.relative_to(ROOT) for path in (ROOT / "fuzz").rglob("*.py"))
+TESTS = sorted(path.relative_to(ROOT) for path in (ROOT / "tests").rglob("*.py"))
 
 each_file = for_each("file", [*FILES, *FUZZERS])
 
 
 @cache
 def tree(file):
-    return ast.parse((HOUSE / file).read_text())
+    return ast.parse((ROOT / file).read_text())
 
 
 # Packaging.
 
-SETUPTOOLS = tomllib.loads((HOUSE / "pyproject.toml").read_text())["tool"]["setuptools"]
+SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
 
 
 def test_every_folder_of_code_is_packaged():
@@ -53,33 +53,33 @@ def test_every_package_is_mapped_to_its_folder():
 
 @pytest.mark.parametrize("folder", sorted({file.parent for file in FILES}), ids=str)
 def test_every_package_has_an_init(folder):
-    assert (HOUSE / folder / "__init__.py").is_file()
+    assert (ROOT / folder / "__init__.py").is_file()
 
 
-# Reading.
-
-
-@each_file
-def test_every_file_says_what_it_is(file):
-    # An empty `__init__.py` has nothing to say.
-    assert ast.get_docstring(tree(file)) or not (HOUSE / file).read_text()
+# Docstrings and length.
 
 
 @each_file
-def test_everything_public_is_documented(file):
-    silent = [
+def test_every_file_has_a_docstring(file):
+    # An empty `__init__.py` needs none.
+    assert ast.get_docstring(tree(file)) or not (ROOT / file).read_text()
+
+
+@each_file
+def test_public_definitions_have_docstrings(file):
+    undocumented = [
         node.name
         for node in tree(file).body
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and not node.name.startswith("_")
         and not ast.get_docstring(node)
     ]
-    assert silent == []
+    assert undocumented == []
 
 
 @for_each("file", [*FILES, *FUZZERS, *TESTS])
-def test_a_file_is_read_in_one_sitting(file):
-    assert len((HOUSE / file).read_text().splitlines()) <= 400
+def test_files_have_at_most_400_lines(file):
+    assert len((ROOT / file).read_text().splitlines()) <= 400
 
 
 def test_names_of_test_files_are_unique():
