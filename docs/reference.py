@@ -20,7 +20,7 @@ GROUPS = {
         "These are all that [`examples/matmul.mlir`](../examples/matmul.mlir) uses.",
     ),
     "Tiles and fragments": (
-        "view copy load map yield convert columns",
+        "view copy load map convert columns",
         "Tiles in memory that the host has, blocking copies, epilogues, A in registers.",
     ),
     "TMA and pipelines": (

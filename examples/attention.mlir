@@ -72,7 +72,7 @@ gpu.module @kernels {
         %at_key = arith.addi %key, %column : index
         %seen = arith.cmpi ule, %at_key, %at_query : index
         %kept = arith.select %seen, %weight, %zero : f32
-        "smem.yield"(%kept) : (f32) -> ()
+        gpu.yield %kept : f32
       }) : (!scores) -> !scores
       %w = "smem.convert"(%p) : (!scores) -> !weights
 

@@ -115,7 +115,7 @@ gpu.module @kernels {
         %scaled = "smem.map"(%done) ({
         ^bb0(%x: f32):
           %y = arith.mulf %x, %alpha : f32
-          "smem.yield"(%y) : (f32) -> ()
+          gpu.yield %y : f32
         }) : (!accumulator) -> !accumulator
         %c = memref.subview %C[%row, %column] [128, 128] [1, 1] : !C to !c_global
         "smem.store"(%scaled, %c) : (!accumulator, !c_global) -> ()

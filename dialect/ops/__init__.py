@@ -16,7 +16,7 @@ from .copy import (
 from .fence import FenceOp, fence
 from .fill import FillOp, fill
 from .load import LoadOp, load
-from .map import MapOp, YieldOp, map
+from .map import MapOp, map
 from .memory import AllocationOp
 from .mma import AnyMma, DescriptorMma, MmaOp, MmaSpOp, TileMma, mma, mma_sp
 from .mma_desc import MmaDescOp, MmaDescSpOp
@@ -105,7 +105,6 @@ __all__ = [
     "WaitOp",
     "WarpSpecializeOp",
     "WarpgroupBarrierOp",
-    "YieldOp",
     "alloc",
     "columns",
     "consumer_release",

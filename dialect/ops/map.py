@@ -1,10 +1,10 @@
-"""`smem.map`: an element-wise function of accumulators, and its terminator `smem.yield`."""
+"""`smem.map`: an element-wise function of accumulators."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..arguments import REFUSED, VALUE, Fragment, wrong_argument
-from ..bindings import ext, ir
+from ..bindings import ext, gpu, ir
 from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, format_location, verifier
@@ -22,6 +22,9 @@ from ..types import (
     tensor_of,
 )
 
+#: Ends the region, as it ends the regions of upstream's `gpu` ops.
+_TERMINATOR = "gpu.yield"
+
 _NO_INPUTS = "maps no fragment; expected one or more"
 
 
@@ -31,8 +34,8 @@ class MapOp(SmemOp, name="map"):
     All inputs have the same type, since IRDL allows no other variadic operands.
 
     The region `body` has an argument for each input, of its element type, and optionally two more of type
-    index: the element's row and column in the fragment. It yields the element of the result. Each thread
-    executes it for each of its elements. It can use values defined outside, and contain any op that
+    index: the element's row and column in the fragment. It ends with `gpu.yield` of the element of the
+    result. Each thread executes it for each of its elements. It can use values defined outside, and contain any op that
     computes or reads (scale, bias, activation, residual, mask). It cannot contain an op that a warpgroup
     executes together, such as the ops of this dialect.
     """
@@ -60,18 +63,6 @@ class MapOp(SmemOp, name="map"):
         )
 
 
-class YieldOp(SmemOp, name="yield", traits=[ir.IsTerminatorTrait]):
-    """Terminates the region of an `smem.map`; `value` is the element of the result."""
-
-    value: ext.Operand[Any]
-
-    @verifier
-    def verify_region_invariants(self) -> None:
-        parent = self.operation.parent
-        if parent is None or parent.operation.name != MapOp.OPERATION_NAME:
-            raise Invalid("ends the region of an smem.map, which it is not in")
-
-
 def _check_body(op: Op, elements: list[Type], result: Type) -> None:
     blocks = list(op.regions[0].blocks)
     if len(blocks) != 1:
@@ -84,10 +75,11 @@ def _check_body(op: Op, elements: list[Type], result: Type) -> None:
             "followed by the row and the column as index, index"
         )
     ops = [inner.operation for inner in blocks[0].operations]
-    if not ops or ops[-1].name != YieldOp.OPERATION_NAME:
-        raise Invalid("has a region that does not end with smem.yield")
-    if ops[-1].operands[0].type != result:
-        raise Invalid(f"yields {ops[-1].operands[0].type} for elements of {result}")
+    if not ops or ops[-1].name != _TERMINATOR:
+        raise Invalid(f"has a region that does not end with {_TERMINATOR}")
+    given = [value.type for value in ops[-1].operands]
+    if given != [result]:
+        raise Invalid(f"yields ({_join(given)}) for elements of {result}")
     for inner in nested(ops[:-1]):
         if inner.name.startswith("smem."):
             raise Invalid(
@@ -139,7 +131,7 @@ def map(
         element = VALUE.take(given)
         if element is REFUSED:
             raise wrong_argument("smem.map", "the result of the function", given, VALUE.expected)
-        create(YieldOp, [element])
+        gpu.YieldOp([element])
     result = fragment(shape_of(inputs[0].type), element.type)
     made = create(MapOp, inputs, [result], regions=1)
     block.append_to(made.regions[0])

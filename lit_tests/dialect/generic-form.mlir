@@ -31,7 +31,7 @@
 // CHECK: "smem.store"
 // CHECK: "smem.load"
 // CHECK: "smem.map"
-// CHECK: "smem.yield"
+// CHECK: "gpu.yield"
 // CHECK: "smem.convert"
 // CHECK: "smem.scale_d"
 // CHECK: "smem.mma_sp"
@@ -76,7 +76,7 @@ gpu.module @kernels {
     %metadata = "smem.load"(%words) : (memref<1x2x128xi32>) -> !metadata
     %f = "smem.map"(%e) ({
     ^bb0(%number: f32, %row: index, %column: index):
-      "smem.yield"(%number) : (f32) -> ()
+      gpu.yield %number : f32
     }) : (!done) -> !done
     %a = "smem.convert"(%f) : (!done) -> !a
     %scaled = "smem.scale_d"(%e, %keep) : (!done, i1) -> !done

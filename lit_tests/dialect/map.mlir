@@ -10,18 +10,18 @@ func.func @map(%x: !f32, %y: !f32, %scale: f32, %bias: memref<16xf32>) {
   // CHECK: "smem.map"(%[[X]]) ({
   // CHECK-NEXT: ^bb0(%[[V:.*]]: f32):
   // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf %[[V]], %[[SCALE]] : f32
-  // CHECK-NEXT: "smem.yield"(%[[SCALED]]) : (f32) -> ()
+  // CHECK-NEXT: gpu.yield %[[SCALED]] : f32
   // CHECK-NEXT: }) : (!smem.fragment<tensor<64x16xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
   %0 = "smem.map"(%x) ({
   ^bb0(%v: f32):
     %scaled = arith.mulf %v, %scale : f32
-    "smem.yield"(%scaled) : (f32) -> ()
+    gpu.yield %scaled : f32
   }) : (!f32) -> !f32
   // Two inputs, the row and column of the element, and a result of another type.
   // CHECK: "smem.map"(%[[X]], %[[Y]]) ({
   // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32, %{{.*}}: index, %[[COLUMN:.*]]: index):
   // CHECK: memref.load %[[BIAS]][%[[COLUMN]]]
-  // CHECK: "smem.yield"(%{{.*}}) : (f16) -> ()
+  // CHECK: gpu.yield %{{.*}} : f16
   // CHECK-NEXT: }) : (!smem.fragment<tensor<64x16xf32>, #smem.accumulator>, !smem.fragment<tensor<64x16xf32>, #smem.accumulator>) -> !smem.fragment<tensor<64x16xf16>, #smem.accumulator>
   %1 = "smem.map"(%x, %y) ({
   ^bb0(%v: f32, %w: f32, %row: index, %column: index):
@@ -29,7 +29,7 @@ func.func @map(%x: !f32, %y: !f32, %scale: f32, %bias: memref<16xf32>) {
     %sum = arith.addf %v, %b : f32
     %all = arith.addf %sum, %w : f32
     %half = arith.truncf %all : f32 to f16
-    "smem.yield"(%half) : (f16) -> ()
+    gpu.yield %half : f16
   }) : (!f32, !f32) -> !f16
   return
 }

@@ -118,7 +118,7 @@ func.func @no_block_size_of_map(%c: !c, %m: memref<64x64xf32>) {
   // expected-error@+1 {{'smem.map' op is executed by all threads together, but the number of threads is not known; set known_block_size = array<i32: x, y, z> on the kernel}}
   %0 = "smem.map"(%c) ({
   ^bb0(%v: f32, %row: index, %column: index):
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !c
   return
 }

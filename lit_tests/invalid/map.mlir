@@ -5,7 +5,7 @@ func.func @in_flight(%x0: !smem.fragment<tensor<64x16xf32>, #smem.in_flight>) {
   // expected-error@+1 {{'smem.map' op reads an accumulator in flight; put an smem.wait before it}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!smem.fragment<tensor<64x16xf32>, #smem.in_flight>) -> !c
   return
 }
@@ -17,7 +17,7 @@ func.func @result_in_flight(%x0: !c) {
   // expected-error@+1 {{'smem.map' op results in !smem.fragment<tensor<64x16xf32>, #smem.in_flight>; expected #smem.accumulator}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !smem.fragment<tensor<64x16xf32>, #smem.in_flight>
   return
 }
@@ -31,7 +31,7 @@ func.func @multiplicand(%x0: !a) {
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f16):
     %w = arith.extf %v : f16 to f32
-    "smem.yield"(%w) : (f32) -> ()
+    gpu.yield %w : f32
   }) : (!a) -> !c
   return
 }
@@ -47,7 +47,7 @@ func.func @to_a_multiplicand(%x0: !c) {
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
     %w = arith.truncf %v : f32 to bf16
-    "smem.yield"(%w) : (bf16) -> ()
+    gpu.yield %w : bf16
   }) : (!c) -> !a
   return
 }
@@ -59,7 +59,7 @@ func.func @shape(%x0: !c) {
   // expected-error@+1 {{'smem.map' op maps tensor<64x16xf32> to tensor<64x32xf32>; the shapes differ}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
   return
 }
@@ -72,7 +72,7 @@ func.func @no_accumulator(%x0: !c) {
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
     %w = arith.truncf %v : f32 to bf16
-    "smem.yield"(%w) : (bf16) -> ()
+    gpu.yield %w : bf16
   }) : (!c) -> !smem.fragment<tensor<64x16xbf16>, #smem.accumulator>
   return
 }
@@ -84,7 +84,7 @@ func.func @nothing() {
   // expected-error@+1 {{'smem.map' op maps no fragment; expected one or more}}
   %0 = "smem.map"() ({
     %v = arith.constant 1.0 : f32
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : () -> !c
   return
 }
@@ -99,7 +99,7 @@ func.func @types_of_inputs(%x0: !c, %x1: !h) {
   // expected-error@+1 {{expected '!smem.fragment<tensor<64x16xf32>, #smem.accumulator>' but got '!smem.fragment<tensor<64x16xf16>, #smem.accumulator>'}}
   %0 = "smem.map"(%x0, %x1) ({
   ^bb0(%v: f32, %w: f16):
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c, !h) -> !c
   return
 }
@@ -124,7 +124,7 @@ func.func @two_blocks(%x0: !c) {
   ^bb0(%v: f32):
     cf.br ^bb1
   ^bb1:
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !c
   return
 }
@@ -145,7 +145,7 @@ func.func @row_without_column(%x0: !c) {
   // expected-error@+1 {{'smem.map' op has a region with arguments (f32, index); expected (f32), which may be followed by the row and the column as index, index}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32, %row: index):
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !c
   return
 }
@@ -158,7 +158,7 @@ func.func @argument_type(%x0: !c) {
   %0 = "smem.map"(%x0) ({
   ^bb0(%h: f16):
     %v = arith.extf %h : f16 to f32
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !c
   return
 }
@@ -170,7 +170,7 @@ func.func @too_few_arguments(%x0: !c, %x1: !c) {
   // expected-error@+1 {{'smem.map' op has a region with arguments (f32); expected (f32, f32), which may be followed by the row and the column as index, index}}
   %0 = "smem.map"(%x0, %x1) ({
   ^bb0(%v: f32):
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c, !c) -> !c
   return
 }
@@ -179,11 +179,11 @@ func.func @too_few_arguments(%x0: !c, %x1: !c) {
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 func.func @yielded_type(%x0: !c) {
-  // expected-error@+1 {{'smem.map' op yields f16 for elements of f32}}
+  // expected-error@+1 {{'smem.map' op yields (f16) for elements of f32}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
     %h = arith.truncf %v : f32 to f16
-    "smem.yield"(%h) : (f16) -> ()
+    gpu.yield %h : f16
   }) : (!c) -> !c
   return
 }
@@ -192,7 +192,7 @@ func.func @yielded_type(%x0: !c) {
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 func.func @other_end(%x0: !c) {
-  // expected-error@+1 {{'smem.map' op has a region that does not end with smem.yield}}
+  // expected-error@+1 {{'smem.map' op has a region that does not end with gpu.yield}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
     llvm.unreachable
@@ -218,21 +218,11 @@ func.func @no_end(%x0: !c) {
 
 !c = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
 func.func @two_values(%x0: !c) {
+  // expected-error@+1 {{'smem.map' op yields (f32, f32) for elements of f32}}
   %0 = "smem.map"(%x0) ({
   ^bb0(%v: f32):
-    // expected-error@+1 {{op expects exactly 1 operands, but got 2}}
-    "smem.yield"(%v, %v) : (f32, f32) -> ()
+    gpu.yield %v, %v : f32, f32
   }) : (!c) -> !c
-  return
-}
-
-// -----
-
-func.func @yield_elsewhere(%v: f32, %c: i1) {
-  scf.if %c {
-    // expected-error@+1 {{'smem.yield' op ends the region of an smem.map, which it is not in}}
-    "smem.yield"(%v) : (f32) -> ()
-  }
   return
 }
 
@@ -247,9 +237,9 @@ func.func @nested(%x0: !c) {
   ^bb0(%v: f32):
     %1 = "smem.map"(%x0) ({
     ^bb0(%w: f32):
-      "smem.yield"(%w) : (f32) -> ()
+      gpu.yield %w : f32
     }) : (!c) -> !c
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !c
   return
 }
@@ -267,7 +257,7 @@ func.func @nested_deeper(%x0: !c, %if: i1, %m: memref<64x16xf32>) {
     } else {
       scf.yield %v : f32
     }
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !c
   return
 }

@@ -80,7 +80,7 @@ def test_a_tile_that_does_not_match():
     assert str(found).startswith(
         "no match  the factors are stored as Swizzle<0,4,3> o (128,8):(8,1); "
     )
-    with pytest.raises(LayoutError, match=r"^the factors lie as "):
+    with pytest.raises(LayoutError, match=r"^the factors are stored as "):
         found.encoded()
 
 

@@ -312,7 +312,7 @@ gpu.module @m {
     %m = "smem.map"(%r) ({
     ^bb0(%x: f32):
       %y = math.erf %x : f32
-      "smem.yield"(%y) : (f32) -> ()
+      gpu.yield %y : f32
     }) : (!ready) -> !ready
     "smem.store"(%m, %D) : (!ready, memref<64x8xf32>) -> ()
     gpu.return

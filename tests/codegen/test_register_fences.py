@@ -40,7 +40,7 @@ TWICE = """
     ^bb0(%x: f32, %y: f32, %z: f32):
       %s = arith.addf %x, %y : f32
       %t = arith.addf %s, %z : f32
-      "smem.yield"(%t) : (f32) -> ()
+      gpu.yield %t : f32
     }) : (!ready, !ready, !ready) -> !ready
 """
 COMPUTED = """
@@ -49,7 +49,7 @@ COMPUTED = """
       %scaled = "smem.map"(%before) ({
       ^bb0(%x: f32):
         %y = arith.mulf %x, %start : f32
-        "smem.yield"(%y) : (f32) -> ()
+        gpu.yield %y : f32
       }) : (!ready) -> !ready
       %d = "smem.mma"(%a, %b, %scaled) : (!a, !b, !ready) -> !flying
       %after = "smem.wait"(%d) {pending = 0 : i32} : (!flying) -> !ready

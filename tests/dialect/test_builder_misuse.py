@@ -285,7 +285,7 @@ def test_numpy_integers_are_accepted(insertion_point):
 
 
 def test_an_op_is_accepted_for_its_result(correct):
-    load = {**correct["tma_load"], "step": arith.constant(index(), 1).owner}
+    load = {**correct["tma_load"], "index": arith.constant(index(), 1).owner}
     ops.tma_load(**{name: getattr(v, "owner", v) for name, v in load.items()})
 
 

@@ -86,7 +86,7 @@ def test_a_builder_builds_only_its_op(name):
         after.remove(each)
     inner = {
         "elect": ["smem.tma_commit"],
-        "map": ["arith.addf", "smem.yield"],
+        "map": ["arith.addf", "gpu.yield"],
         "warp_specialize": ["smem.partition"] * 2,
     }.get(name, [])
     assert sorted(n for n in after if n != "arith.constant") == sorted([f"smem.{name}", *inner])

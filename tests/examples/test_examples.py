@@ -79,6 +79,7 @@ def test_no_example_is_forgotten():
         "attention.mlir",
         "build_matmul.py",
         "matmul.mlir",
+        "mma.mlir",
         "nvfp4.mlir",
         "nvfp4_pair.mlir",
     }

@@ -245,7 +245,7 @@ def test_a_barrier_in_a_region_counts():
             """"smem.map"(%f) ({
     ^bb0(%v: f32):
       gpu.barrier
-      "smem.yield"(%v) : (f32) -> ()
+      gpu.yield %v : f32
     }) : (!x) -> !x
     %z = "smem.load"(%t) : (!t) -> !x""",
         ),

@@ -29,7 +29,7 @@ def calls():
     matrix, pipeline = value("memref<64x64xbf16>"), ops.create_pipeline(4)
     in_flight, done = ops.fill(0, (64, 64), in_flight=True), ops.fill(0, (64, 64))
     fp4, factors = (ir.Type.parse(name) for name in ("f4E2M1FN", "f8E4M3FN"))
-    at_step = {"pipeline": pipeline, "step": step}
+    at_step = {"pipeline": pipeline, "index": step}
     return {
         "alloc": {"shape": (64, 64), "element": bf16, "layout": attributes.swizzle("128B")},
         "columns": {"value": done, "first": 8, "count": 16},
@@ -94,7 +94,7 @@ def calls():
             "source": matrix,
             "tile": tile,
             "pipeline": pipeline,
-            "step": step,
+            "index": step,
             "coordinates": (step, 8),
             "multicast": "x",
             "cache": "evict_first",

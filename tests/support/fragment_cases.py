@@ -219,7 +219,7 @@ gpu.module @kernels {{
       }} else {{
         scf.yield %zero : {d}
       }}
-      "smem.yield"(%result) : ({d}) -> ()
+      gpu.yield %result : {d}
     }}) : (!x) -> !x
     "smem.store"(%f, %t) : (!x, !t) -> ()
     "smem.fence"() : () -> ()

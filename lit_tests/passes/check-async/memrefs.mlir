@@ -47,7 +47,7 @@ gpu.module @kernels {
         %z = arith.addf %sum, %y : f32
         scf.yield %z : f32
       }
-      "smem.yield"(%s) : (f32) -> ()
+      gpu.yield %s : f32
     }) : (!c) -> !c
     %thread = gpu.thread_id x
     %first = arith.cmpi eq, %thread, %c0 : index

@@ -188,7 +188,7 @@ func.func @barrier_in_a_region(%m: !m, %c: !c) {
   %q = "smem.map"(%c) ({
   ^bb0(%v: f32):
     gpu.barrier
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !c
   %a = "smem.load"(%t) : (!t) -> !a
   return

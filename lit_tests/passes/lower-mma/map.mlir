@@ -24,7 +24,7 @@ func.func @each(%x: !c, %y: !c, %s: f32) -> !c attributes {known_block_size = ar
   ^bb0(%v: f32, %w: f32):
     %scaled = arith.mulf %v, %s : f32
     %sum = arith.addf %scaled, %w : f32
-    "smem.yield"(%sum) : (f32) -> ()
+    gpu.yield %sum : f32
   }) : (!c, !c) -> !c
   return %0 : !c
 }
@@ -76,7 +76,7 @@ func.func @places(%x: !c, %bias: memref<8xf32>) -> !h attributes {known_block_si
       scf.yield %v : f32
     }
     %half = arith.truncf %r : f32 to f16
-    "smem.yield"(%half) : (f16) -> ()
+    gpu.yield %half : f16
   }) : (!c) -> !h
   return %0 : !h
 }
@@ -89,11 +89,11 @@ func.func @constants(%x: !c, %s: f32) -> (!c, !c) attributes {known_block_size =
   // CHECK: llvm.insertvalue %[[X1]], %{{.*}}[1]
   %0 = "smem.map"(%x) ({
   ^bb0(%v: f32):
-    "smem.yield"(%s) : (f32) -> ()
+    gpu.yield %s : f32
   }) : (!c) -> !c
   %1 = "smem.map"(%x) ({
   ^bb0(%v: f32):
-    "smem.yield"(%v) : (f32) -> ()
+    gpu.yield %v : f32
   }) : (!c) -> !c
   return %0, %1 : !c, !c
 }

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.emulator.lanes import Lanes
-from mlir_smem.emulator.rules.order import VectorClocks
+from mlir_smem.emulator.rules.vector_clocks import VectorClocks
 
 THREADS = 5
 
