@@ -209,7 +209,7 @@ def _steps_of(major: str, swizzle: str) -> str:
         text, element, arch = NINTH, TF32, Arch.SM_100
     else:
         text = next(t for (m, s), t in FILLED.items() if (m.value, str(s)) == (major, swizzle))
-    steps = Picture(parse_layout(text, element), strides=True, arch=arch).steps
+    steps = Picture(parse_layout(text, element), strides=True, arch=arch).descriptor_strides
     clauses = [f"{step.name} = {step.size} leads to element {step.to}" for step in steps]
     return f"In the figure, {' and '.join(clauses)}."
 

@@ -19,6 +19,7 @@ OTHER_OPS = {
     "gpu.func",
     "gpu.module",
     "gpu.return",
+    "gpu.yield",
     "memref.get_global",
     "memref.global",
 }
