@@ -34,10 +34,10 @@ class MapOp(SmemOp, name="map"):
     All inputs have the same type, since IRDL allows no other variadic operands.
 
     The region `body` has an argument for each input, of its element type, and optionally two more of type
-    index: the element's row and column in the fragment. It ends with `gpu.yield` of the element of the
-    result. Each thread executes it for each of its elements. It can use values defined outside, and contain any op that
-    computes or reads (scale, bias, activation, residual, mask). It cannot contain an op that a warpgroup
-    executes together, such as the ops of this dialect.
+    index: the element's row and column in the fragment. It ends with `gpu.yield` of the element of
+    the result. Each thread executes it for each of its elements. It can use values defined outside,
+    and contain any op that computes or reads (scale, bias, activation, residual, mask). It cannot
+    contain an op that a warpgroup executes together, such as the ops of this dialect.
     """
 
     inputs: Sequence[ext.Operand[FragmentType]]

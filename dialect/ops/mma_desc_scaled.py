@@ -34,9 +34,9 @@ class MmaDescScaledOp(DescriptorMma, name="mma_desc_scaled"):
     `b_scale_steps` hold, for each 128 rows and then for each 4 factors along K, the number that is added
     to the descriptor of the factors, in 16-byte units.
 
-    If an instruction reads 48 bytes along K, `a_second_chunks` and `b_second_chunks` hold, for each MMA tile as in
-    `a_steps`, the start of the second chunk of its rows, in 16-byte units; -1 if there is no second
-    chunk.
+    If an instruction reads 48 bytes along K, `a_second_chunks` and `b_second_chunks` hold, for each
+    MMA tile as in `a_steps`, the start of the second chunk of its rows, in 16-byte units; -1 if there
+    is no second chunk.
     """
 
     a: ext.Operand[Descriptors]

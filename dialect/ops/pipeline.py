@@ -178,7 +178,7 @@ def producer_commit(pipeline: Pipeline, index: Index) -> None:
 
 @builder
 def consumer_wait(pipeline: Pipeline, index: Index) -> Value:
-    """Build an `smem.consumer_wait` for the pipeline index `index`, and return the number of its stage."""
+    """Build an `smem.consumer_wait` for a pipeline index, and return the number of its stage."""
     return create(ConsumerWaitOp, [pipeline, as_index(index)], [ir.IndexType.get()]).result
 
 

@@ -17,12 +17,12 @@ from .types import MN_MAJOR, MULTIPLICANDS, SPARSE, TYPE_PAIRS
 
 __all__ = [
     "INSTRUCTION_M",
-    "TYPE_PAIRS",
     "MN_MAJOR",
     "MULTIPLICANDS",
     "SPARSE",
     "SPARSE_B_FORMS",
     "SPARSITY",
+    "TYPE_PAIRS",
     "Wgmma",
     "WgmmaDescriptor",
     "WgmmaInstruction",

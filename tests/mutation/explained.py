@@ -34,7 +34,7 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
         "passes/materialize_descriptors/scaled.py: describe_scaled: n * ctas -> n // ctas",
     ),
     "the order within a cache's key has no effect": (
-        "passes/lower_mma/tile_descriptors.py: TileDescriptors._constant: (function, number) -> (number, function)",
+        "passes/lower_mma/tile_descriptors.py: TileDescriptors._constant: (function, number) -> …",
     ),
     "a sum does not depend on the order of its terms; only lit sees the order": (
         "ir/matrix_descriptors.py: Descriptors.of: emit.binary('addi', total, value) -> …",
