@@ -35,7 +35,7 @@ from mlir_smem.runtime import run_on_gpu
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from mma_cases import Case
-from relayouts import Product
+from relayouts import TransposingMma
 
 from mlir_smem.layout import instruction_k
 
@@ -173,8 +173,8 @@ gpu.module @kernels {{
     (tile,) = layouts_of(text)
     stores = copied(tile, 1) if by == "copy" else accumulator_moved(tile)
     matrix = np.arange(64 * columns).reshape(64, columns).astype(_ELEMENTS[held])
-    said = str(tile) if layout == "#smem.auto" else layout.removeprefix("#smem.")
-    name = f"{by} and load {element}, {said}"
+    described = str(tile) if layout == "#smem.auto" else layout.removeprefix("#smem.")
+    name = f"{by} and load {element}, {described}"
     loads = accumulator_moved(tile)
     chosen = layout == "#smem.auto"
     return Kernel(name, text, "through", {"X": matrix}, "D", loads, stores, chosen)
@@ -191,7 +191,7 @@ def loaded(case: Case) -> Kernel:
     )
 
 
-def turned(case: Product) -> Kernel:
+def transposing(case: TransposingMma) -> Kernel:
     """An mma whose operands are transposed by their copies."""
     name = f"{case.a} transposed, {case.a_swizzle} and {case.b_swizzle}"
     none = Access(0, 0)
@@ -239,7 +239,7 @@ def kernels() -> list[Kernel]:
         for swizzle in ("auto", "128B", "32B")
     ]
     found += [
-        turned(Product(*mix, n=64, a_swizzle=swizzle, b_swizzle=swizzle))
+        transposing(TransposingMma(*mix, n=64, a_swizzle=swizzle, b_swizzle=swizzle))
         for mix in mixes[1:]
         for swizzle in ("128B", "64B", "32B", "none")
     ]

@@ -122,14 +122,14 @@ def upstream_seconds(mlir_opt: str, kernels: int, mma: int) -> tuple[float, floa
     with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
         file.write(upstreams(kernels, mma))
         file.flush()
-        said = subprocess.run(
+        output = subprocess.run(
             [mlir_opt, "--convert-nvgpu-to-nvvm", "--mlir-timing", file.name, "-o", "/dev/null"],
             capture_output=True,
             text=True,
             check=True,
         ).stderr
-    found = [re.search(rf"([\d.]+) \(.*{row}", said) for row in ("ConvertNVGPUToNVVM", "Total")]
-    assert all(found), said
+    found = [re.search(rf"([\d.]+) \(.*{row}", output) for row in ("ConvertNVGPUToNVVM", "Total")]
+    assert all(found), output
     return float(found[0][1]), float(found[1][1])  # type: ignore[index]
 
 

@@ -67,10 +67,10 @@ def rendered(contenders: dict[str, list[Launch]], markdown: bool) -> str:
     """A column for each contender: the longest kernel that it launched."""
     main = {name: longest(launches) for name, launches in contenders.items()}
     lines = [["launches", *(str(len(launches)) for launches in contenders.values())]]
-    for said, (metric, factor) in METRICS.items():
+    for label, (metric, factor) in METRICS.items():
         values = [launch.metrics.get(metric) for launch in main.values()]
         if any(value is not None for value in values):
-            lines.append([said, *("-" if v is None else _number(v * factor) for v in values)])
+            lines.append([label, *("-" if v is None else _number(v * factor) for v in values)])
     return table(["", *main], lines, markdown)
 
 

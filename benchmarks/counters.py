@@ -80,8 +80,8 @@ def main() -> int:
         record(options.record, {"rows": rows})
     if options.sass:
         options.sass.mkdir(parents=True, exist_ok=True)
-        said, pages = source_pages(command, options.sass / "report", *only_marked)
-        for (shape, name), code in zip(named(said), grouped(pages), strict=True):
+        output, pages = source_pages(command, options.sass / "report", *only_marked)
+        for (shape, name), code in zip(named(output), grouped(pages), strict=True):
             file = re.sub(r"\W+", "-", f"{name} {shape}") + ".csv"
             (options.sass / file).write_text("".join(code))
             print(f"wrote {options.sass / file}")

@@ -38,17 +38,17 @@ _UNIT_SECONDS = 0.5e-3
 _UNIT_RATE = 700e12
 
 
-def per_unit(product: Gemm) -> int:
+def per_unit(gemm: Gemm) -> int:
     """GEMMs of a unit."""
-    return min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / product.operations)))
+    return min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / gemm.operations)))
 
 
 def contenders(
-    product: Gemm, names: Iterable[str], products: int, budget: float
+    gemm: Gemm, names: Iterable[str], gemms: int, budget: float
 ) -> tuple[list[Any], dict[str, str]]:
     """The contenders of a GEMM, and the reasons for those left out, by name."""
     found, left_out = [], {}
-    for name, build in _builders(product, names, products, budget):
+    for name, build in _builders(gemm, names, gemms, budget):
         try:
             found += build()
         except Exception as error:  # a contender that cannot run here must not stop the others
@@ -58,68 +58,68 @@ def contenders(
 
 
 def _builders(
-    product: Gemm, names: Iterable[str], products: int, budget: float
+    gemm: Gemm, names: Iterable[str], gemms: int, budget: float
 ) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
     """The factories of contenders, by family and layout."""
-    for layout in product.operands:
+    for layout in gemm.operands:
         if "ours" in names:
-            yield f"ours {layout}", partial(_ours, product, layout, products)
+            yield f"ours {layout}", partial(_ours, gemm, layout, gemms)
         if "cublas" in names:
-            yield f"cuBLAS {layout}", partial(_cublas, product, layout, products)
-    if product.type is TYPES["bf16"] and "triton" in names:
-        yield "Triton", partial(_triton, product, products, budget)
-    if product.type is TYPES["bf16"] and "mosaic" in names:
-        yield "Mosaic", partial(_mosaic, product, products, budget)
+            yield f"cuBLAS {layout}", partial(_cublas, gemm, layout, gemms)
+    if gemm.type is TYPES["bf16"] and "triton" in names:
+        yield "Triton", partial(_triton, gemm, gemms, budget)
+    if gemm.type is TYPES["bf16"] and "mosaic" in names:
+        yield "Mosaic", partial(_mosaic, gemm, gemms, budget)
 
 
-def _ours(product: Gemm, layout: str, products: int) -> list[Any]:
+def _ours(gemm: Gemm, layout: str, gemms: int) -> list[Any]:
     return [
-        OnStream(f"ours {layout}{which}", enqueue, product.out, products, config)
-        for which, enqueue, config in ours(*product.operands[layout], product.out)
+        OnStream(f"ours {layout}{which}", enqueue, gemm.out, gemms, config)
+        for which, enqueue, config in ours(*gemm.operands[layout], gemm.out)
     ]
 
 
-def _cublas(product: Gemm, layout: str, products: int) -> list[Any]:
-    enqueue = cublas(*product.operands[layout], product.out)
-    return [OnStream(f"cuBLAS {layout}", enqueue, product.out, products)]
+def _cublas(gemm: Gemm, layout: str, gemms: int) -> list[Any]:
+    enqueue = cublas(*gemm.operands[layout], gemm.out)
+    return [OnStream(f"cuBLAS {layout}", enqueue, gemm.out, gemms)]
 
 
-def _triton(product: Gemm, products: int, budget: float) -> list[Any]:
+def _triton(gemm: Gemm, gemms: int, budget: float) -> list[Any]:
     import triton_matmul
 
-    k_major = {layout: product.operands[layout] for layout in ("TN", "NN")}
-    found = triton_matmul.contenders(k_major, product.out, products, budget)
+    k_major = {layout: gemm.operands[layout] for layout in ("TN", "NN")}
+    found = triton_matmul.contenders(k_major, gemm.out, gemms, budget)
     return finalists(list(found), FINALISTS)
 
 
-def _mosaic(product: Gemm, products: int, budget: float) -> list[Any]:
+def _mosaic(gemm: Gemm, gemms: int, budget: float) -> list[Any]:
     import mosaic_matmul
 
-    found = mosaic_matmul.contenders(*product.operands["NN"], products, budget)
+    found = mosaic_matmul.contenders(*gemm.operands["NN"], gemms, budget)
     return finalists(list(found), FINALISTS)
 
 
 def compared(
-    kind: str, product: Gemm, modes: Iterable[Mode], options: argparse.Namespace
+    kind: str, gemm: Gemm, modes: Iterable[Mode], options: argparse.Namespace
 ) -> Iterator[Row]:
     """A row for each mode; WrongResultError if a result is wrong."""
-    found, left_out = contenders(product, options.contenders, per_unit(product), options.budget)
-    errors = {each.name: product.check(each.name, each.result()) for each in found}
+    found, left_out = contenders(gemm, options.contenders, per_unit(gemm), options.budget)
+    errors = {each.name: gemm.check(each.name, each.result()) for each in found}
     for mode in modes:
         with Chip() as chip:
             times = measure(found, mode, options.rounds)
         yield {
             "type": kind,
-            "shape": list(product.shape),
+            "shape": list(gemm.shape),
             "mode": mode.name,
             "rounds": options.rounds,
             "contenders": {
                 each.name: {
-                    "tflops": round(product.operations / times[each.name].seconds / 1e12, 1),
+                    "tflops": round(gemm.operations / times[each.name].seconds / 1e12, 1),
                     "us": round(times[each.name].seconds * 1e6, 2),
                     "us by the host's clock": round(times[each.name].host_seconds * 1e6, 2),
                     "spread": round(times[each.name].spread, 4),
-                    "products in a unit": each.products,
+                    "products in a unit": each.gemms,
                     "error": errors[each.name],
                     "config": each.config,
                 }

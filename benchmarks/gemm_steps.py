@@ -40,25 +40,25 @@ _STEPS = {
 _LATE = "begun when the kernel before has ended"
 
 
-def prepared(config: Config, product: Gemm, programmatic: bool = True) -> Prepared:
+def prepared(config: Config, gemm: Gemm, programmatic: bool = True) -> Prepared:
     """The GEMM with a configuration; without `programmatic`, no programmatic dependent launch."""
     compiled = cached_compile(text(Problem(), config))
     (made,) = compiled.manifest["kernels"]
     kernels = [{**made, "programmatic": programmatic}]
     kernel = Kernel(replace(compiled, manifest={**compiled.manifest, "kernels": kernels}))
-    m, n, _ = product.shape
+    m, n, _ = gemm.shape
     grid = config.grid(m, n, kernel.resident_blocks())
-    return kernel.prepare(*product.operands["NN"], product.out, grid=grid)
+    return kernel.prepare(*gemm.operands["NN"], gemm.out, grid=grid)
 
 
-def contender(name: str, launch: Prepared, product: Gemm) -> OnStream:
+def contender(name: str, launch: Prepared, gemm: Gemm) -> OnStream:
     """Make a contender of a configuration, and check its result."""
 
     def enqueue() -> None:
         launch.launch(torch.cuda.current_stream().cuda_stream)
 
-    made = OnStream(name, enqueue, product.out, per_unit(product))
-    product.check(name, made.result())
+    made = OnStream(name, enqueue, gemm.out, per_unit(gemm))
+    gemm.check(name, made.result())
     return made
 
 
@@ -74,13 +74,13 @@ def main() -> None:
     options = arguments.parse_args()
     rows = []
     for shape in options.shapes:
-        product = Gemm(TYPES["bf16"], shape)
-        found = [contender(n, prepared(c, product), product) for n, c in _STEPS.items()]
-        late = prepared(_STEPS[_USUAL], product, programmatic=False)
-        found.append(contender(_LATE, late, product))
+        gemm = Gemm(TYPES["bf16"], shape)
+        found = [contender(n, prepared(c, gemm), gemm) for n, c in _STEPS.items()]
+        late = prepared(_STEPS[_USUAL], gemm, programmatic=False)
+        found.append(contender(_LATE, late, gemm))
         for mode in MODES.values():
             times = measure(found, mode, options.rounds)
-            speeds = {n: product.operations / t.seconds / 1e12 for n, t in times.items()}
+            speeds = {n: gemm.operations / t.seconds / 1e12 for n, t in times.items()}
             rows.append({"shape": list(shape), "mode": mode.name, "tflops": speeds})
     heads = ["", *(f"{'x'.join(map(str, r['shape']))} {r['mode']}" for r in rows)]
     lines = [

@@ -19,11 +19,11 @@ class Contender(Protocol):
 
     Attributes:
         name: the name in the results.
-        products: GEMMs of a unit.
+        gemms: GEMMs of a unit.
     """
 
     name: str
-    products: int
+    gemms: int
 
     def batch(self, units: int) -> tuple[float, float]:
         """Run a first unit and then `units` more, and wait for them.
@@ -124,8 +124,8 @@ def measure(
             if mode.lead:
                 contender.batch(max(1, round(many * mode.lead / mode.work)))
             gpu, host = run(contender, many)
-            times[contender.name].gpu.append(gpu / (many * contender.products))
-            times[contender.name].host.append(host / ((many + 1) * contender.products))
+            times[contender.name].gpu.append(gpu / (many * contender.gemms))
+            times[contender.name].host.append(host / ((many + 1) * contender.gemms))
     return times
 
 

@@ -65,17 +65,21 @@ def compared(
     with np.errstate(all="ignore"):
         wide = [x.astype(np.longdouble) for x in rows]
         exact = (function.exact(*wide) if function.exact else emulated).astype(np.longdouble)
-        said: dict[str, Any] = {"function": str(function), "element": element, "rows": len(exact)}
-        said["documented"] = str(function.bound(element) or "nothing")
+        statistics: dict[str, Any] = {
+            "function": str(function),
+            "element": element,
+            "rows": len(exact),
+        }
+        statistics["documented"] = str(function.bound(element) or "nothing")
         if function.exact:
-            said["emulator"] = _most(distance(emulated, exact, element).ulps)
+            statistics["emulator"] = _most(distance(emulated, exact, element).ulps)
         if measured is None:
-            return said
+            return statistics
         far, apart = distance(measured, exact, element), steps(measured, emulated)
         wrong = outside(function, element, rows, far)
         by_ulps = bounded(function, element, rows)
     zeros = (measured == 0) & (emulated == 0)
-    said |= {
+    statistics |= {
         "chip": _most(far.ulps[by_ulps]) if by_ulps.any() else None,
         "apart": _most(apart[by_ulps]) if by_ulps.any() else None,
         "differ": int((apart != 0).sum()),
@@ -90,16 +94,16 @@ def compared(
         ]
         inside = {text: far.difference[below & above] for below, above, text in near}
         if inside:
-            said["chip, absolute"] = {x: float(d.max(initial=0)) for x, d in inside.items()}
+            statistics["chip, absolute"] = {x: float(d.max(initial=0)) for x, d in inside.items()}
     # Report a result beyond the bound; else the worst of those that are compared in ULPs.
     worst = int(np.argmax(wrong if wrong.any() else np.where(by_ulps, far.ulps, -1)))
-    said["worst"] = {
+    statistics["worst"] = {
         "operands": [repr(x[worst].item()) for x in rows],
         "chip": repr(float(measured[worst])),
         "emulator": repr(float(emulated[worst])),
         "number": str(exact[worst]),
     }
-    return said
+    return statistics
 
 
 def _most(distances: Array) -> float:
@@ -125,22 +129,24 @@ def case(
         measured = on_chip(function, element, rows) if gpu else None
         return compared(function, element, rows, emulated.result(), measured)
     except Exception as error:  # Report the failed case, and continue with the others.
-        said = f"{type(error).__name__}: {error}"
-        return {"function": str(function), "element": element, "error": said}
+        statistics = f"{type(error).__name__}: {error}"
+        return {"function": str(function), "element": element, "error": statistics}
 
 
-def fails(said: dict[str, Any]) -> bool:
+def fails(statistics: dict[str, Any]) -> bool:
     """Whether an op fails: beyond the documented error, or not a number where one is documented."""
-    documented = said.get("documented") != "nothing"
-    return "error" in said or bool(documented and (said.get("outside") or said.get("NaN differs")))
+    documented = statistics.get("documented") != "nothing"
+    return "error" in statistics or bool(
+        documented and (statistics.get("outside") or statistics.get("NaN differs"))
+    )
 
 
-def line(said: dict[str, Any]) -> list[str]:
+def line(statistics: dict[str, Any]) -> list[str]:
     """A row of the table."""
-    cells = [_cell(said.get(key, "")) for key in _COLUMNS.values()]
-    if "error" in said:
-        cells[0] = said["error"]
-    return [f"{said['function']} {said['element']}", *cells]
+    cells = [_cell(statistics.get(key, "")) for key in _COLUMNS.values()]
+    if "error" in statistics:
+        cells[0] = statistics["error"]
+    return [f"{statistics['function']} {statistics['element']}", *cells]
 
 
 def _cell(value: Any) -> str:
@@ -188,7 +194,7 @@ def main() -> int:
             found.append(case(*each, options.count, future, gpu))
             mark = "FAILS " if fails(found[-1]) else ""
             print(mark + ", ".join(line(found[-1])), flush=True)
-    print(table(["op", *_COLUMNS], [line(said) for said in found], markdown=False))
+    print(table(["op", *_COLUMNS], [line(statistics) for statistics in found], markdown=False))
     if options.record:
         record(options.record, {"rows": options.count, "cases": found})
     return int(any(map(fails, found)))

@@ -66,12 +66,10 @@ class OnJax:
     """GEMMs of one compiled JAX function, as an `interleaved.Contender`."""
 
     def __init__(self, name: str, config: str, compiled: jax.stages.Compiled, arguments: tuple):
-        self.name, self.config, self.products = name, config, len(arguments) - 1
+        self.name, self.config, self.gemms = name, config, len(arguments) - 1
         found = len(re.findall(r'custom_call_target="mosaic_gpu', compiled.as_text() or ""))
-        if found != self.products:
-            raise RuntimeError(
-                f"{name}: the compiled program has {found} of {self.products} products"
-            )
+        if found != self.gemms:
+            raise RuntimeError(f"{name}: the compiled program has {found} of {self.gemms} GEMMs")
         self._compiled, self._arguments = compiled, arguments
         self._stream = torch.cuda.Stream()
 
@@ -105,7 +103,7 @@ class OnJax:
         return event
 
 
-def contenders(a: torch.Tensor, b: torch.Tensor, products: int, budget: float) -> Iterator[OnJax]:
+def contenders(a: torch.Tensor, b: torch.Tensor, gemms: int, budget: float) -> Iterator[OnJax]:
     """A contender for each configuration that is compiled within `budget` seconds.
 
     A and B are row-major, the only layout of this matmul. A configuration that does not fit the GPU or
@@ -113,22 +111,22 @@ def contenders(a: torch.Tensor, b: torch.Tensor, products: int, budget: float) -
     """
     deadline = time.monotonic() + budget
     left, right = jax.dlpack.from_dlpack(a), jax.dlpack.from_dlpack(b)
-    arguments = (*[left] * products, right)
+    arguments = (*[left] * gemms, right)
     pool = ThreadPoolExecutor(_COMPILERS)
     waiting: list[tuple[mosaic.TuningConfig, Future[jax.stages.Compiled]]] = [
         (config, pool.submit(_compiled, config, arguments, deadline)) for config in CONFIGS
     ]
     for config, future in waiting:
-        said = _said(config)
+        text = _described(config)
         try:
             compiled = future.result()
-            yield OnJax(f"Mosaic {said}", said, compiled, arguments)
+            yield OnJax(f"Mosaic {text}", text, compiled, arguments)
         except Exception as error:  # JAX raises many types of errors
-            print(f"Mosaic {said} is left out: {type(error).__name__}: {str(error)[:200]}")
+            print(f"Mosaic {text} is left out: {type(error).__name__}: {str(error)[:200]}")
     pool.shutdown()
 
 
-def _said(config: mosaic.TuningConfig) -> str:
+def _described(config: mosaic.TuningConfig) -> str:
     """A short description of a configuration."""
     cluster = "none" if config.cluster_dimension is None else f"along {config.cluster_dimension}"
     return (

@@ -58,9 +58,9 @@ def source_pages(
     The report is kept at the given path.
     """
     section = ("--section", "SourceCounters", "-f", "-o", str(report))
-    said = _run([*_NCU, *options, *section, *command])
+    output = _run([*_NCU, *options, *section, *command])
     form = ("--page", "source", "--csv", "--print-source", "sass")
-    return said, pages(_run(["ncu", "--import", f"{report}.ncu-rep", *form]))
+    return output, pages(_run(["ncu", "--import", f"{report}.ncu-rep", *form]))
 
 
 def pages(text: str) -> list[tuple[str, str]]:
@@ -76,6 +76,6 @@ def pages(text: str) -> list[tuple[str, str]]:
 def _run(command: list[str]) -> str:
     run = subprocess.run(command, check=False, capture_output=True, text=True)
     if run.returncode:
-        said = (run.stdout + run.stderr).strip().splitlines()[-5:]
-        raise RuntimeError(f"{command[0]} exited with {run.returncode}: {' '.join(said)}")
+        message = (run.stdout + run.stderr).strip().splitlines()[-5:]
+        raise RuntimeError(f"{command[0]} exited with {run.returncode}: {' '.join(message)}")
     return run.stdout

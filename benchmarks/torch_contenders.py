@@ -14,7 +14,7 @@ class OnStream:
     CUDA graphs hide the launch overhead, which short GEMMs would otherwise measure.
 
     Attributes:
-        name, products: as `interleaved.Contender` says.
+        name, gemms: as `interleaved.Contender` says.
         config: the configuration, for the record.
     """
 
@@ -23,10 +23,10 @@ class OnStream:
         name: str,
         enqueue: Callable[[], object],
         out: torch.Tensor,
-        products: int,
+        gemms: int,
         config: str = "",
     ):
-        self.name, self.products, self.config = name, products, config
+        self.name, self.gemms, self.config = name, gemms, config
         self._enqueue, self._out = enqueue, out
         self._stream = torch.cuda.Stream()
         self._graph = torch.cuda.CUDAGraph()
@@ -38,7 +38,7 @@ class OnStream:
             # capture.
             self._graph.capture_begin(capture_error_mode="thread_local")
             try:
-                for _ in range(products):
+                for _ in range(gemms):
                     enqueue()
             finally:
                 self._graph.capture_end()

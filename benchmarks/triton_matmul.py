@@ -94,7 +94,7 @@ def _matmul(
 def contenders(
     operands: dict[str, tuple[torch.Tensor, torch.Tensor]],
     out: torch.Tensor,
-    products: int,
+    gemms: int,
     budget: float,
 ) -> Iterator[OnStream]:
     """A contender for each configuration and layout, until `budget` seconds are spent.
@@ -127,6 +127,6 @@ def contenders(
 
             name = f"Triton {layout} {config}"
             try:
-                yield OnStream(name, launch, out, products, f"{layout}, {config}")
+                yield OnStream(name, launch, out, gemms, f"{layout}, {config}")
             except (OutOfResources, PTXASError) as error:
                 print(f"{name} is left out: {error}")

@@ -7,8 +7,8 @@ from interleaved import MODES, Mode, Times, finalists, measure
 class Fake:
     """A contender whose units take a given time, and that logs its batches."""
 
-    def __init__(self, name, seconds, log, products=1):
-        self.name, self.products = name, products
+    def __init__(self, name, seconds, log, gemms=1):
+        self.name, self.gemms = name, gemms
         self._seconds, self._log = seconds, log
 
     def batch(self, units):
@@ -69,7 +69,7 @@ def test_mode_with_a_warm_up_runs_before_the_first_round_and_never_pauses():
 
 
 def test_times_are_those_of_one_gemm():
-    times = measure([Fake("a", 0.001, [], products=5)], COOL, 3, lambda _: None)["a"]
+    times = measure([Fake("a", 0.001, [], gemms=5)], COOL, 3, lambda _: None)["a"]
     assert times.gpu == pytest.approx([0.0002] * 3)
     assert times.host == pytest.approx([0.0002] * 3)
 
