@@ -25,7 +25,7 @@ def sliced(swizzle, row, column, run_time, k=64):
     a, b = "memref<160x256xbf16>", f"memref<{k}x64xbf16>"
     ta = f'!smem.tile<tensor<160x256xbf16>, #smem.swizzle<"{swizzle}", "row-major">>'
     tb = f"!smem.tile<tensor<{k}x64xbf16>, #smem.auto>"
-    part = f"!smem.tile<tensor<64x{k}xbf16>, #smem.auto>"
+    subtile = f"!smem.tile<tensor<64x{k}xbf16>, #smem.auto>"
     offsets, starts = "", f"{row}, {column}"
     if run_time:
         starts = f"{DYNAMIC}, {DYNAMIC}"
@@ -42,11 +42,11 @@ def sliced(swizzle, row, column, run_time, k=64):
     "smem.copy"(%B, %tb) : ({b}, {tb}) -> ()
     "smem.fence"() : () -> ()
     gpu.barrier
-    %part = "smem.subtile"(%ta{offsets}) {{static_offsets = array<i64: {starts}>
+    %subtile = "smem.subtile"(%ta{offsets}) {{static_offsets = array<i64: {starts}>
       {", multiple_of = array<i64: 1, 16>" if run_time else ""}}}
-      : ({ta}{", index, index" if run_time else ""}) -> {part}
+      : ({ta}{", index, index" if run_time else ""}) -> {subtile}
 """
-    return kernel(a, b, 64, 64, body + product("%part", part, "%tb", tb, 64, 64))
+    return kernel(a, b, 64, 64, body + product("%subtile", subtile, "%tb", tb, 64, 64))
 
 
 @pytest.mark.parametrize("run_time", [False, True], ids=["static", "run-time"])
@@ -58,8 +58,8 @@ def test_a_part_that_begins_inside_a_pattern(swizzle, row, column, run_time, rec
     a = operand(160, 256, "bf16", True, seed=3)
     b = operand(k, 64, "bf16", True, seed=4)
     text = sliced(swizzle, row, column, run_time, k)
-    part = (slice(row, row + 64), slice(column, column + k))
-    check(text, a, b, part, slice(None), record_property)
+    subtile = (slice(row, row + 64), slice(column, column + k))
+    check(text, a, b, subtile, slice(None), record_property)
 
 
 @pytest.mark.parametrize("run_time", [False, True], ids=["static", "run-time"])
@@ -71,8 +71,8 @@ def test_a_part_that_cuts_atoms(swizzle, row, column, k, run_time, record_proper
     a = operand(160, 256, "bf16", True, seed=13)
     b = operand(k, 64, "bf16", True, seed=14)
     text = sliced(swizzle, row, column, run_time, k)
-    part = (slice(row, row + 64), slice(column, column + k))
-    check(text, a, b, part, slice(None), record_property)
+    subtile = (slice(row, row + 64), slice(column, column + k))
+    check(text, a, b, subtile, slice(None), record_property)
 
 
 def filled(swizzle, order, split, run_time):
@@ -110,7 +110,7 @@ def filled(swizzle, order, split, run_time):
         subtile("p1", split, 64 - split, run_time),
     )
     (s0, g0), (s1, g1) = source("g0", 0, split), source("g1", split, 64 - split)
-    part, taken = subtile("part", 0, 64, False)
+    whole, taken = subtile("subtile", 0, 64, False)
     body = f"""
     %zero = gpu.block_id y
     %start = arith.constant {middle + split} : index
@@ -128,14 +128,14 @@ def filled(swizzle, order, split, run_time):
     gpu.barrier
     {taken}
 """
-    return kernel(a, b, 64, 64, body + product("%part", part, "%tb", tb, 64, 64))
+    return kernel(a, b, 64, 64, body + product("%subtile", whole, "%tb", tb, 64, 64))
 
 
 @pytest.mark.parametrize("run_time", [False, True], ids=["static", "run-time"])
 @pytest.mark.parametrize("split", [8, 24, 40])
 @pytest.mark.parametrize("order", ["row-major", "column-major"])
 @pytest.mark.parametrize("swizzle", SWIZZLES)
-def test_copies_to_parts_that_cut_atoms(swizzle, order, split, run_time, record_property):
+def test_copies_to_subtiles_that_cut_atoms(swizzle, order, split, run_time, record_property):
     a = operand(64, 64, "bf16", order == "row-major", seed=15)
     b = operand(64, 64, "bf16", True, seed=16)
     text = filled(swizzle, order, split, run_time)
@@ -147,7 +147,7 @@ def transposed(swizzle, row, column):
     a, b = "memref<256x96xbf16, strided<[1, 256]>>", "memref<32x64xbf16>"
     ta = f'!smem.tile<tensor<256x96xbf16>, #smem.swizzle<"{swizzle}", "column-major">>'
     tb = "!smem.tile<tensor<32x64xbf16>, #smem.auto>"
-    part = "!smem.tile<tensor<64x32xbf16>, #smem.auto>"
+    subtile = "!smem.tile<tensor<64x32xbf16>, #smem.auto>"
     body = f"""
     %ta = "smem.alloc"() : () -> {ta}
     %tb = "smem.alloc"() : () -> {tb}
@@ -155,9 +155,9 @@ def transposed(swizzle, row, column):
     "smem.copy"(%B, %tb) : ({b}, {tb}) -> ()
     "smem.fence"() : () -> ()
     gpu.barrier
-    %part = "smem.subtile"(%ta) {{static_offsets = array<i64: {row}, {column}>}} : ({ta}) -> {part}
+    %subtile = "smem.subtile"(%ta) {{static_offsets = array<i64: {row}, {column}>}} : ({ta}) -> {subtile}
 """
-    return kernel(a, b, 64, 64, body + product("%part", part, "%tb", tb, 64, 64))
+    return kernel(a, b, 64, 64, body + product("%subtile", subtile, "%tb", tb, 64, 64))
 
 
 @pytest.mark.parametrize("column", [0, 8, 24, 64])
@@ -166,8 +166,8 @@ def transposed(swizzle, row, column):
 def test_a_part_of_an_m_major_tile(swizzle, row, column, record_property):
     a = operand(256, 96, "bf16", False, seed=5)
     b = operand(32, 64, "bf16", True, seed=6)
-    part = (slice(row, row + 64), slice(column, column + 32))
-    check(transposed(swizzle, row, column), a, b, part, slice(None), record_property)
+    subtile = (slice(row, row + 64), slice(column, column + 32))
+    check(transposed(swizzle, row, column), a, b, subtile, slice(None), record_property)
 
 
 RESERVED = 96 * 1024
@@ -179,7 +179,7 @@ def viewed(swizzle, order, line, alignment):
     a, b = f"memref<128x128xbf16{strided}>", "memref<128x64xbf16>"
     ta = f'!smem.tile<tensor<128x128xbf16>, #smem.swizzle<"{swizzle}", "{order}">>'
     tb = "!smem.tile<tensor<128x64xbf16>, #smem.auto>"
-    part = "!smem.tile<tensor<64x128xbf16>, #smem.auto>"
+    subtile = "!smem.tile<tensor<64x128xbf16>, #smem.auto>"
     body = f"""
     %bytes = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
     %start = arith.constant {4096 + 128 * line} : index
@@ -192,9 +192,9 @@ def viewed(swizzle, order, line, alignment):
     "smem.copy"(%B, %tb) : ({b}, {tb}) -> ()
     "smem.fence"() : () -> ()
     gpu.barrier
-    %part = "smem.subtile"(%ta) {{static_offsets = array<i64: 64, 0>}} : ({ta}) -> {part}
+    %subtile = "smem.subtile"(%ta) {{static_offsets = array<i64: 64, 0>}} : ({ta}) -> {subtile}
 """
-    return kernel(a, b, 64, 64, body + product("%part", part, "%tb", tb, 64, 64))
+    return kernel(a, b, 64, 64, body + product("%subtile", subtile, "%tb", tb, 64, 64))
 
 
 @pytest.mark.parametrize("line", range(8))
