@@ -61,10 +61,14 @@ def test_scaled_mmas_are_proven(example):
 def test_a_quotient_rounded_up_is_known_for_a_known_extent(consumed, evaluation):
     text = FORMATS["nvfp4"].text("nvfp4")
     # 9 whole K blocks, and a part of one.
-    text = text.replace("!A = memref<?x?x", f"!A = memref<256x{9 * 128 + 16}x")
-    steps = f"%consumed = arith.constant {consumed} : index\n    %steps ="
-    text = text.replace("%steps =", steps).replace("%c1 to %steps", "%c1 to %consumed")
-    text = text.replace("subi %steps", "subi %consumed")
+    for old, new in (
+        ("!A = memref<?x?x", f"!A = memref<256x{9 * 128 + 16}x"),
+        ("%k_blocks =", f"%consumed = arith.constant {consumed} : index\n    %k_blocks ="),
+        ("%c1 to %k_blocks", "%c1 to %consumed"),
+        ("subi %k_blocks", "subi %consumed"),
+    ):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
     assert checked(text).evaluation == evaluation
 
 
