@@ -110,6 +110,8 @@ def _constraint(constraint: Any) -> str:
         return " or ".join(map(_constraint, get_args(constraint)))
     name = getattr(constraint, "type_name", None) or getattr(constraint, "attr_name", None)
     if name:
+        if name.startswith("builtin."):
+            return f"`{name.removeprefix('builtin.')}`"
         return f"`{'!' if issubclass(constraint, ir.Type) else '#'}{name}`"
     return "`i64`"
 
