@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from fuzz import programs
 from fuzz.generated.choices import Drawn, Read
 from fuzz.generated.edits import doubled, moved, omissions
 from fuzz.generated.kernels import emulated, evaluated
@@ -91,3 +92,12 @@ def test_a_pipeline_is_right(seed):
     found = evaluated(kernel)
     assert found.check.evaluation != "wrong", found.check.messages
     assert emulated(found.compiled, kernel) == ""
+
+
+@pytest.mark.parametrize("edit", ["without", "doubled", "moved"])
+def test_each_edit_can_be_chosen(edit):
+    choose = Read(f"edit = '{edit}'")
+    chosen, op, kernel = programs._edited(choose, programs.kernel_of(choose))
+    assert chosen == edit
+    assert op
+    assert kernel.text != programs.kernel_of(choose).text
