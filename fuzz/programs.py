@@ -59,8 +59,12 @@ def gemm_of(choose: Choose) -> Program:
     return replace(program, registers=choose("A in registers", (False, False, True)))
 
 
-def _edited(choose: Choose, kernel: Kernel) -> tuple[str, str, Kernel]:
-    """Draw a kernel with an edit or none: the edit, the edited op, and the kernel."""
+def _edited(choose: Choose) -> tuple[str, str, Kernel] | None:
+    """Draw a kernel with an edit or none: the edit, the edited op, and the kernel; None if it does not
+    fit."""
+    kernel = kernel_of(choose)
+    if kernel is None:
+        return None
     edit = choose("edit", ("none", "none", "without", "without", "without", "doubled", "moved"))
     if edit == "none":
         return edit, "", kernel
@@ -73,9 +77,7 @@ def draw(random: Random) -> str:
     """Draw the choices of a kernel and of its edit."""
     while True:
         choose = Drawn(random)
-        kernel = kernel_of(choose)
-        if kernel:
-            _edited(choose, kernel)
+        if _edited(choose):
             return choose.text
 
 
@@ -91,11 +93,10 @@ def check(text: str) -> None:
     if "gpu.module" in text:
         _check_given(text)
         return
-    choose = Read(text)
-    kernel = kernel_of(choose)
-    if kernel is None:
+    drawn = _edited(Read(text))
+    if drawn is None:
         return
-    edit, op, kernel = _edited(choose, kernel)
+    edit, op, kernel = drawn
     try:
         found = evaluated(kernel)
     except _REFUSALS as error:
@@ -119,11 +120,10 @@ def _outcome_with_one_iteration(text: str) -> str:
     With more iterations than stages, a pipeline may order accesses that the checker, which does not know
     the number of iterations, must report as wrong.
     """
-    choose = Read(f"{text}\nsteps = 1")
-    kernel = kernel_of(choose)
-    if kernel is None:
+    drawn = _edited(Read(f"{text}\nsteps = 1"))
+    if drawn is None:
         return ""
-    _, _, kernel = _edited(choose, kernel)
+    _, _, kernel = drawn
     return emulated(evaluated(kernel).compiled, kernel)
 
 
