@@ -78,11 +78,12 @@ def test_files_in_the_commands_of_records_exist():
         assert all((ROOT / file).exists() for file in files), record
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+# The changelog names files as they were.
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if p.name != "CHANGELOG.md"], ids=lambda p: p.name
+)
 def test_files_named_in_code_exist(page):
     """Paths such as `layout/banks.py`, in backticks outside of code blocks."""
-    if page.name == "CHANGELOG.md":
-        return
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
     named = re.findall(r"`([\w.]+)/([\w./-]*\.(?:py|mlir|md|json|test))`", text)
