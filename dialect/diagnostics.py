@@ -5,7 +5,6 @@ printed to standard error in the form that compilers use.
 """
 
 import functools
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from typing import Any
 from ..layout import LayoutError
 from .bindings import ir
 from .irtypes import Attribute, Location, Op
+from .locations import frames
 
 RemarkHandler = Callable[[Location, str], None]
 
@@ -115,12 +115,9 @@ def remark_handler(handler: RemarkHandler) -> Iterator[None]:
 
 def file_position(location: Location) -> tuple[str, int, int] | None:
     """Return (file, line, column) of a location, or of the first file location nested in it; None if
-    there is none.
-
-    It is read from the text of the location, the only form that all location classes have.
-    """
-    found = re.search(r'"([^"]*)":(\d+):(\d+)', str(location))
-    return (found[1], int(found[2]), int(found[3])) if found else None
+    there is none."""
+    found = frames(location)
+    return found[0][:3] if found else None
 
 
 def format_location(location: Location) -> str:

@@ -164,7 +164,8 @@ def _dynamic_memory(op: Op) -> Value:
         (o for o in named if ir.StringAttr(o.attributes["sym_name"]).value == SYMBOL), None
     )
     if found is None:
-        ir.InsertionPoint.at_block_begin(body).insert(ir.Operation.parse(_DECLARATION))
+        declaration = ir.Operation.parse(f"{_DECLARATION} {module.location}")
+        ir.InsertionPoint.at_block_begin(body).insert(declaration)
     elif found.operation.name != "llvm.mlir.global" or _address_space(found) != 3:
         raise OpError(
             found, f"has the name of a kernel's dynamic shared memory; expected {_DECLARATION}"

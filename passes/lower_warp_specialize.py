@@ -126,7 +126,7 @@ def _branch(partitions: list[PartitionOp], warpgroup: Value, first: int) -> None
 def _move_partition(partition: PartitionOp, region: Region, warpgroup: Value, first: int) -> None:
     """Move the body of a partition to a region."""
     block, registers = partition.regions[0].blocks[0], partition.registers
-    with ir.InsertionPoint.at_block_begin(block):
+    with ir.InsertionPoint.at_block_begin(block), partition.location:
         # Each thread of the CTA starts with the same number of registers, which ptxas rounds down to a
         # multiple of 8.
         begins = REGISTERS // (threads_of(function_of(partition)) or 1) // 8 * 8
