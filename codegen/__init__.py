@@ -7,13 +7,14 @@ MLIR passes.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .compiler import STAGES, Compiled, compile, compile_in_place
+    from .compiler import DEBUG_INFO, STAGES, Compiled, compile, compile_in_place
     from .errors import CompileError
     from .manifest import is_manifest
     from .ptxas import Report
     from .versions import toolchain
 
 __all__ = [
+    "DEBUG_INFO",
     "STAGES",
     "CompileError",
     "Compiled",
@@ -26,6 +27,7 @@ __all__ = [
 
 #: The file that defines each name.
 _DEFINED_IN = {
+    "DEBUG_INFO": "compiler",
     "STAGES": "compiler",
     "CompileError": "errors",
     "Compiled": "compiler",

@@ -13,6 +13,7 @@ from ..layout.arch import Arch
 from ..passes import add_passes
 from .back_end import to_llvm
 from .errors import located
+from .line_tables import add_line_tables
 from .llvm_dialect import device_module, lower_to_llvm_dialect
 from .llvm_process import prepare
 from .manifest import manifest_of
@@ -21,6 +22,9 @@ from .targets import target
 
 #: Stages in their order; each is made from the one before.
 STAGES = ("nvvm", "llvm", "ptx", "cubin")
+
+#: What the code tells debuggers and profilers: nothing, or the source line of each instruction.
+DEBUG_INFO = ("none", "lines")
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,24 @@ class Compiled:
         return code
 
 
-def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: Any) -> Compiled:
+def compile(
+    module: Any,
+    arch: str = "sm_90a",
+    emit: str = "cubin",
+    *,
+    debug_info: str = "none",
+    source_name: str | None = None,
+    **options: Any,
+) -> Compiled:
     """Compile a module: `smem-to-nvvm`, upstream's lowering, LLVM, ptxas.
 
     Args:
         module: an `ir.Module` of the bindings, which is not changed, or MLIR text.
         arch: the architecture.
         emit: the last stage: "nvvm", "llvm", "ptx" or "cubin".
+        debug_info: "lines" for the source line of each instruction in the code, which stays the same;
+            "none" for no debug information.
+        source_name: with lines, the file that text was read from; "<string>" if None.
         options: options of `smem-to-nvvm`, dashes as underscores.
 
     Raises:
@@ -71,16 +86,24 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         CompileError: for an unknown architecture, a module without a kernel, or a module that LLVM or
             ptxas refuses.
         OptionError: for an unknown option.
-        ValueError: for an unknown stage.
-        TypeError: for a module of another type, or an architecture or stage that is not text.
+        ValueError: for an unknown stage or debug information.
+        TypeError: for a module of another type, or another parameter that is not text.
     """
     if not isinstance(module, str | ir.Module | ir.Operation | ir.OpView):
         raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
-    for parameter, given in {"arch": arch, "emit": emit}.items():
+    texts = {"arch": arch, "emit": emit, "debug_info": debug_info}
+    if source_name is not None:
+        texts["source_name"] = source_name
+    for parameter, given in texts.items():
         if not isinstance(given, str):
             raise wrong_argument("mlir_smem.compile", parameter, given, "text")
     if emit not in STAGES:
         raise ValueError(f"unknown stage '{emit}'; expected one of {', '.join(STAGES)}")
+    if debug_info not in DEBUG_INFO:
+        raise ValueError(
+            f"unknown debug_info '{debug_info}'; expected {' or '.join(DEBUG_INFO)}"
+        )
+    options |= {"debug_info": debug_info, "source_name": source_name}
     if isinstance(module, str):
         with new_context():
             return compile_in_place(parse_module(module), arch, emit, **options)
@@ -94,7 +117,15 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         return compile_in_place(parse_module(text), arch, emit, **options)
 
 
-def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compiled:
+def compile_in_place(
+    module: Any,
+    arch: str,
+    emit: str,
+    *,
+    debug_info: str = "none",
+    source_name: str | None = None,
+    **options: Any,
+) -> Compiled:
     """Compile a module in place, in the current context; see `compile`."""
     to = target(arch)
     if emit != "nvvm":
@@ -109,8 +140,10 @@ def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compi
         located = module.operation.get_asm(enable_debug_info=True)
         return Compiled(manifest, nvvm, located=located)
     lower_to_llvm_dialect(module)
+    if debug_info == "lines":
+        add_line_tables(kernels, source_name)
     llvm_ir, ptx = to_llvm(kernels, None if emit == "llvm" else to)
     if ptx is None or emit == "ptx":
         return Compiled(manifest, nvvm, llvm_ir, ptx)
-    cubin, report = assemble(ptx, to.arch)
+    cubin, report = assemble(ptx, to.arch, lines=debug_info == "lines")
     return Compiled(manifest, nvvm, llvm_ir, ptx, cubin, report)

@@ -65,8 +65,13 @@ def ptxas_version() -> str:
     return " ".join(line for line in lines if line)
 
 
-def assemble(ptx: str, arch: str) -> tuple[bytes, Report]:
+def assemble(ptx: str, arch: str, lines: bool = False) -> tuple[bytes, Report]:
     """Return the cubin and ptxas's report.
+
+    Args:
+        ptx: the PTX.
+        arch: the architecture.
+        lines: whether the cubin has the lines of the PTX's `.loc`.
 
     Raises:
         CompileError: with ptxas's output, if it refuses the PTX.
@@ -74,9 +79,9 @@ def assemble(ptx: str, arch: str) -> tuple[bytes, Report]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)
-        run = _run(
-            [find_ptxas(), f"-arch={arch}", "-O3", "-v", str(source), "-o", str(target)],
-        )
+        debug = ["-lineinfo"] if lines else []
+        options = [f"-arch={arch}", "-O3", "-v", *debug]
+        run = _run([find_ptxas(), *options, str(source), "-o", str(target)])
         output = run.stderr + run.stdout
         if run.returncode or not target.exists():
             raise CompileError(f"ptxas refuses the PTX:\n{output.strip()}")

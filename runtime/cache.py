@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ..codegen import Compiled, Report, compile, is_manifest, toolchain
+from ..codegen.debug_scopes import current_directory
 
 #: The version of the file format; part of the key, so that files of other formats are not read.
 _FORMAT = 2
@@ -40,10 +41,11 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
     Args:
         text: the module.
         arch: the architecture.
-        options: options of `smem-to-nvvm`, dashes as underscores.
+        options: `debug_info` and `source_name` of `compile`, and options of `smem-to-nvvm`, dashes as
+            underscores.
 
     Raises:
-        MLIRError, CompileError, OptionError: as in `compile`.
+        MLIRError, CompileError, OptionError, ValueError: as in `compile`.
     """
     path = None if options.get("explain") else _path(text, arch, options)
     found = _read(path, arch) if path else None
@@ -76,7 +78,10 @@ def _path(text: str, arch: str, options: dict[str, Any]) -> Path | None:
 
 
 def _key(text: str, arch: str, options: dict[str, Any]) -> str:
-    parts = (_FORMAT, text, arch, sorted(options.items()), toolchain())
+    # Lines have the absolute names of files.
+    lines = options.get("debug_info", "none") != "none"
+    directory = current_directory() if lines else None
+    parts = (_FORMAT, text, arch, sorted(options.items()), directory, toolchain())
     return sha256(repr(parts).encode()).hexdigest()
 
 

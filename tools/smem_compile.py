@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..codegen import STAGES, Compiled, CompileError, compile_in_place
+from ..codegen import DEBUG_INFO, STAGES, Compiled, CompileError, compile_in_place
 from ..codegen.targets import TARGETS
 from ..dialect import new_context
 from ..dialect.parsing import parse_module
@@ -14,7 +14,7 @@ from ..layout import Swizzle
 from ..passes import OptionError
 from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
-from .inputs import InputError, read
+from .inputs import InputError, read, shown_name
 from .outputs import write_all
 
 _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
@@ -26,11 +26,12 @@ def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> 
     Raises:
         CompileError, OptionError: for errors without a location in the file.
     """
-    collector = Collector("<stdin>" if file == "-" else file)
+    name = shown_name(file)
+    collector = Collector(name)
     compiled = None
     with new_context() as context, collector.listen(context):
         try:
-            compiled = compile_in_place(parse_module(text), arch, emit, **options)
+            compiled = compile_in_place(parse_module(text), arch, emit, source_name=name, **options)
         except CompileError:
             if not collector.failed:
                 raise
@@ -55,6 +56,7 @@ def arguments() -> Parser:
     made.add_argument(
         "--explain", action="store_true", help="print which layouts were chosen, and why"
     )
+    add_debug_info(made)
     made.add_argument(
         "--max-swizzle",
         type=int,
@@ -62,6 +64,16 @@ def arguments() -> Parser:
         help="the widest swizzle to choose: 0, 32, 64 or 128",
     )
     return made
+
+
+def add_debug_info(made: Parser) -> None:
+    """Add the option for debug information to a parser."""
+    made.add_argument(
+        "--debug-info",
+        choices=DEBUG_INFO,
+        default="none",
+        help="what the code tells profilers and debuggers: nothing, or the line of each instruction",
+    )
 
 
 def smem_compile(argv: Sequence[str]) -> int:
@@ -78,6 +90,7 @@ def smem_compile(argv: Sequence[str]) -> int:
             options.file,
             options.emit,
             options.arch,
+            debug_info=options.debug_info,
             explain=options.explain,
             max_swizzle=max_swizzle,
         )

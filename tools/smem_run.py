@@ -15,8 +15,8 @@ from ..runtime.arguments import DTYPES, kernel_named
 from .arrays import load, save
 from .command import Parser, parser, run
 from .diagnostics import Collector, print_diagnostics
-from .inputs import InputError, read
-from .smem_compile import compile_text
+from .inputs import InputError, read, shown_name
+from .smem_compile import add_debug_info, compile_text
 
 
 def arguments() -> Parser:
@@ -43,6 +43,7 @@ def arguments() -> Parser:
     made.add_argument("--on", choices=("gpu", "cpu"), default="gpu", help="where to run")
     made.add_argument("--grid", help="thread blocks along x,y,z; default: that of the kernel")
     made.add_argument("--arch", default="sm_90a", help="the architecture to compile for")
+    add_debug_info(made)
     return made
 
 
@@ -57,7 +58,7 @@ def smem_run(argv: Sequence[str]) -> int:
         grid = _grid(options.grid)
         stage = "cubin" if options.on == "gpu" else "nvvm"
         text = read(options.file)
-        compiled = compile_text(text, options.file, stage, options.arch)
+        compiled = compile_text(text, options.file, stage, options.arch, debug_info=options.debug_info)
         if compiled is None:
             return 1
         kernel = kernel_named(compiled.manifest, options.entry)
@@ -73,7 +74,7 @@ def smem_run(argv: Sequence[str]) -> int:
         if options.on == "gpu":
             results = run_on_gpu(compiled, options.entry, inputs, wanted, grid)
         else:
-            collector = Collector("<stdin>" if options.file == "-" else options.file)
+            collector = Collector(shown_name(options.file))
             with _located(collector):
                 results = run_on_cpu(compiled, options.entry, inputs, wanted, grid, _progress)
             print_diagnostics(collector, text)

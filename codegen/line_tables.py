@@ -1,0 +1,89 @@
+"""Debug information with lines: the file, line and call of every op of the LLVM dialect.
+
+LLVM takes the file of a location from its scope. Upstream's `ensure-debug-info-scope-on-llvm-func` gives
+the ops of a function the function's file, whatever their own is, so the scopes are made here.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from ..dialect.bindings import ir
+from ..dialect.locations import Frame, frames
+from ..ir.walk import walk
+from .debug_scopes import Scopes, quoted
+
+#: The file of a module that was parsed from text, if the caller does not name it.
+TEXT = "<string>"
+
+#: The name that the bindings give the file of a module parsed from text.
+_PARSED = "-"
+
+
+def add_line_tables(kernels: Any, source_name: str | None = None) -> None:
+    """Give the functions of a gpu.module of the LLVM dialect, and their ops, scopes of debug information.
+
+    From them LLVM writes `.loc` and `.file`, and generates the same instructions, as for clang's
+    `-gline-directives-only`.
+
+    Args:
+        kernels: the gpu.module.
+        source_name: the file of a module that was parsed from text.
+    """
+    scopes = Scopes({_PARSED: source_name or TEXT})
+    ops: dict[str, list[Any]] = {}
+    for function in walk(kernels, "llvm.func"):
+        if len(function.regions[0].blocks):
+            for op, location in _located_ops(function, scopes):
+                ops.setdefault(location, []).append(op)
+    # Scopes are distinct attributes: parsed one by one, they would not be those of each other.
+    text = "\n".join((*scopes.definitions, *(f"module {{}} loc({location})" for location in ops)))
+    parsed = ir.Module.parse(text)
+    for carrier, each in zip(parsed.body.operations, ops.values(), strict=True):
+        for op in each:
+            op.location = carrier.location
+
+
+def _located_ops(function: Any, scopes: Scopes) -> Iterator[tuple[Any, str]]:
+    """Yield a function and its ops, each with its location with scopes as text; not ops without a file."""
+    name = ir.StringAttr(function.attributes["sym_name"]).value
+    own = frames(function.location) or (Frame(_PARSED, 0, 0),)
+    subprogram = scopes.subprogram(name, own[0])
+
+    @cache
+    def located(text: str) -> str:
+        chain = _within(frames(text), own)
+        return _with_scopes(chain, subprogram, own[0].file, scopes) if chain else ""
+
+    for op in walk(function):
+        if op == function.operation:
+            yield op, _fused(own[0], subprogram)
+        elif location := located(str(op.location)):
+            yield op, location
+        elif op.name == "llvm.call":
+            # LLVM requires a location of a call that it could inline.
+            yield op, _fused(Frame(own[0].file, 0, 0), subprogram)
+
+
+def _within(chain: tuple[Frame, ...], function: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Return the calls of an op without those that lead to the whole function."""
+    end, outer = len(chain), len(function)
+    while end > 1 and outer > 1 and chain[end - 1] == function[outer - 1]:
+        end, outer = end - 1, outer - 1
+    return chain[:end]
+
+
+def _with_scopes(chain: tuple[Frame, ...], subprogram: str, file: str, scopes: Scopes) -> str:
+    """Return a location of calls, the innermost first; the outermost is in the subprogram of a file."""
+    *inlined, outermost = chain
+    same = outermost.file == file
+    location = _fused(
+        outermost, subprogram if same else scopes.block(subprogram, outermost.file)
+    )
+    for frame in reversed(inlined):
+        location = f"callsite({_fused(frame, scopes.inlined(frame))} at {location})"
+    return location
+
+
+def _fused(frame: Frame, scope: str) -> str:
+    return f"fused<{scope}>[{quoted(frame.file)}:{frame.line}:{frame.column}]"
