@@ -100,9 +100,7 @@ def compile(
     if emit not in STAGES:
         raise ValueError(f"unknown stage '{emit}'; expected one of {', '.join(STAGES)}")
     if debug_info not in DEBUG_INFO:
-        raise ValueError(
-            f"unknown debug_info '{debug_info}'; expected {' or '.join(DEBUG_INFO)}"
-        )
+        raise ValueError(f"unknown debug_info '{debug_info}'; expected {' or '.join(DEBUG_INFO)}")
     options |= {"debug_info": debug_info, "source_name": source_name}
     if isinstance(module, str):
         with new_context():

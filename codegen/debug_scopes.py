@@ -98,8 +98,6 @@ def _path(name: str) -> tuple[str, str]:
 def _in_ptx(path: str) -> str:
     """Return a path with each byte that PTX cannot hold as in a URI: '%' and two digits."""
     return "".join(
-        chr(byte)
-        if 0x20 <= byte < 0x7F and chr(byte) not in _NOT_IN_PTX
-        else f"%{byte:02X}"
+        chr(byte) if 0x20 <= byte < 0x7F and chr(byte) not in _NOT_IN_PTX else f"%{byte:02X}"
         for byte in os.fsencode(path)
     )

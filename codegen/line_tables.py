@@ -37,15 +37,15 @@ def add_line_tables(kernels: Any, source_name: str | None = None) -> None:
             for op, location in _located_ops(function, scopes):
                 ops.setdefault(location, []).append(op)
     # Scopes are distinct attributes: parsed one by one, they would not be those of each other.
-    text = "\n".join((*scopes.definitions, *(f"module {{}} loc({location})" for location in ops)))
-    parsed = ir.Module.parse(text)
+    carriers = (f"module {{}} loc({location})" for location in ops)
+    parsed = ir.Module.parse("\n".join((*scopes.definitions, "module {", *carriers, "}")))
     for carrier, each in zip(parsed.body.operations, ops.values(), strict=True):
         for op in each:
             op.location = carrier.location
 
 
 def _located_ops(function: Any, scopes: Scopes) -> Iterator[tuple[Any, str]]:
-    """Yield a function and its ops, each with its location with scopes as text; not ops without a file."""
+    """Yield a function and those of its ops that have a file, each with its location with scopes."""
     name = ir.StringAttr(function.attributes["sym_name"]).value
     own = frames(function.location) or (Frame(_PARSED, 0, 0),)
     subprogram = scopes.subprogram(name, own[0])
@@ -77,9 +77,7 @@ def _with_scopes(chain: tuple[Frame, ...], subprogram: str, file: str, scopes: S
     """Return a location of calls, the innermost first; the outermost is in the subprogram of a file."""
     *inlined, outermost = chain
     same = outermost.file == file
-    location = _fused(
-        outermost, subprogram if same else scopes.block(subprogram, outermost.file)
-    )
+    location = _fused(outermost, subprogram if same else scopes.block(subprogram, outermost.file))
     for frame in reversed(inlined):
         location = f"callsite({_fused(frame, scopes.inlined(frame))} at {location})"
     return location

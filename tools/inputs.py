@@ -20,7 +20,9 @@ def read(name: str) -> str:
     except OSError as error:
         raise InputError(f"{name}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{shown_name(name)}: is not text ({error.reason} at byte {error.start})") from None
+        raise InputError(
+            f"{shown_name(name)}: is not text ({error.reason} at byte {error.start})"
+        ) from None
 
 
 def shown_name(name: str) -> str:

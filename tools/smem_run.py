@@ -58,7 +58,9 @@ def smem_run(argv: Sequence[str]) -> int:
         grid = _grid(options.grid)
         stage = "cubin" if options.on == "gpu" else "nvvm"
         text = read(options.file)
-        compiled = compile_text(text, options.file, stage, options.arch, debug_info=options.debug_info)
+        compiled = compile_text(
+            text, options.file, stage, options.arch, debug_info=options.debug_info
+        )
         if compiled is None:
             return 1
         kernel = kernel_named(compiled.manifest, options.entry)

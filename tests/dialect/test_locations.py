@@ -1,0 +1,69 @@
+"""Frames of locations, read from each kind of location and from odd names."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlir_smem.dialect import locations
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.locations import Frame, frames
+
+A, B, C = Frame("a.py", 1, 2), Frame("b.py", 3, 4), Frame("c.py", 5, 6)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def context():
+    with ir.Context() as made:
+        made.allow_unregistered_dialects = True
+        yield made
+
+
+def parsed(text):
+    return ir.Module.parse(f"module {{ module {{}} loc({text}) }}").body.operations[0].location
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("unknown", ()),
+        ('"name"', ()),
+        ('"a.py":1:2', (A,)),
+        ('"a.py":1:2 to 9:70000', (A,)),
+        ('"f"("a.py":1:2)', (A._replace(function="f"),)),
+        ('callsite("a.py":1:2 at "b.py":3:4)', (A, B)),
+        ('callsite("f"("a.py":1:2) at callsite("b.py":3:4 at "g"("c.py":5:6)))',
+         (A._replace(function="f"), B, C._replace(function="g"))),
+        ('callsite("name" at "b.py":3:4)', (B,)),
+        ('fused["name", "a.py":1:2, "b.py":3:4]', (A,)),
+        ('fused<"[<,>]">["a.py":1:2, "b.py":3:4]', (A,)),
+        ('fused<affine_map<(d0, d1) -> (d1)>>["a.py":1:2, "b.py":3:4]', (A,)),
+        ('fused[fused["x", "y"], callsite("a.py":1:2 at "b.py":3:4), "c.py":5:6]', (A, B)),
+        ('callsite(fused["a.py":1:2, fused["b.py":3:4, "d.py":1:1]] at "c.py":5:6)', (A, C)),
+    ],
+)  # fmt: skip
+def test_kinds_of_locations(text, expected):
+    assert frames(parsed(text)) == expected
+
+
+def test_bytes_that_are_not_utf8_are_replaced():
+    assert frames(parsed(r'"\FF\22.py":1:2')) == (Frame('\ufffd".py', 1, 2),)
+
+
+@given(st.text(min_size=1), st.text(min_size=1), st.integers(0, 2**31 - 1))
+def test_any_name_is_read_as_it_was_written(file, function, line):
+    with ir.Context():
+        location = ir.Location.name(function, ir.Location.file(file, line, 1))
+        assert frames(location) == (Frame(file, line, 1, function),)
+
+
+def test_a_long_chain_of_calls():
+    chain = [ir.Location.file("a.py", line, 1) for line in range(1, 2000)]
+    found = frames(ir.Location.callsite(chain[0], chain[1:]))
+    assert [frame.line for frame in found] == list(range(1, 2000))
+
+
+def test_functions_that_create_ops_for_their_callers_are_left_out():
+    builder = Frame(locations.__file__, 7, 1)
+    text = f'callsite("{locations.__file__}":7:1 at "a.py":1:2)'
+    assert frames(parsed(text)) == (A,)
+    assert frames(parsed(f'"{locations.__file__}":7:1')) == (builder,)
