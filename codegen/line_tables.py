@@ -19,12 +19,17 @@ TEXT = "<string>"
 #: The name that the bindings give the file of a module parsed from text.
 _PARSED = "-"
 
+#: The scope in the location of a function with debug information.
+_SCOPE = "#llvm.di_subprogram<"
+
 
 def add_line_tables(kernels: Any, source_name: str | None = None) -> None:
     """Give the functions of a gpu.module of the LLVM dialect, and their ops, scopes of debug information.
 
     From them LLVM writes `.loc` and `.file`, and generates the same instructions, as for clang's
     `-gline-directives-only`.
+
+    A function that has a scope keeps its own.
 
     Args:
         kernels: the gpu.module.
@@ -33,7 +38,7 @@ def add_line_tables(kernels: Any, source_name: str | None = None) -> None:
     scopes = Scopes({_PARSED: source_name or TEXT})
     ops: dict[str, list[Any]] = {}
     for function in walk(kernels, "llvm.func"):
-        if len(function.regions[0].blocks):
+        if len(function.regions[0].blocks) and _SCOPE not in str(function.location):
             for op, location in _located_ops(function, scopes):
                 ops.setdefault(location, []).append(op)
     # Scopes are distinct attributes: parsed one by one, they would not be those of each other.

@@ -2,6 +2,7 @@
 // quotes.
 
 // RUN: %{refused} smem-compile %s --emit=ptx -o - | FileCheck %s
+// RUN: %{refused} smem-compile %s --emit=ptx --debug-info=lines -o - | FileCheck %s
 
 gpu.module @kernels {
   gpu.func @kernel(%m: memref<1xf32>, %x: f32) kernel {

@@ -243,6 +243,24 @@ def test_a_module_without_locations():
     assert without_lines(compiled.ptx) == without_lines(mlir_smem.compile(module(), emit="ptx").ptx)
 
 
+def test_a_function_with_debug_information_keeps_its_own():
+    text = """
+#file = #llvm.di_file<"theirs.py" in "/s">
+#unit = #llvm.di_compile_unit<id = distinct[0]<>, sourceLanguage = DW_LANG_C, file = #file,
+  isOptimized = true, emissionKind = DebugDirectivesOnly>
+#scope = #llvm.di_subprogram<id = distinct[1]<>, compileUnit = #unit, scope = #file, name = "k",
+  file = #file, subprogramFlags = Definition, type = #llvm.di_subroutine_type<>>
+gpu.module @kernels {
+  gpu.func @k() kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    llvm.inline_asm has_side_effects "membar.gl;", "" : () -> () loc(fused<#scope>["mine.py":5:1])
+    gpu.return
+  } loc(fused<#scope>["mine.py":4:1])
+}
+"""
+    compiled = with_lines(text, emit="cubin")
+    assert lines_of(compiled.ptx, r"membar\.gl") == {("/s/theirs.py", 5)}
+
+
 # Kernels built in Python.
 
 

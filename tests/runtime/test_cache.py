@@ -84,12 +84,23 @@ def test_nothing_is_written_if_the_cache_is_off(monkeypatch, compiled):
         (TEXT, "sm_100a", {}),
         (TEXT, "sm_90a", {"max_swizzle": "64B"}),
         (TEXT, "sm_90a", {"reserved_bytes": 1024}),
+        (TEXT, "sm_90a", {"debug_info": "lines"}),
     ],
 )
 def test_other_text_or_options_are_compiled_again(folder, compiled, text, arch, options):
     cached_compile(TEXT)
     cached_compile(text, arch, **options)
     assert len(compiled) == 2
+
+
+def test_lines_have_absolute_names(folder, compiled, monkeypatch, tmp_path):
+    for options in ({"debug_info": "lines", "source_name": "k.mlir"}, {"debug_info": "none"}):
+        compiled.clear()
+        for directory in ("first", "second"):
+            (tmp_path / directory).mkdir(exist_ok=True)
+            monkeypatch.chdir(tmp_path / directory)
+            cached_compile(TEXT, **options)
+        assert len(compiled) == (2 if options["debug_info"] == "lines" else 1)
 
 
 def test_the_order_of_options_does_not_matter(folder, compiled):

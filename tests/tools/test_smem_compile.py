@@ -4,6 +4,7 @@ import json
 from functools import partial
 
 import pytest
+from line_tables import files
 from programs import COMPLAINT, WRONG, kernel, module, tile
 
 import mlir_smem
@@ -68,6 +69,22 @@ def test_standard_output_has_the_code_alone(run, source, tmp_path):
 def test_standard_input(run, tmp_path):
     assert run("-", "--emit=ptx", "-o", "code.ptx", text=module())[0] == 0
     assert names(tmp_path) == ["code.json", "code.ptx"]
+
+
+def test_lines_name_the_input(run, source, tmp_path):
+    assert run(source, "--emit=ptx", "--debug-info=lines")[0] == 0
+    ptx = (tmp_path / "product.ptx").read_text()
+    assert set(files(ptx).values()) == {str(tmp_path / source)}
+    out = run("-", "--emit=ptx", "--debug-info=lines", "-o", "-", text=module())[1]
+    assert set(files(out).values()) == {"<stdin>"}
+    assert not files(run(source, "--emit=ptx", "-o", "-")[1])
+
+
+def test_unknown_debug_information(run, source):
+    code, _, err = run(source, "--debug-info=full")
+    assert code == 1
+    assert err.startswith("smem-compile: error: argument --debug-info: invalid choice: 'full'")
+    assert "none" in err and "lines" in err
 
 
 def test_a_summary_for_people(run, source):

@@ -5,6 +5,7 @@ from functools import partial
 import ml_dtypes
 import numpy as np
 import pytest
+from line_tables import files
 from programs import COMPLAINT, WRONG, kernel, module
 
 from mlir_smem.runtime import LaunchError
@@ -55,6 +56,19 @@ def test_arrays_go_in_and_come_out(run, folder, launches):
     assert run("product.mlir", *ARRAYS) == (0, "", "D: [64, 8] float32 in d.npy\n")
     assert (np.load("d.npy") == np.load("a.npy") @ np.load("b.npy")).all()
     assert launches == [(None, ["A", "B"], ["D"], None)]
+
+
+def test_lines_name_the_input(run, folder, monkeypatch):
+    compiled_with = []
+
+    def product(compiled, entry, inputs, outputs, grid=None):
+        compiled_with.append(files(compiled.ptx))
+        return {name: np.zeros((64, 8), np.float32) for name in outputs}
+
+    monkeypatch.setattr(command, "run_on_gpu", product)
+    for option in ("--debug-info=lines", "--debug-info=none"):
+        assert run("product.mlir", *ARRAYS, option)[0] == 0
+    assert compiled_with == [{1: str(folder / "product.mlir")}, {}]
 
 
 def test_standard_input(run, launches):
