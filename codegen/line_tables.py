@@ -6,6 +6,7 @@ the ops of a function the function's file, whatever their own is, so the scopes 
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
 from ..dialect.bindings import ir
@@ -71,11 +72,12 @@ def _located_ops(function: Any, scopes: Scopes) -> Iterator[tuple[Any, str]]:
 
 
 def _within(chain: tuple[Frame, ...], function: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """Return the calls of an op without those that lead to the whole function."""
-    end, outer = len(chain), len(function)
-    while end > 1 and outer > 1 and chain[end - 1] == function[outer - 1]:
-        end, outer = end - 1, outer - 1
-    return chain[:end]
+    """Return the calls of an op up to the first that also led to the whole function.
+
+    The outermost calls may differ: the bindings record a limited number of frames.
+    """
+    outer = set(function[1:])
+    return (*chain[:1], *takewhile(lambda frame: frame not in outer, chain[1:]))
 
 
 def _with_scopes(chain: tuple[Frame, ...], subprogram: str, file: str, scopes: Scopes) -> str:

@@ -15,6 +15,7 @@ import llvmlite.binding as llvmlite
 
 from . import libdevice
 from .errors import LLVMRefusal
+from .inlined_calls import InlinedCalls
 from .literals import portable_literals
 from .narrow_stores import explicit_narrow_stores
 from .targets import Target
@@ -46,7 +47,8 @@ def to_ptx(llvm_ir: str, target: Target, library: Path | None = None) -> str:
     """
     _initialize()
     try:
-        module = llvmlite.parse_assembly(portable_literals(llvm_ir))
+        calls = InlinedCalls(llvm_ir)
+        module = llvmlite.parse_assembly(portable_literals(calls.llvm_ir))
         module.verify()
     except RuntimeError as error:
         raise LLVMRefusal(f"LLVM refuses the module: {error}") from error
@@ -67,7 +69,7 @@ def to_ptx(llvm_ir: str, target: Target, library: Path | None = None) -> str:
             f"'{unknown[1]}' is an intrinsic that the LLVM of llvmlite "
             f"{version('llvmlite')} does not know for {target.arch}"
         )
-    return explicit_narrow_stores(ptx)
+    return explicit_narrow_stores(calls.in_ptx(ptx))
 
 
 @cache

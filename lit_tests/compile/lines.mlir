@@ -10,7 +10,8 @@
 // CHECK: .visible .entry kernel(
 // CHECK: .loc{{.}}1 7 3
 // CHECK: membar.gl;
-// CHECK: .loc{{.}}2 9 5
+// CHECK: .loc{{.}}1 8 3
+// CHECK-NEXT: .loc{{.}}2 9 5, function_name $L__info_string0, inlined_at 1 8 3
 // CHECK: membar.cta;
 // CHECK: .loc{{.}}3
 // CHECK: ret;

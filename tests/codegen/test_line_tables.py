@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from line_tables import (
+    calls_of,
     disassembled,
     files,
     find_nvdisasm,
@@ -192,6 +193,44 @@ def test_kinds_of_locations():
         assert lines_of(compiled.ptx, rf"membar\.gl; // {number}$") == {expected}
 
 
+def test_calls_of_inlined_instructions():
+    main = ("/s/main.py", 18)
+    calls = [
+        [("helper", "/s/helper.py", 17), main],
+        [("inner é", "/s/helper.py", 19), ("outer", "/s/b.py", 1), main],
+        [("inner é", "/s/helper.py", 19), main],
+        [("/s/helper.py", "/s/helper.py", 19), ("/s/main.py", 19)],
+        [("/s/main.py", 20)],
+    ]
+    locations = [
+        'callsite("helper"("/s/helper.py":17:1) at "/s/main.py":18:1)',
+        'callsite("inner é"("/s/helper.py":19:1) at '
+        'callsite("outer"("/s/b.py":1:0) at "/s/main.py":18:1))',
+        'callsite("inner é"("/s/helper.py":19:1) at "/s/main.py":18:1)',
+        'callsite("/s/helper.py":19:1 at "/s/main.py":19:70000)',
+        '"/s/main.py":20:1',
+    ]
+    ptx = with_lines(hand_written(locations), emit="cubin").ptx
+    for number, expected in enumerate(calls):
+        assert calls_of(ptx, rf"membar\.gl; // {number}$") == expected
+
+
+@needs_nvdisasm
+def test_calls_in_machine_code(tmp_path):
+    text = hand_written(['callsite("helper"("/s/helper.py":17:1) at "/s/main.py":18:1)'])
+    cubin = with_lines(text, emit="cubin").cubin
+    output = disassembled(cubin, tmp_path, "--print-line-info-inline", "--print-code")
+    assert 'File "/s/helper.py", line 17 inlined at "/s/main.py", line 18' in output
+
+
+def test_lines_that_leave_no_numbers_lose_their_calls():
+    text = hand_written(
+        ['callsite("/s/helper.py":4294967295:1 at "/s/main.py":18:1)', '"/s/main.py":20:1']
+    )
+    ptx = with_lines(text).ptx
+    assert calls_of(ptx, r"membar\.gl; // 0$") == [("/s/helper.py", 4294967295)]
+
+
 def test_calls_in_llvm_ir():
     compiled = with_lines(hand_written(KINDS), emit="llvm")
     assert re.search(r'DISubprogram\(name: "helper", .*', compiled.llvm)
@@ -264,6 +303,10 @@ gpu.module @kernels {
 # Kernels built in Python.
 
 
+def multiply(a, b):
+    return ops.wait(ops.mma(a, b))
+
+
 def test_a_kernel_built_in_python_has_the_lines_of_the_file():
     with ir.Context() as context, ir.Location.unknown(), ir.loc_tracebacks():
         mlir_smem.register(context)
@@ -285,7 +328,7 @@ def test_a_kernel_built_in_python_has_the_lines_of_the_file():
                 ops.copy(each, tile)
             ops.fence()
             gpu.barrier()
-            product = ops.wait(ops.mma(*tiles))
+            product = multiply(*tiles)
             ops.store(product, d)
             gpu.ReturnOp([])
     compiled = with_lines(built)
@@ -295,7 +338,9 @@ def test_a_kernel_built_in_python_has_the_lines_of_the_file():
         # The first line with the call is the kernel's: this function follows it.
         return {(__file__, min(numbers(here, rf"^\s+{call}")))}
 
-    assert lines_of(compiled.ptx, r"^\s*wgmma\.mma_async") == lines(r"product = ops\.wait")
+    assert lines_of(compiled.ptx, r"^\s*wgmma\.mma_async") == lines(r"return ops\.wait")
+    (inner,), (outer,) = lines(r"return ops\.wait"), lines(r"product = multiply")
+    assert calls_of(compiled.ptx, r"^\s*wgmma\.mma_async") == [("multiply", *inner), outer]
     assert lines_of(compiled.ptx, r"^\s*fence\.proxy") == lines(r"ops\.fence\(")
     assert lines_of(compiled.ptx, r"^\s*st\.global") == lines(r"ops\.store\(")
     assert set(files(compiled.ptx).values()) == {__file__}

@@ -13,7 +13,8 @@ _DEBUG = re.compile(r"\s*\.(loc|file|section)\b|\$L__(tmp|func_begin|func_end)\d
 
 def without_lines(ptx):
     """Return PTX without debug information and blank lines."""
-    return [line for line in ptx.splitlines() if not _DEBUG.match(line)]
+    code, *_names = ptx.partition("\t.section\t.debug_str")
+    return [line for line in code.splitlines() if not _DEBUG.match(line)]
 
 
 def files(ptx):
@@ -30,6 +31,37 @@ def lines_of(ptx, instruction):
         elif re.search(instruction, line):
             found.add(at)
     return found
+
+
+def calls_of(ptx, instruction):
+    """Return the calls of the instruction that a pattern matches: (function, file, line) of each inlined
+    position, the innermost first, then (file, line) of the position that is not inlined."""
+    names, text = files(ptx), dict(re.findall(r"^(\$L__info_string\d+):\n\s*\.b8 (.*)$", ptx, re.M))
+    before = next(lines for lines in _directives_before(ptx) if re.search(instruction, lines[-1]))
+    found, at = [], None
+    for line in reversed(before[:-1]):
+        file, number, column, function, *caller = re.match(
+            r"\s*\.loc\s+(\d+) (\d+) (\d+)(?:, function_name (\S+), inlined_at (.*))?$", line
+        ).groups()
+        assert at in (None, f"{file} {number} {column}")
+        if function is None:
+            return [*found, (names[int(file)], int(number))]
+        name = bytes(map(int, text[function].split(",")[:-1])).decode()
+        found.append((name, names[int(file)], int(number)))
+        at = caller[0]
+    return found
+
+
+def _directives_before(ptx):
+    """Yield each instruction with the directives of its position before it."""
+    directives, complete = [], True
+    for line in ptx.splitlines():
+        if line.lstrip().startswith(".loc"):
+            directives = [line] if complete else [*directives, line]
+            complete = False
+        elif line.strip() and not line.lstrip().startswith("//"):
+            complete = True
+            yield [*directives, line]
 
 
 def find_nvdisasm():
