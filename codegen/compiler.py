@@ -16,6 +16,7 @@ from .errors import located
 from .llvm_dialect import device_module, lower_to_llvm_dialect
 from .llvm_process import prepare
 from .manifest import manifest_of
+from .nvgpu import lower_nvgpu
 from .ptxas import Report, assemble
 from .targets import target
 
@@ -103,6 +104,7 @@ def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compi
     add_passes(pm, "smem-to-nvvm", arch=Arch.parse(to.arch), **options)
     pm.run(module.operation)
     kernels = device_module(module)
+    lower_nvgpu(kernels)
     manifest = manifest_of(kernels, arch)
     nvvm = str(module)
     if emit == "nvvm":
