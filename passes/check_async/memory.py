@@ -115,8 +115,12 @@ class Allocations:
             self.unknown[op] = f"'{user.operation.name}' at {where} also uses its memory"
             outside = True
         layout = layout_of(op.tile.type)
-        assert layout is not None
-        span = (shift, shift + layout.size_bytes)
+        # Every layout that can be chosen is within the bytes of the memref.
+        size = layout.size_bytes if layout else op.memref_bytes
+        if size is None:
+            self.unknown[op] = "it has no layout yet, so its size is not known"
+            return None
+        span = (shift, shift + size)
         return Allocation(op, memory, span, stages, rows, columns, outside)
 
     def _all_bases(self) -> dict[Hashable, list[Value]]:
