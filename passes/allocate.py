@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
 
 from ..dialect.bindings import ir
 from ..dialect.build import i64
 from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
-from ..dialect.irtypes import Block, Module, Op, Type, Value
+from ..dialect.irtypes import Block, Module, Op, Value
 from ..dialect.op import effects_of
 from ..dialect.ops import AllocOp, SubviewOp, ViewOp
 from ..dialect.ops.memory import MAX_OFFSET
@@ -98,7 +97,7 @@ class Allocate(Pass):
             placed.append((offset, live))
         total = max((offset + live.size for offset, live in placed), default=self.reserved_bytes)
         try:
-            buffers = buffer_bytes(function, _memref_bytes)
+            buffers = buffer_bytes(function)
         except Invalid as error:
             raise OpError(function, str(error)) from None
         limit = max(0, min(self.max_bytes, MAX_OFFSET) - buffers)
@@ -236,29 +235,3 @@ def _waits_for_all(op: Op, completion: Completion) -> bool:
 
 def _commits(op: Op, completion: Completion) -> bool:
     return effects_of(op).commits is completion
-
-
-def _memref_bytes(memref: Type) -> int:
-    """Return the bytes of a buffer of any element type, without padding for the alignment of vectors.
-
-    Args:
-        memref: its type.
-
-    Raises:
-        Invalid: if the size of the elements is not known.
-    """
-    return prod(memref.shape) * -(-_bits(memref.element_type) // 8)
-
-
-def _bits(type_: Type) -> int:
-    if isinstance(type_, ir.VectorType):
-        return prod(type_.shape) * _bits(type_.element_type)
-    if isinstance(type_, ir.ComplexType):
-        return 2 * _bits(type_.element_type)
-    if isinstance(type_, ir.IndexType):
-        return 64
-    if not isinstance(type_, ir.IntegerType | ir.FloatType):
-        raise Invalid(
-            f"declares workgroup memory of {type_}; expected integers, floats, or vectors of them"
-        )
-    return type_.width
