@@ -24,6 +24,7 @@ from ..layout.banks import MAX_BYTES
 from ..layout.tensor_box import least_alignment
 from .driver.base import Pass, option
 from .view_alignment import align_memory
+from .view_tensor_maps import check_tensor_maps
 
 #: Accesses whose completion is known from an mbarrier, or to the thread that started them, but from no op
 #: that all threads of the function execute.
@@ -60,7 +61,8 @@ class Allocate(Pass):
     `wgmma` that has not been waited for, may still read it. Pipelines, and tiles that TMA fills or reads,
     are live in the whole function.
 
-    Memory that the kernel declares and an `smem.view` names is aligned as the view promises.
+    Memory that the kernel declares and an `smem.view` names is aligned as the view promises. A tensor map
+    by which `nvgpu.tma.async.load` fills that memory has the lines and the swizzle of the tile's layout.
     """
 
     name = "smem-allocate"
@@ -74,6 +76,7 @@ class Allocate(Pass):
         allocating = [op for op in Smem.operations if op.effects.allocates]
         for view in walk(module, ViewOp):
             align_memory(view)
+            check_tensor_maps(view)
         for alloc in walk(module, *allocating):
             functions.setdefault(function_of(alloc), []).append(alloc)
         if self.reserved_bytes:
