@@ -9,6 +9,7 @@ from ..dialect.bindings import ir, passmanager
 from ..dialect.parsing import parse_module
 from ..ir.errors import OpError
 from ..ir.nesting import check_nesting
+from ..ir.walk import holds
 from ..layout.arch import Arch
 from ..passes import add_passes
 from .back_end import to_llvm
@@ -61,6 +62,9 @@ class Compiled:
 def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: Any) -> Compiled:
     """Compile a module: `smem-to-nvvm`, upstream's lowering, LLVM, ptxas.
 
+    `nvgpu` ops beside those of the dialect are lowered, too (`convert-nvgpu-to-nvvm`). Functions of the
+    host that launch kernels are no part of the result; the manifest says how a kernel is launched.
+
     Args:
         module: an `ir.Module` of the bindings, which is not changed, or MLIR text.
         arch: the architecture.
@@ -95,9 +99,18 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         return compile_in_place(parse_module(text), arch, emit, **options)
 
 
+def _erase_launches(module: Any) -> None:
+    """Erase the functions that launch kernels. A launch by the manifest replaces them: kernels with tensor
+    maps have other parameters than `gpu.launch_func` passes."""
+    for op in list(module.body.operations):
+        if op.operation.name != "gpu.module" and holds(op.operation, "gpu.launch_func"):
+            op.operation.erase()
+
+
 def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compiled:
     """Compile a module in place, in the current context; see `compile`."""
     to = target(arch)
+    _erase_launches(module)
     if emit != "nvvm":
         prepare()
     pm = passmanager.PassManager("builtin.module")

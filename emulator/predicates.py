@@ -8,8 +8,8 @@ from typing import Any
 from .convergent import ConvergentThreads
 from .program import Op
 
-#: A step that waits for nothing and has no results.
-Step = Callable[..., None]
+#: A step that waits for nothing, of an op without results.
+Step = Callable[..., Any]
 
 
 def predicated(op: Op, step: Step) -> Step:
