@@ -34,6 +34,7 @@ from .pipeline import (
     producer_acquire,
     producer_commit,
 )
+from .registers import FromRegistersOp, ToRegistersOp, from_registers, to_registers
 from .scale_d import ScaleDOp, scale_d
 from .stage import StageOp, stage
 from .store import StoreOp, store
@@ -79,6 +80,7 @@ __all__ = [
     "ElectOp",
     "FenceOp",
     "FillOp",
+    "FromRegistersOp",
     "LoadOp",
     "MapOp",
     "MmaDescOp",
@@ -101,6 +103,7 @@ __all__ = [
     "TmaLoadOp",
     "TmaStoreOp",
     "TmaWaitOp",
+    "ToRegistersOp",
     "ViewOp",
     "WaitOp",
     "WarpSpecializeOp",
@@ -118,6 +121,7 @@ __all__ = [
     "elect",
     "fence",
     "fill",
+    "from_registers",
     "load",
     "map",
     "mma",
@@ -134,6 +138,7 @@ __all__ = [
     "tma_load",
     "tma_store",
     "tma_wait",
+    "to_registers",
     "view",
     "wait",
     "warp_specialize",
