@@ -100,8 +100,8 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
 
 
 def _erase_launches(module: Any) -> None:
-    """Erase the functions that launch kernels. A launch by the manifest replaces them: kernels with tensor
-    maps have other parameters than `gpu.launch_func` passes."""
+    """Erase the functions that launch kernels. A launch by the manifest replaces them: kernels with
+    tensor maps have other parameters than `gpu.launch_func` passes."""
     for op in list(module.body.operations):
         if op.operation.name != "gpu.module" and holds(op.operation, "gpu.launch_func"):
             op.operation.erase()

@@ -11,7 +11,7 @@ have the same value, which code generation and the emulator know.
 from collections.abc import Iterator
 from typing import Any
 
-from ..dialect.bindings import ir, passmanager
+from ..dialect.bindings import ir, llvm, passmanager
 from ..dialect.irtypes import Op, Type, Value
 from ..ir import emit
 from ..ir.nvgpu import TensorMapType, is_tensor_map, tensor_map_type
@@ -24,8 +24,8 @@ PIPELINE = "gpu.module(convert-nvgpu-to-nvvm)"
 
 _CAST = "builtin.unrealized_conversion_cast"
 
-#: Members of upstream's descriptor of a memref (MLIR, LLVM IR target: "Ranked MemRef types").
-_ALIGNED_POINTER, _OFFSET = [1], [2]
+#: The number of the offset in upstream's descriptor of a memref, after two pointers to the memory.
+_OFFSET = 2
 
 
 def lower_nvgpu(kernels: Any) -> None:
@@ -146,20 +146,22 @@ def _replace(cast: Op) -> None:
 
 
 def _extracts(descriptor: Value) -> Iterator[Op]:
-    """Yield the ops that read the pointer or the offset of a memref's descriptor."""
+    """Yield the ops that read a number or a pointer of a memref's descriptor."""
     for use in descriptor.uses:
         op = use.owner.operation
-        if op.name == "llvm.extractvalue" and list(op.attributes["position"]) in (
-            _ALIGNED_POINTER,
-            _OFFSET,
+        if op.name == "llvm.extractvalue" and not isinstance(
+            op.results[0].type, llvm.StructType | llvm.ArrayType
         ):
             yield op
 
 
 def _member(memref: Value, extract: Op) -> Value:
-    """Emit the member of a memref's descriptor that an op reads."""
-    result = extract.results[0].type
-    if list(extract.attributes["position"]) == _OFFSET:
-        return emit.cast_index(strided_metadata(memref).results[1], result)
-    start = emit.value("memref.extract_aligned_pointer_as_index", (memref,), ir.IndexType.get())
-    return emit.value("llvm.inttoptr", (emit.cast_index(start, emit.i64()),), result)
+    """Emit the member of a memref's descriptor that an op reads (MLIR, "Target LLVM IR": the allocated
+    and the aligned pointer, the offset, the sizes, the strides)."""
+    result, (member, *dims) = extract.results[0].type, list(extract.attributes["position"])
+    if member < _OFFSET:
+        start = emit.value("memref.extract_aligned_pointer_as_index", (memref,), ir.IndexType.get())
+        return emit.value("llvm.inttoptr", (emit.cast_index(start, emit.i64()),), result)
+    # The results of `memref.extract_strided_metadata` after its first.
+    number = sum(dims) + (0, 1, 1 + memref.type.rank)[member - _OFFSET]
+    return emit.cast_index(strided_metadata(memref).results[1 + number], result)
