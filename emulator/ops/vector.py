@@ -6,12 +6,16 @@ import numpy as np
 
 from ...dialect.bindings import ir
 from ..convergent import ConvergentThreads
+from ..errors import Stop
 from ..program import Op
 from ..registry import computes, executes
-from ..types import dtype_of, shape_of
+from ..types import dtype_of, shape_of, signed
 from ..values import Registers
 from .llvm import member
 from .llvm_vector import inserted
+
+#: Stands in a position for an index that is an operand (`ShapedType::kDynamic`).
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 @computes("vector.from_elements")
@@ -46,12 +50,32 @@ def _position(op: Op, operands: int) -> tuple[int, ...]:
 
 @executes("vector.extract")
 def _extract(op: Op) -> Any:
+    if _DYNAMIC in op.numbers("static_position"):
+        return _extract_at(op)
     position = _position(op, 1)
 
     def step(convergent: ConvergentThreads, a: Any) -> Any:
         if isinstance(a, Registers) and len(position) == 1:
             return member(a, position[0])
         return convergent.checked(a)[(slice(None), *position)]
+
+    return step
+
+
+def _extract_at(op: Op) -> Any:
+    """Return the step of an extraction at positions that each thread has."""
+    static = op.numbers("static_position")
+    extents = shape_of(op.operand_types[0])
+
+    def step(convergent: ConvergentThreads, a: Any, *given: Any) -> np.ndarray:
+        dynamic = iter(convergent.broadcast(signed(convergent.checked(at))) for at in given)
+        rows = np.arange(convergent.lanes.count)
+        position = [next(dynamic) if at == _DYNAMIC else np.full(len(rows), at) for at in static]
+        for at, extent in zip(position, extents, strict=False):
+            if ((at < 0) | (at >= extent)).any():
+                convergent.cta.report_poison(convergent)
+                raise Stop
+        return convergent.broadcast(convergent.checked(a))[(rows, *position)]
 
     return step
 

@@ -1,7 +1,7 @@
 // C = max(A * B + bias, 0) as a loop nest that upstream's passes make a kernel of, with the product of a tile by a warpgroup.
 //
-//   smem-opt outlined.mlir --pass-pipeline='builtin.module(func.func(gpu-map-parallel-loops,convert-parallel-loops-to-gpu),
-//     gpu-kernel-outlining)' | smem-compile - -o outlined.cubin
+//   smem-opt outlined.mlir --pass-pipeline='builtin.module(func.func(gpu-map-parallel-loops,convert-parallel-loops-to-gpu,
+//     canonicalize,gpu-launch-sink-index-computations),gpu-kernel-outlining)' | smem-compile - -o outlined.cubin
 //
 // The outer loop becomes the grid, the inner one the threads of a block. Their body moves tiles by `vector` ops: smem.offset says
 // where a 16-byte unit of a tile is, in the layout that smem-assign-layouts chooses after the outlining. The epilogue works on the
@@ -23,6 +23,7 @@ module {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
+    %c3 = arith.constant 3 : index
     %c4 = arith.constant 4 : index
     %c8 = arith.constant 8 : index
     %c16 = arith.constant 16 : index
@@ -70,7 +71,6 @@ module {
         }
 
         %registers = "smem.to_registers"(%total) : (!sum) -> vector<32xf32>
-        %table = vector.shape_cast %registers : vector<32xf32> to vector<8x2x2xf32>
         %warp = arith.divui %t, %c32 : index
         %lane = arith.remui %t, %c32 : index
         %quad = arith.divui %lane, %c4 : index
@@ -85,9 +85,16 @@ module {
           %right = arith.muli %i, %c8 : index
           %at = arith.addi %left, %right : index
           %shift = vector.load %bias[%at] : memref<128xf32>, vector<2xf32>
-          %both = vector.extract %table[%i] : vector<2x2xf32> from vector<8x2x2xf32>
-          %upper = vector.extract %both[0] : vector<2xf32> from vector<2x2xf32>
-          %lower = vector.extract %both[1] : vector<2xf32> from vector<2x2xf32>
+          %i0 = arith.muli %i, %c4 : index
+          %i1 = arith.addi %i0, %c1 : index
+          %i2 = arith.addi %i0, %c2 : index
+          %i3 = arith.addi %i0, %c3 : index
+          %r0 = vector.extract %registers[%i0] : f32 from vector<32xf32>
+          %r1 = vector.extract %registers[%i1] : f32 from vector<32xf32>
+          %r2 = vector.extract %registers[%i2] : f32 from vector<32xf32>
+          %r3 = vector.extract %registers[%i3] : f32 from vector<32xf32>
+          %upper = vector.from_elements %r0, %r1 : vector<2xf32>
+          %lower = vector.from_elements %r2, %r3 : vector<2xf32>
           %u = arith.addf %upper, %shift : vector<2xf32>
           %l = arith.addf %lower, %shift : vector<2xf32>
           %v = arith.maximumf %u, %zeros : vector<2xf32>
