@@ -24,7 +24,7 @@ GROUPS = {
         "Tiles in memory that the host has, blocking copies, epilogues, A in registers.",
     ),
     "Tiles in a host's kernel": (
-        "to_registers from_registers",
+        "offset to_registers from_registers",
         "What a compiler with its own memory, loads and epilogue asks of a tile or a fragment.",
     ),
     "TMA and pipelines": (

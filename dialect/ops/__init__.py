@@ -22,6 +22,7 @@ from .mma import AnyMma, DescriptorMma, MmaOp, MmaSpOp, TileMma, mma, mma_sp
 from .mma_desc import MmaDescOp, MmaDescSpOp
 from .mma_desc_scaled import MmaDescScaledOp
 from .mma_scaled import MmaScaledOp, mma_scaled
+from .offset import OffsetOp, offset
 from .pipeline import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
@@ -89,6 +90,7 @@ __all__ = [
     "MmaOp",
     "MmaScaledOp",
     "MmaSpOp",
+    "OffsetOp",
     "PartitionOp",
     "ProducerAcquireOp",
     "ProducerCommitOp",
@@ -127,6 +129,7 @@ __all__ = [
     "mma",
     "mma_scaled",
     "mma_sp",
+    "offset",
     "producer_acquire",
     "producer_commit",
     "scale_d",

@@ -83,6 +83,7 @@ def calls():
             "satfinite": False,
             "truncate": False,
         },
+        "offset": {"tile": tile, "row": step, "column": 8, "vector": (1, 8)},
         "producer_acquire": at_step,
         "producer_commit": at_step,
         "scale_d": {"accumulator": done, "keep": value("i1")},
