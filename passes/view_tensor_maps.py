@@ -71,10 +71,9 @@ def _box(layout: TileLayout) -> TensorBox | None:
 
 
 def _fits(fields: TensorMapType, box: TensorBox, layout: TileLayout) -> bool:
-    *lines, line = fields.tensor.shape
     same_line = _line_bits(fields) == box.shape[box.contiguous] * layout.element.bits
     # Where a single line without a swizzle begins, the host says.
-    alone = all(extent == 1 for extent in lines) and layout.swizzle is Swizzle.NONE
+    alone = all(extent == 1 for extent in fields.tensor.shape[:-1]) and layout.swizzle is Swizzle.NONE
     return fields.swizzle is box.swizzle and (same_line or alone)
 
 
@@ -83,10 +82,10 @@ def _line_bits(fields: TensorMapType) -> int:
 
 
 def _message(view: ViewOp, fields: TensorMapType, box: TensorBox, layout: TileLayout) -> str:
-    bytes_ = _line_bits(fields) // 8
     line = box.shape[box.contiguous]
+    size, given = line * layout.element.bits // 8, _line_bits(fields) // 8
     return (
-        f"fills the {view.OPERATION_NAME} at {format_location(view.location)} with lines of {bytes_} bytes "
-        f"and the swizzle {fields.swizzle}; its layout has lines of {line * layout.element.bits // 8} bytes "
-        f"({line} elements) and the swizzle {box.swizzle}"
+        f"fills the {view.OPERATION_NAME} at {format_location(view.location)} with lines of {given} "
+        f"bytes and the swizzle {fields.swizzle}; its layout has lines of {size} bytes ({line} elements) "
+        f"and the swizzle {box.swizzle}"
     )

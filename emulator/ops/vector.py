@@ -6,13 +6,12 @@ import numpy as np
 
 from ...dialect.bindings import ir
 from ..convergent import ConvergentThreads
-from ..errors import Stop
 from ..program import Op
 from ..registry import computes, executes
-from ..types import dtype_of, shape_of, signed
+from ..types import dtype_of, shape_of
 from ..values import Registers
 from .llvm import member
-from .llvm_vector import inserted
+from .llvm_vector import inserted, positions
 
 #: Stands in a position for an index that is an operand (`ShapedType::kDynamic`).
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -68,13 +67,13 @@ def _extract_at(op: Op) -> Any:
     extents = shape_of(op.operand_types[0])
 
     def step(convergent: ConvergentThreads, a: Any, *given: Any) -> np.ndarray:
-        dynamic = iter(convergent.broadcast(signed(convergent.checked(at))) for at in given)
-        rows = np.arange(convergent.lanes.count)
-        position = [next(dynamic) if at == _DYNAMIC else np.full(len(rows), at) for at in static]
-        for at, extent in zip(position, extents, strict=False):
-            if ((at < 0) | (at >= extent)).any():
-                convergent.cta.report_poison(convergent)
-                raise Stop
+        dynamic, rows = iter(given), np.arange(convergent.lanes.count)
+        position = [
+            convergent.broadcast(positions(op, convergent, next(dynamic), extent))
+            if at == _DYNAMIC
+            else at
+            for at, extent in zip(static, extents, strict=False)
+        ]
         return convergent.broadcast(convergent.checked(a))[(rows, *position)]
 
     return step
