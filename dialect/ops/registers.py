@@ -100,11 +100,15 @@ def vector_type(fragment: Type) -> Type:
     if is_a_fragment(fragment):
         bits = element_of(type_).bits
         if bits == 32:
-            type_ = ir.F32Type.get()
+            type_ = ir.F32Type.get(fragment.context)
         elif isinstance(type_, ir.IntegerType):
             word = 32 if bits == 1 else bits
-            type_, elements = ir.IntegerType.get_signless(word), elements * bits // word
-    return ir.VectorType.get([elements], type_)
+            type_, elements = (
+                ir.IntegerType.get_signless(word, fragment.context),
+                elements * bits // word,
+            )
+    # Verifiers run without a current location, as in the pass manager of a host.
+    return ir.VectorType.get([elements], type_, loc=ir.Location.unknown(fragment.context))
 
 
 @builder
