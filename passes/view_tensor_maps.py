@@ -73,7 +73,9 @@ def _box(layout: TileLayout) -> TensorBox | None:
 def _fits(fields: TensorMapType, box: TensorBox, layout: TileLayout) -> bool:
     same_line = _line_bits(fields) == box.shape[box.contiguous] * layout.element.bits
     # Where a single line without a swizzle begins, the host says.
-    alone = all(extent == 1 for extent in fields.tensor.shape[:-1]) and layout.swizzle is Swizzle.NONE
+    alone = (
+        all(extent == 1 for extent in fields.tensor.shape[:-1]) and layout.swizzle is Swizzle.NONE
+    )
     return fields.swizzle is box.swizzle and (same_line or alone)
 
 
