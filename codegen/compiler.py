@@ -9,6 +9,7 @@ from ..dialect.bindings import ir, passmanager
 from ..dialect.parsing import parse_module
 from ..ir.errors import OpError
 from ..ir.nesting import check_nesting
+from ..ir.walk import holds
 from ..layout.arch import Arch
 from ..passes import add_passes
 from .back_end import to_llvm
@@ -17,6 +18,7 @@ from .line_tables import add_line_tables
 from .llvm_dialect import device_module, lower_to_llvm_dialect
 from .llvm_process import prepare
 from .manifest import manifest_of
+from .nvgpu import lower_nvgpu
 from .ptxas import Report, assemble
 from .targets import target
 
@@ -72,6 +74,9 @@ def compile(
 ) -> Compiled:
     """Compile a module: `smem-to-nvvm`, upstream's lowering, LLVM, ptxas.
 
+    `nvgpu` ops beside those of the dialect are lowered, too (`convert-nvgpu-to-nvvm`). Functions of the
+    host that launch kernels are no part of the result; the manifest says how a kernel is launched.
+
     Args:
         module: an `ir.Module` of the bindings, which is not changed, or MLIR text.
         arch: the architecture.
@@ -115,6 +120,14 @@ def compile(
         return compile_in_place(parse_module(text), arch, emit, **options)
 
 
+def _erase_launches(module: Any) -> None:
+    """Erase the functions that launch kernels. A launch by the manifest replaces them: kernels with
+    tensor maps have other parameters than `gpu.launch_func` passes."""
+    for op in list(module.body.operations):
+        if op.operation.name != "gpu.module" and holds(op.operation, "gpu.launch_func"):
+            op.operation.erase()
+
+
 def compile_in_place(
     module: Any,
     arch: str,
@@ -126,12 +139,14 @@ def compile_in_place(
 ) -> Compiled:
     """Compile a module in place, in the current context; see `compile`."""
     to = target(arch)
+    _erase_launches(module)
     if emit != "nvvm":
         prepare()
     pm = passmanager.PassManager("builtin.module")
     add_passes(pm, "smem-to-nvvm", arch=Arch.parse(to.arch), **options)
     pm.run(module.operation)
     kernels = device_module(module)
+    lower_nvgpu(kernels)
     manifest = manifest_of(kernels, arch)
     nvvm = str(module)
     if emit == "nvvm":

@@ -18,7 +18,7 @@ from .math_ops import lower_math
 #: to calls of libdevice; the remaining math ops have intrinsics of LLVM.
 PIPELINE = (
     "canonicalize,cse,expand-strided-metadata,lower-affine,math-expand-ops{ops=clampf},"
-    "convert-scf-to-cf,convert-vector-to-llvm,convert-gpu-to-nvvm{index-bitwidth=64},"
+    "convert-scf-to-cf,convert-gpu-to-nvvm{index-bitwidth=64},convert-vector-to-llvm,convert-ub-to-llvm,"
     "convert-math-to-llvm,convert-nvvm-to-llvm,"
     "reconcile-unrealized-casts,canonicalize,cse"
 )

@@ -38,6 +38,10 @@ VERSION = 1
 #: Supported ranks of a tensor map: boxes are matrices, or have more dimensions.
 _TENSOR_MAP_RANKS = range(2, 6)
 
+#: The optional keys of a tensor map, of upstream's type, and their values; without them, L2 promotion is
+#: to 256 bytes, and elements outside of the matrix are zero.
+FURTHER = {"l2_promotion": ("none", "64B", "128B", "256B"), "oob": ("zero", "nan")}
+
 #: Attributes that mark a gpu.func as a kernel; the bindings' builder writes the second.
 _KERNEL_MARKS = ("kernel", "gpu.kernel")
 
@@ -250,7 +254,8 @@ def _tensor_map(type_: Any, attributes: Any, arguments: list[dict[str, Any]]) ->
             "contiguous": int() as contiguous,
             "element": str() as element,
             "swizzle": str() as swizzle,
-        } if len(given) == 5 and swizzle in map(str, Swizzle):
+            **rest,
+        } if _further(rest) and swizzle in map(str, Swizzle):
             pass
         case _:
             raise CompileError(
@@ -278,7 +283,13 @@ def _tensor_map(type_: Any, attributes: Any, arguments: list[dict[str, Any]]) ->
         "contiguous": contiguous,
         "element": element,
         "swizzle": swizzle,
+        **rest,
     }
+
+
+def _further(given: dict[str, Any]) -> bool:
+    """Whether the values of a tensor map's optional keys are known."""
+    return all(key in FURTHER and value in FURTHER[key] for key, value in given.items())
 
 
 def _grid(given: Any, named: set[str]) -> Any:

@@ -1,5 +1,6 @@
 """The `smem` dialect: types, attributes, ops with their verifiers, registration, IRDL export."""
 
+from .queries import coordinates_of, layout_of
 from .registration import dialects, irdl, new_context, register
 
-__all__ = ["dialects", "irdl", "new_context", "register"]
+__all__ = ["coordinates_of", "dialects", "irdl", "layout_of", "new_context", "register"]

@@ -134,6 +134,7 @@ _TILE, _FRAGMENT, _MEMREF = "!smem.tile", "!smem.fragment", "memref"
 Tile = Annotated[Any, _values(f"a tile (an MLIR value of type {_TILE})", TileType)]
 Fragment = Annotated[Any, _values(f"a fragment (an MLIR value of type {_FRAGMENT})", FragmentType)]
 Memref = Annotated[Any, _values(f"a matrix (an MLIR value of type {_MEMREF})", ir.MemRefType)]
+Vector = Annotated[Any, _values("an MLIR value of type vector", ir.VectorType)]
 Pipeline = Annotated[
     Any, _values("a pipeline (an MLIR value of type !smem.pipeline)", PipelineType)
 ]

@@ -23,6 +23,10 @@ GROUPS = {
         "view copy load map convert columns",
         "Tiles in memory that the host has, blocking copies, epilogues, A in registers.",
     ),
+    "Tiles in a host's kernel": (
+        "offset to_registers from_registers",
+        "What a compiler with its own memory, loads and epilogue asks of a tile or a fragment.",
+    ),
     "TMA and pipelines": (
         "tma_load tma_store tma_commit tma_wait create_pipeline producer_acquire producer_commit "
         "consumer_wait consumer_release",

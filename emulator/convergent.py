@@ -92,6 +92,16 @@ class ConvergentThreads:
             return array
         return np.broadcast_to(array, (self.lanes.count, *array.shape[1:]))
 
+    def part(self, rows: np.ndarray) -> ConvergentThreads:
+        """Return some of these threads, for a predicated instruction that waits for nothing.
+
+        Args:
+            rows: bool[threads], a row for each of these threads.
+        """
+        part = ConvergentThreads(self.cta, Lanes(self.lanes.where(rows)), self.frames)
+        part.current = self.current
+        return part
+
     # -- running -----------------------------------------------------------------------------------
 
     def run(self) -> None:

@@ -16,6 +16,9 @@ class I32:
     def __add__(self, other: I32 | int) -> I32:
         return self._binary("addi", other)
 
+    def __radd__(self, other: int) -> I32:
+        return self + other
+
     def __sub__(self, other: I32 | int) -> I32:
         return self._binary("subi", other)
 
@@ -30,6 +33,9 @@ class I32:
 
     def __xor__(self, other: I32 | int) -> I32:
         return self._binary("xori", other)
+
+    def __rxor__(self, other: int) -> I32:
+        return self ^ other
 
     def __and__(self, other: int) -> I32:
         return self._binary("andi", other)

@@ -7,23 +7,21 @@ from typing import Any
 import numpy as np
 
 from ..dialect.irtypes import Value
-from ..layout import Swizzle, TileLayout
 from ..layout.elements import UNIT_BYTES
-from ..layout.swizzle import PHASE_BIT
 from . import emit
 from .i32 import I32
 from .shared_memory import allocation_pointer, gep
 from .subtiles import Subtile
+from .tile_offset import TileOffset
 
 
-class TileAddress:
+class TileAddress(TileOffset):
     """Pointers to elements of a subtile."""
 
     def __init__(self, subtile: Subtile) -> None:
-        self.subtile = subtile
-        self.layout: TileLayout = subtile.slice.layout
+        super().__init__(subtile)
         self._base = allocation_pointer(subtile.allocation)
-        self._start = self._subtile_start()
+        self._start_bytes = self._subtile_start()
         bits = self.layout.element.bits
         #: Whether the subtile begins at a swizzle pattern. If so, its start does not change the phase:
         #: only the thread's offset in the subtile is swizzled, which is then the same for all stages.
@@ -33,7 +31,8 @@ class TileAddress:
 
     def within(self, row: I32, column: I32) -> I32:
         """Return the bytes from the start of the subtile to an element, before the swizzle."""
-        total = self._along(row, 0) + self._along(column, 1)
+        total = self.linear(row, column)
+        assert isinstance(total, I32)
         bits = self.layout.element.bits
         return total * (bits // 8) if bits >= 8 else total // (8 // bits)
 
@@ -41,22 +40,19 @@ class TileAddress:
         """Emit the pointer to byte `within` of the subtile, counted before the swizzle."""
         if self.starts_pattern:
             return self.at_swizzled(self.swizzled(within))
-        start = self._start
+        start = self._start_bytes
         total = within + (I32(start) if not isinstance(start, int) else start)
         return gep(self._base, self.swizzled(total).value)
 
     def at_swizzled(self, swizzled: I32) -> Value:
         """Emit the pointer to a swizzled offset in a subtile that begins at a swizzle pattern."""
-        return gep(gep(self._base, self._start), swizzled.value)
+        return gep(gep(self._base, self._start_bytes), swizzled.value)
 
     def swizzled(self, offset: I32) -> I32:
-        """`Swizzle.apply` in IR: the 16-byte unit's index XOR the line's."""
-        swizzle = self.layout.swizzle
-        if swizzle is Swizzle.NONE:
-            return offset
-        unit = swizzle.unit_bytes
-        mask = swizzle.width - unit
-        return offset ^ (offset >> (PHASE_BIT - unit.bit_length() + 1) & mask)
+        """`Swizzle.apply` in IR, of an offset in bytes."""
+        found = self.swizzled_in(offset, 8)
+        assert isinstance(found, I32)
+        return found
 
     def _subtile_start(self) -> Value | int:
         """The bytes from the allocation to the subtile, before the swizzle (i32); a number if
@@ -70,29 +66,6 @@ class TileAddress:
             scaled = emit.term_value(term, value, emit.i32(), unit)
             total = scaled if total is None else emit.binary("addi", total, scaled)
         return emit.binary("addi", emit.binary("muli", total, UNIT_BYTES), start)
-
-    def _origin(self, dim: int) -> I32 | int:
-        """The start of the subtile within the modes of a dimension."""
-        origin = self.layout.origins[dim]
-        if isinstance(origin, int):
-            return origin
-        position = self.subtile.origin[dim]
-        return I32(emit.position_value(position.values, position.constant, emit.i32()))
-
-    def _along(self, index: I32, dim: int) -> I32:
-        """The element offset of an index along one dimension of the subtile."""
-        total: I32 | None = None
-        index = index + self._origin(dim)
-        modes = self.layout.modes[dim]
-        for position, mode in enumerate(modes):
-            last = position == len(modes) - 1
-            digit = index if last else index % mode.extent
-            scaled = digit * mode.stride
-            total = scaled if total is None else total + scaled
-            if not last:
-                index = index // mode.extent
-        assert total is not None
-        return total
 
 
 class SteppedAddress:

@@ -1,11 +1,11 @@
 """The memory of an `smem.view`: its beginning and its known alignment."""
 
-from collections.abc import Callable
-from math import gcd
+from math import gcd, prod
 from typing import NamedTuple
 
 from ..dialect.bindings import ir
 from ..dialect.build import i64
+from ..dialect.diagnostics import Invalid
 from ..dialect.divisibility import constant_of
 from ..dialect.irtypes import Attribute, Op, Type, Value
 from ..layout.elements import WINDOW_BYTES
@@ -143,19 +143,42 @@ def known_alignment(memory: Memory, function: Op) -> int:
     return gcd(alignment, memory.shift) if memory.shift else alignment
 
 
-def buffer_bytes(function: Op, size_of: Callable[[Type], int]) -> int:
+def buffer_bytes(function: Op) -> int:
     """Return the total bytes of the workgroup buffers of a `gpu.func`, each at a multiple of its
     alignment.
 
-    Args:
-        function: the function.
-        size_of: returns the bytes of a memref type.
+    Raises:
+        Invalid: if the size of the elements is not known.
     """
     end = 0
     for number, buffer in enumerate(_buffers(function)):
         alignment = Buffer(function, number).alignment
-        end = -(-end // alignment) * alignment + size_of(buffer.type)
+        end = -(-end // alignment) * alignment + memref_bytes(buffer.type)
     return end
+
+
+def memref_bytes(memref: Type) -> int:
+    """Return the bytes of a memref of static shape and any element type, without padding for the
+    alignment of vectors.
+
+    Raises:
+        Invalid: if the size of the elements is not known.
+    """
+    return prod(memref.shape) * -(-_bits(memref.element_type) // 8)
+
+
+def _bits(type_: Type) -> int:
+    if isinstance(type_, ir.VectorType):
+        return prod(type_.shape) * _bits(type_.element_type)
+    if isinstance(type_, ir.ComplexType):
+        return 2 * _bits(type_.element_type)
+    if isinstance(type_, ir.IndexType):
+        return 64
+    if not isinstance(type_, ir.IntegerType | ir.FloatType):
+        raise Invalid(
+            f"declares workgroup memory of {type_}; expected integers, floats, or vectors of them"
+        )
+    return type_.width
 
 
 def _buffers(function: Op) -> list[Value]:

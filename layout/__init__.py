@@ -21,6 +21,7 @@ from .modes import LayoutError, Mode, Multiple, Term
 from .notation import parse_layout, parse_origin
 from .operand import MmaTiles, Role
 from .path import PathElement
+from .register_order import a_fragment_coordinates, accumulator_coordinates
 from .swizzle import Swizzle
 from .tile import Slice, TileLayout
 from .tile_copy import TileCopy, TileCopyUse
@@ -76,6 +77,8 @@ __all__ = [
     "TransferUse",
     "Transposition",
     "WgmmaDescriptor",
+    "a_fragment_coordinates",
+    "accumulator_coordinates",
     "accumulators",
     "base_offset",
     "choose",

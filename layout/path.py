@@ -23,12 +23,11 @@ class PathElement:
     sizes: tuple[int, ...] | None
 
 
-def follow(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
+def slice_at(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
     """Return the subtile at the end of a path, as a slice of the tile.
 
     Raises:
-        LayoutError: if a subtile is not inside the tile, or the last one does not begin at a multiple of
-            16 bytes.
+        LayoutError: if a subtile is not inside the tile.
     """
     subtile = Slice(layout, 0)
     for step in path:
@@ -38,6 +37,17 @@ def follow(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
             if step.sizes is None
             else inner.slice(step.starts, step.sizes)
         )
+    return subtile
+
+
+def follow(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
+    """Return `slice_at`, of which tensor cores and 16-byte accesses read or write.
+
+    Raises:
+        LayoutError: if a subtile is not inside the tile, or the last one does not begin at a multiple of
+            16 bytes.
+    """
+    subtile = slice_at(layout, path)
     if subtile.first_multiple * layout.element.bits % (UNIT_BYTES * 8):
         raise LayoutError(
             f"the subtile begins {subtile.first_multiple} elements of {layout.element} or a multiple of "

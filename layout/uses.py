@@ -152,6 +152,36 @@ class BulkUse:
         return Evaluation(True, f"{copies} of {box.shape[0]}x{box.shape[1]}{each}")
 
 
+@dataclass(frozen=True)
+class MemoryUse:
+    """Existing memory that a tile is laid over.
+
+    Attributes:
+        what: the memory in words.
+        size: its bytes; None if they are known at run time only.
+        alignment: a number that divides the address of its first byte, in bytes; None if it can be
+            aligned as the layout needs.
+    """
+
+    what: str
+    size: int | None
+    alignment: int | None
+
+    def evaluate(self, layout: TileLayout) -> Evaluation:
+        """Accept a layout that fits the memory, and whose swizzle has base offset 0 there."""
+        needed = layout.size_bytes
+        if self.size is not None and self.size < needed:
+            return Evaluation(False, f"the layout needs {needed} bytes, but it has {self.size}")
+        if self.alignment is not None and self.alignment % layout.alignment:
+            return Evaluation(
+                False,
+                f"swizzle {layout.swizzle} begins at multiples of {layout.alignment} bytes, but it "
+                f"begins at multiples of {self.alignment}",
+            )
+        of = "" if self.size is None else f" of {self.size}"
+        return Evaluation(True, f"{needed} bytes{of}, at a multiple of {layout.alignment}")
+
+
 def _accepted(access: Access, how: str, transposed: bool = False) -> Evaluation:
     """Return the evaluation of a layout that can be accessed."""
     banks = "no bank conflicts"

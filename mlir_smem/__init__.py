@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .codegen import Compiled, compile
-    from .dialect import register
+    from .dialect import coordinates_of, layout_of, register
     from .passes import add_passes, add_pipeline
 
-__all__ = ["Compiled", "add_passes", "add_pipeline", "compile", "register"]
+__all__ = [
+    "Compiled",
+    "add_passes",
+    "add_pipeline",
+    "compile",
+    "coordinates_of",
+    "layout_of",
+    "register",
+]
 
 #: The subpackages.
 _FOLDERS = (
@@ -37,6 +45,8 @@ _HOME = {
     "add_passes": "passes",
     "add_pipeline": "passes",
     "compile": "codegen",
+    "coordinates_of": "dialect",
+    "layout_of": "dialect",
     "register": "dialect",
 }
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
 
 from ..dialect.bindings import ir
 from ..dialect.build import i64
 from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
-from ..dialect.irtypes import Block, Module, Op, Type, Value
+from ..dialect.irtypes import Block, Module, Op, Value
 from ..dialect.op import effects_of
 from ..dialect.ops import AllocOp, SubviewOp, ViewOp
 from ..dialect.ops.memory import MAX_OFFSET
@@ -25,6 +24,7 @@ from ..layout.banks import MAX_BYTES
 from ..layout.tensor_box import least_alignment
 from .driver.base import Pass, option
 from .view_alignment import align_memory
+from .view_tensor_maps import check_tensor_maps
 
 #: Accesses whose completion is known from an mbarrier, or to the thread that started them, but from no op
 #: that all threads of the function execute.
@@ -61,7 +61,8 @@ class Allocate(Pass):
     `wgmma` that has not been waited for, may still read it. Pipelines, and tiles that TMA fills or reads,
     are live in the whole function.
 
-    Memory that the kernel declares and an `smem.view` names is aligned as the view promises.
+    Memory that the kernel declares and an `smem.view` names is aligned as the view promises. A tensor map
+    by which `nvgpu.tma.async.load` fills that memory has the lines and the swizzle of the tile's layout.
     """
 
     name = "smem-allocate"
@@ -75,6 +76,7 @@ class Allocate(Pass):
         allocating = [op for op in Smem.operations if op.effects.allocates]
         for view in walk(module, ViewOp):
             align_memory(view)
+            check_tensor_maps(view)
         for alloc in walk(module, *allocating):
             functions.setdefault(function_of(alloc), []).append(alloc)
         if self.reserved_bytes:
@@ -98,7 +100,7 @@ class Allocate(Pass):
             placed.append((offset, live))
         total = max((offset + live.size for offset, live in placed), default=self.reserved_bytes)
         try:
-            buffers = buffer_bytes(function, _memref_bytes)
+            buffers = buffer_bytes(function)
         except Invalid as error:
             raise OpError(function, str(error)) from None
         limit = max(0, min(self.max_bytes, MAX_OFFSET) - buffers)
@@ -236,29 +238,3 @@ def _waits_for_all(op: Op, completion: Completion) -> bool:
 
 def _commits(op: Op, completion: Completion) -> bool:
     return effects_of(op).commits is completion
-
-
-def _memref_bytes(memref: Type) -> int:
-    """Return the bytes of a buffer of any element type, without padding for the alignment of vectors.
-
-    Args:
-        memref: its type.
-
-    Raises:
-        Invalid: if the size of the elements is not known.
-    """
-    return prod(memref.shape) * -(-_bits(memref.element_type) // 8)
-
-
-def _bits(type_: Type) -> int:
-    if isinstance(type_, ir.VectorType):
-        return prod(type_.shape) * _bits(type_.element_type)
-    if isinstance(type_, ir.ComplexType):
-        return 2 * _bits(type_.element_type)
-    if isinstance(type_, ir.IndexType):
-        return 64
-    if not isinstance(type_, ir.IntegerType | ir.FloatType):
-        raise Invalid(
-            f"declares workgroup memory of {type_}; expected integers, floats, or vectors of them"
-        )
-    return type_.width

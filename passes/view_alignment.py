@@ -2,6 +2,7 @@
 
 from ..dialect.diagnostics import format_location
 from ..dialect.ops import ViewOp
+from ..dialect.types import layout_of
 from ..ir.errors import OpError
 from ..ir.kernel import function_of
 from ..ir.view_memory import DYNAMIC_ALIGNMENT, declaration_of, memory_of
@@ -13,8 +14,10 @@ def align_memory(view: ViewOp) -> None:
     Memory that the function does not declare, such as an argument, is not changed.
 
     Raises:
-        OpError: if the view begins at an offset in that memory that is not aligned so.
+        OpError: if the view has no layout, or begins at an offset in that memory that is not aligned so.
     """
+    if layout_of(view.tile.type) is None:
+        raise OpError(view, "has no layout; run smem-assign-layouts before")
     memory, promised, function = memory_of(view.memref), view.alignment, function_of(view)
     declared = declaration_of(memory, function)
     if declared is None and not memory.is_dynamic:

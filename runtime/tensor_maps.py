@@ -34,6 +34,17 @@ _DATA_TYPES = {
     **{name: f"16U{element.packed_bits}_ALIGN{UNIT_BYTES}B" for name, element in _PADDED.items()},
 }
 
+_L2_PROMOTIONS = {
+    "none": "CU_TENSOR_MAP_L2_PROMOTION_NONE",
+    **{size: f"CU_TENSOR_MAP_L2_PROMOTION_L2_{size}" for size in ("64B", "128B", "256B")},
+}
+
+#: "None" fills with zeros.
+_FILLS = {
+    "zero": "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE",
+    "nan": "CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA",
+}
+
 _SWIZZLES = {str(swizzle): swizzle for swizzle in Swizzle}
 
 
@@ -49,6 +60,8 @@ class TensorMap:
         strides: in bytes, for each dimension except the first.
         box: elements along each dimension.
         swizzle: the swizzle of a box in shared memory.
+        l2_promotion: "none", or the size of the pieces that L2 fetches: "64B", "128B" or "256B".
+        oob: what fills elements outside of the matrix: "zero" or "nan".
     """
 
     data_type: str
@@ -57,6 +70,8 @@ class TensorMap:
     strides: tuple[int, ...]
     box: tuple[int, ...]
     swizzle: Swizzle
+    l2_promotion: str = "256B"
+    oob: str = "zero"
 
 
 def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
@@ -102,6 +117,7 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
         tuple(_stride(name, matrix, d, alignment) for d in others),
         tuple(entry["box"][d] for d in order),
         swizzle,
+        **{key: entry[key] for key in ("l2_promotion", "oob") if key in entry},
     )
 
 
@@ -171,9 +187,8 @@ def encode(described: TensorMap) -> bytes:
         [driver.cuuint32_t(1)] * rank,
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         getattr(driver.CUtensorMapSwizzle, described.swizzle.tensor_map),
-        driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        # "None" fills with zeros.
-        driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+        getattr(driver.CUtensorMapL2promotion, _L2_PROMOTIONS[described.l2_promotion]),
+        getattr(driver.CUtensorMapFloatOOBfill, _FILLS[described.oob]),
     )
     if error != driver.CUresult.CUDA_SUCCESS:
         raise LaunchError(f"the driver cannot encode {described}: {error.name}")

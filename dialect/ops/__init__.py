@@ -22,6 +22,7 @@ from .mma import AnyMma, DescriptorMma, MmaOp, MmaSpOp, TileMma, mma, mma_sp
 from .mma_desc import MmaDescOp, MmaDescSpOp
 from .mma_desc_scaled import MmaDescScaledOp
 from .mma_scaled import MmaScaledOp, mma_scaled
+from .offset import OffsetOp, offset
 from .pipeline import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
@@ -34,6 +35,7 @@ from .pipeline import (
     producer_acquire,
     producer_commit,
 )
+from .registers import FromRegistersOp, ToRegistersOp, from_registers, to_registers
 from .scale_d import ScaleDOp, scale_d
 from .stage import StageOp, stage
 from .store import StoreOp, store
@@ -79,6 +81,7 @@ __all__ = [
     "ElectOp",
     "FenceOp",
     "FillOp",
+    "FromRegistersOp",
     "LoadOp",
     "MapOp",
     "MmaDescOp",
@@ -87,6 +90,7 @@ __all__ = [
     "MmaOp",
     "MmaScaledOp",
     "MmaSpOp",
+    "OffsetOp",
     "PartitionOp",
     "ProducerAcquireOp",
     "ProducerCommitOp",
@@ -101,6 +105,7 @@ __all__ = [
     "TmaLoadOp",
     "TmaStoreOp",
     "TmaWaitOp",
+    "ToRegistersOp",
     "ViewOp",
     "WaitOp",
     "WarpSpecializeOp",
@@ -118,11 +123,13 @@ __all__ = [
     "elect",
     "fence",
     "fill",
+    "from_registers",
     "load",
     "map",
     "mma",
     "mma_scaled",
     "mma_sp",
+    "offset",
     "producer_acquire",
     "producer_commit",
     "scale_d",
@@ -134,6 +141,7 @@ __all__ = [
     "tma_load",
     "tma_store",
     "tma_wait",
+    "to_registers",
     "view",
     "wait",
     "warp_specialize",

@@ -54,7 +54,7 @@ def inserted(
     return new_registers(convergent, convergent.broadcast(vector), defined)
 
 
-def _positions(op: Op, convergent: ConvergentThreads, position: Any, length: int) -> np.ndarray:
+def positions(op: Op, convergent: ConvergentThreads, position: Any, length: int) -> np.ndarray:
     """Return the position in the vector of each thread.
 
     Raises:
@@ -78,7 +78,7 @@ def _insert(op: Op) -> Any:
     blank = np.zeros((1, length), dtype_of(op.result_types[0], op.location))
 
     def step(convergent: ConvergentThreads, vector: Any, element: Any, position: Any) -> Any:
-        at = _positions(op, convergent, position, length)
+        at = positions(op, convergent, position, length)
         return inserted(convergent, vector, element, at, blank)
 
     return step
@@ -89,7 +89,7 @@ def _extract(op: Op) -> Any:
     (length,) = shape_of(op.operand_types[0])
 
     def step(convergent: ConvergentThreads, vector: Any, position: Any) -> Any:
-        at = _positions(op, convergent, position, length)
+        at = positions(op, convergent, position, length)
         if isinstance(vector, Registers) and (at == at[0]).all():
             return member(vector, int(at[0]))
         vector = convergent.checked(vector)

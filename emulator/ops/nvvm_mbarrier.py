@@ -8,6 +8,7 @@ import numpy as np
 
 from ..convergent import ConvergentThreads
 from ..lanes import partial_warps
+from ..predicates import predicated
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import (
@@ -39,9 +40,6 @@ def _number(convergent: ConvergentThreads, value: Any, what: str) -> int:
 
 @executes("nvvm.mbarrier.init")
 def _init(op: Op) -> Any:
-    if len(op.operand_types) != 2:
-        raise op.refuse("is predicated, which the emulator does not know")
-
     def step(convergent: ConvergentThreads, pointer: Any, count: Any) -> None:
         arrivals = _number(convergent, count, "count")
         if not 1 <= arrivals <= _MAX_COUNT:
@@ -52,7 +50,7 @@ def _init(op: Op) -> Any:
         for cta, at, _ in mbarriers_written(op, convergent, pointer):
             of_cta(cta)[at] = MBarrier(arrivals, arrivals, nothing, nothing, (nothing, nothing))
 
-    return step
+    return predicated(op, step) if len(op.operand_types) > 2 else step
 
 
 @executes("nvvm.mbarrier.inval")
@@ -76,10 +74,8 @@ def _init_fence(op: Op) -> Any:
 @executes("nvvm.mbarrier.arrive", "nvvm.mbarrier.arrive.expect_tx")
 def _arrive(op: Op) -> Any:
     expects = op.name.endswith("expect_tx")
-    if len(op.operand_types) > 2:
-        raise op.refuse("is predicated, which the emulator does not know")
     releases = "true" not in op.text("relaxed")
-    has_token = bool(op.result_types)
+    has_token, has_predicate = bool(op.result_types), len(op.operand_types) > 2
 
     def step(convergent: ConvergentThreads, pointer: Any, amount: Any = None) -> np.ndarray | None:
         number = 1 if amount is None else _number(convergent, amount, "number")
@@ -96,7 +92,7 @@ def _arrive(op: Op) -> Any:
             count_arrivals(convergent, barrier, len(threads) * (1 if expects else number))
         return token if has_token else None
 
-    return step
+    return predicated(op, step) if has_predicate else step
 
 
 @executes("nvvm.mbarrier.expect_tx", "nvvm.mbarrier.complete_tx")

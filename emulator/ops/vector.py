@@ -11,7 +11,10 @@ from ..registry import computes, executes
 from ..types import dtype_of, shape_of
 from ..values import Registers
 from .llvm import member
-from .llvm_vector import inserted
+from .llvm_vector import inserted, positions
+
+#: Stands in a position for an index that is an operand (`ShapedType::kDynamic`).
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 @computes("vector.from_elements")
@@ -46,12 +49,32 @@ def _position(op: Op, operands: int) -> tuple[int, ...]:
 
 @executes("vector.extract")
 def _extract(op: Op) -> Any:
+    if _DYNAMIC in op.numbers("static_position"):
+        return _extract_at(op)
     position = _position(op, 1)
 
     def step(convergent: ConvergentThreads, a: Any) -> Any:
         if isinstance(a, Registers) and len(position) == 1:
             return member(a, position[0])
         return convergent.checked(a)[(slice(None), *position)]
+
+    return step
+
+
+def _extract_at(op: Op) -> Any:
+    """Return the step of an extraction at positions that each thread has."""
+    static = op.numbers("static_position")
+    extents = shape_of(op.operand_types[0])
+
+    def step(convergent: ConvergentThreads, a: Any, *given: Any) -> np.ndarray:
+        dynamic, rows = iter(given), np.arange(convergent.lanes.count)
+        position = [
+            convergent.broadcast(positions(op, convergent, next(dynamic), extent))
+            if at == _DYNAMIC
+            else at
+            for at, extent in zip(static, extents, strict=False)
+        ]
+        return convergent.broadcast(convergent.checked(a))[(rows, *position)]
 
     return step
 

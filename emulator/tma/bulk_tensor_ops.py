@@ -20,6 +20,7 @@ from ..convergent import ConvergentThreads
 from ..cta import Cta
 from ..errors import Stop, ViolationKind
 from ..memory import CLUSTER, RANK_SHIFT, SHARED
+from ..predicates import predicated
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import SIZE, add_tx_count, mbarrier_at
@@ -183,9 +184,9 @@ def _check_store_coordinates(
 @executes("nvvm.cp.async.bulk.tensor.shared.cluster.global")
 def _load(op: Op) -> Any:
     _, _, rank, _, offsets, has_mask, _, predicate = op.numbers("operandSegmentSizes")
-    if offsets or predicate or op.has("group") or "<tile>" not in op.text("mode"):
+    if offsets or op.has("group") or "<tile>" not in op.text("mode"):
         raise op.refuse(
-            f"is predicated, of a group, or of mode {op.text('mode')}; the emulator knows plain tiles"
+            f"is of a group, or of mode {op.text('mode')}; the emulator knows plain tiles"
         )
     space = space_of(str(op.operand_types[0]))
 
@@ -206,7 +207,7 @@ def _load(op: Op) -> Any:
             for cta in ctas:
                 deliver(convergent, thread, cta, barrier, addresses, data)
 
-    return step
+    return predicated(op, step) if predicate else step
 
 
 def target_ctas(

@@ -207,6 +207,11 @@ def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence
         *_swizzle(of, ir.StringAttr(attribute["swizzle"]).value),
         source_bytes,
     )
+    if "oob" in attribute and ir.StringAttr(attribute["oob"]).value != "zero":
+        raise EmulationError(
+            f"{of} fills elements outside of the array with {attribute['oob']}; the emulator fills with "
+            "zeros"
+        )
     _check_array(of, found)
     _check_box(of, found)
     return found

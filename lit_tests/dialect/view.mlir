@@ -30,3 +30,10 @@ func.func @promised_alignment(%m: memref<8192xi8, #gpu.address_space<workgroup>>
   %0 = "smem.view"(%m) {alignment = 128 : i64} : (memref<8192xi8, #gpu.address_space<workgroup>>) -> !rows
   return
 }
+
+// CHECK-LABEL: func.func @chosen_later
+func.func @chosen_later(%m: memref<64x64xbf16, 3>) {
+  // CHECK: "smem.view"(%{{.*}}) {alignment = 1024 : i64} : (memref<64x64xbf16, 3>) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+  %0 = "smem.view"(%m) {alignment = 1024 : i64} : (memref<64x64xbf16, 3>) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+  return
+}

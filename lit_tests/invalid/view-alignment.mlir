@@ -29,3 +29,14 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+!w = memref<8192xi8, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  gpu.func @no_layout() workgroup(%bytes: !w) kernel {
+    // expected-error@+1 {{'smem.view' op has no layout; run smem-assign-layouts before}}
+    %a = "smem.view"(%bytes) : (!w) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+    gpu.return
+  }
+}

@@ -1,9 +1,18 @@
 // RUN: smem-opt %s --split-input-file --verify-diagnostics
 
-!m = memref<64x64xbf16, #gpu.address_space<workgroup>>
-func.func @auto(%m: !m) {
-  // expected-error@+1 {{'smem.view' op needs a layout: smem-assign-layouts assigns none to existing memory}}
+!m = memref<4000xi8, #gpu.address_space<workgroup>>
+func.func @too_small_for_any_layout(%m: !m) {
+  // expected-error@+1 {{'smem.view' op needs 8192 bytes, but memref<4000xi8, #gpu.address_space<workgroup>> has 4000}}
   %0 = "smem.view"(%m) : (!m) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+  return
+}
+
+// -----
+
+!m = memref<8192xi8, #gpu.address_space<workgroup>>
+func.func @auto_at_8(%m: !m) {
+  // expected-error@+1 {{'smem.view' op has alignment 8; a tile can begin at multiples of 16 bytes (a power of two)}}
+  %0 = "smem.view"(%m) {alignment = 8 : i64} : (!m) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
   return
 }
 

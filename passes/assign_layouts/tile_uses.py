@@ -16,6 +16,7 @@ from ...ir.subtiles import INSTEAD_OF_TILES, chain_of, subtile_from
 from ...layout import PathElement, Swizzle, choose
 from ...layout.arch import Arch
 from ...layout.uses import Use
+from .view_memory import memory_uses
 
 #: Threads for which bank conflicts of a copy are predicted if the size of the CTA is unknown.
 _USUAL_THREADS = 128
@@ -32,7 +33,7 @@ def uses_of(allocation: AllocationOp, max_swizzle: Swizzle, arch: Arch) -> list[
     Raises:
         OpError: if an op uses the tile from which no layout follows.
     """
-    return list(_Uses(allocation, max_swizzle, arch).of(allocation.tile, ()).values())
+    return _Uses(allocation, max_swizzle, arch).all()
 
 
 class _Uses:
@@ -48,7 +49,12 @@ class _Uses:
         self.arch = arch
         self._allocation, self._max_swizzle, self._deep = allocation, max_swizzle, deep
 
-    def of(self, value: Value, path: Path) -> dict[Any, Use]:
+    def all(self) -> list[Use]:
+        """Return the uses of the allocation's tile; for a view, its memory is one."""
+        found = self._of(self._allocation.tile, ()).values()
+        return [*memory_uses(self._allocation), *found]
+
+    def _of(self, value: Value, path: Path) -> dict[Any, Use]:
         """Return the uses of the subtile at the end of a path, by what they require."""
         # Subtiles of subtiles are followed without recursion: there may be thousands.
         open_: list[tuple[Iterator[Value], Path, dict[Any, Use]]] = [
@@ -121,7 +127,7 @@ class _Uses:
         """
         type_ = allocation.tile.type
         other = _Uses(allocation, self._max_swizzle, self.arch, deep=False)
-        uses = list(other.of(allocation.tile, ()).values())
+        uses = other.all()
         return [
             dim
             for dim in (0, 1)

@@ -32,6 +32,10 @@ _HARMLESS = {
     "gpu.subgroup_id",
     "gpu.subgroup_size",
     "gpu.thread_id",
+    "nvgpu.device_async_copy",
+    "nvgpu.ldmatrix",
+    "nvgpu.mbarrier.create",
+    "nvgpu.tma.prefetch.descriptor",
     "nvvm.griddepcontrol",
     "scf.yield",
 }

@@ -4,16 +4,17 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import TypeVar
 
 from ...dialect.bindings import ir
-from ...dialect.diagnostics import format_location
+from ...dialect.diagnostics import Invalid, format_location
 from ...dialect.divisibility import constant_of
 from ...dialect.irtypes import Op, Value
 from ...dialect.memrefs import is_workgroup
 from ...dialect.ops import SubviewOp, ViewOp
 from ...dialect.types import layout_of, shape_of
 from ...ir.subtiles import chain_of
+from ...ir.view_memory import memref_bytes
 from ...ir.walk import walk
 from ...layout import Multiple
-from .memrefs import ALIASES, accessed_memrefs, base_of, defining_op, is_known
+from .memrefs import ALIASES, accessed_memrefs, base_of, defining_op, is_known, within
 from .rectangles import Allocation, Start, SymbolicRectangle
 
 #: Ops that allocate a memref which shares no bytes with another.
@@ -21,6 +22,9 @@ _ALLOCATIONS = ("memref.alloc", "memref.alloca")
 
 #: Ops that return the memory of a symbol.
 _NAMED = ("gpu.dynamic_shared_memory", "memref.get_global")
+
+#: The key of the memory of all arguments.
+_ARGUMENTS = "arguments"
 
 _Start = TypeVar("_Start")
 
@@ -67,16 +71,18 @@ class Allocations:
         return self._shared(op, reads), self._shared(op, writes)
 
     def _shared(self, op: Op, memrefs: tuple[Value, ...]) -> tuple[SymbolicRectangle, ...]:
-        """Return the memory of memrefs that tiles also view; which bytes are accessed is not known."""
-        found = (self._memory(base_of(memref))[0] for memref in memrefs)
-        viewed = [memory for memory in found if memory is not None and memory in self._viewed]
+        """Return the memory of memrefs that tiles also view; which of a memref's bytes are accessed is
+        not known."""
         start: Start = (0, ())
-        return tuple(
-            SymbolicRectangle(
-                Allocation(op, memory, None, 1, 1, 1, of_memref=True), start, start, start, 1, 1
-            )
-            for memory in viewed
-        )
+        found = []
+        for memref in memrefs:
+            memory = self._memory(base_of(memref))[0]
+            if memory is not None and memory in self._viewed:
+                # Where one argument begins in another is not known.
+                span = None if memory == _ARGUMENTS else _span(memref)
+                whole = Allocation(op, memory, span, 1, 1, 1, of_memref=True)
+                found.append(SymbolicRectangle(whole, start, start, start, 1, 1))
+        return tuple(found)
 
     def _rectangle(self, tile: Value, op: Op, chain: list[SubviewOp]) -> SymbolicRectangle | None:
         allocation = self._allocation(op)
@@ -115,8 +121,12 @@ class Allocations:
             self.unknown[op] = f"'{user.operation.name}' at {where} also uses its memory"
             outside = True
         layout = layout_of(op.tile.type)
-        assert layout is not None
-        span = (shift, shift + layout.size_bytes)
+        # Every layout that can be chosen is within the bytes of the memref.
+        size = layout.size_bytes if layout else op.memref_bytes
+        if size is None:
+            self.unknown[op] = "it has no layout yet, so its size is not known"
+            return None
+        span = (shift, shift + size)
         return Allocation(op, memory, span, stages, rows, columns, outside)
 
     def _all_bases(self) -> dict[Hashable, list[Value]]:
@@ -142,7 +152,7 @@ class Allocations:
                 return None, True
             inputs = len(ir.TypeAttr(attributes["function_type"]).value.inputs)
             declared = any(source == buffer for buffer in list(arguments)[inputs:])
-            return (source, False) if declared else ("arguments", True)
+            return (source, False) if declared else (_ARGUMENTS, True)
         if op.name in _ALLOCATIONS:
             return source, False
         if op.name == "gpu.dynamic_shared_memory":
@@ -181,6 +191,21 @@ def _source(memref: Value) -> tuple[Value, int | None]:
             offset = None if offset is None or shift is None else offset + shift
         memref = op.operands[0]
     return memref, offset
+
+
+def _span(memref: Value) -> tuple[int, int] | None:
+    """Return the first byte and the end of a memref in the memory of its base; None if not known."""
+    outer = within(memref)
+    base, shift = _source(outer)
+    type_ = outer.type
+    if shift is None or base != base_of(memref):
+        return None
+    if not type_.has_static_shape or type_.affine_map != ir.AffineMap.get_identity(type_.rank):
+        return None
+    try:
+        return shift, shift + memref_bytes(type_)
+    except Invalid:
+        return None
 
 
 def _unknown_user(memref: Value) -> Op | None:

@@ -20,11 +20,22 @@ ALIASES = frozenset(
     }
 )
 
+#: Those whose result has no other bytes than the operand, except for `memref.view` and `memref.cast`.
+_WINDOWS = ALIASES - {"memref.cast", "memref.reinterpret_cast", "memref.view"}
+
 #: Ops with a memref operand that access no memory.
 _QUERIES = frozenset({"memref.dealloc", "memref.dim", "memref.prefetch", "memref.rank"})
 
+#: Ops of other dialects whose writes complete by a `cp.async` group of the thread.
+CP_ASYNC = frozenset({"nvgpu.device_async_copy"})
+
+#: For ops of other dialects whose writes complete at an mbarrier, the number of the memref operand that
+#: they write, and of the operand that is the mbarrier.
+MBARRIER_WRITES = {"nvgpu.tma.async.load": (0, 1)}
+
 #: For each op, the numbers of the memref operands that it reads, and of those that it writes. All are
-#: accesses by the thread itself, complete when the op is.
+#: accesses by the thread itself, complete when the op is, except for those of `CP_ASYNC`. Memrefs that
+#: are always in global memory are not listed.
 _ACCESSES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "affine.load": ((0,), ()),
     "affine.store": ((), (1,)),
@@ -37,6 +48,8 @@ _ACCESSES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
     "memref.generic_atomic_rmw": ((0,), (0,)),
     "memref.load": ((0,), ()),
     "memref.store": ((), (1,)),
+    "nvgpu.device_async_copy": ((), (0,)),
+    "nvgpu.ldmatrix": ((0,), ()),
     "vector.compressstore": ((), (0,)),
     "vector.expandload": ((0,), ()),
     "vector.gather": ((0,), ()),
@@ -60,17 +73,26 @@ class Accessed(NamedTuple):
 def accessed_memrefs(op: Op) -> Accessed:
     """Return what an op of another dialect accesses: nothing, if it is not known to access a memref."""
     reads, writes = _ACCESSES.get(op.name, ((), ()))
+    if op.name in MBARRIER_WRITES:
+        writes = MBARRIER_WRITES[op.name][:1]
     return Accessed(*(tuple(op.operands[i] for i in numbers) for numbers in (reads, writes)))
 
 
 def is_known(op: Op) -> bool:
     """Whether all effects of an op on its memrefs are known."""
-    return op.name in _ACCESSES or op.name in _QUERIES
+    return op.name in _ACCESSES or op.name in _QUERIES or op.name in MBARRIER_WRITES
 
 
 def base_of(memref: Value) -> Value:
     """Return the memref that a memref is an alias of."""
     while (op := defining_op(memref)) is not None and op.name in ALIASES:
+        memref = op.operands[0]
+    return memref
+
+
+def within(memref: Value) -> Value:
+    """Return the outermost memref that is known to contain a memref, up to a `memref.view` or cast."""
+    while (op := defining_op(memref)) is not None and op.name in _WINDOWS:
         memref = op.operands[0]
     return memref
 

@@ -12,10 +12,12 @@ from ...dialect.op import SmemOp
 from ...dialect.ops import MapOp
 from ...ir.barriers import is_cta_barrier
 from ...ir.launch_attributes import MULTIPLES
+from . import report
 from .declared_effects import accessed_tiles, has_effect, pending_of
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Allocations
+from .memrefs import CP_ASYNC, MBARRIER_WRITES, defining_op
 from .program import (
     Barrier,
     Block,
@@ -99,6 +101,8 @@ class Translator:
             "arith.extsi": self._extend,
             "arith.trunci": self._truncate,
             "memref.dim": self._dimension,
+            "nvgpu.device_async_create_group": lambda _: Commit(),
+            "nvgpu.device_async_wait": self._wait_for_groups,
             "gpu.block_dim": lambda op: Let(self._number(op.results[0]), lambda: UNKNOWN, ()),
             "scf.if": self._if,
             "scf.for": self._for,
@@ -156,14 +160,31 @@ class Translator:
             return self._opaque(op)
         return None if is_harmless(op) else Other(op)
 
-    def _of_memrefs(self, op: Op) -> list[Load | Copy]:
+    def _of_memrefs(self, op: Op) -> list[Load | Copy | Opaque]:
         """Return the accesses of an op of another dialect to memory that tiles view."""
         reads, writes = self.allocations.of_memrefs(op)
         readers = [Load(op, reads)] if reads else []
-        copies = [Copy(op, target, False) for target in writes]
+        copies = [Copy(op, target, op.name in CP_ASYNC) for target in writes]
         self.readers += readers
         self.copies += copies
+        if copies and op.name in MBARRIER_WRITES:
+            return [self._by_mbarrier(op)]
         return [*readers, *copies]
+
+    def _by_mbarrier(self, op: Op) -> Opaque:
+        """Translate a write that completes at an mbarrier of the kernel's own."""
+        _, number = MBARRIER_WRITES[op.name]
+        made = defining_op(op.operands[number])
+        where = f" ({report.at(made)})" if made else ""
+        reason = f"it completes at an mbarrier of the kernel's own{where}"
+        return Opaque(op, f"{reason}; only those of smem.create_pipeline are followed")
+
+    def _wait_for_groups(self, op: Op) -> CopyWait:
+        """Translate upstream's wait, which leaves `numGroups` groups pending whatever its token is."""
+        named = "numGroups" in op.attributes
+        pending = ir.IntegerAttr(op.attributes["numGroups"]).value if named else 0
+        self.furthest = max(self.furthest, pending + 1)
+        return CopyWait(pending)
 
     def _number(self, value: Value) -> int:
         return self._numbers.setdefault(value, len(self._numbers))

@@ -9,6 +9,7 @@ from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import block_size, function_of, parameter_attributes
 from ...ir.launch_attributes import TENSOR_MAP
+from ...ir.tensor_map_parameters import add_tensor_map
 from ...ir.threads import linear_thread
 from ...layout.tensor_box import TensorBox
 
@@ -33,7 +34,7 @@ class TensorMaps:
         for pointer, existing in _maps_of(function):
             if existing == described:
                 return pointer
-        return _add_argument(function, described)
+        return add_tensor_map(function, described)
 
     def prefetch(self) -> None:
         """Emit, at the start of each kernel, the prefetch of its tensor maps by one thread."""
@@ -90,26 +91,3 @@ def _map_element(memref: Type, tile: Type) -> str:
     if tile_element(tile).padding:
         return tile_element(tile).name
     return str(memref.element_type if is_packed(tile) else tensor_of(tile).element_type)
-
-
-def _add_argument(function: Op, described: Attribute) -> Value:
-    """Add a parameter after the inputs of a function, and before the buffers of a gpu.func."""
-    signature = ir.TypeAttr(function.attributes["function_type"]).value
-    count = len(signature.inputs)
-    entry, type_ = function.regions[0].blocks[0], ir.Type.parse("!llvm.ptr")
-    location = function.location
-    buffers = list(entry.arguments)[count:]
-    added = entry.add_argument(type_, location)
-    for buffer in buffers:
-        buffer.replace_all_uses_with(entry.add_argument(buffer.type, location))
-    for _ in buffers:
-        entry.erase_argument(count)
-    inputs = [*signature.inputs, type_]
-    function.attributes["function_type"] = ir.TypeAttr.get(
-        ir.FunctionType.get(inputs, signature.results)
-    )
-    given = function.attributes
-    own = parameter_attributes(function, count)
-    attributes = ir.DictAttr.get({TENSOR_MAP: described})
-    given["arg_attrs"] = ir.ArrayAttr.get([*own, attributes])
-    return added

@@ -42,6 +42,12 @@ def test_swizzles_of_tensor_maps(swizzle):
     assert kernels(kernel("", arguments=text))[0]["tensor_maps"][0]["swizzle"] == swizzle
 
 
+def test_promotion_and_fill_of_upstreams_maps():
+    text = with_maps(map_text(l2_promotion='"64B"', oob='"nan"'))
+    (found,) = kernels(kernel("", arguments=text))[0]["tensor_maps"]
+    assert (found["l2_promotion"], found["oob"]) == ("64B", "nan")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -56,6 +62,8 @@ def test_swizzles_of_tensor_maps(swizzle):
         map_text(element="5 : i64"),
         map_text(swizzle='"128"'),
         map_text(swizzle="128 : i64"),
+        map_text(l2_promotion='"512B"'),
+        map_text(oob='"one"'),
     ],
 )
 def test_malformed_tensor_maps(text):

@@ -80,8 +80,8 @@ def index():
     return ir.IndexType.get()
 
 
-#: Parameters that take a value of any type; the verifier checks it.
-ANY_VALUE = {("fill", "value")}
+#: Parameters that take a value of any type, or a vector; the verifier checks it.
+ANY_VALUE = {("fill", "value"), ("from_registers", "vector")}
 
 
 @each_builder

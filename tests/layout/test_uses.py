@@ -20,7 +20,7 @@ from mlir_smem.layout import (
 from mlir_smem.layout.choice import evaluate
 from mlir_smem.layout.fragment_access import a_fragment_access, accumulator_access
 from mlir_smem.layout.swizzle import WIDEST_FIRST
-from mlir_smem.layout.uses import Evaluation, FragmentUse
+from mlir_smem.layout.uses import Evaluation, FragmentUse, MemoryUse
 from mlir_smem.layout.wgmma import WgmmaInstruction
 
 BF16, TF32, E4M3, B1 = (element(name) for name in ("bf16", "tf32", "e4m3", "b1"))
@@ -270,3 +270,23 @@ def test_the_first_difference_in_cost_is_reported():
     assert line.startswith(
         "possible swizzle 64B, column-major, atoms across: the copy: transposed in registers"
     )
+
+
+@pytest.mark.parametrize(
+    "size, alignment, refusal",
+    [
+        (8192, 1024, None),
+        (None, None, None),
+        (8191, 1024, "the layout needs 8192 bytes, but it has 8191"),
+        (
+            None,
+            512,
+            "swizzle 128B begins at multiples of 1024 bytes, but it begins at multiples of 512",
+        ),
+    ],
+)
+def test_memory_bounds_the_layout(size, alignment, refusal):
+    layout = tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128)
+    found = MemoryUse("the memory", size, alignment).evaluate(layout)
+    assert found.accepted == (refusal is None)
+    assert refusal is None or found.reason == refusal

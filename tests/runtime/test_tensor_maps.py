@@ -253,6 +253,23 @@ def test_arguments_of_the_encoder(gpu):
     ]
 
 
+@pytest.mark.parametrize(
+    "given, encoded",
+    [
+        ({"l2_promotion": "none"}, ("NONE", "NONE")),
+        ({"l2_promotion": "64B", "oob": "zero"}, ("L2_64B", "NONE")),
+        ({"oob": "nan"}, ("L2_256B", "NAN_REQUEST_ZERO_FMA")),
+    ],
+)
+def test_promotion_and_fill_of_upstreams_maps(gpu, given, encoded):
+    encode(tensor_map({**entry(), **given}, X))
+    promotion, fill = encoded
+    assert gpu.maps[0][-2:] == (
+        f"CU_TENSOR_MAP_L2_PROMOTION_{promotion}",
+        f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}",
+    )
+
+
 def test_an_error_of_the_driver(gpu):
     gpu.refusals["encode"] = Result.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(LaunchError) as error:

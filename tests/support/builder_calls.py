@@ -44,6 +44,7 @@ def calls():
         "elect": {"build": ops.tma_commit, "scope": "cta", "warp": 1},
         "fence": {},
         "fill": {"value": 0.5, "shape": (64, 8), "in_flight": True, "element": f32},
+        "from_registers": {"vector": value("vector<32xf32>"), "result": done.type},
         "load": {"source": tile, "result": done.type},
         "map": {
             "inputs": [done],
@@ -82,6 +83,7 @@ def calls():
             "satfinite": False,
             "truncate": False,
         },
+        "offset": {"tile": tile, "row": step, "column": 8, "vector": (1, 8)},
         "producer_acquire": at_step,
         "producer_commit": at_step,
         "scale_d": {"accumulator": done, "keep": value("i1")},
@@ -106,6 +108,7 @@ def calls():
             "cache": "evict_last",
         },
         "tma_wait": {"pending": 1, "read": True},
+        "to_registers": {"fragment": done},
         "view": {
             "memref": value("memref<64x64xbf16, #gpu.address_space<workgroup>>"),
             "shape": (64, 64),

@@ -25,7 +25,9 @@ def gemm(ops, a, b, d):
     doubled = ops.map([first], lambda x: arith.addf(x, x))
     done = ops.wait(ops.mma(ops.convert(doubled, bf16), b_tile))
     view = ops.view(shared, (64, 64), bf16, attributes.swizzle("128B"))
-    ops.store(done, view)
+    ops.offset(view, 0, 8, (1, 8))
+    vector = ops.to_registers(done)
+    ops.store(ops.from_registers(arith.addf(vector, vector), done.type), view)
     gpu.barrier()
     ops.store(ops.columns(ops.load(view, done.type), 8, 16), d)
 

@@ -126,3 +126,39 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// A host stores at the offsets of a tile. The stores may write any byte of the memref.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!w = memref<4096xbf16, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  gpu.func @ordered(%v: vector<8xbf16>) workgroup(%w: !w) kernel {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %thread = gpu.thread_id x
+    %t = "smem.view"(%w) : (!w) -> !t
+    %o = "smem.offset"(%t, %thread, %c8) {vector = array<i64: 1, 8>} : (!t, index, index) -> index
+    vector.store %v, %w[%o] : !w, vector<8xbf16>
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+    gpu.return
+  }
+  gpu.func @without_a_barrier(%v: vector<8xbf16>) workgroup(%w: !w) kernel {
+    %c0 = arith.constant 0 : index
+    %c8 = arith.constant 8 : index
+    %thread = gpu.thread_id x
+    %t = "smem.view"(%w) : (!w) -> !t
+    %o = "smem.offset"(%t, %thread, %c8) {vector = array<i64: 1, 8>} : (!t, index, index) -> index
+    vector.store %v, %w[%o] : !w, vector<8xbf16>
+    "smem.fence"() : () -> ()
+    // expected-remark@+1 {{when this reads the smem.view}}
+    %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+    // expected-remark@+1 {{when this overwrites the smem.view}}
+    vector.store %v, %w[%o] : !w, vector<8xbf16>
+    gpu.return
+  }
+}

@@ -130,3 +130,30 @@ func.func @in_a_partition(%g: !g, %n: index, %zero: f32) attributes {known_block
   }) : () -> ()
   return
 }
+
+// -----
+
+// A vector of the host becomes registers of A.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!a = !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!m = memref<64x64xbf16>
+func.func @of_a_vector(%g: !m, %vectors: memref<?x32xbf16>, %n: index, %zero: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%g, %t) : (!m, !t) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %f = "smem.fill"(%zero) : (f32) -> !d
+  %e = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %f) -> (!d) {
+    %v = vector.load %vectors[%i, %c0] : memref<?x32xbf16>, vector<32xbf16>
+    // expected-error-re@+1 {{'smem.from_registers' op writes registers that the smem.mma at {{[0-9:]+}} may still be reading, in iteration 1 (from 0) of the loop}}
+    %a = "smem.from_registers"(%v) : (vector<32xbf16>) -> !a
+    %d = "smem.mma"(%a, %t, %acc) : (!a, !t, !d) -> !d
+    %w = "smem.wait"(%d) {pending = 1 : i32} : (!d) -> !d
+    scf.yield %w : !d
+  }
+  return
+}

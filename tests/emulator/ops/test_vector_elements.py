@@ -204,6 +204,33 @@ def test_position_out_of_range_is_poison(op, position):
     assert found.message == f"takes element {position} of a vector of 4 elements"
 
 
+def test_extraction_at_a_position_of_each_thread():
+    values = np.array([3, 0, 1, 2, 2, 1, 0, 3], np.int32)
+    out = np.zeros((THREADS, 2), np.float32)
+    body = f"""{LOAD}
+    %m = vector.shape_cast %v : vector<4xf32> to vector<2x2xf32>
+    %i32 = memref.load %C[%tid] : memref<8xi32>
+    %i = arith.index_cast %i32 : i32 to index
+    %j = arith.remui %i, %c2 : index
+    %e = vector.extract %v[%i] : f32 from vector<4xf32>
+    %r = vector.extract %m[%j, 1] : f32 from vector<2x2xf32>
+    %w = vector.from_elements %e, %r : vector<2xf32>
+    vector.store %w, %B[%tid, %c0] : memref<8x2xf32>, vector<2xf32>"""
+    run(body, MATRIX, out, values, block=THREADS)
+    thread = np.arange(THREADS)
+    assert out[:, 0].tolist() == MATRIX[thread, values].tolist()
+    assert out[:, 1].tolist() == MATRIX[thread, values % 2 * 2 + 1].tolist()
+
+
+def test_extraction_out_of_range_is_poison():
+    body = f"""{LOAD}
+    %i = arith.addi %c2, %tid : index
+    %e = vector.extract %v[%i] : f32 from vector<4xf32>"""
+    found = only_fault(body, MATRIX, block=THREADS)
+    assert found.kind is ViolationKind.POISON
+    assert found.message == "takes element 4 of a vector of 4 elements"
+
+
 # Loads and stores of every type of fragments, in both memory spaces.
 
 TYPES = ["i8", "i16", "f16", "bf16", "i32", "f32"]

@@ -80,12 +80,12 @@ def test_broadcast_of_a_row():
     assert pair_of(*lines, *PARTS) == (LEFT.tolist(), LEFT.tolist())
 
 
-def test_run_time_position_is_refused():
-    with pytest.raises(EmulationError, match=r"'vector\.extract' takes an element whose position"):
+def test_insertion_at_a_run_time_position_is_refused():
+    with pytest.raises(EmulationError, match=r"'vector\.insert' takes an element whose position"):
         pair_of(
             VECTOR,
-            "%r0 = vector.extract %v[%tid] : f32 from vector<2xf32>",
-            PARTS[1].replace("%w", "%v"),
+            "%w = vector.insert %x, %v[%tid] : f32 into vector<2xf32>",
+            *PARTS,
         )
 
 

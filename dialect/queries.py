@@ -1,0 +1,75 @@
+"""What a host compiler asks of the tiles and fragments in its kernel."""
+
+from typing import Any
+
+import numpy as np
+
+from ..layout import TileLayout, a_fragment_coordinates, accumulator_coordinates
+from ..layout.arch import Arch
+from .bindings import ir
+from .diagnostics import Invalid
+from .elements import element_of
+from .irtypes import Type, Value
+from .types import (
+    FragmentType,
+    TileType,
+    check_fragment,
+    is_accumulator,
+    is_metadata,
+    shape_of,
+    tensor_of,
+)
+from .types import layout_of as layout_of_type
+
+
+def layout_of(tile: Value | Type) -> TileLayout | None:
+    """Return the layout of a tile, or of its type; None for `#smem.auto`.
+
+    After `smem-assign-layouts`, every tile has a layout. `TileLayout.offsets` gives the byte offset of
+    each element, `layout.affine_map` the same as a memref layout map, and `layout.tensor_map` the boxes
+    and the swizzle of a tensor map.
+
+    Args:
+        tile: an MLIR value, or its type.
+
+    Raises:
+        TypeError: if it is not a tile.
+        Invalid: if its layout is not one.
+    """
+    return layout_of_type(_type_of("layout_of", tile, TileType, "tile"))
+
+
+def coordinates_of(fragment: Value | Type, arch: str = "sm_90") -> np.ndarray:
+    """Return the row and column of each element that a thread holds of a fragment, in the order of
+    `smem.to_registers`.
+
+    Args:
+        fragment: an MLIR value, or its type: an accumulator (in flight or not) or an A fragment.
+        arch: the architecture, for example "sm_90" or "sm_100a".
+
+    Returns:
+        int64[128, elements of a thread, 2]: (row, column), by the thread of the warpgroup. b1 is counted
+        by elements, of which the vector holds 32 in an i32.
+
+    Raises:
+        TypeError: if it is not a fragment.
+        Invalid: for the metadata of a sparse A, and for a fragment that no registers can hold.
+        ValueError: for an unknown architecture.
+    """
+    type_ = _type_of("coordinates_of", fragment, FragmentType, "fragment")
+    check_fragment(type_)
+    (m, n), row = shape_of(type_), Arch.parse(arch)
+    if is_accumulator(type_):
+        return accumulator_coordinates(m, n, row)
+    if is_metadata(type_):
+        raise Invalid(f"expected an accumulator or an A fragment, not {type_}")
+    return a_fragment_coordinates(m, n, element_of(tensor_of(type_).element_type), row)
+
+
+def _type_of(function: str, given: Any, expected: type, what: str) -> Type:
+    """Return the type of a value, or a type, that must be one of the dialect's."""
+    type_ = given.type if isinstance(given, ir.Value) else given
+    if isinstance(type_, expected):
+        return type_
+    shown = type_ if isinstance(type_, ir.Type) else f"a {type(given).__name__}"
+    raise TypeError(f"{function} takes a {what} (!smem.{what}) or its type, not {shown}")

@@ -1,0 +1,51 @@
+"""What the memory of an `smem.view` allows: its size, and the alignment of its first byte."""
+
+from ...dialect.bindings import ir
+from ...dialect.diagnostics import format_location
+from ...dialect.ops import AllocationOp, ViewOp
+from ...dialect.types import layout_of
+from ...ir.errors import OpError
+from ...ir.kernel import function_of
+from ...ir.view_memory import Memory, declaration_of, memory_of
+from ...layout.uses import MemoryUse
+
+
+def memory_uses(allocation: AllocationOp) -> list[MemoryUse]:
+    """Return the memory under a view whose layout is to be chosen, as a use; nothing for other ops.
+
+    The verifier of the view checks a layout that is given.
+
+    Raises:
+        OpError: if nothing is known of the alignment of the memory.
+    """
+    if not isinstance(allocation, ViewOp) or layout_of(allocation.tile.type) is not None:
+        return []
+    what = f"the memory {allocation.memref.type}"
+    return [MemoryUse(what, allocation.memref_bytes, _alignment(allocation))]
+
+
+def _alignment(view: ViewOp) -> int | None:
+    """Return a number that divides the address of a view's memory; None if `smem-allocate` aligns it as
+    the layout needs."""
+    asserted = view.asserted_alignment
+    if asserted is not None:
+        return asserted
+    memory = memory_of(view.memref)
+    if memory.shift is None or declaration_of(memory, function_of(view)) is None:
+        raise OpError(
+            view,
+            f"has #smem.auto over {view.memref.type}, {_origin(memory)}, whose alignment is not known; "
+            "give alignment = N : i64, in bytes: 1024 allows every swizzle, 16 none",
+        )
+    return memory.shift & -memory.shift or None
+
+
+def _origin(memory: Memory) -> str:
+    """Describe a memory of unknown alignment."""
+    owner = memory.base.owner
+    if isinstance(owner, ir.Block):
+        what = f"an argument of '{owner.owner.operation.name}'"
+    else:
+        where = format_location(owner.location)
+        what = f"the result of '{owner.operation.name}' at {where}"
+    return what if memory.shift is not None else f"at a run-time offset in {what}"
