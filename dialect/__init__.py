@@ -3,3 +3,7 @@
 from .registration import dialects, irdl, new_context, register
 
 __all__ = ["dialects", "irdl", "new_context", "register"]
+
+
+def __dir__() -> list[str]:
+    return __all__

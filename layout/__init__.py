@@ -98,3 +98,7 @@ __all__ = [
     "transposition",
     "warp_access",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -139,3 +139,7 @@ __all__ = [
     "warp_specialize",
     "warpgroup_barrier",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
