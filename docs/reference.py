@@ -5,6 +5,8 @@ import inspect
 from types import UnionType
 from typing import Any, get_args
 
+import op_examples
+
 from mlir_smem.codegen import manifest
 from mlir_smem.dialect import attributes, types
 from mlir_smem.dialect.bindings import ext, ir
@@ -72,12 +74,14 @@ def _print_ops() -> None:
     for group, (names, _) in GROUPS.items():
         each = names.split()
         print(f"- **{group}** ({len(each)}): " + ", ".join(f"`{name}`" for name in each))
-    print()
+    print(f"\nThe examples are in this kernel:\n\n```mlir\n{op_examples.KERNEL.read_text()}```\n")
     for group, (names, what) in GROUPS.items():
         print(f"### {group}\n\n{what}\n")
         for op in map(ops.__getitem__, names.split()):
             print(f"#### `{op.OPERATION_NAME}`\n\n{_text(op)}\n")
             _print_fields(op)
+            example = op_examples.example(op.OPERATION_NAME.partition(".")[2])
+            print(f"```mlir\n{example}```\n")
 
 
 def _text(thing: Any) -> str:
