@@ -74,6 +74,13 @@ def diagnose(
     Raises:
         LayoutError: if the instructions read more than the tile has, or cannot read such an operand, or
             an offset leaves the 18 bits of an address.
+
+    Example:
+        >>> written = match_tile(parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16")), Role.A)
+        >>> bool(diagnose(written, 0x4000004000010000).wrong.any())  # each element is read where it is
+        False
+        >>> int(diagnose(written, 0x4000002000010000).wrong.sum())  # SBO is 512 bytes instead of 1024
+        896
     """
     element, role, arch = written.element, written.role, written.arch
     stage = written.places[0] if written.places.ndim == 3 else written.places

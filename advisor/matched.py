@@ -84,6 +84,11 @@ def match_tile(
 
     Raises:
         LayoutError: if the tile is larger than memory.
+
+    Example:
+        >>> found = match_tile(parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16")), Role.A)
+        >>> print(str(found).splitlines()[0])
+        matches     K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))
     """
     found, places = operand_of(tile, role, rows, arch), element_offsets(tile)
     nearest = _nearest(places, tile.element, role, arch) if isinstance(found, Mismatch) else None
@@ -106,6 +111,13 @@ def match_map(
 
     Raises:
         LayoutError: if the map is not that of a tile.
+
+    Example:
+        >>> found = match_map(np.arange(64 * 64).reshape(64, 64), element("bf16"), Role.A)
+        >>> found.layout.cute
+        'Swizzle<0,4,3> o (64,64):(64,1)'
+        >>> print(found.nearest.layout.cute)
+        Swizzle<3,4,3> o (64,64):(64,1)
     """
     explained = infer_layouts(places, element)
     exact = [each for each in explained if not each.wrong]

@@ -61,6 +61,10 @@ def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
 
     Raises:
         LayoutError: if it has more than 64 bits, or the architecture has no `tcgen05.cp`.
+
+    Example:
+        >>> print(str(decode_copy(0x400800010080)).splitlines()[0])
+        0x0000400800010080, 32 lines of 16 bytes: 4 factors of 128 rows
     """
     if not arch.kinds:
         others = " and ".join(str(other) for other in Arch if other.kinds)
@@ -108,6 +112,11 @@ def diagnose_scales(
     Raises:
         LayoutError: if the copies read more than the tile has, or do not read a block, or an offset
             leaves the 18 bits of an address.
+
+    Example:
+        >>> blocks = parse_layout("((32,4),4):((16,4),1)", element("ue8m0"))
+        >>> bool(diagnose_scales(match_scales(blocks), 0x400800010080).wrong.any())
+        False
     """
     factors = written.stage
     d = without_reserved(bits, written.arch)

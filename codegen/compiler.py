@@ -35,6 +35,13 @@ class Compiled:
         ptx: PTX.
         cubin: machine code.
         report: registers, spills and warnings that ptxas reports.
+
+    Example:
+        >>> compiled = compile(mlir_smem.examples.path("mma.mlir").read_text())
+        >>> compiled.report.spill_bytes, len(compiled.cubin) > 0
+        (0, True)
+        >>> compiled.manifest["kernels"][0]["entry"]
+        'mma'
     """
 
     manifest: dict[str, Any]
@@ -73,6 +80,13 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         OptionError: for an unknown option.
         ValueError: for an unknown stage.
         TypeError: for a module of another type, or an architecture or stage that is not text.
+
+    Example:
+        >>> compiled = compile(mlir_smem.examples.path("mma.mlir").read_text(), emit="ptx")
+        >>> compiled.ptx.count("wgmma.mma_async")
+        4
+        >>> [(kernel["entry"], kernel["shared_bytes"]) for kernel in compiled.manifest["kernels"]]
+        [('mma', 16384)]
     """
     if not isinstance(module, str | ir.Module | ir.Operation | ir.OpView):
         raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
@@ -95,7 +109,17 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
 
 
 def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compiled:
-    """Compile a module in place, in the current context; see `compile`."""
+    """Compile a module in place, in the current context; see `compile`.
+
+    Example:
+        >>> from mlir_smem.dialect import new_context
+        >>> from mlir_smem.dialect.bindings import ir
+        >>> with new_context():
+        ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
+        ...     compiled = compile_in_place(module, "sm_90a", "nvvm")
+        >>> "nvvm.wgmma.mma_async" in str(module)
+        True
+    """
     to = target(arch)
     if emit != "nvvm":
         prepare()

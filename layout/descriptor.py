@@ -52,6 +52,11 @@ class Descriptor:
 
     Raises:
         ValueError: if a field cannot hold its quantity.
+
+    Example:
+        >>> descriptor = WgmmaDescriptor.decode(0x4000004000010000)
+        >>> descriptor.lbo, descriptor.sbo, descriptor.swizzle
+        (16, 1024, <Swizzle.B128: 3>)
     """
 
     start: int
@@ -158,6 +163,10 @@ def base_offset(pattern_start: int, swizzle: Swizzle) -> int:
     Raises:
         ValueError: if no base offset encodes that start: the hardware counts the phase in lines of 128
             bytes.
+
+    Example:
+        >>> base_offset(0x2000, Swizzle.B128), base_offset(0x2080, Swizzle.B128)
+        (0, 1)
     """
     if swizzle is Swizzle.NONE:
         return 0

@@ -53,6 +53,10 @@ def parse_origin(text: str) -> tuple[Start, ...]:
 
     Raises:
         TextError: if the text is malformed.
+
+    Example:
+        >>> parse_origin("(0,16n)")
+        (0, Multiple(of=16))
     """
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
 
@@ -99,6 +103,11 @@ def parse_layout(
     Raises:
         TextError: if the text is malformed, or names a swizzle that shared memory does not have.
         LayoutError: if it does not fit `shape`.
+
+    Example:
+        >>> tile = parse_layout("Swizzle<3,4,3> o (128,64):(64,1)", element("bf16"))
+        >>> tile.shape, tile.size_bytes, tile.swizzle
+        ((128, 64), 16384, <Swizzle.B128: 3>)
     """
     swizzle = Swizzle.NONE
     match = _SWIZZLE.match(text)

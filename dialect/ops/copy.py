@@ -378,23 +378,43 @@ def copy(
         tile: the destination tile.
         permutation: [1, 0] to exchange rows and columns.
         relayout: whether the copy may change which dimension is contiguous.
+
+    Example:
+        >>> smem.copy(A, a)
+        >>> smem.copy(B, b, permutation=(1, 0))  # b is the transposed B
     """
     create(CopyOp, [source, tile], permutation=permutation, relayout=relayout)
 
 
 @builder
 def copy_async(source: Memref, tile: Tile, permutation: Sequence[int] | None = None) -> None:
-    """Build an `smem.copy_async` of the memref `source` to `tile`; see `copy`."""
+    """Build an `smem.copy_async` of the memref `source` to `tile`; see `copy`.
+
+    Example:
+        >>> smem.copy_async(A, a)
+        >>> smem.copy_commit()
+        >>> smem.copy_wait()
+    """
     create(CopyAsyncOp, [source, tile], permutation=permutation)
 
 
 @builder
 def copy_commit() -> None:
-    """Build an `smem.copy_commit`: close the group of copies started since the last one."""
+    """Build an `smem.copy_commit`: close the group of copies started since the last one.
+
+    Example:
+        >>> smem.copy_async(A, a)
+        >>> smem.copy_async(B, b)
+        >>> smem.copy_commit()  # one group of both
+    """
     create(CopyCommitOp)
 
 
 @builder
 def copy_wait(pending: int = 0) -> None:
-    """Build an `smem.copy_wait` for all but the latest `pending` groups of copies."""
+    """Build an `smem.copy_wait` for all but the latest `pending` groups of copies.
+
+    Example:
+        >>> smem.copy_wait(pending=1)  # all groups but the latest
+    """
     create(CopyWaitOp, pending=pending)

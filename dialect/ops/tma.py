@@ -372,6 +372,10 @@ def tma_load(
         coordinates: the start of the box, for each dimension of the source.
         multicast: "x" or "y".
         cache: "evict_first", "evict_last" or "evict_normal".
+
+    Example:
+        >>> pipeline = smem.create_pipeline(stages=4)
+        >>> smem.tma_load(A, a, pipeline, index=0, coordinates=(0, 0), cache="evict_first")
     """
     operands = [source, tile, pipeline, as_index(index), *map(as_index, coordinates)]
     create(TmaLoadOp, operands, multicast=multicast, cache=cache)
@@ -381,17 +385,30 @@ def tma_load(
 def tma_store(
     tile: Tile, target: Memref, coordinates: Sequence[Index], cache: str | None = None
 ) -> None:
-    """Build an `smem.tma_store` of a tile to the memref `target`, an argument of the kernel."""
+    """Build an `smem.tma_store` of a tile to the memref `target`, an argument of the kernel.
+
+    Example:
+        >>> smem.tma_store(a, A, coordinates=(0, 0))
+    """
     create(TmaStoreOp, [tile, target, *map(as_index, coordinates)], cache=cache)
 
 
 @builder
 def tma_commit() -> None:
-    """Build an `smem.tma_commit`: close the group of bulk stores started since the last one."""
+    """Build an `smem.tma_commit`: close the group of bulk stores started since the last one.
+
+    Example:
+        >>> smem.tma_store(a, A, (0, 0))
+        >>> smem.tma_commit()
+    """
     create(TmaCommitOp)
 
 
 @builder
 def tma_wait(pending: int = 0, read: bool = False) -> None:
-    """Build an `smem.tma_wait` for all but the latest `pending` groups, or until their tiles are read."""
+    """Build an `smem.tma_wait` for all but the latest `pending` groups, or until their tiles are read.
+
+    Example:
+        >>> smem.tma_wait(read=True)  # the tiles of all stores can be overwritten
+    """
     create(TmaWaitOp, pending=pending, read=read)

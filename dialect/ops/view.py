@@ -89,7 +89,14 @@ def view(
     layout: Layout,
     alignment: int | None = None,
 ) -> Value:
-    """Build an `smem.view`: a tile (rows, columns) or (stages, rows, columns) over `memref`."""
+    """Build an `smem.view`: a tile (rows, columns) or (stages, rows, columns) over `memref`.
+
+    Example:
+        >>> type_ = ir.Type.parse("memref<64x64xbf16, #gpu.address_space<workgroup>>")
+        >>> memory = memref.get_global(type_, "shared")
+        >>> print(smem.view(memory, (64, 64), bf16, attributes.swizzle("128B")).type)
+        !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+    """
     asserted = None if alignment is None else i64(alignment)
     return create(ViewOp, [memref], [tile(shape, element, layout)], alignment=asserted).result
 

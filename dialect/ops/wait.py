@@ -65,6 +65,12 @@ def _mma_after(value: Value, wait: Op) -> int:
 @builder
 def wait(value: Fragment, pending: int = 0, in_flight: bool = False) -> Value:
     """Build an `smem.wait` for all but the latest `pending` mma; the result is readable unless
-    `in_flight`."""
+    `in_flight`.
+
+    Example:
+        >>> d = smem.wait(smem.mma(a, b))
+        >>> print(d.type)
+        !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+    """
     result = fragment(shape_of(value.type), tensor_of(value.type).element_type, in_flight)
     return create(WaitOp, [value], [result], pending=pending).result

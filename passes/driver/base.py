@@ -19,7 +19,18 @@ class OptionError(ValueError):
 
 
 def option(default: Any, description: str) -> Any:
-    """Return the dataclass field of an option."""
+    """Return the dataclass field of an option.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Count(Pass):
+        ...     name = "count"
+        ...     description = "counts ops"
+        ...     verbose: bool = option(False, "print each op")
+        >>> list(Count.options())
+        ['verbose']
+    """
     return dataclasses.field(default=default, metadata={"description": description})
 
 
