@@ -174,37 +174,6 @@ class CopyAsyncOp(AnyCopy, name="copy_async"):
         check_copy(self)
 
 
-class CopyCommitOp(SmemOp, name="copy_commit"):
-    """Closes a group of the copies that the thread has started since its last group; it can be empty."""
-
-    effects = Effects(commits=Completion.CP_ASYNC_GROUP)
-
-
-class CopyWaitOp(SmemOp, name="copy_wait"):
-    """Waits until at most the `pending` latest groups of the thread's asynchronous copies are unfinished
-    (`cp.async.wait_group`)."""
-
-    pending: ir.IntegerAttr
-
-    i32 = ("pending",)
-    effects = Effects(awaits=Completion.CP_ASYNC_GROUP)
-
-    @verifier
-    def verify_region_invariants(self) -> None:
-        check_groups(self)
-
-
-def check_groups(wait: Op) -> None:
-    """Check the number of pending groups of a wait.
-
-    Raises:
-        Invalid: if it is negative.
-    """
-    pending = wait.pending.value
-    if pending < 0:
-        raise Invalid(f"has pending = {pending}; expected 0 or more groups")
-
-
 def check_copy(op: Op) -> None:
     """Check the attributes and operands of a copy.
 
@@ -396,25 +365,3 @@ def copy_async(source: Memref, tile: Tile, permutation: Sequence[int] | None = N
         >>> smem.copy_wait()
     """
     create(CopyAsyncOp, [source, tile], permutation=permutation)
-
-
-@builder
-def copy_commit() -> None:
-    """Build an `smem.copy_commit`: close the group of copies started since the last one.
-
-    Example:
-        >>> smem.copy_async(A, a)
-        >>> smem.copy_async(B, b)
-        >>> smem.copy_commit()  # one group of both
-    """
-    create(CopyCommitOp)
-
-
-@builder
-def copy_wait(pending: int = 0) -> None:
-    """Build an `smem.copy_wait` for all but the latest `pending` groups of copies.
-
-    Example:
-        >>> smem.copy_wait(pending=1)  # all groups but the latest
-    """
-    create(CopyWaitOp, pending=pending)
