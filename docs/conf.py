@@ -19,6 +19,9 @@ html_theme = "furo"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
+#: The page of a package index.
+exclude_patterns = ["package.md"]
+
 #: The pages of docs/api are made from docstrings; a name in single backticks is code.
 default_role = "code"
 autodoc_member_order = "bysource"
