@@ -1,6 +1,9 @@
 """`--version` of every command: what each line says, and what is said of what is missing."""
 
+import os
 import re
+import subprocess
+import sys
 from importlib.metadata import version
 
 import pytest
@@ -24,6 +27,21 @@ def test_every_command_prints_the_versions(command, monkeypatch, capsys):
     assert re.fullmatch(r"  MLIR   \d+\.\d+\.\d+\w*, bindings \S+ \S+", mlir)
     assert re.fullmatch(rf"  LLVM   \d+\.\d+\.\d+, llvmlite {version('llvmlite')}", llvm)
     assert re.fullmatch(r"  ptxas  (none: .*|[\d.]+, /.*)", ptxas)
+
+
+@pytest.mark.parametrize("command", ["smem-opt", "smem-layout"])
+def test_the_versions_are_printed_without_bindings(command):
+    code = f"from mlir_smem.tools.entry import {command.replace('-', '_')} as f; f()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "--version"],
+        env=os.environ | {"MLIR_SMEM_BINDINGS": "no_such_package"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    line = ran.stdout.splitlines()[1]
+    assert line.startswith("  MLIR   none: MLIR_SMEM_BINDINGS names the package 'no_such_package'")
 
 
 def test_missing_tools_are_told(monkeypatch):
