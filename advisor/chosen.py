@@ -96,6 +96,9 @@ def choose_operands(
         k_bytes: bytes along K of one instruction: 32, or 48 for 4-bit types on sm_103.
         block: elements along K per scale factor; None for 16 with ue4m3, and 32 otherwise.
 
+    Returns:
+        The layouts, descriptors, TMA boxes and bank conflicts of both tiles.
+
     Raises:
         LayoutError: if no layout fits; the message names the operand and what would fit.
         TextError: if a tile, a load or an architecture is malformed.

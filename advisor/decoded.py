@@ -94,6 +94,9 @@ def decode(
         k_bytes: bytes along K that the instruction reads; None for 32, or 48 for 4-bit types where LBO
             is an address.
 
+    Returns:
+        The fields, the addresses that are read, and the suspicions.
+
     Raises:
         LayoutError: if the descriptor has more than 64 bits, or no operand has that number of rows.
 

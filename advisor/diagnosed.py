@@ -71,6 +71,9 @@ def diagnose(
         rows: the extent along m or n of an instruction; None for A's M, and the whole N of B.
         tile: the address at which the tile was written; None for the descriptor's start.
 
+    Returns:
+        Which elements are wrong, and what would be right.
+
     Raises:
         LayoutError: if the instructions read more than the tile has, or cannot read such an operand, or
             an offset leaves the 18 bits of an address.

@@ -46,6 +46,9 @@ def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> Decod
         kind: the instruction's `.kind`, which is not encoded in the bits.
         arch: the architecture.
 
+    Returns:
+        The fields.
+
     Raises:
         LayoutError: if the architecture has no instruction descriptors, reserved bits are set, or a field
             has an undefined value.

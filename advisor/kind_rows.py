@@ -111,6 +111,9 @@ def k_bytes_of(kind: Kind, arch: Arch) -> tuple[int, ...]:
 def kinds(arch: Arch) -> list[KindRow]:
     """Return the kinds of an architecture; `wgmma` has none.
 
+    Args:
+        arch: the architecture, for example `ARCHS["sm_100"]`.
+
     Example:
         >>> [row.kind.name for row in kinds(ARCHS["sm_100"])]
         ['f16', 'tf32', 'f8f6f4', 'i8', 'mxf8f6f4', 'mxf4', 'mxf4nvf4']
@@ -120,6 +123,9 @@ def kinds(arch: Arch) -> list[KindRow]:
 
 def scales(arch: Arch) -> list[ScaleRow]:
     """Return the scale factors of the kinds of an architecture.
+
+    Args:
+        arch: the architecture, for example `ARCHS["sm_100"]`.
 
     Example:
         >>> [(row.kind.name, row.scale, row.block) for row in scales(ARCHS["sm_100"])][:2]

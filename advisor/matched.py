@@ -82,6 +82,9 @@ def match_tile(
         rows: the extent along m/n of each instruction; None for A's M, and the MMA's N pieces for B.
         arch: the architecture.
 
+    Returns:
+        The canonical layout, or the mode that does not fit and the nearest layout.
+
     Raises:
         LayoutError: if the tile is larger than memory.
 
@@ -108,6 +111,9 @@ def match_map(
         places: int64[rows, columns], the place of each element, in elements; the first may be any
             multiple of the swizzle pattern.
         element, role, rows, arch: as for `match_tile`.
+
+    Returns:
+        The layout, with the canonical layout or the mode that does not fit.
 
     Raises:
         LayoutError: if the map is not that of a tile.

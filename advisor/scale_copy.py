@@ -59,6 +59,13 @@ class DecodedCopy(Answer):
 def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
     """Decode the descriptor of a block of scale factors, and report suspicious values.
 
+    Args:
+        bits: the descriptor.
+        arch: the architecture.
+
+    Returns:
+        The fields, the bytes that are read, and the suspicions.
+
     Raises:
         LayoutError: if it has more than 64 bits, or the architecture has no `tcgen05.cp`.
 
@@ -108,6 +115,9 @@ def diagnose_scales(
         bits: the descriptor that was used.
         steps: the offset added to it for each copy along K of the first 128 rows, in 16-byte units.
         tile: the address at which the tile was written; None for the descriptor's start.
+
+    Returns:
+        Which factors are wrong, and what would be right.
 
     Raises:
         LayoutError: if the copies read more than the tile has, or do not read a block, or an offset

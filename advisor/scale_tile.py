@@ -122,6 +122,9 @@ def match_scales(tile: TileLayout, arch: Arch = Arch.SM_100) -> ScaleTile:
         tile: (rows, factors), or with stages as the first extent.
         arch: the architecture.
 
+    Returns:
+        Whether the tile is made of such blocks; if not, why.
+
     Raises:
         LayoutError: if the architecture has no block scaling, or the tile is larger than memory.
 

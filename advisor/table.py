@@ -25,6 +25,9 @@ class FormRow(Answer):
 def forms(arch: Arch = Arch.SM_90) -> list[FormRow]:
     """Return the rows in the order of the ISA; a form of CuTe's is the last.
 
+    Args:
+        arch: the architecture.
+
     Example:
         >>> print(forms()[0].form.text)
         ((T,1,m),(8,k)):((1,T,SBO),(1T,LBO))
@@ -68,6 +71,9 @@ class TypeRow(Answer):
 
 def types(arch: Arch = Arch.SM_90) -> list[TypeRow]:
     """Return the element types of A and B of an architecture.
+
+    Args:
+        arch: the architecture.
 
     Example:
         >>> [str(row.element) for row in types()][:3]

@@ -73,6 +73,9 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         emit: the last stage: "nvvm", "llvm", "ptx" or "cubin".
         options: options of `smem-to-nvvm`, dashes as underscores.
 
+    Returns:
+        The code of each stage, the manifest and ptxas's report.
+
     Raises:
         MLIRError: with located diagnostics, if the module cannot be lowered.
         CompileError: for an unknown architecture, a module without a kernel, or a module that LLVM or
@@ -110,6 +113,15 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
 
 def compile_in_place(module: Any, arch: str, emit: str, **options: Any) -> Compiled:
     """Compile a module in place, in the current context; see `compile`.
+
+    Args:
+        module: an `ir.Module` of the current context; it is the lowered module afterwards.
+        arch: the architecture.
+        emit: the last stage.
+        options: options of `smem-to-nvvm`, dashes as underscores.
+
+    Returns:
+        The code of each stage, and the manifest.
 
     Example:
         >>> from mlir_smem.dialect import new_context

@@ -160,6 +160,10 @@ class Descriptor:
 def base_offset(pattern_start: int, swizzle: Swizzle) -> int:
     """Return the base offset of a tile whose swizzle pattern starts at that byte address.
 
+    Args:
+        pattern_start: the byte address at which a swizzle pattern of the tile starts.
+        swizzle: the swizzling mode.
+
     Raises:
         ValueError: if no base offset encodes that start: the hardware counts the phase in lines of 128
             bytes.

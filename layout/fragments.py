@@ -88,6 +88,9 @@ def fragment_a(element: Element) -> Fragment:
 
     k16 of 16-bit types, k8 of tf32, k32 of 8-bit types, k256 of b1 (9.7.15.5.1.1.1 to .4).
 
+    Args:
+        element: the element type of A.
+
     Example:
         >>> fragment = fragment_a(element("bf16"))
         >>> fragment.row[1, :2].tolist(), fragment.column[1, :2].tolist()  # of thread 1

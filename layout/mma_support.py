@@ -13,6 +13,9 @@ def accumulators(a: Element, b: Element) -> tuple[Accumulator, ...]:
     """Return the accumulator types of A * B on any architecture, the usual one first; empty if none
     multiplies the two.
 
+    Args:
+        a, b: the element types of A and B.
+
     Example:
         >>> [str(each) for each in accumulators(element("f16"), element("f16"))]
         ['f32', 'f16']
@@ -25,6 +28,9 @@ def accumulators(a: Element, b: Element) -> tuple[Accumulator, ...]:
 
 def partners(a: Element) -> tuple[Element, ...]:
     """Return the types that B can have with an A of that type, those of the first architectures first.
+
+    Args:
+        a: the element type of A.
 
     Example:
         >>> [str(each) for each in partners(element("e4m3"))][:2]

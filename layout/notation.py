@@ -51,6 +51,12 @@ class _Token:
 def parse_origin(text: str) -> tuple[Start, ...]:
     """Parse the output of `modes.format_origin`, for example `(0,16n)`.
 
+    Args:
+        text: the index along each dimension, in elements.
+
+    Returns:
+        The starts.
+
     Raises:
         TextError: if the text is malformed.
 
@@ -99,6 +105,9 @@ def parse_layout(
         element: the element type.
         shape: the tile's shape, if it does not fill the modes (a padded tile, or a subtile).
         origin: where a subtile begins within the modes.
+
+    Returns:
+        The layout.
 
     Raises:
         TextError: if the text is malformed, or names a swizzle that shared memory does not have.

@@ -42,6 +42,9 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
         arch: the architecture.
         options: options of `smem-to-nvvm`, dashes as underscores.
 
+    Returns:
+        The kernel.
+
     Raises:
         MLIRError, CompileError, OptionError: as in `compile`.
 
@@ -64,6 +67,11 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
 
 def is_cached(text: str, arch: str = "sm_90a", **options: Any) -> bool:
     """Return whether `cached_compile` finds the kernel and compiles nothing.
+
+    Args:
+        text: the module.
+        arch: the architecture.
+        options: options of `smem-to-nvvm`, dashes as underscores.
 
     Example:
         >>> text = mlir_smem.examples.path("mma.mlir").read_text()
@@ -130,6 +138,9 @@ def _write(path: Path, made: Compiled) -> None:
 
 def read_cached(path: Path) -> bytes | None:
     """Return the content of a file of the cache; None if there is no file, or it is not trusted.
+
+    Args:
+        path: the file.
 
     Example:
         >>> import tempfile

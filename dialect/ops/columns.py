@@ -51,6 +51,11 @@ class ColumnsOp(SmemOp, name="columns"):
 def columns(value: Fragment, first: int, count: int) -> Value:
     """Build an `smem.columns`: `count` columns of a readable accumulator, from column `first` on.
 
+    Args:
+        value: a readable accumulator.
+        first: the first column, a multiple of 8.
+        count: the number of columns.
+
     Example:
         >>> print(smem.columns(d, 32, 16).type)
         !smem.fragment<tensor<64x16xf32>, #smem.accumulator>

@@ -359,6 +359,11 @@ def copy(
 def copy_async(source: Memref, tile: Tile, permutation: Sequence[int] | None = None) -> None:
     """Build an `smem.copy_async` of the memref `source` to `tile`; see `copy`.
 
+    Args:
+        source: a memref in global memory.
+        tile: the destination tile.
+        permutation: [1, 0] to exchange rows and columns.
+
     Example:
         >>> smem.copy_async(A, a)
         >>> smem.copy_commit()

@@ -201,6 +201,17 @@ def mma_sp(
 ) -> Value:
     """Build an `smem.mma_sp`, D = A * B (+ accumulator) with a sparse A and its metadata; see `mma`.
 
+    Args:
+        a: a tile, or an A fragment, with half of the columns of A.
+        b: a tile.
+        metadata: which columns `a` holds, a fragment.
+        accumulator: an accumulator that is added.
+        element: the MLIR element type of D, as for `mma`.
+        modifiers: as for `mma`.
+
+    Returns:
+        D, a fragment in flight.
+
     Example:
         >>> half = smem.subtile(a, (0, 0), (64, 32))  # the kept half of a 64x64 matrix
         >>> words = memref.alloca(ir.Type.parse("memref<1x1x128xi32>"), [], [])

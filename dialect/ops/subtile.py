@@ -105,6 +105,12 @@ def subtile(
     """Build an `smem.subtile`: `sizes` (rows, columns) of `tile` from `offsets` (integers or index
     values).
 
+    Args:
+        tile: a tile (rows, columns).
+        offsets: the first row and column, in elements: integers or index values.
+        sizes: rows and columns, in elements.
+        multiple_of: for each index value, a number that is known to divide it.
+
     Example:
         >>> print(smem.subtile(a, offsets=(0, 32), sizes=(64, 32)).type)
         !smem.tile<tensor<64x32xbf16>, #smem.auto>

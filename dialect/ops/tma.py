@@ -349,6 +349,12 @@ def tma_store(
 ) -> None:
     """Build an `smem.tma_store` of a tile to the memref `target`, an argument of the kernel.
 
+    Args:
+        tile: the tile, with elements of the target's type.
+        target: a memref, an argument of the kernel.
+        coordinates: the start of the box, for each dimension of the target, in elements.
+        cache: "evict_first", "evict_last" or "evict_normal".
+
     Example:
         >>> smem.tma_store(a, A, coordinates=(0, 0))
     """

@@ -91,6 +91,13 @@ def view(
 ) -> Value:
     """Build an `smem.view`: a tile (rows, columns) or (stages, rows, columns) over `memref`.
 
+    Args:
+        memref: contiguous memory of the workgroup.
+        shape: (rows, columns), or (stages, rows, columns), in elements.
+        element: the MLIR element type.
+        layout: a layout attribute.
+        alignment: the alignment of the first element, in bytes; None for that of the layout's swizzle.
+
     Example:
         >>> type_ = ir.Type.parse("memref<64x64xbf16, #gpu.address_space<workgroup>>")
         >>> memory = memref.get_global(type_, "shared")

@@ -67,6 +67,14 @@ def wait(value: Fragment, pending: int = 0, in_flight: bool = False) -> Value:
     """Build an `smem.wait` for all but the latest `pending` mma; the result is readable unless
     `in_flight`.
 
+    Args:
+        value: a fragment in flight, the D of an mma.
+        pending: the number of latest mma that may be unfinished.
+        in_flight: whether the result stays in flight, as an accumulator to add to.
+
+    Returns:
+        The fragment.
+
     Example:
         >>> d = smem.wait(smem.mma(a, b))
         >>> print(d.type)

@@ -199,6 +199,11 @@ def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) ->
 
     `build` builds its region.
 
+    Args:
+        build: builds the region, without arguments.
+        scope: "warpgroup" for a thread of each warpgroup, "cta" for a thread of the CTA.
+        warp: the index of the elected thread's warp, in the warpgroup or CTA.
+
     Example:
         >>> smem.elect(lambda: smem.tma_store(a, A, (0, 0)))
     """

@@ -69,6 +69,11 @@ def operand_addresses(
 def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> WgmmaDescriptor:
     """Return the descriptor of an operand with that canonical layout at byte address `start`.
 
+    Args:
+        canonical: the canonical layout, with LBO and SBO.
+        start: the byte address of the operand's first element.
+        base_offset: the base offset of its swizzle pattern.
+
     Example:
         >>> tile = tile_of_atoms(element("bf16"), (64, 16), 1, Swizzle.B32)
         >>> hex(descriptor_of(match(tile), start=1024).encode())

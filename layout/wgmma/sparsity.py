@@ -74,6 +74,11 @@ def compress(matrix: np.ndarray, element: Element | str) -> tuple[np.ndarray, np
 def decompress(values: np.ndarray, words: np.ndarray, element: Element | str) -> np.ndarray:
     """Return the matrix, [M, K], of its compressed values, [M, K / 2], and metadata: inverts `compress`.
 
+    Args:
+        values: [M, K / 2].
+        words: the metadata, int32[M / 64, words, 128].
+        element: the element type, or its name.
+
     Raises:
         ValueError: if the metadata does not have the shape of such a matrix's, or a nibble is undefined.
 
@@ -110,6 +115,10 @@ def prune(matrix: np.ndarray, element: Element | str) -> np.ndarray:
     """Return the matrix with all but the largest magnitudes of each group set to zero, for `compress`.
 
     Of equal magnitudes the first is kept; NaN counts as larger than any number.
+
+    Args:
+        matrix: [M, K].
+        element: its type in shared memory, or the name of the type.
 
     Raises:
         ValueError: as `compress`, except for the number of nonzero elements.

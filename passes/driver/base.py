@@ -21,6 +21,10 @@ class OptionError(ValueError):
 def option(default: Any, description: str) -> Any:
     """Return the dataclass field of an option.
 
+    Args:
+        default: its value if the pipeline does not set it; its type is the option's.
+        description: what it does, for lists of options.
+
     Example:
         >>> from dataclasses import dataclass
         >>> @dataclass(frozen=True)

@@ -21,6 +21,10 @@ PassManager: TypeAlias = Any
 def add_pass(pm: PassManager, pass_: Pass) -> None:
     """Add a pass, or all passes of a pipeline, to a pass manager of `builtin.module`.
 
+    Args:
+        pm: a `PassManager` of the bindings, anchored on `builtin.module`.
+        pass_: the pass, with its options as fields.
+
     Raises:
         TypeError, OptionError: see `add_passes`.
 

@@ -88,6 +88,11 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
 
     The elements of the arrays may change between launches; their addresses may not.
 
+    Args:
+        a, b: the operands, as for `matmul`.
+        out: the result (M, N).
+        config: the kernel's configuration, as for `matmul`.
+
     Raises:
         ProblemError, ConfigError, LaunchError: as in `matmul`.
 
