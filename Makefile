@@ -5,7 +5,7 @@ JOBS ?= 2
 SECONDS ?= 3600
 
 .DEFAULT_GOAL := help
-.PHONY: help example test gpu-test fuzz fuzz-ci lint docs site clean
+.PHONY: help example test gpu-test fuzz fuzz-ci lint docs wheel site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,9 +38,13 @@ docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/conformance.py > docs/conformance.md
 	$(BIN)/python docs/mutants.py > docs/mutants.md
 	$(BIN)/python docs/math_functions.py > docs/math_functions.md
+	$(BIN)/python docs/package.py > docs/package.md
 	$(BIN)/python docs/layouts.py > docs/layouts.md
 	$(BIN)/python docs/layouts.py docs/figures
 	$(BIN)/python docs/sessions.py docs/index.md docs/tutorial.md docs/debugging.md docs/howto/*.md
+
+wheel: .venv/installed-dev  ## the sdist and the wheel, in build/dist; the wheel is tried in an empty environment
+	$(BIN)/python tests/support/try_wheel.py --keep build/dist
 
 site: .venv/installed-docs  ## the documentation as a site, in build/site
 	$(BIN)/sphinx-build -q -W --keep-going -n docs build/site

@@ -61,7 +61,13 @@ def html(answer: Answer) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """A frozen dataclass of facts, rendered by the registered functions."""
+    """A frozen dataclass of facts, rendered by the registered functions.
+
+    Example:
+        >>> answer = encode(start=0, lbo=16, sbo=1024, swizzle=Swizzle.B128)
+        >>> isinstance(answer, Answer), sorted(answer.data())[:2]
+        (True, ['arch', 'constant'])
+    """
 
     def data(self) -> Any:
         """Return the answer as JSON data; see `data`."""

@@ -96,9 +96,17 @@ def choose_operands(
         k_bytes: bytes along K of one instruction: 32, or 48 for 4-bit types on sm_103.
         block: elements along K per scale factor; None for 16 with ue4m3, and 32 otherwise.
 
+    Returns:
+        The layouts, descriptors, TMA boxes and bank conflicts of both tiles.
+
     Raises:
         LayoutError: if no layout fits; the message names the operand and what would fit.
         TextError: if a tile, a load or an architecture is malformed.
+
+    Example:
+        >>> chosen = choose_operands("128x64xbf16", "64x256xbf16")
+        >>> chosen.a.layout.cute, chosen.b.layout.cute
+        ('Swizzle<3,4,3> o (128,64):(64,1)', 'Swizzle<3,4,3> o (64,(64,4)):(64,(1,4096))')
     """
     if a is None and b is None:
         raise LayoutError("no operand is given; expected A, B or both, for example 128x64xbf16")

@@ -50,6 +50,12 @@ def encode_chunks(
 
     Raises:
         LayoutError: if the instructions cannot read the tile, or it cannot start at that address.
+
+    Example:
+        >>> tile = tile_of_atoms(element("e2m1"), (128, 768), 1, Swizzle.B128)
+        >>> chunks = encode_chunks(tile, Role.A)
+        >>> print(str(chunks).splitlines()[0])
+        K-major, 8 K blocks of 48 bytes, in two chunks: 2, 5; SBO 1024 bytes, swizzle 128B
     """
     if LONG_K_BYTES not in arch.k_bytes:
         raise LayoutError(f"K is {LONG_K_BYTES} bytes, which only sm_103 has; {arch} reads 32")

@@ -94,8 +94,18 @@ def decode(
         k_bytes: bytes along K that the instruction reads; None for 32, or 48 for 4-bit types where LBO
             is an address.
 
+    Returns:
+        The fields, the addresses that are read, and the suspicions.
+
     Raises:
         LayoutError: if the descriptor has more than 64 bits, or no operand has that number of rows.
+
+    Example:
+        >>> decoded = decode(0x4000004000010000, element("bf16"))
+        >>> decoded.descriptor.sbo, decoded.suspicions
+        (1024, ())
+        >>> print(str(decoded).splitlines()[0])
+        0x4000004000010000, 64 x 16 bf16 of (m/n, k), K-major (assumed: fewer suspicions; --major sets it)
     """
     if not 0 <= bits < 1 << 64:
         raise LayoutError(f"{bits:#x} is not a 64-bit value")

@@ -71,9 +71,19 @@ def diagnose(
         rows: the extent along m or n of an instruction; None for A's M, and the whole N of B.
         tile: the address at which the tile was written; None for the descriptor's start.
 
+    Returns:
+        Which elements are wrong, and what would be right.
+
     Raises:
         LayoutError: if the instructions read more than the tile has, or cannot read such an operand, or
             an offset leaves the 18 bits of an address.
+
+    Example:
+        >>> written = match_tile(parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16")), Role.A)
+        >>> bool(diagnose(written, 0x4000004000010000).wrong.any())  # each element is read where it is
+        False
+        >>> int(diagnose(written, 0x4000002000010000).wrong.sum())  # SBO is 512 bytes instead of 1024
+        896
     """
     element, role, arch = written.element, written.role, written.arch
     stage = written.places[0] if written.places.ndim == 3 else written.places

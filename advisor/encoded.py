@@ -66,6 +66,11 @@ def operand_of(
         role: A or B.
         rows: the extent along m/n of each instruction; None for A's M, and the MMA's N pieces for B.
         arch: the architecture.
+
+    Example:
+        >>> operand = operand_of(tile_of_atoms(element("bf16"), (128, 64), 1, Swizzle.B128), Role.A)
+        >>> operand.mma_tiles.canonical.sbo
+        1024
     """
     if not arch.multiplies(tile.element):
         return Mismatch(f"{tile.element} is not an A or B element type of {arch.instructions}")
@@ -141,6 +146,10 @@ def encode(
     Raises:
         LayoutError: if a field cannot hold its value, the values contradict each other, or the
             architecture does not have the mode.
+
+    Example:
+        >>> hex(encode(start=0, lbo=16, sbo=1024, swizzle=Swizzle.B128).bits)
+        '0x4000004000010000'
     """
     if offset and swizzle is Swizzle.NONE:
         raise LayoutError(f"base offset is {offset}, but without swizzle it must be 0")
@@ -161,6 +170,11 @@ def encode_operand(operand: Operand, start: int = 0) -> Encoded:
 
     Raises:
         LayoutError: if a tile cannot start there.
+
+    Example:
+        >>> operand = operand_of(tile_of_atoms(element("bf16"), (128, 64), 1, Swizzle.B128), Role.A)
+        >>> hex(encode_operand(operand, start=1024).bits)
+        '0x4000004000010040'
     """
     size = operand.tile.size_bytes + operand.stage_steps[-1] * UNIT_BYTES
     if start + size > WINDOW_BYTES:

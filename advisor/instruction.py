@@ -46,9 +46,18 @@ def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> Decod
         kind: the instruction's `.kind`, which is not encoded in the bits.
         arch: the architecture.
 
+    Returns:
+        The fields.
+
     Raises:
         LayoutError: if the architecture has no instruction descriptors, reserved bits are set, or a field
             has an undefined value.
+
+    Example:
+        >>> from mlir_smem.layout.tcgen05 import KINDS
+        >>> decoded = decode_instruction(0x8200490, KINDS["f16"])
+        >>> print(str(decoded).splitlines()[0])
+        0x08200490, kind::f16: 128 x 128 f32 from bf16 and bf16
     """
     if not arch.kinds:
         others = " and ".join(str(other) for other in Arch if other.kinds)

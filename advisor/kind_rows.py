@@ -109,12 +109,28 @@ def k_bytes_of(kind: Kind, arch: Arch) -> tuple[int, ...]:
 
 
 def kinds(arch: Arch) -> list[KindRow]:
-    """Return the kinds of an architecture; `wgmma` has none."""
+    """Return the kinds of an architecture; `wgmma` has none.
+
+    Args:
+        arch: the architecture, for example `ARCHS["sm_100"]`.
+
+    Example:
+        >>> [row.kind.name for row in kinds(ARCHS["sm_100"])]
+        ['f16', 'tf32', 'f8f6f4', 'i8', 'mxf8f6f4', 'mxf4', 'mxf4nvf4']
+    """
     return [KindRow(kind, arch) for kind in arch.kinds]
 
 
 def scales(arch: Arch) -> list[ScaleRow]:
-    """Return the scale factors of the kinds of an architecture."""
+    """Return the scale factors of the kinds of an architecture.
+
+    Args:
+        arch: the architecture, for example `ARCHS["sm_100"]`.
+
+    Example:
+        >>> [(row.kind.name, row.scale, row.block) for row in scales(ARCHS["sm_100"])][:2]
+        [('mxf8f6f4', 'ue8m0', 32), ('mxf4', 'ue8m0', 32)]
+    """
     return [
         ScaleRow(kind, scale, block, k_bytes)
         for kind in arch.kinds
@@ -137,6 +153,10 @@ class KindTable(Answer):
 
     Raises:
         LayoutError: if it has none.
+
+    Example:
+        >>> str(KindTable()).splitlines()[2].split()[0]
+        'f16'
     """
 
     arch: Arch = Arch.SM_100
@@ -156,6 +176,10 @@ class ScaleTable(Answer):
 
     Raises:
         LayoutError: if it has no kinds.
+
+    Example:
+        >>> print(str(ScaleTable()).splitlines()[0])
+        kind      scale type  block size  K   factors per row  qualifier      IDs
     """
 
     arch: Arch = Arch.SM_100

@@ -82,8 +82,16 @@ def match_tile(
         rows: the extent along m/n of each instruction; None for A's M, and the MMA's N pieces for B.
         arch: the architecture.
 
+    Returns:
+        The canonical layout, or the mode that does not fit and the nearest layout.
+
     Raises:
         LayoutError: if the tile is larger than memory.
+
+    Example:
+        >>> found = match_tile(parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16")), Role.A)
+        >>> print(str(found).splitlines()[0])
+        matches     K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))
     """
     found, places = operand_of(tile, role, rows, arch), element_offsets(tile)
     nearest = _nearest(places, tile.element, role, arch) if isinstance(found, Mismatch) else None
@@ -104,8 +112,18 @@ def match_map(
             multiple of the swizzle pattern.
         element, role, rows, arch: as for `match_tile`.
 
+    Returns:
+        The layout, with the canonical layout or the mode that does not fit.
+
     Raises:
         LayoutError: if the map is not that of a tile.
+
+    Example:
+        >>> found = match_map(np.arange(64 * 64).reshape(64, 64), element("bf16"), Role.A)
+        >>> found.layout.cute
+        'Swizzle<0,4,3> o (64,64):(64,1)'
+        >>> print(found.nearest.layout.cute)
+        Swizzle<3,4,3> o (64,64):(64,1)
     """
     explained = infer_layouts(places, element)
     exact = [each for each in explained if not each.wrong]

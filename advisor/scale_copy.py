@@ -59,8 +59,19 @@ class DecodedCopy(Answer):
 def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
     """Decode the descriptor of a block of scale factors, and report suspicious values.
 
+    Args:
+        bits: the descriptor.
+        arch: the architecture.
+
+    Returns:
+        The fields, the bytes that are read, and the suspicions.
+
     Raises:
         LayoutError: if it has more than 64 bits, or the architecture has no `tcgen05.cp`.
+
+    Example:
+        >>> print(str(decode_copy(0x400800010080)).splitlines()[0])
+        0x0000400800010080, 32 lines of 16 bytes: 4 factors of 128 rows
     """
     if not arch.kinds:
         others = " and ".join(str(other) for other in Arch if other.kinds)
@@ -105,9 +116,17 @@ def diagnose_scales(
         steps: the offset added to it for each copy along K of the first 128 rows, in 16-byte units.
         tile: the address at which the tile was written; None for the descriptor's start.
 
+    Returns:
+        Which factors are wrong, and what would be right.
+
     Raises:
         LayoutError: if the copies read more than the tile has, or do not read a block, or an offset
             leaves the 18 bits of an address.
+
+    Example:
+        >>> blocks = parse_layout("((32,4),4):((16,4),1)", element("ue8m0"))
+        >>> bool(diagnose_scales(match_scales(blocks), 0x400800010080).wrong.any())
+        False
     """
     factors = written.stage
     d = without_reserved(bits, written.arch)

@@ -83,6 +83,12 @@ class EncodedScales(Answer):
         tile: the tile.
         blocks: its blocks.
         start: its byte address.
+
+    Example:
+        >>> tile = match_scales(parse_layout("((32,4),4):((16,4),1)", element("ue8m0")))
+        >>> encoded = EncodedScales(tile, tile.found, start=1024)
+        >>> hex(encoded.constant)
+        '0x400800000000'
     """
 
     tile: ScaleTile
@@ -116,8 +122,16 @@ def match_scales(tile: TileLayout, arch: Arch = Arch.SM_100) -> ScaleTile:
         tile: (rows, factors), or with stages as the first extent.
         arch: the architecture.
 
+    Returns:
+        Whether the tile is made of such blocks; if not, why.
+
     Raises:
         LayoutError: if the architecture has no block scaling, or the tile is larger than memory.
+
+    Example:
+        >>> blocks = parse_layout("((32,4),4):((16,4),1)", element("ue8m0"))
+        >>> print(str(match_scales(blocks)).splitlines()[0])
+        matches     blocks of 128x4 factors, 512 bytes
     """
     if not arch.kinds:
         others = " and ".join(str(other) for other in Arch if other.kinds)

@@ -20,6 +20,10 @@ class TileSpec:
     Attributes:
         shape: (rows, columns), or (stages, rows, columns).
         element: the element type.
+
+    Example:
+        >>> TileSpec.parse("4x128x64xbf16").shape
+        (4, 128, 64)
     """
 
     shape: tuple[int, ...]

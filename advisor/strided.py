@@ -26,6 +26,10 @@ def strided(
     Raises:
         LayoutError: if the numbers of strides and extents differ, the rank is not 2 or 3, or a stride in
             bytes is not a multiple of the element size.
+
+    Example:
+        >>> strided((64, 64), (128, 2), element("bf16"), Swizzle.B128, in_bytes=True).cute
+        'Swizzle<3,4,3> o (64,64):(64,1)'
     """
     if len(shape) != len(strides):
         raise LayoutError(

@@ -23,13 +23,26 @@ class FormRow(Answer):
 
 
 def forms(arch: Arch = Arch.SM_90) -> list[FormRow]:
-    """Return the rows in the order of the ISA; a form of CuTe's is the last."""
+    """Return the rows in the order of the ISA; a form of CuTe's is the last.
+
+    Args:
+        arch: the architecture.
+
+    Example:
+        >>> print(forms()[0].form.text)
+        ((T,1,m),(8,k)):((1,T,SBO),(1T,LBO))
+    """
     return [FormRow(form, arch) for form in arch.forms.values()]
 
 
 @dataclass(frozen=True)
 class FormTable(Answer):
-    """The canonical layouts of an architecture."""
+    """The canonical layouts of an architecture.
+
+    Example:
+        >>> str(FormTable()).splitlines()[2].split()[:2]
+        ['mn', 'none']
+    """
 
     arch: Arch = Arch.SM_90
 
@@ -57,13 +70,26 @@ class TypeRow(Answer):
 
 
 def types(arch: Arch = Arch.SM_90) -> list[TypeRow]:
-    """Return the element types of A and B of an architecture."""
+    """Return the element types of A and B of an architecture.
+
+    Args:
+        arch: the architecture.
+
+    Example:
+        >>> [str(row.element) for row in types()][:3]
+        ['f16', 'bf16', 'tf32']
+    """
     return [TypeRow(element, arch) for element in arch.elements.values()]
 
 
 @dataclass(frozen=True)
 class TypeTable(Answer):
-    """The element types of A and B of an architecture, and how each is read."""
+    """The element types of A and B of an architecture, and how each is read.
+
+    Example:
+        >>> print(str(TypeTable()).splitlines()[0])
+        type  bits  K    K-major               MN-major
+    """
 
     arch: Arch = Arch.SM_90
 

@@ -45,3 +45,7 @@ def __getattr__(name: str) -> Any:
     if name not in _DEFINED_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_DEFINED_IN[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

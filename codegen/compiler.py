@@ -41,6 +41,13 @@ class Compiled:
         ptx: PTX.
         cubin: machine code.
         report: registers, spills and warnings that ptxas reports.
+
+    Example:
+        >>> compiled = compile(mlir_smem.examples.path("mma.mlir").read_text())
+        >>> compiled.report.spill_bytes, len(compiled.cubin) > 0
+        (0, True)
+        >>> compiled.manifest["kernels"][0]["entry"]
+        'mma'
     """
 
     manifest: dict[str, Any]
@@ -86,6 +93,9 @@ def compile(
         source_name: with lines, the file that text was read from; "<string>" if None.
         options: options of `smem-to-nvvm`, dashes as underscores.
 
+    Returns:
+        The code of each stage, the manifest and ptxas's report.
+
     Raises:
         MLIRError: with located diagnostics, if the module cannot be lowered.
         CompileError: for an unknown architecture, a module without a kernel, or a module that LLVM or
@@ -93,6 +103,13 @@ def compile(
         OptionError: for an unknown option.
         ValueError: for an unknown stage or debug information.
         TypeError: for a module of another type, or another parameter that is not text.
+
+    Example:
+        >>> compiled = compile(mlir_smem.examples.path("mma.mlir").read_text(), emit="ptx")
+        >>> compiled.ptx.count("wgmma.mma_async")
+        4
+        >>> [(kernel["entry"], kernel["shared_bytes"]) for kernel in compiled.manifest["kernels"]]
+        [('mma', 16384)]
     """
     if not isinstance(module, str | ir.Module | ir.Operation | ir.OpView):
         raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
@@ -137,7 +154,28 @@ def compile_in_place(
     source_name: str | None = None,
     **options: Any,
 ) -> Compiled:
-    """Compile a module in place, in the current context; see `compile`."""
+    """Compile a module in place, in the current context; see `compile`.
+
+    Args:
+        module: an `ir.Module` of the current context; it is the lowered module afterwards.
+        arch: the architecture.
+        emit: the last stage.
+        debug_info: "lines" or "none".
+        source_name: with lines, the file that text was read from.
+        options: options of `smem-to-nvvm`, dashes as underscores.
+
+    Returns:
+        The code of each stage, and the manifest.
+
+    Example:
+        >>> from mlir_smem.dialect import new_context
+        >>> from mlir_smem.dialect.bindings import ir
+        >>> with new_context():
+        ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
+        ...     compiled = compile_in_place(module, "sm_90a", "nvvm")
+        >>> "nvvm.wgmma.mma_async" in str(module)
+        True
+    """
     to = target(arch)
     _erase_launches(module)
     if emit != "nvvm":

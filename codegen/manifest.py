@@ -57,7 +57,13 @@ _ARGUMENT_KEYS = {
 
 
 def is_manifest(data: Any) -> bool:
-    """Return whether JSON data is a manifest of this version; only the keys are checked."""
+    """Return whether JSON data is a manifest of this version; only the keys are checked.
+
+    Example:
+        >>> compiled = compile(mlir_smem.examples.path("mma.mlir").read_text(), emit="nvvm")
+        >>> is_manifest(compiled.manifest), is_manifest({})
+        (True, False)
+    """
     match data:
         case {"version": version, "arch": str(), "kernels": [_, *_] as kernels}:
             return version == VERSION and all(map(_is_kernel, kernels))

@@ -21,6 +21,10 @@ def toolchain() -> tuple[str, ...]:
 
     Raises:
         CompileError: if there is no ptxas.
+
+    Example:
+        >>> toolchain()[0] == f"mlir-smem {mlir_smem.__version__}"
+        True
     """
     return (
         f"mlir-smem {_installed('mlir-smem')}",

@@ -52,6 +52,13 @@ def register(context: Context) -> Context:
 
     Raises:
         TypeError: if it is not a context of these bindings.
+
+    Example:
+        >>> from mlir_smem.dialect.bindings import ir
+        >>> with register(ir.Context()):
+        ...     module = ir.Module.parse('"smem.fence"() : () -> ()')
+        >>> print(module.body.operations[0])
+        "smem.fence"() : () -> ()
     """
     if not isinstance(context, _CONTEXT):
         raise wrong_argument("mlir_smem.register", "context", context, "an MLIR context")
@@ -67,6 +74,12 @@ def new_context() -> Iterator[Context]:
     """Enter a new context with `smem` registered, and an unknown location.
 
     A lock admits one thread at a time: the bindings crash when two threads load a dialect at once.
+
+    Example:
+        >>> from mlir_smem.dialect.bindings import ir
+        >>> with new_context():
+        ...     print(ir.Type.parse("!smem.tile<tensor<64x64xbf16>, #smem.auto>"))
+        !smem.tile<tensor<64x64xbf16>, #smem.auto>
     """
     with _LOCK:
         context = register(ir.Context(load_on_create_dialects=BUILT_IN))
@@ -75,13 +88,23 @@ def new_context() -> Iterator[Context]:
 
 
 def irdl() -> str:
-    """Return the dialect as the text of an IRDL module, which `mlir-opt --irdl-file` reads."""
+    """Return the dialect as the text of an IRDL module, which `mlir-opt --irdl-file` reads.
+
+    Example:
+        >>> print(irdl().splitlines()[1])
+          irdl.dialect @smem {
+    """
     with new_context():
         return str(Smem._mlir_module)
 
 
 def dialects() -> list[str]:
-    """Return the names of the dialects of the bindings, and `smem`, sorted."""
+    """Return the names of the dialects of the bindings, and `smem`, sorted.
+
+    Example:
+        >>> "smem" in dialects() and "nvvm" in dialects()
+        True
+    """
     found = {Smem.DIALECT_NAMESPACE, "builtin"}
     folder = Path(ext.__file__).parent
     # The bindings can look up a dialect but not list all; the names are those of their generated files.

@@ -1,8 +1,11 @@
 """The documentation site: `make site` builds it from the pages of this folder."""
 
+import ast
+import inspect
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -14,7 +17,21 @@ author = copyright = "the authors of mlir-smem"
 html_title = f"mlir-smem {release}"
 html_theme = "furo"
 
-extensions = ["myst_nb"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+
+#: The page of a package index.
+exclude_patterns = ["package.md"]
+
+#: The pages of docs/api are made from docstrings; a name in single backticks is code.
+default_role = "code"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+#: Types in signatures need no page of their own.
+nitpick_ignore_regex = [("py:.*", ".*")]
+#: Names of arguments in the first line of a docstring are no references.
+suppress_warnings = ["ref.python"]
 myst_heading_anchors = 3
 
 #: A notebook's cells run while the site is built; an exception in one fails the build.
@@ -31,3 +48,15 @@ def setup(app: Sphinx) -> None:
     from mlir_lexer import MlirLexer
 
     app.add_lexer("mlir", MlirLexer)
+    app.connect("autodoc-process-signature", _as_written)
+
+
+def _as_written(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str, returns: str
+) -> tuple[str, str] | None:
+    """Return a builder's signature as its source has it: the names of the types of arguments are
+    shorter than what they stand for."""
+    if what != "function" or not name.startswith("mlir_smem.dialect.ops."):
+        return None
+    (function,) = ast.parse(inspect.getsource(inspect.unwrap(thing))).body
+    return f"({ast.unparse(function.args)})", ast.unparse(function.returns)

@@ -5,6 +5,8 @@ import inspect
 from types import UnionType
 from typing import Any, get_args
 
+import op_examples
+
 from mlir_smem.codegen import manifest
 from mlir_smem.dialect import attributes, types
 from mlir_smem.dialect.bindings import ext, ir
@@ -76,12 +78,18 @@ def _print_ops() -> None:
     for group, (names, _) in GROUPS.items():
         each = names.split()
         print(f"- **{group}** ({len(each)}): " + ", ".join(f"`{name}`" for name in each))
-    print()
+    print(
+        "\nOps are written in MLIR's generic form. In the form of an op, `[...]` is optional; optional "
+        "attributes are in its text."
+    )
+    print(f"\nThe examples are in this kernel:\n\n```mlir\n{op_examples.KERNEL.read_text()}```\n")
     for group, (names, what) in GROUPS.items():
         print(f"### {group}\n\n{what}\n")
         for op in map(ops.__getitem__, names.split()):
-            print(f"#### `{op.OPERATION_NAME}`\n\n{_text(op)}\n")
+            print(f"#### `{op.OPERATION_NAME}`\n\n{_text(op)}\n\n```text\n{_syntax(op)}\n```\n")
             _print_fields(op)
+            example = op_examples.example(op.OPERATION_NAME.partition(".")[2])
+            print(f"```mlir\n{example}```\n")
 
 
 def _text(thing: Any) -> str:
@@ -90,6 +98,32 @@ def _text(thing: Any) -> str:
 
 def _value(default: Any) -> str:
     return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _syntax(op: Any) -> str:
+    """The form of an op; what is in brackets is optional, and `...` follows what may be repeated."""
+    operands, operand_types, attributes, results, regions = "", "", [], [], 0
+    for field in op._fields:
+        name = f"%{field.name}"
+        if isinstance(field, ext.RegionDef):
+            regions += 1
+        elif isinstance(field, ext.AttributeDef):
+            attributes.append(field.name)
+        elif isinstance(field, ext.ResultDef):
+            results.append(name)
+        else:
+            comma = ", " if operands else ""
+            each, optional = ({"variadic": (f"{name}...", True), "optional": (name, True)}).get(
+                field.variadicity.name, (name, False)
+            )
+            for_type = f"type({each})"
+            operands += f"[{comma}{each}]" if optional else f"{comma}{each}"
+            operand_types += f"[{comma}{for_type}]" if optional else f"{comma}{for_type}"
+    made = f"{', '.join(results)} = " if results else ""
+    body = " ({ ... })" if regions else ""
+    named = " {" + ", ".join(f"{name} = ..." for name in attributes) + "}" if attributes else ""
+    types = ", ".join(f"type({name})" for name in results) or "()"
+    return f'{made}"{op.OPERATION_NAME}"({operands}){body}{named} : ({operand_types}) -> {types}'
 
 
 def _print_fields(op: Any) -> None:

@@ -7,3 +7,7 @@ from .errors import EmulationError, Violation, ViolationKind, Violations
 from .launch import emulate
 
 __all__ = ["EmulationError", "Violation", "ViolationKind", "Violations", "emulate"]
+
+
+def __dir__() -> list[str]:
+    return __all__

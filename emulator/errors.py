@@ -56,6 +56,11 @@ class Violation:
         location: of the op that violates it.
         message: the bytes or registers that are accessed, and the op that is missing.
         cta: the CTA's indices along x, y, z.
+
+    Example:
+        >>> violation = Violation(ViolationKind.UNFENCED, None, "reads unfenced bytes", (0, 0, 0))
+        >>> violation.kind, violation.cta
+        (<ViolationKind.UNFENCED: 'unfenced'>, (0, 0, 0))
     """
 
     kind: ViolationKind
@@ -78,6 +83,19 @@ class Violations(Exception):
 
     Attributes:
         found: the violations, one for each op and kind, in the order of discovery.
+
+    Example:
+        >>> import ml_dtypes
+        >>> text = mlir_smem.examples.path("mma.mlir").read_text()
+        >>> nvvm = mlir_smem.compile(text, emit="nvvm").nvvm.replace("nvvm.fence.proxy", "// ")
+        >>> a, b = (np.eye(64, dtype=ml_dtypes.bfloat16) for _ in "AB")
+        >>> matrices = [a, b, np.zeros((64, 64), np.float32)]
+        >>> sizes = {"grid": (1, 1, 1), "block": (128, 1, 1), "dynamic_shared_bytes": 16384}
+        >>> try:
+        ...     emulate(nvvm, "mma", matrices, **sizes)
+        ... except Violations as error:
+        ...     print(error.found[0].kind)
+        ViolationKind.UNFENCED
     """
 
     def __init__(self, found: Sequence[Violation]) -> None:

@@ -97,6 +97,16 @@ def emulate(
     Raises:
         EmulationError: for an op that the emulator does not support, or arguments that do not fit.
         Violations: if the kernel violates a rule of the hardware; see `errors.ViolationKind`.
+
+    Example:
+        >>> import ml_dtypes
+        >>> compiled = mlir_smem.compile(mlir_smem.examples.path("mma.mlir").read_text(), emit="nvvm")
+        >>> a, b = (np.eye(64, dtype=ml_dtypes.bfloat16) for _ in "AB")
+        >>> d = np.zeros((64, 64), np.float32)
+        >>> sizes = {"grid": (1, 1, 1), "block": (128, 1, 1), "dynamic_shared_bytes": 16384}
+        >>> emulate(compiled.nvvm, "mma", [a, b, d], **sizes)
+        >>> np.array_equal(d, np.eye(64))
+        True
     """
     if isinstance(module, str):
         # Parsing loads the dialects of the text; loading all would take longer than parsing.

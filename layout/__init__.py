@@ -101,3 +101,7 @@ __all__ = [
     "transposition",
     "warp_access",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

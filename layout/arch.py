@@ -52,6 +52,11 @@ class Arch(metaclass=_Table):
         isa: the MMA instruction set.
         tma_pads: whether TMA pads elements of 4 and 6 bits that it writes to shared memory (CUDA driver
             API, CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B).
+
+    Example:
+        >>> arch = ARCHS["sm_90"]
+        >>> arch.k_bytes, [mode.name for mode in arch.swizzles]
+        ((32,), ['B128', 'B64', 'B32', 'NONE'])
     """
 
     name: str

@@ -39,6 +39,10 @@ def tile_of_atoms(
 
     Raises:
         LayoutError: if the shape is not of rank 2 or 3.
+
+    Example:
+        >>> tile_of_atoms(element("bf16"), (128, 64), contiguous=1, swizzle=Swizzle.B128).cute
+        'Swizzle<3,4,3> o (128,64):(64,1)'
     """
     if len(shape) not in (2, 3):
         raise LayoutError(f"a tile has rank 2, or 3 with stages, not {len(shape)}")

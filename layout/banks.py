@@ -45,6 +45,10 @@ def warp_access(addresses: np.ndarray, size: int) -> Access:
 
     Raises:
         ValueError: for another size, more lanes, or an address not aligned to its size.
+
+    Example:
+        >>> warp_access(np.arange(32) * 128, size=4)
+        Access(wavefronts=32, ideal=1)
     """
     addresses = np.asarray(addresses, dtype=np.int64)
     if size not in (1, 2, 4, 8, 16):

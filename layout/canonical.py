@@ -172,6 +172,14 @@ def match(operand: TileLayout, forms: Forms = DENSE_FORMS) -> Canonical | Mismat
     Args:
         operand: the layout. Its element type is not checked.
         forms: the canonical layouts that the instruction reads.
+
+    Example:
+        >>> tile = parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16"))
+        >>> found = match(tile)
+        >>> found.major, found.sbo
+        (<Major.K: 'k'>, 1024)
+        >>> match(parse_layout("(64,64):(72,1)", element("bf16"))).mode
+        'the stride of factor 8 along m/n'
     """
     coalesced = _coalesced_operand(operand)
     if isinstance(coalesced, Mismatch):

@@ -165,6 +165,11 @@ def choose(
 
     Raises:
         LayoutError: if shared memory cannot hold the tile.
+
+    Example:
+        >>> choice = choose(element("bf16"), (128, 64), uses=[])
+        >>> choice.picked.layout.cute
+        'Swizzle<3,4,3> o (128,64):(64,1)'
     """
     if problem := size_problem(element, shape):
         raise LayoutError(problem)

@@ -52,6 +52,11 @@ class Descriptor:
 
     Raises:
         ValueError: if a field cannot hold its quantity.
+
+    Example:
+        >>> descriptor = WgmmaDescriptor.decode(0x4000004000010000)
+        >>> descriptor.lbo, descriptor.sbo, descriptor.swizzle
+        (16, 1024, <Swizzle.B128: 3>)
     """
 
     start: int
@@ -155,9 +160,17 @@ class Descriptor:
 def base_offset(pattern_start: int, swizzle: Swizzle) -> int:
     """Return the base offset of a tile whose swizzle pattern starts at that byte address.
 
+    Args:
+        pattern_start: the byte address at which a swizzle pattern of the tile starts.
+        swizzle: the swizzling mode.
+
     Raises:
         ValueError: if no base offset encodes that start: the hardware counts the phase in lines of 128
             bytes.
+
+    Example:
+        >>> base_offset(0x2000, Swizzle.B128), base_offset(0x2080, Swizzle.B128)
+        (0, 1)
     """
     if swizzle is Swizzle.NONE:
         return 0

@@ -91,6 +91,10 @@ def element(name: str) -> Element:
 
     Raises:
         ValueError: if there is none; the message lists the names.
+
+    Example:
+        >>> element("bf16").bits
+        16
     """
     known = ELEMENTS | NARROW | {UE8M0.name: UE8M0}
     if name not in known:

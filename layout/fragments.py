@@ -72,7 +72,13 @@ def accumulator_column(register: Index) -> Index:
 
 
 def fragment_d(n: int) -> Fragment:
-    """Return the accumulator fragment of m64nNkK: n/2 elements a thread (9.7.15.5.1.1.1, figure of D)."""
+    """Return the accumulator fragment of m64nNkK: n/2 elements a thread (9.7.15.5.1.1.1, figure of D).
+
+    Example:
+        >>> fragment = fragment_d(128)
+        >>> fragment.row.shape, fragment.column[1, :4].tolist()  # 64 elements of each thread
+        ((128, 64), [2, 3, 2, 3])
+    """
     thread, i = _grid(FRAGMENT_M * n // WARPGROUP)
     return Fragment(_row(thread) + accumulator_row(i), 2 * (thread % 4) + accumulator_column(i))
 
@@ -81,6 +87,14 @@ def fragment_a(element: Element) -> Fragment:
     """Return the A fragment of m64nNkK: four 32-bit registers a thread.
 
     k16 of 16-bit types, k8 of tf32, k32 of 8-bit types, k256 of b1 (9.7.15.5.1.1.1 to .4).
+
+    Args:
+        element: the element type of A.
+
+    Example:
+        >>> fragment = fragment_a(element("bf16"))
+        >>> fragment.row[1, :2].tolist(), fragment.column[1, :2].tolist()  # of thread 1
+        ([0, 0], [2, 3])
     """
     packed = 32 // element.bits
     thread, i = _grid(A_FRAGMENT_REGISTERS * packed)

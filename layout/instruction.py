@@ -17,7 +17,16 @@ INTEGER_N = (8, 16, 24, 32, *range(48, MAX_N + 1, 16))
 
 
 def instruction_k(element: Element, k_bytes: int = INSTRUCTION_K_BYTES) -> int:
-    """Return K, in elements, of an instruction that reads `k_bytes` bytes along K."""
+    """Return K, in elements, of an instruction that reads `k_bytes` bytes along K.
+
+    Args:
+        element: the element type.
+        k_bytes: bytes along K that the instruction reads.
+
+    Example:
+        >>> instruction_k(element("bf16")), instruction_k(element("e4m3"))
+        (16, 32)
+    """
     return k_bytes * 8 // element.bits
 
 

@@ -29,6 +29,12 @@ class MmaInstruction(Protocol):
     """An MMA instruction with its qualifiers, in all of its shapes.
 
     For example `wgmma.mma_async.sp`, or `tcgen05.mma.cta_group::2.kind::f16`. Tiles are those of one CTA.
+
+    Example:
+        >>> bf16 = element("bf16")
+        >>> instruction = ARCHS["sm_90"].isa.instruction(bf16, bf16)
+        >>> instruction.legal_n(bf16)[:3]
+        (8, 16, 24)
     """
 
     #: The name of its set, for messages.
@@ -111,6 +117,11 @@ class MmaIsa(Protocol):
     """The MMA instructions of an architecture whose operands are tiles in shared memory.
 
     Instances are equal if they have the same instructions, and can be hashed and pickled.
+
+    Example:
+        >>> isa = ARCHS["sm_90"].isa
+        >>> [str(each) for each in isa.accumulators(element("f16"), element("f16"))]
+        ['f32', 'f16']
     """
 
     #: The set's name in the ISA, without qualifiers.
@@ -142,7 +153,7 @@ class MmaIsa(Protocol):
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The `.kind`s of the instruction; empty if it has no such qualifier."""
+        """Each `.kind` of the instruction; empty if it has no such qualifier."""
         return ()
 
     @property
@@ -222,6 +233,13 @@ class OperandUse:
         role: A or B.
         instruction: the instruction that reads it.
         path: the path to the subtile.
+
+    Example:
+        >>> use = ARCHS["sm_90"].use("A of an mma", Role.A, element("bf16"), ())
+        >>> use.what
+        'A of an mma'
+        >>> choose(element("bf16"), (128, 64), [use]).picked.layout.cute
+        'Swizzle<3,4,3> o (128,64):(64,1)'
     """
 
     what: str

@@ -11,13 +11,31 @@ from .tile import TileLayout
 
 def accumulators(a: Element, b: Element) -> tuple[Accumulator, ...]:
     """Return the accumulator types of A * B on any architecture, the usual one first; empty if none
-    multiplies the two."""
+    multiplies the two.
+
+    Args:
+        a, b: the element types of A and B.
+
+    Example:
+        >>> [str(each) for each in accumulators(element("f16"), element("f16"))]
+        ['f32', 'f16']
+        >>> accumulators(element("bf16"), element("tf32"))
+        ()
+    """
     found = (each for arch in Arch for each in arch.isa.accumulators(a, b))
     return tuple(dict.fromkeys(found))
 
 
 def partners(a: Element) -> tuple[Element, ...]:
-    """Return the types that B can have with an A of that type, those of the first architectures first."""
+    """Return the types that B can have with an A of that type, those of the first architectures first.
+
+    Args:
+        a: the element type of A.
+
+    Example:
+        >>> [str(each) for each in partners(element("e4m3"))][:2]
+        ['e4m3', 'e5m2']
+    """
     found = (b for arch in Arch for b in arch.isa.partners(a))
     return tuple(dict.fromkeys(found))
 
@@ -27,6 +45,12 @@ def operand_problem(tile: TileLayout, role: Role, sparse: bool, ctas: int) -> st
 
     Args:
         tile, role, sparse, ctas: as for `Arch.mma_tiles`.
+
+    Example:
+        >>> tile = parse_layout("(64,64):(72,1)", element("bf16"))
+        >>> problem = operand_problem(tile, Role.A, sparse=False, ctas=1)
+        >>> problem.partition(": ")[0]
+        'the MMA tile of 64x16 at (0, 0)'
     """
     reasons = []
     for arch in Arch:

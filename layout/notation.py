@@ -51,8 +51,18 @@ class _Token:
 def parse_origin(text: str) -> tuple[Start, ...]:
     """Parse the output of `modes.format_origin`, for example `(0,16n)`.
 
+    Args:
+        text: the index along each dimension, in elements.
+
+    Returns:
+        The starts.
+
     Raises:
         TextError: if the text is malformed.
+
+    Example:
+        >>> parse_origin("(0,16n)")
+        (0, Multiple(of=16))
     """
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
 
@@ -96,9 +106,17 @@ def parse_layout(
         shape: the tile's shape, if it does not fill the modes (a padded tile, or a subtile).
         origin: where a subtile begins within the modes.
 
+    Returns:
+        The layout.
+
     Raises:
         TextError: if the text is malformed, or names a swizzle that shared memory does not have.
         LayoutError: if it does not fit `shape`.
+
+    Example:
+        >>> tile = parse_layout("Swizzle<3,4,3> o (128,64):(64,1)", element("bf16"))
+        >>> tile.shape, tile.size_bytes, tile.swizzle
+        ((128, 64), 16384, <Swizzle.B128: 3>)
     """
     swizzle = Swizzle.NONE
     match = _SWIZZLE.match(text)

@@ -17,6 +17,12 @@ class PathElement:
     Attributes:
         starts: where the subtile begins along each dimension, in elements.
         sizes: its extents; None selects one stage and drops the leading dimension.
+
+    Example:
+        >>> first_half = PathElement(starts=(0, 0), sizes=(64, 32))
+        >>> use = ARCHS["sm_90"].use("A of an mma", Role.A, element("bf16"), (first_half,))
+        >>> choose(element("bf16"), (64, 64), [use]).picked.layout.cute
+        'Swizzle<3,4,3> o (64,64):(64,1)'
     """
 
     starts: tuple[Start, ...]

@@ -22,6 +22,10 @@ class Swizzle(Enum):
     stored at index `u ^ (line % (W / 16))`, where `line` is the address divided by 128: CuTe's
     `Swizzle<B, 4, 3>`, where B is the value. The last mode, which only tcgen05 has, permutes units of 32
     bytes: `Swizzle<2, 5, 2>`.
+
+    Example:
+        >>> Swizzle.of_width(128).cute, Swizzle.B128.pattern_bytes
+        ('Swizzle<3,4,3>', 1024)
     """
 
     NONE = 0

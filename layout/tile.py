@@ -48,6 +48,11 @@ class Slice:
         offset: elements from the tile's start to the start of the modes of `layout`, before the swizzle;
             the static part.
         terms: the terms that run-time starts add to `offset`.
+
+    Example:
+        >>> tile = tile_of_atoms(element("bf16"), (64, 64), 1, Swizzle.B128)
+        >>> tile.slice((8, 0), (8, 64)).offset  # elements: the second swizzle atom
+        512
     """
 
     layout: TileLayout
@@ -86,6 +91,16 @@ class TileLayout:
     Raises:
         LayoutError: if the modes of a dimension do not cover its extent, or have an atom that it does not
             reach.
+
+    Example:
+        >>> tile = tile_of_atoms(element("bf16"), (64, 64), contiguous=1, swizzle=Swizzle.B128)
+        >>> tile.cute, tile.size_bytes
+        ('Swizzle<3,4,3> o (64,64):(64,1)', 8192)
+        >>> tile.offsets()[1, :16:8].tolist()  # bytes: unit 0 of row 1 is stored at unit 1
+        [144, 128]
+        >>> half = tile.slice((0, 32), (64, 32))
+        >>> half.layout.shape, half.offset  # elements
+        ((64, 32), 32)
     """
 
     element: Element

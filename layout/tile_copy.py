@@ -20,6 +20,11 @@ class TileCopy:
         permutation: for each dimension of the tile that is written, that of the tile that is read.
         relayout: whether the copy may change which dimension is contiguous.
         threads: the number of threads that execute it.
+
+    Example:
+        >>> row_major = tile_of_atoms(element("bf16"), (64, 64), 1, Swizzle.B128)
+        >>> TileCopy(permutation=(1, 0), relayout=False, threads=128).transfer(row_major).contiguous
+        0
     """
 
     permutation: tuple[int, ...]
@@ -53,6 +58,13 @@ class TileCopyUse:
         directions: the dimensions, of this tile, along which the data at the other end may be contiguous
             for its other uses; empty if they accept none.
         path: the path to the subtile.
+
+    Example:
+        >>> row_major = tile_of_atoms(element("bf16"), (64, 64), 1, Swizzle.B128)
+        >>> copy = TileCopy(permutation=(1, 0), relayout=False, threads=128)
+        >>> use = TileCopyUse("a transposing copy", copy, reads=False, other=row_major)
+        >>> choose(element("bf16"), (64, 64), [use]).picked.layout.cute
+        'Swizzle<3,4,3> o (64,64):(1,64)'
     """
 
     what: str

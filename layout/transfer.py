@@ -39,6 +39,13 @@ class Transfer:
         lines: lines that take turns, `run` vectors each.
         source: the layout of the tile that is read, indexed as the one that is written; None for
             global memory.
+
+    Example:
+        >>> copy = Transfer(element("bf16"), (64, 64), contiguous=1, threads=128)
+        >>> copy.rounds  # 16-byte accesses of each thread
+        4
+        >>> copy.conflicts(parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16")))
+        Access(wavefronts=4, ideal=4)
     """
 
     element: Element

@@ -219,6 +219,11 @@ def transposition(
 
     Raises:
         LayoutError: if the tile cannot be filled by a transposition.
+
+    Example:
+        >>> tile = tile_of_atoms(element("e4m3"), (128, 128), 1, Swizzle.B128)
+        >>> transposition(tile, threads=128).read
+        8
     """
     problem = source_problem(source) or transposition_problem(layout)
     if problem:
@@ -258,6 +263,11 @@ class Relayout:
         threads: the number of threads.
         source: the layout of the tile that is read, indexed as the one that is written; None for
             global memory.
+
+    Example:
+        >>> copy = Relayout(element("e4m3"), (128, 128), contiguous=0, threads=128)
+        >>> copy.transposes(tile_of_atoms(element("e4m3"), (128, 128), 1, Swizzle.B128))
+        True
     """
 
     element: Element

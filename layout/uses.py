@@ -73,6 +73,12 @@ class TransferUse:
         what: the use in words.
         transfer: the copy.
         path: the path to the subtile.
+
+    Example:
+        >>> copy = Transfer(element("bf16"), (64, 64), contiguous=0, threads=128)
+        >>> use = TransferUse("a copy of a column-major matrix", copy)
+        >>> choose(element("bf16"), (64, 64), [use]).picked.layout.cute
+        'Swizzle<3,4,3> o (64,64):(1,64)'
     """
 
     what: str

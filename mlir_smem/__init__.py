@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from .dialect import coordinates_of, layout_of, register
     from .passes import add_passes, add_pipeline
 
+    #: The version of this package, for example "0.2.0"; `pyproject.toml` has it.
+    __version__: str
+
 __all__ = [
     "Compiled",
+    "__version__",
     "add_passes",
     "add_pipeline",
     "compile",
@@ -31,6 +35,7 @@ _FOLDERS = (
     "codegen",
     "dialect",
     "emulator",
+    "examples",
     "ir",
     "kernels",
     "layout",
@@ -54,6 +59,10 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
+    if name == "__version__":
+        from importlib import metadata
+
+        return metadata.version("mlir-smem")
     if name in _FOLDERS:
         return import_module(f".{name}", __name__)
     if name in _HOME:
@@ -63,4 +72,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_FOLDERS})
+    return sorted((*__all__, *_FOLDERS))

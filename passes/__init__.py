@@ -26,6 +26,11 @@ __all__ = [
     "passes",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 add_own(
     AssignLayouts,
     PlaceAccumulators,

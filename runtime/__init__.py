@@ -24,3 +24,7 @@ __all__ = [
     "run_on_gpu",
     "write_cached",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

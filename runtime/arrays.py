@@ -43,6 +43,11 @@ def device_array(name: str, array: Any) -> DeviceArray:
 
     Raises:
         LaunchError: if it is not in the memory of a GPU.
+
+    Example:
+        >>> import torch  # on a GPU
+        >>> device_array("A", torch.zeros(64, 32, device="cuda")).matrix.shape  # on a GPU
+        (64, 32)
     """
     if isinstance(array, np.ndarray):
         raise LaunchError(

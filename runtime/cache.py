@@ -44,8 +44,17 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
         options: `debug_info` and `source_name` of `compile`, and options of `smem-to-nvvm`, dashes as
             underscores.
 
+    Returns:
+        The kernel.
+
     Raises:
         MLIRError, CompileError, OptionError, ValueError: as in `compile`.
+
+    Example:
+        >>> text = mlir_smem.examples.path("mma.mlir").read_text()
+        >>> compiled = cached_compile(text)
+        >>> compiled.report.spill_bytes
+        0
     """
     path = None if options.get("explain") else _path(text, arch, options)
     found = _read(path, arch) if path else None
@@ -59,13 +68,29 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
 
 
 def is_cached(text: str, arch: str = "sm_90a", **options: Any) -> bool:
-    """Return whether `cached_compile` finds the kernel and compiles nothing."""
+    """Return whether `cached_compile` finds the kernel and compiles nothing.
+
+    Args:
+        text: the module.
+        arch: the architecture.
+        options: options of `smem-to-nvvm`, dashes as underscores.
+
+    Example:
+        >>> text = mlir_smem.examples.path("mma.mlir").read_text()
+        >>> compiled = cached_compile(text)
+        >>> is_cached(text), is_cached(text, max_swizzle=64)
+        (True, False)
+    """
     path = _path(text, arch, options)
     return path is not None and _read(path, arch) is not None
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of the cache; None if the cache is off."""
+    """Return the folder of the cache; None if the cache is off.
+
+    Example:
+        >>> folder = cache_folder()  # by default, mlir-smem in the user's cache
+    """
     named = os.environ.get("MLIR_SMEM_CACHE")
     if named is None:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mlir-smem")
@@ -117,7 +142,17 @@ def _write(path: Path, made: Compiled) -> None:
 
 
 def read_cached(path: Path) -> bytes | None:
-    """Return the content of a file of the cache; None if there is no file, or it is not trusted."""
+    """Return the content of a file of the cache; None if there is no file, or it is not trusted.
+
+    Args:
+        path: the file.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> print(read_cached(Path(tempfile.gettempdir(), "there is no such file")))
+        None
+    """
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -144,6 +179,14 @@ def write_cached(path: Path, content: bytes, what: str) -> None:
         path: the file.
         content: its bytes.
         what: the name of the content in the warning.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_cached(Path(folder, "mma.json"), b"{}", "the manifest")
+        ...     print(read_cached(Path(folder, "mma.json")))
+        b'{}'
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

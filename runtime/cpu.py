@@ -51,6 +51,15 @@ def run_on_cpu(
         LaunchError: if the arrays do not fit the kernel, or the machine.
         EmulationError: if the kernel has an op that the emulator does not know.
         Violations: if the kernel breaks a rule of the hardware.
+
+    Example:
+        >>> text = mlir_smem.examples.path("mma.mlir").read_text()
+        >>> compiled = mlir_smem.compile(text, emit="nvvm")
+        >>> import ml_dtypes
+        >>> a, b = (np.eye(64, dtype=ml_dtypes.bfloat16) for _ in "AB")
+        >>> found = run_on_cpu(compiled, "mma", {"arg0": a, "arg1": b}, ["arg2"], grid=(1,))
+        >>> np.array_equal(found["arg2"], np.eye(64))
+        True
     """
     if compiled.located is None:
         raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")

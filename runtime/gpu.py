@@ -44,6 +44,16 @@ class Kernel:
 
     Raises:
         LaunchError: without cuda-core or a GPU of the architecture, or for an unknown entry.
+
+    Example:
+        >>> import torch  # on a GPU
+        >>> text = mlir_smem.examples.path("mma.mlir").read_text()
+        >>> kernel = Kernel(mlir_smem.compile(text))  # on a GPU
+        >>> a, b = (torch.eye(64, device="cuda").bfloat16() for _ in "AB")  # on a GPU
+        >>> d = torch.empty(64, 64, device="cuda")  # on a GPU
+        >>> kernel.launch(a, b, d, grid=(1,))  # on a GPU
+        >>> float(d.trace())  # on a GPU
+        64.0
     """
 
     def __init__(
@@ -180,6 +190,14 @@ def run_on_gpu(
 
     Raises:
         LaunchError: if the arrays do not fit the kernel, or no GPU can run it.
+
+    Example:
+        >>> import ml_dtypes
+        >>> compiled = mlir_smem.compile(mlir_smem.examples.path("mma.mlir").read_text())
+        >>> a, b = (np.eye(64, dtype=ml_dtypes.bfloat16) for _ in "AB")
+        >>> found = run_on_gpu(compiled, "mma", {"arg0": a, "arg1": b}, ["arg2"], (1,))  # on a GPU
+        >>> np.array_equal(found["arg2"], np.eye(64))  # on a GPU
+        True
     """
     host = host_arrays(kernel_named(compiled.manifest, entry), inputs, outputs)
     kernel = Kernel(compiled, entry, device=0)
@@ -198,6 +216,12 @@ class Buffer:
 
     Raises:
         LaunchError: if it cannot be copied.
+
+    Example:
+        >>> from cuda.core import Device  # on a GPU
+        >>> Device().set_current()  # on a GPU
+        >>> Buffer(Device(), np.arange(4, dtype=np.float32)).read().tolist()  # on a GPU
+        [0.0, 1.0, 2.0, 3.0]
     """
 
     def __init__(self, device: Any, array: np.ndarray) -> None:

@@ -78,5 +78,10 @@ def test_dir_and_the_error_list_all_names():
     assert str(error.value) == f"module 'mlir_smem' has no attribute 'kernel'; it has {names}"
 
 
+def test_the_version_is_that_of_the_project():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert mlir_smem.__version__ == project["version"]
+
+
 def test_every_public_name_exists():
     assert all(getattr(mlir_smem, name) for name in mlir_smem.__all__)

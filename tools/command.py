@@ -4,7 +4,8 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 
 class Parser(argparse.ArgumentParser):
@@ -30,7 +31,26 @@ def parser(prog: str, description: str) -> Parser:
     """Return a parser with the options of every command."""
     made = Parser(prog=prog, description=description, allow_abbrev=False)
     made.add_argument("--debug", action="store_true", help="show tracebacks of errors")
+    made.add_argument(
+        "--version",
+        action=_Version,
+        help="print the versions of mlir-smem, the MLIR bindings, LLVM and ptxas",
+    )
     return made
+
+
+class _Version(argparse.Action):
+    """Prints the versions and ends the command."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+
+    def __call__(self, *_: Any) -> None:
+        # Imported here, because its search for distributions would delay every command.
+        from .version import versions
+
+        print(versions())
+        raise SystemExit(0)
 
 
 def run(

@@ -59,7 +59,12 @@ def _run(name: str) -> None:
     try:
         module = import_module(f".{name}", __package__)
     except ImportError as error:
-        # The modules import the MLIR bindings.
+        # The modules import the MLIR bindings. The versions tell which are missing.
+        if "--version" in sys.argv:
+            from .version import versions
+
+            print(versions())
+            raise SystemExit(0) from None
         print(f"{command}: error: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     gc.freeze()

@@ -40,6 +40,11 @@ class Picture(Pictured):
         k_bytes: bytes along K that an instruction reads, for `MMA` and `INSTRUCTION`.
 
     A property raises a LayoutError if the picture cannot be drawn.
+
+    Example:
+        >>> picture = Picture(parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16")))
+        >>> picture._repr_svg_()[:4]
+        '<svg'
     """
 
     layout: TileLayout

@@ -24,6 +24,12 @@ def cuda_source(chosen: ChosenOperands, command: str) -> str:
     Args:
         chosen: the operands.
         command: the command that prints this source, for the comment at the top.
+
+    Example:
+        >>> chosen = choose_operands("128x64xbf16")
+        >>> source = cuda_source(chosen, "smem-layout choose --a 128x64xbf16 --emit cuda")
+        >>> source.count("struct TileA")
+        1
     """
     reader = f"{chosen.op.name} ({chosen.op.arch}a)"
     head = [f"Tiles in shared memory that {reader} reads. Printed by", f"  {command}"]

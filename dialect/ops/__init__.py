@@ -3,15 +3,16 @@
 from .alloc import AllocOp, alloc
 from .columns import ColumnsOp, columns
 from .convert import ConvertOp, convert
-from .copy import (
-    CopyAsyncOp,
+from .copy import CopyAsyncOp, CopyOp, copy, copy_async
+from .copy_groups import (
     CopyCommitOp,
-    CopyOp,
     CopyWaitOp,
-    copy,
-    copy_async,
+    TmaCommitOp,
+    TmaWaitOp,
     copy_commit,
     copy_wait,
+    tma_commit,
+    tma_wait,
 )
 from .fence import FenceOp, fence
 from .fill import FillOp, fill
@@ -42,16 +43,7 @@ from .store import StoreOp, store
 from .subtile import SubtileOp, subtile
 from .subview import SubviewOp
 from .tensor_memory import TensorMemoryOp, tensor_memory
-from .tma import (
-    TmaCommitOp,
-    TmaLoadOp,
-    TmaStoreOp,
-    TmaWaitOp,
-    tma_commit,
-    tma_load,
-    tma_store,
-    tma_wait,
-)
+from .tma import TmaLoadOp, TmaStoreOp, tma_load, tma_store
 from .view import ViewOp, view
 from .wait import WaitOp, wait
 from .warp_specialize import (
@@ -147,3 +139,7 @@ __all__ = [
     "warp_specialize",
     "warpgroup_barrier",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

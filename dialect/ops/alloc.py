@@ -56,5 +56,10 @@ def alloc(shape: Sequence[int], element: ElementType, layout: Layout | None = No
         shape: (rows, columns), or (stages, rows, columns), in elements.
         element: the MLIR element type.
         layout: a layout attribute; `#smem.auto` by default.
+
+    Example:
+        >>> tile = smem.alloc((4, 128, 64), bf16)  # four stages
+        >>> print(tile.type)
+        !smem.tile<tensor<4x128x64xbf16>, #smem.auto>
     """
     return create(AllocOp, results=[tile(shape, element, layout or auto())]).result

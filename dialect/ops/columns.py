@@ -49,7 +49,17 @@ class ColumnsOp(SmemOp, name="columns"):
 
 @builder
 def columns(value: Fragment, first: int, count: int) -> Value:
-    """Build an `smem.columns`: `count` columns of a readable accumulator, from column `first` on."""
+    """Build an `smem.columns`: `count` columns of a readable accumulator, from column `first` on.
+
+    Args:
+        value: a readable accumulator.
+        first: the first column, a multiple of 8.
+        count: the number of columns.
+
+    Example:
+        >>> print(smem.columns(d, 32, 16).type)
+        !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+    """
     rows, _ = shape_of(value.type)
     result = fragment((rows, count), tensor_of(value.type).element_type)
     return create(ColumnsOp, [value], [result], first=i64(first)).result

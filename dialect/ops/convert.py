@@ -74,5 +74,10 @@ def _check(source: Type, result: Type) -> None:
 @builder
 def convert(value: Fragment, element: ElementType) -> Value:
     """Build an `smem.convert`: the accumulator (or f32 A fragment) `value` to an A fragment of
-    `element`."""
+    `element`.
+
+    Example:
+        >>> print(smem.convert(d, bf16).type)
+        !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
+    """
     return create(ConvertOp, [value], [a_fragment(shape_of(value.type), element)]).result

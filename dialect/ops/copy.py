@@ -174,37 +174,6 @@ class CopyAsyncOp(AnyCopy, name="copy_async"):
         check_copy(self)
 
 
-class CopyCommitOp(SmemOp, name="copy_commit"):
-    """Closes a group of the copies that the thread has started since its last group; it can be empty."""
-
-    effects = Effects(commits=Completion.CP_ASYNC_GROUP)
-
-
-class CopyWaitOp(SmemOp, name="copy_wait"):
-    """Waits until at most the `pending` latest groups of the thread's asynchronous copies are unfinished
-    (`cp.async.wait_group`)."""
-
-    pending: ir.IntegerAttr
-
-    i32 = ("pending",)
-    effects = Effects(awaits=Completion.CP_ASYNC_GROUP)
-
-    @verifier
-    def verify_region_invariants(self) -> None:
-        check_groups(self)
-
-
-def check_groups(wait: Op) -> None:
-    """Check the number of pending groups of a wait.
-
-    Raises:
-        Invalid: if it is negative.
-    """
-    pending = wait.pending.value
-    if pending < 0:
-        raise Invalid(f"has pending = {pending}; expected 0 or more groups")
-
-
 def check_copy(op: Op) -> None:
     """Check the attributes and operands of a copy.
 
@@ -378,23 +347,26 @@ def copy(
         tile: the destination tile.
         permutation: [1, 0] to exchange rows and columns.
         relayout: whether the copy may change which dimension is contiguous.
+
+    Example:
+        >>> smem.copy(A, a)
+        >>> smem.copy(B, b, permutation=(1, 0))  # b is the transposed B
     """
     create(CopyOp, [source, tile], permutation=permutation, relayout=relayout)
 
 
 @builder
 def copy_async(source: Memref, tile: Tile, permutation: Sequence[int] | None = None) -> None:
-    """Build an `smem.copy_async` of the memref `source` to `tile`; see `copy`."""
+    """Build an `smem.copy_async` of the memref `source` to `tile`; see `copy`.
+
+    Args:
+        source: a memref in global memory.
+        tile: the destination tile.
+        permutation: [1, 0] to exchange rows and columns.
+
+    Example:
+        >>> smem.copy_async(A, a)
+        >>> smem.copy_commit()
+        >>> smem.copy_wait()
+    """
     create(CopyAsyncOp, [source, tile], permutation=permutation)
-
-
-@builder
-def copy_commit() -> None:
-    """Build an `smem.copy_commit`: close the group of copies started since the last one."""
-    create(CopyCommitOp)
-
-
-@builder
-def copy_wait(pending: int = 0) -> None:
-    """Build an `smem.copy_wait` for all but the latest `pending` groups of copies."""
-    create(CopyWaitOp, pending=pending)

@@ -21,5 +21,10 @@ class FenceOp(SmemOp, name="fence"):
 
 @builder
 def fence() -> None:
-    """Build an `smem.fence`: order ordinary accesses before those of the async proxy."""
+    """Build an `smem.fence`: order ordinary accesses before those of the async proxy.
+
+    Example:
+        >>> smem.copy(A, a)
+        >>> smem.fence()  # before a barrier and the mma that reads `a`
+    """
     create(FenceOp)

@@ -50,6 +50,10 @@ def fill(
         shape: (M, N).
         in_flight: whether the result has the state `#smem.in_flight`.
         element: the MLIR element type if `value` is a number; f32 by default.
+
+    Example:
+        >>> print(smem.fill(0, (64, 128), in_flight=True).type)
+        !smem.fragment<tensor<64x128xf32>, #smem.in_flight>
     """
     if not isinstance(value, int | float):
         return create(FillOp, [value], [fragment(shape, value.type, in_flight)]).result

@@ -158,5 +158,11 @@ def check_matrix(
 
 @builder
 def load(source: TileOrMemref, result: ResultType) -> Value:
-    """Build an `smem.load` of the tile or memref `source`, and return the fragment, of type `result`."""
+    """Build an `smem.load` of the tile or memref `source`, and return the fragment, of type `result`.
+
+    Example:
+        >>> fragment = smem.load(a, types.a_fragment((64, 64), bf16))
+        >>> print(fragment.type)
+        !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
+    """
     return create(LoadOp, [source], [result]).result

@@ -117,6 +117,12 @@ def map(
     Raises:
         Invalid: without inputs, or if no accumulator has elements of the type of the function's result.
         TypeError: if the function returns no value.
+
+    Example:
+        >>> doubled = smem.map([d], lambda x: arith.addf(x, x))
+        >>> masked = smem.map([d], lambda x, row, column: x, with_position=True)
+        >>> print(masked.type)
+        !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
     """
     if not inputs:
         raise Invalid(_NO_INPUTS)

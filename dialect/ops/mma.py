@@ -180,6 +180,12 @@ def mma(
         element: the MLIR element type of D; by default that of the accumulator, or the first that the
             types of A and B allow.
         modifiers: `negate_a`, `negate_b`, `satfinite`, `truncate`, `pair`.
+
+    Example:
+        >>> first = smem.mma(a, b)
+        >>> second = smem.mma(a, b, first, negate_a=True)
+        >>> print(second.type)
+        !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
     """
     return _build(MmaOp, [a, b], accumulator, element, modifiers)
 
@@ -193,7 +199,26 @@ def mma_sp(
     element: ElementType | None = None,
     **modifiers: Unpack[Modifiers],
 ) -> Value:
-    """Build an `smem.mma_sp`, D = A * B (+ accumulator) with a sparse A and its metadata; see `mma`."""
+    """Build an `smem.mma_sp`, D = A * B (+ accumulator) with a sparse A and its metadata; see `mma`.
+
+    Args:
+        a: a tile, or an A fragment, with half of the columns of A.
+        b: a tile.
+        metadata: which columns `a` holds, a fragment.
+        accumulator: an accumulator that is added.
+        element: the MLIR element type of D, as for `mma`.
+        modifiers: as for `mma`.
+
+    Returns:
+        D, a fragment in flight.
+
+    Example:
+        >>> half = smem.subtile(a, (0, 0), (64, 32))  # the kept half of a 64x64 matrix
+        >>> words = memref.alloca(ir.Type.parse("memref<1x1x128xi32>"), [], [])
+        >>> metadata = smem.load(words, types.metadata((64, 64), bf16))
+        >>> print(smem.mma_sp(half, b, metadata).type)
+        !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+    """
     return _build(MmaSpOp, [a, b, metadata], accumulator, element, modifiers)
 
 

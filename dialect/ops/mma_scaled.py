@@ -260,6 +260,13 @@ def mma_scaled(
         a_scales, b_scales: tiles of their scale factors.
         accumulator: an accumulator of f32 that is added.
         modifiers: `negate_a`, `negate_b`, `pair`.
+
+    Example:
+        >>> f8, factor = ir.Float8E4M3FNType.get(), ir.Float8E8M0FNUType.get()
+        >>> x, y = smem.alloc((128, 128), f8), smem.alloc((128, 128), f8)
+        >>> x_scales, y_scales = smem.alloc((128, 4), factor), smem.alloc((128, 4), factor)
+        >>> print(smem.mma_scaled(x, y, x_scales, y_scales).type)
+        !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
     """
     operands = [a, b, a_scales, b_scales, *([] if accumulator is None else [accumulator])]
     shape = result_shape(a.type, b.type, modifiers.get(PAIR, False))

@@ -156,6 +156,11 @@ def create_pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Valu
         stages: the number of stages.
         producers: the number of threads that commit a stage.
         consumers: the number of warpgroups that release a stage.
+
+    Example:
+        >>> pipeline = smem.create_pipeline(stages=4, producers=1, consumers=2)
+        >>> print(pipeline.type)
+        !smem.pipeline
     """
     result = PipelineType.get()
     return create(
@@ -166,23 +171,51 @@ def create_pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Valu
 @builder
 def producer_acquire(pipeline: Pipeline, index: Index) -> Value:
     """Build an `smem.producer_acquire` for the pipeline index `index`, and return the number of its
-    stage."""
+    stage.
+
+    Example:
+        >>> pipeline = smem.create_pipeline(stages=4)
+        >>> tile = smem.stage(stages, smem.producer_acquire(pipeline, 0))
+        >>> print(tile.type)
+        !smem.tile<tensor<64x64xbf16>, #smem.auto>
+    """
     return create(ProducerAcquireOp, [pipeline, as_index(index)], [ir.IndexType.get()]).result
 
 
 @builder
 def producer_commit(pipeline: Pipeline, index: Index) -> None:
-    """Build an `smem.producer_commit` for the pipeline index `index`."""
+    """Build an `smem.producer_commit` for the pipeline index `index`.
+
+    Example:
+        >>> pipeline = smem.create_pipeline(stages=4)
+        >>> tile = smem.stage(stages, smem.producer_acquire(pipeline, 0))
+        >>> smem.tma_load(A, tile, pipeline, 0, (0, 0))
+        >>> smem.producer_commit(pipeline, 0)
+    """
     create(ProducerCommitOp, [pipeline, as_index(index)])
 
 
 @builder
 def consumer_wait(pipeline: Pipeline, index: Index) -> Value:
-    """Build an `smem.consumer_wait` for a pipeline index, and return the number of its stage."""
+    """Build an `smem.consumer_wait` for a pipeline index, and return the number of its stage.
+
+    Example:
+        >>> pipeline = smem.create_pipeline(stages=4)
+        >>> tile = smem.stage(stages, smem.consumer_wait(pipeline, 0))
+        >>> print(tile.type)
+        !smem.tile<tensor<64x64xbf16>, #smem.auto>
+    """
     return create(ConsumerWaitOp, [pipeline, as_index(index)], [ir.IndexType.get()]).result
 
 
 @builder
 def consumer_release(pipeline: Pipeline, index: Index) -> None:
-    """Build an `smem.consumer_release` for the pipeline index `index`."""
+    """Build an `smem.consumer_release` for the pipeline index `index`.
+
+    Example:
+        >>> pipeline = smem.create_pipeline(stages=4)
+        >>> tile = smem.stage(stages, smem.consumer_wait(pipeline, 0))
+        >>> d = smem.wait(smem.mma(tile, b))
+        >>> smem.consumer_release(pipeline, 0)
+    """
     create(ConsumerReleaseOp, [pipeline, as_index(index)])

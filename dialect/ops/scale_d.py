@@ -47,5 +47,11 @@ class ScaleDOp(SmemOp, name="scale_d"):
 
 @builder
 def scale_d(accumulator: Fragment, keep: Condition) -> Value:
-    """Build an `smem.scale_d`: `accumulator` if the i1 value `keep` is true, else zero."""
+    """Build an `smem.scale_d`: `accumulator` if the i1 value `keep` is true, else zero.
+
+    Example:
+        >>> keep = arith.constant(ir.IntegerType.get_signless(1), 1)
+        >>> start = smem.scale_d(smem.fill(0, (64, 64), in_flight=True), keep)
+        >>> d = smem.wait(smem.mma(a, b, start))
+    """
     return create(ScaleDOp, [accumulator, keep], [accumulator.type]).result

@@ -47,7 +47,12 @@ class StageOp(SubviewOp, name="stage"):
 
 @builder
 def stage(tile: Tile, at: Index) -> Value:
-    """Build an `smem.stage`: stage `at` (an index value or an integer) of a tile."""
+    """Build an `smem.stage`: stage `at` (an index value or an integer) of a tile.
+
+    Example:
+        >>> print(smem.stage(stages, 1).type)
+        !smem.tile<tensor<64x64xbf16>, #smem.auto>
+    """
     result = subtile_type(tile.type, _stage_shape(tile.type))
     return create(StageOp, [tile, as_index(at)], [result]).result
 

@@ -91,5 +91,14 @@ def _check(source: Type, target: Type) -> None:
 
 @builder
 def store(value: Fragment, target: TileOrMemref) -> None:
-    """Build an `smem.store` of a readable accumulator to the memref or tile `target`."""
+    """Build an `smem.store` of a readable accumulator to the memref or tile `target`.
+
+    Args:
+        value: a readable accumulator.
+        target: a memref, or a tile, of its shape.
+
+    Example:
+        >>> smem.store(d, D)  # to global memory
+        >>> smem.store(d, a)  # to a tile, rounded to its element type
+    """
     create(StoreOp, [value, target])

@@ -103,7 +103,18 @@ def subtile(
     multiple_of: Sequence[int] | None = None,
 ) -> Value:
     """Build an `smem.subtile`: `sizes` (rows, columns) of `tile` from `offsets` (integers or index
-    values)."""
+    values).
+
+    Args:
+        tile: a tile (rows, columns).
+        offsets: the first row and column, in elements: integers or index values.
+        sizes: rows and columns, in elements.
+        multiple_of: for each index value, a number that is known to divide it.
+
+    Example:
+        >>> print(smem.subtile(a, offsets=(0, 32), sizes=(64, 32)).type)
+        !smem.tile<tensor<64x32xbf16>, #smem.auto>
+    """
     static = [o if isinstance(o, int) else DYNAMIC for o in offsets]
     operands = [tile, *(o for o in offsets if not isinstance(o, int))]
     result = subtile_type(tile.type, sizes)

@@ -98,6 +98,10 @@ def tensor_memory(
         first: the index of the first warpgroup.
         depth: unfinished mma of each warpgroup, a power of two.
         pair: whether CTA pairs execute the mma.
+
+    Example:
+        >>> print(smem.tensor_memory(columns=128, warpgroups=1).type)
+        !smem.pipeline
     """
     return create(
         TensorMemoryOp,

@@ -17,10 +17,10 @@ from ..effects import Completion, Effects, Proxy, read, write
 from ..irtypes import Op, Type, Value
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..op import SmemOp
-from ..optional_attributes import has_unit_attribute, string_attribute
+from ..optional_attributes import string_attribute
 from ..types import PipelineType, TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
-from .copy import check_groups, is_packed, packed
+from .copy import is_packed, packed
 from .pipeline import pipeline_of
 from .scale_blocks import check_block_load, holds_scale_blocks, reject_rows
 
@@ -175,44 +175,6 @@ class TmaStoreOp(BulkCopyOp, name="tma_store"):
         _check_matrix(target, len(self.coordinates), "stores to", False)
         _check_coordinates(target, tile, self.coordinates, "stores")
         _check_tile(target, tile, "stores")
-
-
-class TmaCommitOp(SmemOp, name="tma_commit"):
-    """Closes a group of the bulk stores that the thread has started since its last group
-    (`cp.async.bulk.commit_group`)."""
-
-    effects = Effects(commits=Completion.BULK_GROUP)
-
-
-class TmaWaitOp(SmemOp, name="tma_wait"):
-    """Waits until at most the `pending` latest groups of the thread's bulk stores are unfinished
-    (`cp.async.bulk.wait_group`).
-
-    With the unit attribute `read`, it waits only until the tiles have been read, so that they can be
-    overwritten; the stored data may not be visible yet.
-    """
-
-    pending: ir.IntegerAttr
-
-    i32 = ("pending",)
-    effects = Effects(awaits=Completion.BULK_GROUP)
-
-    @property
-    def read(self) -> bool:
-        """Whether it waits only until the tiles have been read.
-
-        Raises:
-            Invalid: if the attribute has a value.
-        """
-        return has_unit_attribute(self, "read")
-
-    @verifier
-    def verify_region_invariants(self) -> None:
-        check_groups(self)
-        for name in self.attributes:
-            if name not in ("pending", "read") and "." not in name:
-                raise Invalid(f"has the attribute {name}; expected pending or read")
-        _ = self.read
 
 
 def _check_padding(tile: Value, chooser: Chooser) -> None:
@@ -372,6 +334,10 @@ def tma_load(
         coordinates: the start of the box, for each dimension of the source.
         multicast: "x" or "y".
         cache: "evict_first", "evict_last" or "evict_normal".
+
+    Example:
+        >>> pipeline = smem.create_pipeline(stages=4)
+        >>> smem.tma_load(A, a, pipeline, index=0, coordinates=(0, 0), cache="evict_first")
     """
     operands = [source, tile, pipeline, as_index(index), *map(as_index, coordinates)]
     create(TmaLoadOp, operands, multicast=multicast, cache=cache)
@@ -381,17 +347,15 @@ def tma_load(
 def tma_store(
     tile: Tile, target: Memref, coordinates: Sequence[Index], cache: str | None = None
 ) -> None:
-    """Build an `smem.tma_store` of a tile to the memref `target`, an argument of the kernel."""
+    """Build an `smem.tma_store` of a tile to the memref `target`, an argument of the kernel.
+
+    Args:
+        tile: the tile, with elements of the target's type.
+        target: a memref, an argument of the kernel.
+        coordinates: the start of the box, for each dimension of the target, in elements.
+        cache: "evict_first", "evict_last" or "evict_normal".
+
+    Example:
+        >>> smem.tma_store(a, A, coordinates=(0, 0))
+    """
     create(TmaStoreOp, [tile, target, *map(as_index, coordinates)], cache=cache)
-
-
-@builder
-def tma_commit() -> None:
-    """Build an `smem.tma_commit`: close the group of bulk stores started since the last one."""
-    create(TmaCommitOp)
-
-
-@builder
-def tma_wait(pending: int = 0, read: bool = False) -> None:
-    """Build an `smem.tma_wait` for all but the latest `pending` groups, or until their tiles are read."""
-    create(TmaWaitOp, pending=pending, read=read)

@@ -120,10 +120,16 @@ def view(
 
     Args:
         memref: a contiguous memref in workgroup memory.
-        shape: the shape of the tile, in elements.
+        shape: (rows, columns), or (stages, rows, columns), in elements.
         element: the MLIR element type.
         layout: a layout attribute; `#smem.auto` by default.
-        alignment: the alignment of the memref's first element in bytes, if it is asserted.
+        alignment: the asserted alignment of the memref's first element, in bytes; None asserts none.
+
+    Example:
+        >>> type_ = ir.Type.parse("memref<64x64xbf16, #gpu.address_space<workgroup>>")
+        >>> memory = memref.get_global(type_, "shared")
+        >>> print(smem.view(memory, (64, 64), bf16, attributes.swizzle("128B")).type)
+        !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
     """
     asserted = None if alignment is None else i64(alignment)
     result = tile(shape, element, layout or auto())

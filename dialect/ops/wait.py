@@ -65,6 +65,20 @@ def _mma_after(value: Value, wait: Op) -> int:
 @builder
 def wait(value: Fragment, pending: int = 0, in_flight: bool = False) -> Value:
     """Build an `smem.wait` for all but the latest `pending` mma; the result is readable unless
-    `in_flight`."""
+    `in_flight`.
+
+    Args:
+        value: a fragment in flight, the D of an mma.
+        pending: the number of latest mma that may be unfinished.
+        in_flight: whether the result stays in flight, as an accumulator to add to.
+
+    Returns:
+        The fragment.
+
+    Example:
+        >>> d = smem.wait(smem.mma(a, b))
+        >>> print(d.type)
+        !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+    """
     result = fragment(shape_of(value.type), tensor_of(value.type).element_type, in_flight)
     return create(WaitOp, [value], [result], pending=pending).result

@@ -176,6 +176,12 @@ def warp_specialize(*each: tuple[int, int | None, Callable[[Value], None]]) -> N
         each: (warpgroups, registers, build) for each partition. `registers` is per thread, None to keep
             them; `build` builds the region, and is called with the index of the warpgroup in the
             partition.
+
+    Example:
+        >>> smem.warp_specialize(
+        ...     (1, 40, lambda _: smem.elect(lambda: smem.tma_store(a, A, (0, 0)))),
+        ...     (2, 232, lambda warpgroup: smem.store(d, D)),
+        ... )
     """
     made = create(WarpSpecializeOp, regions=1)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
@@ -192,6 +198,14 @@ def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) ->
     ("cta").
 
     `build` builds its region.
+
+    Args:
+        build: builds the region, without arguments.
+        scope: "warpgroup" for a thread of each warpgroup, "cta" for a thread of the CTA.
+        warp: the index of the elected thread's warp, in the warpgroup or CTA.
+
+    Example:
+        >>> smem.elect(lambda: smem.tma_store(a, A, (0, 0)))
     """
     made = create(ElectOp, regions=1, scope=scope, warp=warp or None)
     with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
@@ -200,5 +214,10 @@ def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) ->
 
 @builder
 def warpgroup_barrier() -> None:
-    """Build an `smem.warpgroup_barrier`."""
+    """Build an `smem.warpgroup_barrier`.
+
+    Example:
+        >>> smem.store(d, a)
+        >>> smem.warpgroup_barrier()
+    """
     create(WarpgroupBarrierOp)

@@ -42,3 +42,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f".{_DEFINED_IN[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

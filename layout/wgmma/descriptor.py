@@ -11,7 +11,12 @@ from ..swizzle import WIDEST_FIRST, Swizzle
 
 @dataclass(frozen=True)
 class WgmmaDescriptor(Descriptor):
-    """A matrix descriptor by its fields; every quantity in bytes. See `Descriptor`."""
+    """A matrix descriptor by its fields; every quantity in bytes. See `Descriptor`.
+
+    Example:
+        >>> hex(WgmmaDescriptor(start=1024, lbo=16, sbo=1024, swizzle=Swizzle.B128).encode())
+        '0x4000004000010040'
+    """
 
     reader: ClassVar[str] = "wgmma"
     mode: ClassVar[tuple[int, int]] = (62, 2)

@@ -51,6 +51,11 @@ def operand_addresses(
     Raises:
         ValueError: for an unknown element type or majorness, a malformed descriptor, MN-major data of a
             type that `wgmma` reads K-major only, or a type without a sparse `wgmma`.
+
+    Example:
+        >>> addresses = operand_addresses(0x4000004000010000, "bf16", "k", rows=64)
+        >>> addresses.shape, addresses[1, :8].tolist()
+        ((64, 16), [144, 146, 148, 150, 152, 154, 156, 158])
     """
     type_, majorness = element_named(element), Major(major)
     if majorness is Major.MN and type_ not in MN_MAJOR:
@@ -62,7 +67,18 @@ def operand_addresses(
 
 
 def descriptor_of(canonical: Canonical, start: int, base_offset: int = 0) -> WgmmaDescriptor:
-    """Return the descriptor of an operand with that canonical layout at byte address `start`."""
+    """Return the descriptor of an operand with that canonical layout at byte address `start`.
+
+    Args:
+        canonical: the canonical layout, with LBO and SBO.
+        start: the byte address of the operand's first element.
+        base_offset: the base offset of its swizzle pattern.
+
+    Example:
+        >>> tile = tile_of_atoms(element("bf16"), (64, 16), 1, Swizzle.B32)
+        >>> hex(descriptor_of(match(tile), start=1024).encode())
+        '0xc000001000010040'
+    """
     return WgmmaDescriptor.of(canonical, start, base_offset)
 
 
@@ -80,6 +96,11 @@ def mma_tiles(
 
     Returns:
         The MMA tiles, or why the instructions cannot read them.
+
+    Example:
+        >>> tile = tile_of_atoms(element("bf16"), (128, 64), 1, Swizzle.B128)
+        >>> mma_tiles(tile, Role.A).starts  # bytes, for each M piece and K block
+        ((0, 32, 64, 96), (8192, 8224, 8256, 8288))
     """
     if problem := shape_problem(tile):
         return problem

@@ -45,6 +45,12 @@ def compress(matrix: np.ndarray, element: Element | str) -> tuple[np.ndarray, np
     Raises:
         ValueError: if a group has too many nonzero elements, if M or K do not fit the instruction, or if
             there is no sparse `wgmma` of that type.
+
+    Example:
+        >>> matrix = prune(np.arange(64 * 32, dtype=np.float32).reshape(64, 32), "bf16")
+        >>> values, words = compress(matrix, "bf16")
+        >>> values.shape, words.shape
+        ((64, 16), (1, 1, 128))
     """
     element = _sparse(element)
     groups = _groups(matrix, element)
@@ -68,8 +74,18 @@ def compress(matrix: np.ndarray, element: Element | str) -> tuple[np.ndarray, np
 def decompress(values: np.ndarray, words: np.ndarray, element: Element | str) -> np.ndarray:
     """Return the matrix, [M, K], of its compressed values, [M, K / 2], and metadata: inverts `compress`.
 
+    Args:
+        values: [M, K / 2].
+        words: the metadata, int32[M / 64, words, 128].
+        element: the element type, or its name.
+
     Raises:
         ValueError: if the metadata does not have the shape of such a matrix's, or a nibble is undefined.
+
+    Example:
+        >>> matrix = prune(np.arange(64 * 32, dtype=np.float32).reshape(64, 32), "bf16")
+        >>> np.array_equal(decompress(*compress(matrix, "bf16"), "bf16"), matrix)
+        True
     """
     element = _sparse(element)
     if values.ndim != 2:
@@ -100,8 +116,16 @@ def prune(matrix: np.ndarray, element: Element | str) -> np.ndarray:
 
     Of equal magnitudes the first is kept; NaN counts as larger than any number.
 
+    Args:
+        matrix: [M, K].
+        element: its type in shared memory, or the name of the type.
+
     Raises:
         ValueError: as `compress`, except for the number of nonzero elements.
+
+    Example:
+        >>> prune(np.tile(np.float32([1, 4, 3, 2]), (64, 8)), "bf16")[0, :4].tolist()
+        [0.0, 4.0, 3.0, 0.0]
     """
     groups = _groups(matrix, _sparse(element))
     magnitude = np.abs(groups.astype(np.float64))

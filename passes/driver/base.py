@@ -19,7 +19,22 @@ class OptionError(ValueError):
 
 
 def option(default: Any, description: str) -> Any:
-    """Return the dataclass field of an option."""
+    """Return the dataclass field of an option.
+
+    Args:
+        default: its value if the pipeline does not set it; its type is the option's.
+        description: what it does, for lists of options.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Count(Pass):
+        ...     name = "count"
+        ...     description = "counts ops"
+        ...     verbose: bool = option(False, "print each op")
+        >>> list(Count.options())
+        ['verbose']
+    """
     return dataclasses.field(default=default, metadata={"description": description})
 
 

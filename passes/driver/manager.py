@@ -21,8 +21,19 @@ PassManager: TypeAlias = Any
 def add_pass(pm: PassManager, pass_: Pass) -> None:
     """Add a pass, or all passes of a pipeline, to a pass manager of `builtin.module`.
 
+    Args:
+        pm: a `PassManager` of the bindings, anchored on `builtin.module`.
+        pass_: the pass, with its options as fields.
+
     Raises:
         TypeError, OptionError: see `add_passes`.
+
+    Example:
+        >>> from mlir_smem.dialect import new_context
+        >>> from mlir_smem.dialect.bindings import passmanager
+        >>> with new_context():
+        ...     pm = passmanager.PassManager("builtin.module")
+        ...     add_pass(pm, pass_named("smem-assign-layouts")(explain=True))
     """
     _check_manager("add_pass", pm)
     if not isinstance(pass_, Pass):
@@ -90,6 +101,16 @@ def add_passes(pm: PassManager, name: str, **options: Any) -> PassManager:
     Raises:
         OptionError: for an unknown name or option, or a manager of ops other than modules.
         TypeError: if `pm` is not a pass manager of these bindings, or `name` is not text.
+
+    Example:
+        >>> from mlir_smem.dialect import new_context
+        >>> from mlir_smem.dialect.bindings import ir, passmanager
+        >>> with new_context():
+        ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
+        ...     pm = passmanager.PassManager("builtin.module")
+        ...     add_passes(pm, "smem-to-nvvm", arch="sm_90").run(module.operation)
+        >>> str(module).count("nvvm.wgmma.mma_async")
+        4
     """
     _check_manager("add_passes", pm)
     _check_text("add_passes", "name", name)
@@ -111,6 +132,16 @@ def add_pipeline(pm: PassManager, text: str) -> PassManager:
         OptionError: for malformed text, an unknown pass or option, a pass of this project that is not
             directly in `builtin.module`, or a manager of ops other than modules.
         TypeError: if `pm` is not a pass manager of these bindings, or `text` is not text.
+
+    Example:
+        >>> from mlir_smem.dialect import new_context
+        >>> from mlir_smem.dialect.bindings import ir, passmanager
+        >>> with new_context():
+        ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
+        ...     pm = passmanager.PassManager("builtin.module")
+        ...     add_pipeline(pm, "builtin.module(smem-to-nvvm,gpu.module(cse))").run(module.operation)
+        >>> "smem.mma" in str(module)
+        False
     """
     _check_manager("add_pipeline", pm)
     _check_text("add_pipeline", "text", text)

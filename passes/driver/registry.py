@@ -20,7 +20,12 @@ def add_own(*passes: type[Pass]) -> None:
 
 @cache
 def passes() -> dict[str, type[Pass]]:
-    """Return every pass by its name, those of this project first."""
+    """Return every pass by its name, those of this project first.
+
+    Example:
+        >>> list(passes())[0]
+        'smem-assign-layouts'
+    """
     found = {pass_.name: pass_ for pass_ in OWN}
     for entry in entry_points(group=GROUP):
         try:
@@ -37,6 +42,10 @@ def pass_named(name: str) -> type[Pass]:
 
     Raises:
         OptionError: if there is none.
+
+    Example:
+        >>> pass_named("smem-allocate").description
+        'give each tile an offset in shared memory, aligned to its swizzle pattern'
     """
     try:
         return passes()[name]

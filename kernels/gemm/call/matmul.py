@@ -52,6 +52,12 @@ def matmul(
         ProblemError, ConfigError: if the arrays are not operands of a GEMM, or the configuration does not
             fit.
         LaunchError: without a GPU of the architecture, or for memory that TMA cannot read or write.
+
+    Example:
+        >>> import torch  # on a GPU
+        >>> a, b = (torch.ones(512, 512, device="cuda").bfloat16() for _ in "AB")  # on a GPU
+        >>> float(matmul(a, b)[0, 0])  # on a GPU
+        512.0
     """
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype is the element type of a new array, but out is given")
@@ -82,8 +88,20 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
 
     The elements of the arrays may change between launches; their addresses may not.
 
+    Args:
+        a, b: the operands, as for `matmul`.
+        out: the result (M, N).
+        config: the kernel's configuration, as for `matmul`.
+
     Raises:
         ProblemError, ConfigError, LaunchError: as in `matmul`.
+
+    Example:
+        >>> import torch  # on a GPU
+        >>> a, b, c = (torch.ones(512, 512, device="cuda").bfloat16() for _ in "ABC")  # on a GPU
+        >>> prepare(a, b, c).launch()  # on a GPU
+        >>> float(c[0, 0])  # on a GPU
+        512.0
     """
     result = device_array("C", out)
     of = operands(device_array("A", a), device_array("B", b), result)

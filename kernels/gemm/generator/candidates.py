@@ -53,6 +53,11 @@ def candidates(problem: Problem, m: int, n: int, k: int) -> list[Config]:
     Args:
         problem: element types and major-ness.
         m, n, k: the GEMM's extents.
+
+    Example:
+        >>> best = candidates(Problem(a="bf16", b="bf16", c="bf16"), m=4096, n=4096, k=4096)[0]
+        >>> best.tile, best.cluster
+        ((128, 256, 64), (1, 1))
     """
     tiles = sorted(_TILES, key=lambda tile: _time(tile[0], tile[1], m, n, k))
     varied = [tile for tile in tiles if tile not in _NOT_VARIED][:2]

@@ -53,6 +53,12 @@ def tune(
         ProblemError, LaunchError: as in `matmul`.
         TuningError: if no configuration could be measured; the message has the reason for each.
         ValueError: for another `measure`, or for "remote" without an executor.
+
+    Example:
+        >>> import torch  # on a GPU
+        >>> a, b, c = (torch.ones(512, 512, device="cuda").bfloat16() for _ in "ABC")  # on a GPU
+        >>> tune(a, b, c, configs=[Config()], progress=False) == Config()  # on a GPU
+        True
     """
     if measure not in ("local", "remote"):
         raise ValueError(f"measure is {measure!r}; expected 'local' or 'remote'")

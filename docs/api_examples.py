@@ -1,0 +1,73 @@
+"""What the examples of docstrings may use: the names that docs/api says are imported."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import op_examples
+
+import mlir_smem
+
+#: The packages whose names are public, in the order of the pages.
+PACKAGES = {
+    "mlir_smem": "index",
+    "mlir_smem.examples": "index",
+    "mlir_smem.dialect": "passes",
+    "mlir_smem.passes": "passes",
+    "mlir_smem.dialect.ops": "ops",
+    "mlir_smem.layout": "layout",
+    "mlir_smem.advisor": "advisor",
+    "mlir_smem.codegen": "codegen",
+    "mlir_smem.runtime": "runtime",
+    "mlir_smem.emulator": "runtime",
+    "mlir_smem.kernels.gemm": "kernels",
+}
+
+#: The pages.
+FOLDER = Path(__file__).parent / "api"
+
+
+def public(package: str) -> dict[str, Any]:
+    """Return the public names of a package, `__all__`, with their values."""
+    module = import_module(package)
+    return {name: getattr(module, name) for name in module.__all__}
+
+
+@contextmanager
+def names_for(package: str) -> Iterator[dict[str, Any]]:
+    """Enter what the examples of a package are in, and return the names that they may use."""
+    names: dict[str, Any] = {"mlir_smem": mlir_smem, "np": np}
+    if package == "mlir_smem.dialect.ops":
+        with _kernel() as values:
+            yield names | values
+        return
+    used = ["mlir_smem.layout"] if package == "mlir_smem.advisor" else []
+    for each in (*used, package):
+        names |= {name: value for name, value in public(each).items() if name != "__version__"}
+    yield names
+
+
+@contextmanager
+def _kernel() -> Iterator[dict[str, Any]]:
+    """Enter a place in the kernel of the reference, and return what is defined there."""
+    from mlir_smem.dialect import attributes, new_context, ops, types
+    from mlir_smem.dialect.bindings import arith, gpu, ir, memref
+
+    with new_context():
+        module = ir.Module.parse(op_examples.program(""))
+        kernels = module.body.operations[0]
+        *_, function = kernels.regions[0].blocks[0].operations
+        block = function.regions[0].blocks[0]
+        made = [op.result for op in block.operations if op.name in ("smem.alloc", "smem.fill")]
+        bf16 = ir.BF16Type.get()
+        names = dict(
+            zip(("A", "B", "D", "a", "b", "d"), [*block.arguments][:3] + made, strict=True)
+        )
+        upstream = {"arith": arith, "gpu": gpu, "ir": ir, "memref": memref}
+        with ir.InsertionPoint.at_block_terminator(block):
+            names |= {"smem": ops, "types": types, "attributes": attributes, "bf16": bf16}
+            yield names | upstream | {"stages": ops.alloc((4, 64, 64), bf16)}
+            module.operation.verify()

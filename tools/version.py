@@ -1,0 +1,52 @@
+"""`--version`: this package and the tools that it uses, as `mlir-opt --version` prints its own."""
+
+import io
+import re
+from importlib import import_module, metadata
+
+
+def versions() -> str:
+    """Return the versions of this package, the MLIR bindings, the LLVM that makes PTX, and ptxas.
+
+    What is missing is told in its line, with what would provide it. Each is optional for some command:
+    `smem-layout` needs none.
+    """
+    parts = {"MLIR": _bindings, "LLVM": _llvmlite, "ptxas": _ptxas}
+    lines = [f"mlir-smem {metadata.version('mlir-smem')}"]
+    for name, describe in parts.items():
+        try:
+            lines.append(f"  {name:<6} {describe()}")
+        except Exception as error:  # a broken tool is told, too
+            lines.append(f"  {name:<6} none: {error}")
+    return "\n".join(lines)
+
+
+def _bindings() -> str:
+    # The parts are imported when asked for: `smem-layout` runs where no bindings are.
+    bindings = import_module("..dialect.bindings", __package__)
+    module = bindings.ir.Module.parse("module {}", bindings.ir.Context())
+    bytecode = io.BytesIO()
+    module.operation.write_bytecode(bytecode)
+    # Bytecode names its producer: MLIR and the version of LLVM that it was built with.
+    producer = re.search(rb"MLIR(\d[\w.+-]*)", bytecode.getvalue())
+    llvm = producer[1].decode() if producer else "of an unknown version"
+    return f"{llvm}, bindings {_distribution(bindings.PACKAGE)}"
+
+
+def _distribution(package: str) -> str:
+    """Return the name and version of the distribution that holds a package; the package's name alone if
+    it was not installed as a distribution."""
+    for name in metadata.packages_distributions().get(package.partition(".")[0], ()):
+        return f"{name} {metadata.version(name)}"
+    return package
+
+
+def _llvmlite() -> str:
+    llvm = import_module("llvmlite.binding").llvm_version_info
+    return f"{'.'.join(map(str, llvm))}, llvmlite {metadata.version('llvmlite')}"
+
+
+def _ptxas() -> str:
+    ptxas = import_module("..codegen.ptxas", __package__)
+    found = re.search(r"V([\d.]+)", ptxas.ptxas_version())
+    return f"{found[1] if found else 'of an unknown version'}, {ptxas.find_ptxas()}"
