@@ -40,6 +40,11 @@ _CONTEXT = ir.Context.__mro__[-2]
 # every op while that fails, which takes half of a pass's time. This entry makes the import succeed.
 sys.modules.setdefault(f"{PACKAGE}.dialects.{Smem.DIALECT_NAMESPACE}", ops)
 
+# With `ir.loc_tracebacks()`, an op's location begins at the caller of its builder.
+_exclude = getattr(getattr(ir, "_globals", None), "register_traceback_file_exclusion", None)
+if _exclude is not None:
+    _exclude(f"{Path(__file__).parent}/")
+
 
 def register(context: Context) -> Context:
     """Load the dialect `smem` into an MLIR context; a second call has no effect.

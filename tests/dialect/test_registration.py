@@ -4,10 +4,11 @@ import gc
 import subprocess
 import sys
 
+import pytest
 from programs import module, tile
 
 import mlir_smem
-from mlir_smem.dialect import dialects, new_context, register
+from mlir_smem.dialect import dialects, new_context, ops, register
 from mlir_smem.dialect.bindings import ir
 
 ALLOC = f'%0 = "smem.alloc"() : () -> {tile(8, 8)}'
@@ -108,3 +109,15 @@ def test_dialects_include_smem():
     found = dialects()
     assert {"smem", "builtin", "gpu", "nvvm", "memref"} <= set(found)
     assert found == sorted(set(found))
+
+
+@pytest.mark.skipif(not hasattr(ir, "loc_tracebacks"), reason="the bindings have no tracebacks")
+def test_the_location_of_an_op_begins_at_the_caller_of_its_builder():
+    with new_context(), ir.loc_tracebacks():
+        built = ir.Module.create()
+        with ir.InsertionPoint(built.body):
+            ops.fence()
+            ops.alloc((8, 8), ir.F32Type.get())
+        for op in built.body.operations:
+            function = "test_the_location_of_an_op_begins_at_the_caller_of_its_builder"
+            assert str(op.location).startswith(f'loc(callsite("{function}"("{__file__}":')

@@ -3,8 +3,13 @@
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
+import mlir_smem
+from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import find_ptxas
 
 #: Lines of PTX that only debug information has: directives and labels that nothing jumps to.
@@ -66,8 +71,11 @@ def _directives_before(ptx):
 
 def find_nvdisasm():
     """Return NVIDIA's disassembler: next to ptxas, or on the PATH; None if there is none."""
-    near = Path(find_ptxas()).with_name("nvdisasm")
-    return str(near) if near.exists() else shutil.which("nvdisasm")
+    with suppress(CompileError):  # there is no ptxas
+        near = Path(find_ptxas()).with_name("nvdisasm")
+        if near.exists():
+            return str(near)
+    return shutil.which("nvdisasm")
 
 
 def disassembled(cubin, folder, *options):
@@ -87,3 +95,18 @@ def machine_lines(cubin, folder, instruction):
         elif re.search(instruction, line):
             found.add(at)
     return found
+
+
+needs_nvdisasm = pytest.mark.skipif(
+    find_nvdisasm() is None, reason="nvdisasm is not installed (nvidia-cuda-nvdisasm)"
+)
+
+
+def with_lines(module, arch="sm_90a", emit="ptx", **options):
+    """Compile a module with lines."""
+    return mlir_smem.compile(module, arch, emit, debug_info="lines", **options)
+
+
+def numbers(text, pattern):
+    """The lines of a text that a pattern matches."""
+    return {n for n, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)}
