@@ -40,7 +40,7 @@ docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/math_functions.py > docs/math_functions.md
 	$(BIN)/python docs/layouts.py > docs/layouts.md
 	$(BIN)/python docs/layouts.py docs/figures
-	$(BIN)/python docs/sessions.py docs/index.md docs/tutorial.md docs/howto/*.md
+	$(BIN)/python docs/sessions.py docs/index.md docs/tutorial.md docs/foreign-kernels.md docs/howto/*.md
 
 site: .venv/installed-docs  ## the documentation as a site, in build/site
 	$(BIN)/sphinx-build -q -W --keep-going -n docs build/site
