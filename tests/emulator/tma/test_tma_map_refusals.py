@@ -133,12 +133,6 @@ def test_maps_that_fill_with_nan():
         run_text(text, "k", (FITS,), shared=1032)
 
 
-def test_predicated_store():
-    body = store((0, 0)).replace(": !llvm.ptr, ", ", predicate = %first : !llvm.ptr, ")
-    with pytest.raises(EmulationError, match="is predicated, or of mode"):
-        faults_of_copies(body)
-
-
 def test_more_mbarriers_than_the_emulator_knows():
     body = """%most = arith.constant 66 : index
     %few = arith.constant 128 : i32
