@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..dialect.bindings import ir, llvm, passmanager
+from ..dialect.diagnostics import Invalid
 from ..dialect.irtypes import Op, Type, Value
 from ..ir import emit
 from ..ir.nvgpu import TensorMapType, is_tensor_map, tensor_map_type
@@ -56,8 +57,8 @@ def _check(function: Op, number: int, type_: Type) -> TensorMapType:
     """Check that a map can be encoded, and return its fields."""
     try:
         found = tensor_map_type(type_)
-    except ValueError as error:
-        raise located(function, f"takes argument {number}: {error}") from None
+    except Invalid as error:
+        raise located(function, str(error)) from None
     if found.interleave != "none":
         raise located(
             function,

@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from ..dialect.bindings import ir
+from ..dialect.diagnostics import Invalid
 from ..dialect.irtypes import Type
 from ..layout.swizzle import Swizzle
 
@@ -51,11 +52,11 @@ def tensor_map_type(type_: Type) -> TensorMapType:
     """Return the fields of upstream's tensor map.
 
     Raises:
-        ValueError: if the type's text has other fields.
+        Invalid: if the type's text has other fields.
     """
     found = _FIELDS.fullmatch(str(type_))
     if found is None or found["swizzle"] not in _SWIZZLES:
-        raise ValueError(f"{type_} is no tensor map with the fields that upstream's has")
+        raise Invalid(f"has the tensor map {type_}, whose fields are not those of upstream")
     return TensorMapType(
         ir.MemRefType(ir.Type.parse(found["tensor"], type_.context)),
         _SWIZZLES[found["swizzle"]],

@@ -6,6 +6,7 @@ architecture (`Arch`) has one.
 """
 
 from .accumulators import ACCUMULATORS, Accumulator
+from .affine import affine_map
 from .architectures import ARCHS, Arch
 from .atoms import TileOrder, tile_of_atoms
 from .banks import Access, warp_access
@@ -23,6 +24,7 @@ from .operand import MmaTiles, Role
 from .path import PathElement
 from .register_order import a_fragment_coordinates, accumulator_coordinates
 from .swizzle import Swizzle
+from .tensor_map import TensorMap, tensor_map
 from .tile import Slice, TileLayout
 from .tile_copy import TileCopy, TileCopyUse
 from .transfer import Transfer
@@ -68,6 +70,7 @@ __all__ = [
     "Role",
     "Slice",
     "Swizzle",
+    "TensorMap",
     "Term",
     "TileCopy",
     "TileCopyUse",
@@ -80,6 +83,7 @@ __all__ = [
     "a_fragment_coordinates",
     "accumulator_coordinates",
     "accumulators",
+    "affine_map",
     "base_offset",
     "choose",
     "compress",
@@ -97,6 +101,7 @@ __all__ = [
     "parse_origin",
     "partners",
     "prune",
+    "tensor_map",
     "tile_of_atoms",
     "transposition",
     "warp_access",

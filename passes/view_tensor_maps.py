@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from ..dialect.diagnostics import format_location
+from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.elements import element_of
 from ..dialect.irtypes import Op, Value
 from ..dialect.ops import ViewOp
 from ..dialect.types import layout_of
 from ..ir.errors import OpError
-from ..ir.nvgpu import TensorMapType, tensor_map_type
+from ..ir.nvgpu import tensor_map_type
 from ..layout.modes import LayoutError
 from ..layout.swizzle import Swizzle
-from ..layout.tensor_box import TensorBox, tensor_box
-from ..layout.tile import TileLayout
+from ..layout.tensor_box import tensor_box
+from ..layout.tensor_map import tensor_map
 
 _LOAD = "nvgpu.tma.async.load"
 
@@ -42,14 +42,29 @@ def check_tensor_maps(view: ViewOp) -> None:
     layout = layout_of(view.tile.type)
     if len(others) > 1 or layout is None:
         return
-    loads = list(_loads(view.memref))
-    box = _box(layout) if loads else None
-    if box is None:
-        return
-    for load in loads:
-        fields = tensor_map_type(load.operands[2].type)
-        if not _fits(fields, box, layout):
-            raise OpError(load, _message(view, fields, box, layout))
+    if len(layout.shape) == 3:
+        layout = layout.stage(0).layout
+    for load in _loads(view.memref):
+        try:
+            box, fits = tensor_box(layout), tensor_map(layout).nvgpu_type()
+        except LayoutError:
+            # Whole boxes do not fill the tile, or upstream's type cannot say their map.
+            return
+        try:
+            fields = tensor_map_type(load.operands[2].type)
+            given = fields.tensor.shape[-1] * element_of(fields.tensor.element_type).bits
+        except Invalid as error:
+            raise OpError(load, str(error)) from None
+        line = box.shape[box.contiguous] * layout.element.bits
+        # Where a single line without a swizzle begins, the host says.
+        alone = set(fields.tensor.shape[:-1]) == {1} and layout.swizzle is Swizzle.NONE
+        if fields.swizzle is not box.swizzle or (given != line and not alone):
+            raise OpError(
+                load,
+                f"fills the {view.OPERATION_NAME} at {format_location(view.location)} with lines of "
+                f"{given // 8} bytes and the swizzle {fields.swizzle}; its layout has lines of "
+                f"{line // 8} bytes and the swizzle {box.swizzle}: expected {fits}",
+            )
 
 
 def _loads(memref: Value) -> Iterator[Op]:
@@ -60,34 +75,3 @@ def _loads(memref: Value) -> Iterator[Op]:
             yield op
         elif op.name in _PARTS:
             yield from _loads(op.results[0])
-
-
-def _box(layout: TileLayout) -> TensorBox | None:
-    """Return the box that fills a tile, or a stage of it; None if there is none."""
-    try:
-        return tensor_box(layout.stage(0).layout if len(layout.shape) == 3 else layout)
-    except LayoutError:
-        return None
-
-
-def _fits(fields: TensorMapType, box: TensorBox, layout: TileLayout) -> bool:
-    same_line = _line_bits(fields) == box.shape[box.contiguous] * layout.element.bits
-    # Where a single line without a swizzle begins, the host says.
-    alone = (
-        all(extent == 1 for extent in fields.tensor.shape[:-1]) and layout.swizzle is Swizzle.NONE
-    )
-    return fields.swizzle is box.swizzle and (same_line or alone)
-
-
-def _line_bits(fields: TensorMapType) -> int:
-    return fields.tensor.shape[-1] * element_of(fields.tensor.element_type).bits
-
-
-def _message(view: ViewOp, fields: TensorMapType, box: TensorBox, layout: TileLayout) -> str:
-    line = box.shape[box.contiguous]
-    size, given = line * layout.element.bits // 8, _line_bits(fields) // 8
-    return (
-        f"fills the {view.OPERATION_NAME} at {format_location(view.location)} with lines of {given} "
-        f"bytes and the swizzle {fields.swizzle}; its layout has lines of {size} bytes ({line} elements) "
-        f"and the swizzle {box.swizzle}"
-    )

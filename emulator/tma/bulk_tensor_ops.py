@@ -270,10 +270,8 @@ def _reporter(convergent: ConvergentThreads, cta: Cta) -> Report:
 @executes("nvvm.cp.async.bulk.tensor.global.shared.cta")
 def _store(op: Op) -> Any:
     _, _, rank, _, predicate = op.numbers("operandSegmentSizes")
-    if predicate or "<tile>" not in op.text("mode"):
-        raise op.refuse(
-            f"is predicated, or of mode {op.text('mode')}; the emulator knows plain tiles"
-        )
+    if "<tile>" not in op.text("mode"):
+        raise op.refuse(f"is of mode {op.text('mode')}; the emulator knows plain tiles")
 
     def step(convergent: ConvergentThreads, map_: Any, source: Any, *rest: Any) -> None:
         cta, groups = convergent.cta, _groups(convergent.cta)
@@ -300,7 +298,7 @@ def _store(op: Op) -> Any:
             )
             tensor_map.write(cta.launch.memory, at, cta.shared.load(addresses, UNIT))
 
-    return step
+    return predicated(op, step) if predicate else step
 
 
 @executes("nvvm.cp.async.bulk.commit.group")

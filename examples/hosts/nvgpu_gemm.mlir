@@ -67,6 +67,7 @@ gpu.module @kernels {
     scf.for %i = %c0 to %c3 step %c1 {
       nvgpu.mbarrier.init %full[%i], %c1, predicate = %leader : !full
     }
+    nvvm.fence.mbarrier.init
     nvgpu.tma.prefetch.descriptor %mapA, predicate = %leader : !mapA
     nvgpu.tma.prefetch.descriptor %mapB, predicate = %leader : !mapB
     gpu.barrier

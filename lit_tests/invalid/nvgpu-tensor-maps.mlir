@@ -14,7 +14,7 @@ func.func @narrow_swizzle(%map: !map) {
   %memory = memref.get_global @memory : !w
   %t = "smem.view"(%memory) : (!w) -> !t
   %half = memref.subview %memory[0, 0] [64, 32] [1, 1] : !w to !half
-  // expected-error-re@+1 {{'nvgpu.tma.async.load' op fills the smem.view at {{[0-9:]+}} with lines of 64 bytes and the swizzle 64B; its layout has lines of 128 bytes (64 elements) and the swizzle 128B}}
+  // expected-error-re@+1 {{'nvgpu.tma.async.load' op fills the smem.view at {{[0-9:]+}} with lines of 64 bytes and the swizzle 64B; its layout has lines of 128 bytes and the swizzle 128B: expected !nvgpu.tensormap.descriptor<tensor = memref<64x64xf16, 3>, swizzle = swizzle_128b, }}
   nvgpu.tma.async.load %map[%c0, %c0], %bar[%c0] to %half : !map, !bar -> !half
   return
 }
@@ -33,7 +33,7 @@ func.func @no_swizzle_in_a_stage(%map: !map, %i: index) {
   %memory = memref.get_global @memory : !w
   %t = "smem.view"(%memory) : (!w) -> !t
   %stage = memref.subview %memory[%i, 0, 0] [1, 64, 64] [1, 1, 1] : !w to !stage
-  // expected-error@+1 {{with lines of 128 bytes and the swizzle none; its layout has lines of 64 bytes (32 elements) and the swizzle 64B}}
+  // expected-error@+1 {{with lines of 128 bytes and the swizzle none; its layout has lines of 64 bytes and the swizzle 64B: expected !nvgpu.tensormap.descriptor<tensor = memref<64x32xf16, 3>, swizzle = swizzle_64b, }}
   nvgpu.tma.async.load %map[%c0, %c0], %bar[%c0] to %stage : !map, !bar -> !stage
   return
 }

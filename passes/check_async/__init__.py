@@ -22,7 +22,9 @@ class CheckAsync(Pass):
     - Registers of A that an `smem.mma` in flight reads are not written again, as an op in a loop does.
 
     Accesses by `memref`, `vector`, `affine` and `gpu` ops to memory that an `smem.view` shows count as
-    reads and writes of it, of unknown bytes.
+    reads and writes of it, of unknown bytes of their memref. `nvgpu.device_async_copy` is a write by a
+    group of `cp.async`. An `nvgpu.tma.async.load` completes at an mbarrier that the kernel itself made;
+    such mbarriers are not followed, and a remark at the load says so.
 
     In a kernel with `smem.create_pipeline` or `smem.warp_specialize`, for each partition on its own:
 

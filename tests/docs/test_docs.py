@@ -16,6 +16,7 @@ SESSIONS = [
     ROOT / "docs" / "index.md",
     ROOT / "docs" / "tutorial.md",
     ROOT / "docs" / "debugging.md",
+    ROOT / "docs" / "foreign-kernels.md",
     *sorted(ROOT.glob("docs/howto/*.md")),
 ]
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from emulated import only_fault, run_text
-from tma_copies import WAIT, dump, kernel, load, map_type
+from tma_copies import FENCE, FILL, WAIT, dump, kernel, load, map_type
 
 from mlir_smem.emulator import ViolationKind, Violations
 
@@ -30,6 +30,18 @@ def loaded(load, init=GUARDED_INIT):
 def test_a_predicated_load_is_a_guarded_one():
     assert np.array_equal(loaded(load((0, 0))), ARRAY)
     assert np.array_equal(loaded(PREDICATED_LOAD, PREDICATED_INIT), ARRAY)
+
+
+def test_a_predicated_store_is_that_of_one_thread():
+    target = np.zeros((8, 8), np.float32)
+    stored = """%x0 = arith.constant 0 : i32
+    nvvm.cp.async.bulk.tensor.global.shared.cta %map0, %at, box[%x0, %x0], predicate = %first
+        : !llvm.ptr, !llvm.ptr<3>
+    nvvm.cp.async.bulk.commit.group
+    nvvm.cp.async.bulk.wait_group 0"""
+    text = kernel("\n".join([FILL, FENCE, "gpu.barrier", stored]), [target], [MAP], 256)
+    run_text(text, "k", (target,), shared=264)
+    assert np.array_equal(target.view(np.int32).reshape(-1), np.arange(64))
 
 
 def test_every_thread_whose_predicate_holds_arrives():

@@ -7,12 +7,12 @@ from typing import Any
 from ....layout import TileLayout
 from ....layout.choice import Line
 from ....layout.tensor_box import TensorBox
+from ....layout.tensor_map import box_of_driver, map_type
 from ....layout.uses import Evaluation
 from ...answer import data
 from ...chosen_operand import ChosenOperand, one_stage
 from ...fields import Field
 from ...mma_op import canonical_of, first_descriptor
-from ...tensor_map import box_of_driver, map_type
 from ..formats import descriptor_hex
 from ..text.chosen_operand import field_text
 

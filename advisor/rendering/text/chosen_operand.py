@@ -5,12 +5,12 @@ from __future__ import annotations
 from textwrap import indent
 
 from ....layout import FORMS, Element, Swizzle
+from ....layout.tensor_map import box_of_driver, map_type
 from ....layout.transfer import CONTIGUITY
 from ...answer import text
 from ...chosen_operand import ChosenOperand, contiguous_of
 from ...fields import Field
 from ...load import Load
-from ...tensor_map import box_of_driver, map_type
 from ..formats import descriptor_hex
 from ..tables import columns
 from .offsets import offset_meaning

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from emulated import run_text
-from tma_copies import WAIT, faults_of_copies, kernel, load, map_type, store
+from tma_copies import WAIT, faults_of_copies, kernel, load, map_type
 
 from mlir_smem.emulator import EmulationError
 
@@ -131,12 +131,6 @@ def test_maps_that_fill_with_nan():
     text = kernel(load((0, 0)), [FITS], [nan], 1024)
     with pytest.raises(EmulationError, match='fills elements outside of the array with "nan"'):
         run_text(text, "k", (FITS,), shared=1032)
-
-
-def test_predicated_store():
-    body = store((0, 0)).replace(": !llvm.ptr, ", ", predicate = %first : !llvm.ptr, ")
-    with pytest.raises(EmulationError, match="is predicated, or of mode"):
-        faults_of_copies(body)
 
 
 def test_more_mbarriers_than_the_emulator_knows():
