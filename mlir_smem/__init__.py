@@ -23,6 +23,7 @@ _FOLDERS = (
     "codegen",
     "dialect",
     "emulator",
+    "interop",
     "ir",
     "kernels",
     "layout",
