@@ -20,6 +20,7 @@ from .command import Parser, add_diagnostics_option, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics, with_notes
 from .inputs import InputError, read
 from .outputs import write_all
+from .server import ServerError, serve
 from .verify import mismatches
 
 SEPARATOR = "// -----"
@@ -106,6 +107,11 @@ def arguments() -> Parser:
         "--show-dialects", action="store_true", help="list the dialects that are known"
     )
     made.add_argument("--dump-irdl", action="store_true", help="print the smem dialect as IRDL")
+    made.add_argument(
+        "--server",
+        metavar="SOCKET",
+        help="serve the commands at a socket: each runs in a fork, without the time to start",
+    )
     add_diagnostics_option(made)
     made.epilog = (
         "Any other --NAME or --NAME=OPTIONS runs that pass on builtin.module, in the order given."
@@ -128,6 +134,8 @@ def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
         )
     if options.verify_diagnostics and options.diagnostics == "json":
         made.error("--verify-diagnostics and --diagnostics=json cannot be combined")
+    if options.server is not None and (leaves or options.pass_pipeline or options.file != "-"):
+        made.error("--server takes no input and no passes; its clients give them")
     if options.host_llvm is not None:
         try:
             check_version(options.host_llvm)
@@ -250,6 +258,9 @@ def smem_opt(argv: Sequence[str]) -> int:
     options, leaves = _parsed(argv)
 
     def body() -> int:
+        if options.server is not None:
+            serve(options.server)
+            return 0
         if _show_lists(options):
             return 0
         wanted = parse_pipeline(options.pass_pipeline) if options.pass_pipeline else leaves
@@ -277,4 +288,6 @@ def smem_opt(argv: Sequence[str]) -> int:
         write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
         return 0
 
-    return run("smem-opt", body, options.debug, (InputError, OptionError), options.diagnostics)
+    return run(
+        "smem-opt", body, options.debug, (InputError, OptionError, ServerError), options.diagnostics
+    )
