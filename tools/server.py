@@ -50,7 +50,8 @@ def serve(path: str, idle: float = IDLE_SECONDS) -> None:
     sources = [listener, 0] if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) else [listener]
     try:
         # Clients can connect already; they wait for the imports.
-        print("listening", flush=True)
+        sys.stdout.write("listening\n")
+        sys.stdout.flush()
         _import_commands()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for the forks
         while ready := select.select(sources, [], [], idle)[0]:
