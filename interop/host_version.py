@@ -6,7 +6,7 @@ with the bindings of numba-cuda-mlir 0.6 (LLVM 23) and with those of torch-mlir 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -68,6 +68,11 @@ _OLD_TO_NEW = (
     Change(_SCALED, 23, r"#nvvm\.block_scale_kind<(mx\w+)>", r"#nvvm.tcgen05_mma_kind<\1>"),
 )
 
+#: The version that made the marks of `gpu.func` properties: that it is a kernel, and the number of its
+#: workgroup attributions. Older ones have attributes for them, and drop unknown properties of this op
+#: without an error.
+_FUNCTIONS_SINCE = 23
+
 
 def for_llvm(text: str, version: int) -> str:
     """Return a module for a host that is built with an LLVM of a version.
@@ -88,7 +93,7 @@ def for_llvm(text: str, version: int) -> str:
                 change,
                 f"which LLVM {change.since} introduced; the host's LLVM {version} does not have it",
             )
-    return text
+    return _functions(text, _old_function) if version < _FUNCTIONS_SINCE else text
 
 
 def from_llvm(text: str, version: int) -> str:
@@ -111,7 +116,7 @@ def from_llvm(text: str, version: int) -> str:
                 change,
                 f"which the host's LLVM {version} has; LLVM {own}, which reads it, does not",
             )
-    return text
+    return _functions(text, _new_function) if version < _FUNCTIONS_SINCE <= own else text
 
 
 def check_version(version: int) -> None:
@@ -179,6 +184,48 @@ def _ops(text: str, name: str) -> Iterator[re.Match[str]]:
         text,
         re.M,
     )
+
+
+def _functions(text: str, changed: Callable[[str, str], tuple[str, str]]) -> str:
+    """Change each `gpu.func`, by a function of its properties and its attributes."""
+    made, end = [], 0
+    for head in re.finditer(r'^([ \t]*)"gpu\.func"\(\) <\{(.*)\}> \(\{', text, re.M):
+        tail = re.compile(rf"^{head[1]}\}}\)(?: \{{(.*)\}})? : \(\) -> \(\)", re.M).search(
+            text, head.end()
+        )
+        if tail is None:
+            continue
+        properties, attributes = changed(head[2], tail[1] or "")
+        made += [
+            text[end : head.start()],
+            f'{head[1]}"gpu.func"() <{{{properties}}}> ({{',
+            text[head.end() : tail.start()],
+            f"{head[1]}}}) {{{attributes}}} : () -> ()",
+        ]
+        end = tail.end()
+    return "".join([*made, text[end:]])
+
+
+def _old_function(properties: str, attributes: str) -> tuple[str, str]:
+    """Return the properties and the attributes of a `gpu.func` of LLVM 23 for LLVM 22."""
+    if found := re.search(r", workgroup_attributions = \d+ : i64$", properties):
+        properties, attributes = properties[: found.start()], attributes + found[0]
+    # The properties are sorted; attributes of arguments, which may hold any word, come before the type.
+    if found := re.search(r"^.*\bfunction_type = .*?(, kernel)(?=, |$)", properties):
+        properties = properties[: found.start(1)] + properties[found.end(1) :]
+        attributes = "gpu.kernel, " + re.sub(r"(^|, )gpu\.kernel, ", r"\1", attributes)
+    return properties, attributes.removeprefix(", ")
+
+
+def _new_function(properties: str, attributes: str) -> tuple[str, str]:
+    """Return the properties and the attributes of a `gpu.func` of LLVM 22 for LLVM 23."""
+    if found := re.search(r", workgroup_attributions = (\d+) : i64$", attributes):
+        attributes = attributes[: found.start()]
+        properties += found[0] if found[1] != "0" else ""
+    if found := re.search(r"(?:^|(?<=, ))gpu\.kernel, ", attributes):
+        attributes = attributes[: found.start()] + attributes[found.end() :]
+        properties += ", kernel"
+    return properties, attributes
 
 
 def _location(text: str, at: int) -> str:

@@ -85,6 +85,44 @@ def test_a_barrier_without_its_address_spaces_orders_all_of_them():
     assert for_llvm(new, 23) == kept
 
 
+#: A kernel with workgroup memory, in the form of LLVM 24 and in that of LLVM 22.
+NEW_KERNEL = """\
+  "gpu.func"() <{arg_attrs = [{smem.name = "A, kernel, B"}], function_type = (f32) -> (), kernel, \
+known_block_size = array<i32: 64, 1, 1>, workgroup_attributions = 1 : i64}> ({
+  ^bb0(%arg0: f32, %arg1: memref<4xf32, #gpu.address_space<workgroup>>):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "k"} : () -> () loc(#loc1)
+"""
+OLD_KERNEL = """\
+  "gpu.func"() <{arg_attrs = [{smem.name = "A, kernel, B"}], function_type = (f32) -> (), \
+known_block_size = array<i32: 64, 1, 1>}> ({
+  ^bb0(%arg0: f32, %arg1: memref<4xf32, #gpu.address_space<workgroup>>):
+    "gpu.return"() : () -> ()
+  }) {gpu.kernel, sym_name = "k", workgroup_attributions = 1 : i64} : () -> () loc(#loc1)
+"""
+
+
+def test_the_marks_of_a_kernel_are_attributes_in_llvm_22(newest):
+    """LLVM 22 would drop the properties without an error: the kernel would be a device function."""
+    assert for_llvm(NEW_KERNEL, 22) == OLD_KERNEL
+    assert for_llvm(NEW_KERNEL, 23) == NEW_KERNEL
+    back = from_llvm(OLD_KERNEL, 22)
+    assert back == NEW_KERNEL.replace(", kernel, known", ", known").replace(
+        "1 : i64}>", "1 : i64, kernel}>"
+    )
+    assert for_llvm(f"{NEW_KERNEL}{NEW_KERNEL}", 22) == f"{OLD_KERNEL}{OLD_KERNEL}"
+
+
+def test_a_function_that_is_no_kernel_stays():
+    text = """\
+  "gpu.func"() <{function_type = (f32) -> ()}> ({
+  ^bb0(%arg0: f32):
+    "gpu.return"() : () -> ()
+  }) {sym_name = "d"} : () -> ()
+"""
+    assert for_llvm(text, 22) == text
+
+
 def test_every_op_of_a_module_is_changed():
     new, old = FORMS[0]
     assert for_llvm(f"{new}\n{new}\n", 22) == f"{old}\n{old}\n"

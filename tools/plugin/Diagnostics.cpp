@@ -14,18 +14,19 @@ using namespace llvm;
 namespace {
 
 mlir::Location locationOf(const json::Object &diagnostic,
-                          const smem::Outcome &outcome, mlir::Location module) {
+                          const smem::Outcome &outcome,
+                          mlir::Location otherwise) {
   StringRef file = diagnostic.getString("file").value_or("");
   int64_t line = diagnostic.getInteger("line").value_or(0);
   if (file.empty() || file == outcome.input || line <= 0)
-    return module;
-  return mlir::FileLineColLoc::get(module.getContext(), file, line,
+    return otherwise;
+  return mlir::FileLineColLoc::get(otherwise.getContext(), file, line,
                                    diagnostic.getInteger("column").value_or(0));
 }
 
 } // namespace
 
-bool smem::emitDiagnostics(const Outcome &outcome, mlir::Location module) {
+bool smem::emitDiagnostics(const Outcome &outcome, mlir::Location otherwise) {
   bool failed = false;
   SmallVector<StringRef> lines;
   StringRef(outcome.errors).split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -39,7 +40,7 @@ bool smem::emitDiagnostics(const Outcome &outcome, mlir::Location module) {
     if (!diagnostic)
       continue;
     StringRef severity = diagnostic->getString("severity").value_or("error");
-    mlir::Location location = locationOf(*diagnostic, outcome, module);
+    mlir::Location location = locationOf(*diagnostic, outcome, otherwise);
     failed |= severity == "error";
     // Emitted at the location, not at an op: that would attach the module.
     mlir::InFlightDiagnostic emitted =
@@ -50,7 +51,7 @@ bool smem::emitDiagnostics(const Outcome &outcome, mlir::Location module) {
     if (const json::Array *notes = diagnostic->getArray("notes"))
       for (const json::Value &each : *notes)
         if (const json::Object *note = each.getAsObject())
-          emitted.attachNote(locationOf(*note, outcome, module))
+          emitted.attachNote(locationOf(*note, outcome, otherwise))
               << note->getString("message").value_or("");
   }
   return failed;

@@ -15,8 +15,8 @@ namespace smem {
 
 /// Emits what smem-opt printed by --diagnostics=json, each at its location.
 /// What has none, or one in the text that was handed over, is emitted at
-/// \p module. Returns whether there was an error.
-bool emitDiagnostics(const Outcome &outcome, mlir::Location module);
+/// \p otherwise. Returns whether there was an error.
+bool emitDiagnostics(const Outcome &outcome, mlir::Location otherwise);
 
 } // namespace smem
 

@@ -60,6 +60,9 @@ public:
 private:
   LogicalResult replaceModule();
 
+  /// Returns the location of the first op of smem, else that of the module.
+  Location location();
+
   /// Returns the pipeline for smem-opt, with the options that were given.
   std::string pipeline() const;
 
@@ -69,6 +72,18 @@ private:
   const smem::PassInfo &info;
   std::vector<std::unique_ptr<Option<std::string>>> options;
 };
+
+Location SmemPass::location() {
+  Location found = getOperation().getLoc();
+  getOperation().walk([&](Operation *op) {
+    if (op->getName().getDialectNamespace() !=
+        smem::SmemDialect::getDialectNamespace())
+      return WalkResult::advance();
+    found = op->getLoc();
+    return WalkResult::interrupt();
+  });
+  return found;
+}
 
 std::string SmemPass::pipeline() const {
   std::string given;
@@ -84,10 +99,10 @@ std::string SmemPass::pipeline() const {
 
 LogicalResult SmemPass::replaceModule() {
   ModuleOp module = getOperation();
-  Location location = module.getLoc();
+  Location where = location();
   auto driver = smem::Driver::get();
   if (!driver)
-    return emitError(location, llvm::toString(driver.takeError()));
+    return emitError(where, llvm::toString(driver.takeError()));
 
   // The generic form is the one that changes least from version to version.
   std::string text;
@@ -102,16 +117,16 @@ LogicalResult SmemPass::replaceModule() {
       driver->run(text, {passes, "--mlir-print-debuginfo", "--diagnostics=json",
                          "--allow-unregistered-dialect", version});
   if (!outcome)
-    return emitError(location, llvm::toString(outcome.takeError()));
+    return emitError(where, llvm::toString(outcome.takeError()));
 
-  bool explained = smem::emitDiagnostics(*outcome, location);
+  bool explained = smem::emitDiagnostics(*outcome, where);
   if (outcome->code != 0) {
     if (!explained) {
-      InFlightDiagnostic error = emitError(location, driver->getProgram());
+      InFlightDiagnostic error = emitError(where, driver->getProgram());
       error << " failed with exit code " << outcome->code;
       StringRef said = StringRef(outcome->errors).trim();
       if (!said.empty())
-        error.attachNote(location) << said;
+        error.attachNote(where) << said;
     }
     return failure();
   }
@@ -126,7 +141,7 @@ LogicalResult SmemPass::replaceModule() {
 OwningOpRef<ModuleOp> SmemPass::parse(StringRef program, StringRef output) {
   // A parser takes an empty text for an empty module.
   if (!output.contains("\"builtin.module\"")) {
-    emitError(getOperation().getLoc(), program)
+    emitError(location(), program)
         << " wrote no module; SMEM_OPT must be smem-opt of mlir-smem";
     return nullptr;
   }
@@ -140,7 +155,7 @@ OwningOpRef<ModuleOp> SmemPass::parse(StringRef program, StringRef output) {
     made = parseSourceString<ModuleOp>(output, &getContext());
   }
   if (!made)
-    emitError(getOperation().getLoc(),
+    emitError(location(),
               "LLVM " LLVM_VERSION_STRING " of this tool cannot read what ")
         << info.name << " made with another version: " << why;
   return made;
