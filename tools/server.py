@@ -43,8 +43,8 @@ def serve(path: str, idle: float = IDLE_SECONDS) -> None:
     import signal
     import stat
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the socket is removed
     listener = _listener(path)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the socket is removed
     made = os.stat(path).st_ino
     kind = os.fstat(0).st_mode
     sources = [listener, 0] if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) else [listener]
@@ -73,12 +73,15 @@ def _listener(path: str) -> socket.socket:
     Raises:
         ServerError: if there is none.
     """
+    import stat
+
     listener = socket.socket(socket.AF_UNIX)
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(path)
         except ConnectionRefusedError:
-            os.unlink(path)  # of a server that was killed
+            if stat.S_ISSOCK(os.stat(path).st_mode):
+                os.unlink(path)  # of a server that was killed
         except OSError:
             pass
         else:
