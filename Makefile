@@ -5,7 +5,7 @@ JOBS ?= 2
 SECONDS ?= 3600
 
 .DEFAULT_GOAL := help
-.PHONY: help example test gpu-test fuzz fuzz-ci lint docs wheel site clean
+.PHONY: help example test gpu-test plugin fuzz fuzz-ci lint docs wheel site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,9 @@ test: .venv/installed-dev  ## every test that needs no GPU
 
 gpu-test: .venv/installed-gpu  ## the tests on a GPU (sm_90)
 	$(BIN)/pytest tests/gpu -n 8
+
+plugin: .venv/installed  ## build/plugin/libsmem.so, for mlir-opt-22 and other C++ tools (LLVM_CONFIG=...)
+	$(MAKE) --no-print-directory -C tools/plugin BUILD=$(CURDIR)/build/plugin SMEM_OPT=$(CURDIR)/$(BIN)/smem-opt
 
 fuzz: .venv/installed-dev  ## random inputs of every kind, for SECONDS (an hour) on all cores
 	$(BIN)/python -m fuzz --seconds $(SECONDS)

@@ -54,13 +54,14 @@ def has_ptxas() -> bool:
     )
 
 
-def preloaded() -> str:
-    """Start the process of preloaded.py, which ends with lit; return the command line that uses it."""
-    script, folder = here / "preloaded.py", tempfile.mkdtemp(prefix="smem-lit-")
+def served() -> str:
+    """Start a server of the commands, which ends with lit; return the command line that uses it."""
+    client, folder = here.parent / "tools" / "server.py", tempfile.mkdtemp(prefix="smem-lit-")
     atexit.register(shutil.rmtree, folder)
     path = os.path.join(folder, "socket")
     process = subprocess.Popen(
-        [sys.executable, script, path],
+        ["smem-opt", f"--server={path}"],
+        executable=shutil.which("smem-opt", path=environment["PATH"]),
         env=environment,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -68,15 +69,15 @@ def preloaded() -> str:
     )
     atexit.register(process.terminate)
     if process.stdout.readline() != b"listening\n":
-        lit_config.fatal("preloaded.py does not start")
-    # -S: the script needs no packages; searching for them would take as long as the rest.
-    return f"{sys.executable} -I -S {script} {path}"
+        lit_config.fatal("smem-opt --server does not start")
+    # -S: the client needs no packages; searching for them would take as long as the rest.
+    return f"{sys.executable} -I -S {client} {path}"
 
 
 if has_ptxas():
     config.available_features.add("ptxas")
 
-start = preloaded()
+client = served()
 config.substitutions += [
     ("%{examples}", str(here.parent / "examples")),
     ("%{empty}", os.devnull),
@@ -84,5 +85,5 @@ config.substitutions += [
     # `%{refused} COMMAND`: the command must refuse its input properly; see the script.
     ("%{refused}", f"{sys.executable} {here / 'refused.py'}"),
     (r"\bFileCheck\b", file_check()),
-    *((rf"\b{command}\b", f"{start} {command}") for command in _COMMANDS),
+    *((rf"\b{command}\b", f"{client} {command}") for command in _COMMANDS),
 ]

@@ -36,6 +36,7 @@ _FOLDERS = (
     "dialect",
     "emulator",
     "examples",
+    "interop",
     "ir",
     "kernels",
     "layout",

@@ -1,6 +1,7 @@
 """Common parts of the commands: error messages instead of tracebacks, and exit codes."""
 
 import argparse
+import json
 import os
 import signal
 import sys
@@ -53,8 +54,43 @@ class _Version(argparse.Action):
         raise SystemExit(0)
 
 
+def add_diagnostics_option(to: Parser) -> None:
+    """Add `--diagnostics`, the form of diagnostics on standard error."""
+    to.add_argument(
+        "--diagnostics",
+        choices=("text", "json"),
+        default="text",
+        help="the form of diagnostics: text, or an object of JSON in each line",
+    )
+
+
+def json_diagnostic(
+    severity: str, message: str, file: str = "", line: int = 0, column: int = 0
+) -> dict[str, Any]:
+    """Return a diagnostic as `--diagnostics=json` prints it.
+
+    Args:
+        severity: "error", "warning", "note" or "remark".
+        message: the text, one or several lines.
+        file: the input's name; "" if the diagnostic has no position.
+        line, column: from 1; 0 if the position is not known.
+    """
+    return {
+        "severity": severity,
+        "file": file,
+        "line": line,
+        "column": column,
+        "message": message,
+        "notes": [],
+    }
+
+
 def run(
-    prog: str, body: Callable[[], int], debug: bool, user_errors: tuple[type[Exception], ...]
+    prog: str,
+    body: Callable[[], int],
+    debug: bool,
+    user_errors: tuple[type[Exception], ...],
+    diagnostics: str = "text",
 ) -> int:
     """Run a command, print an error as one message, and return the exit code.
 
@@ -63,6 +99,7 @@ def run(
         body: the command; it returns the exit code.
         debug: whether errors have a traceback.
         user_errors: exceptions for mistakes of the user; their message is printed alone.
+        diagnostics: the form of the message, "text" or "json".
     """
     try:
         code = body()
@@ -85,7 +122,10 @@ def run(
         if debug:
             raise
         message = f"internal error: {type(error).__name__}: {error}; --debug shows where"
-    print(f"{prog}: error: {message}", file=sys.stderr)
+    if diagnostics == "json":
+        print(json.dumps(json_diagnostic("error", message)), file=sys.stderr)
+    else:
+        print(f"{prog}: error: {message}", file=sys.stderr)
     return 1
 
 

@@ -1,13 +1,15 @@
-"""Diagnostics in a compiler's format: position, message and source line."""
+"""Diagnostics in a compiler's format (position, message and source line), or as JSON."""
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import file_position, remark_handler
+from .command import json_diagnostic
 
 _SEVERITIES = {"ERROR": "error", "WARNING": "warning", "NOTE": "note", "REMARK": "remark"}
 
@@ -21,6 +23,7 @@ class Diagnostic:
         file: the input's name.
         line, column: from 1; 0 if the position is not known.
         message: the text, one or several lines.
+        notes: the notes attached to it.
     """
 
     severity: str
@@ -28,6 +31,12 @@ class Diagnostic:
     line: int
     column: int
     message: str
+    notes: tuple["Diagnostic", ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as `--diagnostics=json` prints it."""
+        made = json_diagnostic(self.severity, self.message, self.file, self.line, self.column)
+        return made | {"notes": [note.as_json() for note in self.notes]}
 
 
 class Collector:
@@ -37,24 +46,35 @@ class Collector:
         self.file = file
         self.found: list[Diagnostic] = []
 
-    def add(self, severity: str, location: Any, message: str) -> None:
-        """Add a diagnostic at an MLIR location."""
+    def add(
+        self, severity: str, location: Any, message: str, notes: tuple[Diagnostic, ...] = ()
+    ) -> None:
+        """Add a diagnostic at an MLIR location, which may be its text."""
+        self.found.append(self._diagnostic(severity, location, message, notes))
+
+    def _diagnostic(
+        self, severity: str, location: Any, message: str, notes: tuple[Diagnostic, ...] = ()
+    ) -> Diagnostic:
         line, column, file = 0, 0, self.file
         place = file_position(location)
         if place:
             # The bindings parse a string as a file named "-".
             file, line, column = (self.file if place[0] == "-" else place[0], *place[1:])
-        self.found.append(Diagnostic(severity, file, line, column, message))
+        return Diagnostic(severity, file, line, column, message, notes)
 
     @contextmanager
     def listen(self, context: Any) -> Iterator[None]:
         """Collect the diagnostics that a context emits in a `with` block."""
 
         def take(diagnostic: Any) -> bool:
+            notes = tuple(
+                self._diagnostic("note", note.location, note.message)
+                for note in diagnostic.notes
+                # The bindings attach the whole op; the position says where it is.
+                if not note.message.startswith("see current operation")
+            )
             severity = _SEVERITIES[diagnostic.severity.name]
-            self.add(severity, diagnostic.location, diagnostic.message)
-            for note in diagnostic.notes:
-                self.add("note", note.location, note.message)
+            self.add(severity, diagnostic.location, diagnostic.message, notes)
             return True
 
         before = context.emit_error_diagnostics
@@ -73,13 +93,28 @@ class Collector:
         return any(d.severity == "error" for d in self.found)
 
 
-def print_diagnostics(collector: Collector, source: str) -> None:
-    """Print diagnostics to standard error; for those in the input, its line and a caret."""
+def with_notes(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield diagnostics, each followed by its notes."""
+    for diagnostic in diagnostics:
+        yield diagnostic
+        yield from diagnostic.notes
+
+
+def print_diagnostics(collector: Collector, source: str, diagnostics: str = "text") -> None:
+    """Print diagnostics to standard error; for those in the input, its line and a caret.
+
+    Args:
+        collector: holds the diagnostics.
+        source: the input's text.
+        diagnostics: their form, "text" or "json": one object in each line, with its notes.
+    """
+    if diagnostics == "json":
+        for each in collector.found:
+            print(json.dumps(each.as_json()), file=sys.stderr)
+        return
     lines = source.splitlines()
-    for d in collector.found:
+    for d in with_notes(collector.found):
         where = f"{d.file}:{d.line}:{d.column}: " if d.line else f"{d.file}: "
-        if d.severity == "note" and d.message.startswith("see current operation"):
-            continue
         print(f"{where}{d.severity}: {d.message}", file=sys.stderr)
         shown = d.file == collector.file and d.severity in ("error", "warning")
         if shown and 0 < d.line <= len(lines):

@@ -12,7 +12,7 @@ from ..dialect import new_context
 from ..dialect.parsing import parse_module
 from ..layout import Swizzle
 from ..passes import OptionError
-from .command import Parser, parser, run
+from .command import Parser, add_diagnostics_option, json_diagnostic, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
 from .inputs import InputError, read, shown_name
 from .outputs import write_all
@@ -20,8 +20,10 @@ from .outputs import write_all
 _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
 
 
-def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> Compiled | None:
-    """Compile a text and print its diagnostics; return None if it failed.
+def compile_text(
+    text: str, file: str, emit: str, arch: str, diagnostics: str = "text", **options: Any
+) -> Compiled | None:
+    """Compile a text and print its diagnostics, as text or as JSON; return None if it failed.
 
     Raises:
         CompileError, OptionError: for errors without a location in the file.
@@ -40,7 +42,7 @@ def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> 
                 raise
             if not collector.failed:
                 collector.add("error", "", str(error))
-    print_diagnostics(collector, text)
+    print_diagnostics(collector, text, diagnostics)
     return compiled
 
 
@@ -63,6 +65,7 @@ def arguments() -> Parser:
         default=128,
         help="the widest swizzle to choose: 0, 32, 64 or 128",
     )
+    add_diagnostics_option(made)
     return made
 
 
@@ -90,6 +93,7 @@ def smem_compile(argv: Sequence[str]) -> int:
             options.file,
             options.emit,
             options.arch,
+            options.diagnostics,
             debug_info=options.debug_info,
             explain=options.explain,
             max_swizzle=max_swizzle,
@@ -102,10 +106,15 @@ def smem_compile(argv: Sequence[str]) -> int:
             manifest = _manifest_name(output)
             files.append((manifest, json.dumps(compiled.manifest, indent=2) + "\n"))
         write_all(files)
-        _summarize(compiled, [name for name, _ in files])
+        if options.diagnostics == "text":
+            _summarize(compiled, [name for name, _ in files])
+        elif compiled.report:
+            for warning in compiled.report.warnings:
+                print(json.dumps(json_diagnostic("warning", warning)), file=sys.stderr)
         return 0
 
-    return run("smem-compile", body, options.debug, (InputError, OptionError, CompileError))
+    user_errors = (InputError, OptionError, CompileError)
+    return run("smem-compile", body, options.debug, user_errors, options.diagnostics)
 
 
 def _manifest_name(output: str) -> str:

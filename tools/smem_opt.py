@@ -1,6 +1,7 @@
 """`smem-opt`: parses a module, runs passes and prints it, with mlir-opt's options."""
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,14 +9,18 @@ from typing import Any
 
 from ..dialect import dialects, irdl, new_context
 from ..dialect.bindings import passmanager
+from ..dialect.irtypes import Module
 from ..dialect.parsing import parse_module
+from ..interop.host_version import HostVersionError, check_version, for_llvm, from_llvm
 from ..passes import OptionError, passes
+from ..passes.driver.base import Pass, option_text
 from ..passes.driver.manager import leaf_passes
 from ..passes.driver.textual import Leaf, parse_pipeline
-from .command import Parser, parser, run
-from .diagnostics import Collector, is_mlir_error, print_diagnostics
+from .command import Parser, add_diagnostics_option, parser, run
+from .diagnostics import Collector, is_mlir_error, print_diagnostics, with_notes
 from .inputs import InputError, read
 from .outputs import write_all
+from .server import ServerError, serve
 from .verify import mismatches
 
 SEPARATOR = "// -----"
@@ -65,6 +70,12 @@ def arguments() -> Parser:
     made.add_argument("--mlir-print-op-generic", action="store_true", help="print the generic form")
     made.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     made.add_argument(
+        "--host-llvm",
+        type=int,
+        metavar="VERSION",
+        help="read and print the generic form as a tool with this major version of LLVM does",
+    )
+    made.add_argument(
         "--mlir-print-ir-before",
         action="append",
         default=[],
@@ -86,12 +97,22 @@ def arguments() -> Parser:
     )
     made.add_argument("--mlir-timing", action="store_true", help="print the time of each pass")
     made.add_argument(
-        "--list-passes", action="store_true", help="list our passes with their options"
+        "--list-passes",
+        nargs="?",
+        const="text",
+        choices=("text", "json"),
+        help="list our passes with their options, as text or as JSON",
     )
     made.add_argument(
         "--show-dialects", action="store_true", help="list the dialects that are known"
     )
     made.add_argument("--dump-irdl", action="store_true", help="print the smem dialect as IRDL")
+    made.add_argument(
+        "--server",
+        metavar="SOCKET",
+        help="serve the commands at a socket: each runs in a fork, without the time to start",
+    )
+    add_diagnostics_option(made)
     made.epilog = (
         "Any other --NAME or --NAME=OPTIONS runs that pass on builtin.module, in the order given."
     )
@@ -111,6 +132,15 @@ def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
         made.error(
             f"--pass-pipeline and --{leaves[0].name} cannot be combined; put it into the pipeline"
         )
+    if options.verify_diagnostics and options.diagnostics == "json":
+        made.error("--verify-diagnostics and --diagnostics=json cannot be combined")
+    if options.server is not None and (leaves or options.pass_pipeline or options.file != "-"):
+        made.error("--server takes no input and no passes; its clients give them")
+    if options.host_llvm is not None:
+        try:
+            check_version(options.host_llvm)
+        except ValueError as error:
+            made.error(f"--host-llvm: {error}")
     return options, leaves
 
 
@@ -151,24 +181,49 @@ def _process(
             pm.enable_timing()
         with collector.listen(context):
             try:
+                if options.host_llvm:
+                    text = from_llvm(text, options.host_llvm)
                 module = parse_module(text)
                 pm.run(module.operation)
+                return _printed(module, options), collector
+            except HostVersionError as error:
+                collector.add("error", error.location, str(error))
+                return None, collector
             except Exception as error:
                 if not is_mlir_error(error):
                     raise
                 if not collector.failed:
                     collector.add("error", "", str(error))
                 return None, collector
-        printed = module.operation.get_asm(
+
+
+def _printed(module: Module, options: argparse.Namespace) -> str:
+    """Return the text of a module.
+
+    Raises:
+        HostVersionError: if the host's version of LLVM cannot represent an op.
+    """
+
+    def generic(locations: bool) -> str:
+        return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=locations)
+
+    if not options.host_llvm:
+        return module.operation.get_asm(
             print_generic_op_form=options.mlir_print_op_generic,
             enable_debug_info=options.mlir_print_debuginfo,
         )
-    return printed, collector
+    try:
+        return for_llvm(generic(options.mlir_print_debuginfo), options.host_llvm)
+    except HostVersionError:
+        for_llvm(generic(True), options.host_llvm)  # the error has a location
+        raise
 
 
 def _show_lists(options: argparse.Namespace) -> bool:
     """Print the lists of passes or dialects, if requested; return whether one was."""
-    if options.list_passes:
+    if options.list_passes == "json":
+        print(json.dumps([_described(pass_) for pass_ in passes().values()], indent=1))
+    elif options.list_passes:
         for name, pass_ in passes().items():
             print(f"--{name:<28} {pass_.description}")
             for key, entry in pass_.options().items():
@@ -182,11 +237,30 @@ def _show_lists(options: argparse.Namespace) -> bool:
     return True
 
 
+def _described(pass_: type[Pass]) -> dict[str, Any]:
+    """Return a pass with its options, as `--list-passes=json` prints it."""
+    return {
+        "name": pass_.name,
+        "description": pass_.description,
+        "options": [
+            {
+                "name": key,
+                "description": entry.metadata["description"],
+                "default": option_text(entry.default),
+            }
+            for key, entry in pass_.options().items()
+        ],
+    }
+
+
 def smem_opt(argv: Sequence[str]) -> int:
     """Run the command; return its exit code."""
     options, leaves = _parsed(argv)
 
     def body() -> int:
+        if options.server is not None:
+            serve(options.server)
+            return 0
         if _show_lists(options):
             return 0
         wanted = parse_pipeline(options.pass_pipeline) if options.pass_pipeline else leaves
@@ -201,9 +275,9 @@ def smem_opt(argv: Sequence[str]) -> int:
         for part in _parts(text, options.split_input_file):
             printed, collector = _process(part, steps, options, file)
             if options.verify_diagnostics:
-                problems += mismatches(collector.found, part, file)
+                problems += mismatches([*with_notes(collector.found)], part, file)
                 continue
-            print_diagnostics(collector, text)
+            print_diagnostics(collector, text, options.diagnostics)
             failed |= printed is None
             outputs.append(printed or "")
         if options.verify_diagnostics:
@@ -214,4 +288,6 @@ def smem_opt(argv: Sequence[str]) -> int:
         write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
         return 0
 
-    return run("smem-opt", body, options.debug, (InputError, OptionError))
+    return run(
+        "smem-opt", body, options.debug, (InputError, OptionError, ServerError), options.diagnostics
+    )

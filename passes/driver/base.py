@@ -98,7 +98,7 @@ class Pass:
 
     def __str__(self) -> str:
         options = [
-            f"{key}={_text(getattr(self, field.name))}"
+            f"{key}={option_text(getattr(self, field.name))}"
             for key, field in self.options().items()
             if getattr(self, field.name) != field.default
         ]
@@ -144,7 +144,8 @@ def _taken(default: Any, value: Any) -> Any:
     return type(default)(value)
 
 
-def _text(value: Any) -> str:
+def option_text(value: Any) -> str:
+    """Return the value of an option as a pipeline writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Swizzle):

@@ -2,7 +2,10 @@
 
 import io
 import json
+import tempfile
+from pathlib import Path
 
+import plugin
 import pytest
 
 from mlir_smem.tools.smem_layout import smem_layout
@@ -60,3 +63,12 @@ def refused(capsys):
         return err.removeprefix(head).rstrip("\n")
 
     return run
+
+
+@pytest.fixture
+def host():
+    """mlir-opt with the plugin; it must leave neither temporary files nor a server."""
+    with tempfile.TemporaryDirectory(prefix="t-") as folder:
+        yield plugin.host(Path(folder))
+        assert plugin.servers(Path(folder)) == []
+        assert list(Path(folder).iterdir()) == []

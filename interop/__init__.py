@@ -1,0 +1,1 @@
+"""Exchange of modules with hosts whose bindings cannot hold a Python dialect."""
