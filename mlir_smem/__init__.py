@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .codegen import Compiled, compile
     from .dialect import register
-    from .passes import add_passes, add_pipeline
+    from .passes import add_passes, parse_pipeline
 
-__all__ = ["Compiled", "add_passes", "add_pipeline", "compile", "register"]
+__all__ = ["Compiled", "add_passes", "compile", "parse_pipeline", "register"]
 
 #: The subpackages.
 _FOLDERS = (
@@ -35,8 +35,8 @@ _FOLDERS = (
 _HOME = {
     "Compiled": "codegen",
     "add_passes": "passes",
-    "add_pipeline": "passes",
     "compile": "codegen",
+    "parse_pipeline": "passes",
     "register": "dialect",
 }
 

@@ -5,7 +5,7 @@ from .allocate import Allocate
 from .assign_layouts import AssignLayouts
 from .check_async import CheckAsync
 from .driver.base import OptionError, Pass, option
-from .driver.manager import add_pass, add_passes, add_pipeline
+from .driver.manager import add_pass, add_passes, parse_pipeline
 from .driver.registry import add_own, pass_named, passes
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
@@ -20,8 +20,8 @@ __all__ = [
     "Pass",
     "add_pass",
     "add_passes",
-    "add_pipeline",
     "option",
+    "parse_pipeline",
     "pass_named",
     "passes",
 ]

@@ -11,7 +11,7 @@ from ..dialect.bindings import passmanager
 from ..dialect.parsing import parse_module
 from ..passes import OptionError, passes
 from ..passes.driver.manager import leaf_passes
-from ..passes.driver.textual import Leaf, parse_pipeline
+from ..passes.driver.textual import Leaf, module_leaves
 from .command import Parser, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
 from .inputs import InputError, read
@@ -189,7 +189,7 @@ def smem_opt(argv: Sequence[str]) -> int:
     def body() -> int:
         if _show_lists(options):
             return 0
-        wanted = parse_pipeline(options.pass_pipeline) if options.pass_pipeline else leaves
+        wanted = module_leaves(options.pass_pipeline) if options.pass_pipeline else leaves
         steps = [step for leaf in wanted for step in leaf_passes(leaf)]
         known = {name for name, _ in steps}
         for name in (*options.mlir_print_ir_before, *options.mlir_print_ir_after):
