@@ -6,7 +6,9 @@ from typing import Any
 from ..dialect import new_context, register
 from ..dialect.arguments import wrong_argument
 from ..dialect.bindings import ir, passmanager
+from ..dialect.packages import is_foreign
 from ..dialect.parsing import parse_module
+from ..interop.exchange import Side, exchange, is_module
 from ..ir.errors import OpError
 from ..ir.nesting import check_nesting
 from ..layout.arch import Arch
@@ -61,29 +63,33 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
     """Compile a module: `smem-to-nvvm`, upstream's lowering, LLVM, ptxas.
 
     Args:
-        module: an `ir.Module` of the bindings, which is not changed, or MLIR text.
+        module: an `ir.Module` of the bindings or of another bindings package, which is not changed, or
+            MLIR text, or bytecode.
         arch: the architecture.
         emit: the last stage: "nvvm", "llvm", "ptx" or "cubin".
         options: options of `smem-to-nvvm`, dashes as underscores.
 
     Raises:
         MLIRError: with located diagnostics, if the module cannot be lowered.
+        ExchangeError: if the module of another bindings package cannot be read without a loss.
         CompileError: for an unknown architecture, a module without a kernel, or a module that LLVM or
             ptxas refuses.
         OptionError: for an unknown option.
         ValueError: for an unknown stage.
         TypeError: for a module of another type, or an architecture or stage that is not text.
     """
-    if not isinstance(module, str | ir.Module | ir.Operation | ir.OpView):
+    foreign = is_foreign(module) and is_module(module)
+    if not foreign and not isinstance(module, str | bytes | ir.Module | ir.Operation | ir.OpView):
         raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
     for parameter, given in {"arch": arch, "emit": emit}.items():
         if not isinstance(given, str):
             raise wrong_argument("mlir_smem.compile", parameter, given, "text")
     if emit not in STAGES:
         raise ValueError(f"unknown stage '{emit}'; expected one of {', '.join(STAGES)}")
-    if isinstance(module, str):
-        with new_context():
-            return compile_in_place(parse_module(module), arch, emit, **options)
+    if foreign or isinstance(module, str | bytes):
+        with new_context() as context:
+            ours = exchange(module, Side.ours(context)) if foreign else parse_module(module)
+            return compile_in_place(ours, arch, emit, **options)
     register(module.context)
     try:
         check_nesting(module)

@@ -2,7 +2,9 @@
 
     mlir_smem.register(context)                          # load the dialect into a context
     mlir_smem.add_passes(pm, "smem-to-nvvm")             # add the lowering to a pass manager
+    mlir_smem.parse_pipeline("builtin.module(...)")      # a pass manager of ours and upstream's
     mlir_smem.compile(module_or_text, arch="sm_90a")     # compile a module to a cubin
+    mlir_smem.lower_text(text_or_bytecode)               # text in, text out, for any host
 
 Subpackages are imported on first use: `register` imports `dialect` and `layout`, `add_passes` imports
 `ir` and `passes`. `mlir_smem.layout` needs no MLIR.
@@ -13,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .codegen import Compiled, compile
     from .dialect import register
+    from .interop import lower_text
     from .passes import add_passes, parse_pipeline
 
-__all__ = ["Compiled", "add_passes", "compile", "parse_pipeline", "register"]
+__all__ = ["Compiled", "add_passes", "compile", "lower_text", "parse_pipeline", "register"]
 
 #: The subpackages.
 _FOLDERS = (
@@ -23,6 +26,7 @@ _FOLDERS = (
     "codegen",
     "dialect",
     "emulator",
+    "interop",
     "ir",
     "kernels",
     "layout",
@@ -36,6 +40,7 @@ _HOME = {
     "Compiled": "codegen",
     "add_passes": "passes",
     "compile": "codegen",
+    "lower_text": "interop",
     "parse_pipeline": "passes",
     "register": "dialect",
 }
