@@ -73,9 +73,12 @@ class Collector:
         return any(d.severity == "error" for d in self.found)
 
 
-def print_diagnostics(collector: Collector, source: str) -> None:
-    """Print diagnostics to standard error; for those in the input, its line and a caret."""
-    lines = source.splitlines()
+def print_diagnostics(collector: Collector, source: str | bytes) -> None:
+    """Print diagnostics to standard error; for those in the input, its line and a caret.
+
+    Bytecode has no lines: its locations are those of the text that it was made from.
+    """
+    lines = source.splitlines() if isinstance(source, str) else []
     for d in collector.found:
         where = f"{d.file}:{d.line}:{d.column}: " if d.line else f"{d.file}: "
         if d.severity == "note" and d.message.startswith("see current operation"):

@@ -20,8 +20,10 @@ from .outputs import write_all
 _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
 
 
-def compile_text(text: str, file: str, emit: str, arch: str, **options: Any) -> Compiled | None:
-    """Compile a text and print its diagnostics; return None if it failed.
+def compile_text(
+    text: str | bytes, file: str, emit: str, arch: str, **options: Any
+) -> Compiled | None:
+    """Compile a text or bytecode and print its diagnostics; return None if it failed.
 
     Raises:
         CompileError, OptionError: for errors without a location in the file.

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any
 
 from ..dialect import dialects, irdl, new_context
@@ -63,6 +64,13 @@ def arguments() -> Parser:
         "--allow-unregistered-dialect", action="store_true", help="parse ops of unknown dialects"
     )
     made.add_argument("--mlir-print-op-generic", action="store_true", help="print the generic form")
+    made.add_argument("--emit-bytecode", action="store_true", help="write bytecode instead of text")
+    made.add_argument(
+        "--emit-bytecode-version",
+        type=int,
+        metavar="N",
+        help="the version of the bytecode; the newest if left out",
+    )
     made.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     made.add_argument(
         "--mlir-print-ir-before",
@@ -114,9 +122,12 @@ def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
     return options, leaves
 
 
-def _parts(text: str, split: bool) -> list[str]:
-    """Return the parts to process, each padded so that its lines keep their numbers."""
-    if not split:
+def _parts(text: str | bytes, split: bool) -> Sequence[str | bytes]:
+    """Return the parts to process, each padded so that its lines keep their numbers.
+
+    Bytecode is one part.
+    """
+    if not split or isinstance(text, bytes):
         return [text]
     parts, current, start = [], [], 0
     for number, line in enumerate(text.splitlines()):
@@ -130,9 +141,9 @@ def _parts(text: str, split: bool) -> list[str]:
 
 
 def _process(
-    text: str, steps: list[Step], options: argparse.Namespace, file: str
-) -> tuple[str | None, Collector]:
-    """Return the printed module after the passes, or None on failure, and the diagnostics."""
+    text: str | bytes, steps: list[Step], options: argparse.Namespace, file: str
+) -> tuple[str | bytes | None, Collector]:
+    """Return the module as text or bytecode after the passes, or None on failure, and the diagnostics."""
     collector = Collector(file)
     printing = Printing(
         set(options.mlir_print_ir_before),
@@ -159,11 +170,23 @@ def _process(
                 if not collector.failed:
                     collector.add("error", "", str(error))
                 return None, collector
-        printed = module.operation.get_asm(
+        return _output(module, options), collector
+
+
+def _output(module: Any, options: argparse.Namespace) -> str | bytes:
+    if not options.emit_bytecode:
+        return module.operation.get_asm(
             print_generic_op_form=options.mlir_print_op_generic,
             enable_debug_info=options.mlir_print_debuginfo,
         )
-    return printed, collector
+    written = BytesIO()
+    try:
+        # The error says no more than its diagnostic.
+        with Collector("").listen(module.context):
+            module.operation.write_bytecode(written, desired_version=options.emit_bytecode_version)
+    except ValueError as error:
+        raise InputError(f"--emit-bytecode-version: {error}") from None
+    return written.getvalue()
 
 
 def _show_lists(options: argparse.Namespace) -> bool:
@@ -201,17 +224,24 @@ def smem_opt(argv: Sequence[str]) -> int:
         for part in _parts(text, options.split_input_file):
             printed, collector = _process(part, steps, options, file)
             if options.verify_diagnostics:
-                problems += mismatches(collector.found, part, file)
+                problems += mismatches(collector.found, part if isinstance(part, str) else "", file)
                 continue
             print_diagnostics(collector, text)
-            failed |= printed is None
-            outputs.append(printed or "")
+            if printed is None:
+                failed = True
+            else:
+                outputs.append(printed)
         if options.verify_diagnostics:
             print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
             return 1 if problems else 0
         if failed:
             return 1
-        write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
+        if options.emit_bytecode:
+            if len(outputs) > 1:
+                raise InputError(f"--emit-bytecode: the input has {len(outputs)} parts; expected one")
+            write_all([(options.output, outputs[0])])
+        else:
+            write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
         return 0
 
     return run("smem-opt", body, options.debug, (InputError, OptionError))
