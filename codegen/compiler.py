@@ -8,6 +8,7 @@ from ..dialect.arguments import wrong_argument
 from ..dialect.bindings import ir, passmanager
 from ..dialect.packages import is_foreign
 from ..dialect.parsing import parse_module
+from ..dialect.smem import Smem
 from ..interop.exchange import Side, exchange, is_module
 from ..ir.errors import OpError
 from ..ir.nesting import check_nesting
@@ -78,7 +79,10 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         ValueError: for an unknown stage.
         TypeError: for a module of another type, or an architecture or stage that is not text.
     """
-    foreign = is_foreign(module) and is_module(module)
+    # A context without the dialect holds ops of it as unregistered ones, which registering would not change.
+    foreign = is_module(module) and (
+        is_foreign(module) or not module.context.is_dialect_loaded(Smem.DIALECT_NAMESPACE)
+    )
     if not foreign and not isinstance(module, str | bytes | ir.Module | ir.Operation | ir.OpView):
         raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
     for parameter, given in {"arch": arch, "emit": emit}.items():

@@ -2,11 +2,14 @@
 
 The generic form with locations depends least on the version of MLIR: assembly formats change more often
 than ops do. But a property that a newer version has and an older one lacks is ignored there without a
-word, so what was read is compared with what was printed, and there are two more attempts: the properties
-that are known to have been attributes before, and the pretty form.
+word, so what was read is compared with what was printed. Where the generic form is refused or loses
+something, the changes that are known are made (`host_version`, `properties`), and the pretty form is the
+last attempt. Nothing is changed for a version number alone, since the numbers of development versions say
+little.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -19,11 +22,15 @@ from ..dialect.bindings import ir as our_ir
 from ..dialect.irtypes import Context, Module, Op
 from ..dialect.packages import package_of
 from ..dialect.parsing import parse_module
+from .host_version import OLDEST, HostVersionError, for_llvm, from_llvm
 from .properties import moved_to_attributes
 from .spelling import respelled
 
 #: Characters of a printed line that a message quotes.
 _QUOTED = 80
+
+#: An error of an op of `smem`, from its verifier or from IRDL, which does not name the op.
+_OF_SMEM = re.compile(r"(^|: )('smem\.[\w.]+' op|op) ")
 
 
 class ExchangeError(ValueError):
@@ -99,12 +106,12 @@ def exchange(module: Module, to: Side) -> Module:
     """
     writer = Side.of(module)
     problems = []
-    for printed in _forms(module):
+    for printed in _forms(module, writer, to):
         text = respelled(printed, to.ir, to.context)
         try:
             read = to.parse(text)
         except to.ir.MLIRError as error:
-            if "'smem." in _first_error(error):
+            if _OF_SMEM.search(_first_error(error)):
                 raise
             problems.append(f"{to} cannot read what {writer} printed: {_quoted(error, text)}")
             continue
@@ -112,17 +119,30 @@ def exchange(module: Module, to: Side) -> Module:
         if lost is None:
             return read
         problems.append(f"{to} would lose {lost}, which {writer} printed")
-    raise ExchangeError(problems[0])
+    # A problem of a form alone hides that of the module.
+    raise ExchangeError(Counter(problems).most_common(1)[0][0])
 
 
-def _forms(module: Module) -> Iterator[str]:
+def _forms(module: Module, writer: Side, to: Side) -> Iterator[str]:
     """Yield the text of a module with locations, in the forms that are tried, in this order."""
     generic = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
-    yield generic
-    moved = moved_to_attributes(generic)
-    if moved != generic:
-        yield moved
+    changed = _by_version(generic, writer, to)
+    # A dictionary without values keeps the order, and yields each text once.
+    yield from dict.fromkeys([generic, changed, moved_to_attributes(changed)])
     yield module.operation.get_asm(enable_debug_info=True)
+
+
+def _by_version(text: str, writer: Side, to: Side) -> str:
+    """The text with the changes between the versions of two packages, of which one is the one in use."""
+    change, other = (for_llvm, to) if writer.package == PACKAGE else (from_llvm, writer)
+    version = llvm_version(other.package)
+    if version is None or version < OLDEST:
+        return text
+    try:
+        return change(text, version)
+    except HostVersionError:
+        # The parser names the op that it does not have.
+        return text
 
 
 def _first_error(error: Exception) -> str:

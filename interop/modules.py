@@ -9,11 +9,12 @@ from ..passes import parse_pipeline
 from .exchange import ExchangeError, Side, exchange, is_module
 from .text import PIPELINE
 
+
 def lower(module: Module, pipeline: str = PIPELINE) -> Module:
     """Run passes over a module of any MLIR bindings package.
 
-    Ops of `smem` are parsed in a context of theirs with `allow_unregistered_dialects`. Ops of dialects that
-    the bindings of mlir_smem do not have pass through unchanged.
+    Their context holds ops of `smem` if it has `allow_unregistered_dialects`. Ops of dialects that the
+    bindings of mlir_smem do not have pass through unchanged.
 
     Args:
         module: an `ir.Module` of any bindings package, for example of `jaxlib.mlir`; it is not changed.

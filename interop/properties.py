@@ -1,13 +1,14 @@
 """Properties of newer versions that are discardable attributes in older ones.
 
-An older parser ignores a property in `<{...}>` that it does not know, so these move into the attributes of
-the op, which follow its regions: `"gpu.func"() <{sym_name = "f"}> ({...})` becomes
+An older parser ignores a property in `<{...}>` that it does not know, so these move into the attributes
+of the op, which follow its regions: `"gpu.func"() <{sym_name = "f"}> ({...})` becomes
 `"gpu.func"() <{}> ({...}) {sym_name = "f"}`.
 """
 
 import re
 
-#: Each op with the property that an older version has as an attribute. LLVM 24 moved the name of gpu.func.
+#: Each op with the property that an older version has as an attribute.
+#: The name of gpu.func moved during the development of LLVM 24.
 _MOVED = {"gpu.func": "sym_name"}
 
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[()]')

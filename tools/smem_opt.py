@@ -238,7 +238,9 @@ def smem_opt(argv: Sequence[str]) -> int:
             return 1
         if options.emit_bytecode:
             if len(outputs) > 1:
-                raise InputError(f"--emit-bytecode: the input has {len(outputs)} parts; expected one")
+                raise InputError(
+                    f"--emit-bytecode: the input has {len(outputs)} parts; expected one"
+                )
             write_all([(options.output, outputs[0])])
         else:
             write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])

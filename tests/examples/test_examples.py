@@ -78,6 +78,7 @@ def test_no_example_is_forgotten():
     assert examples == {
         "attention.mlir",
         "build_matmul.py",
+        "hosts",
         "matmul.mlir",
         "mma.mlir",
         "nvfp4.mlir",
