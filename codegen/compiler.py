@@ -79,7 +79,7 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         ValueError: for an unknown stage.
         TypeError: for a module of another type, or an architecture or stage that is not text.
     """
-    # A context without the dialect holds ops of it as unregistered ones, which registering would not change.
+    # A context without the dialect holds ops of it as unregistered ones; registering it is too late.
     foreign = is_module(module) and (
         is_foreign(module) or not module.context.is_dialect_loaded(Smem.DIALECT_NAMESPACE)
     )

@@ -4,7 +4,8 @@
     python examples/hosts/iree_host.py
 
 IREE's bindings cannot hold a dialect that is defined in Python, so ops of `smem` are created by name,
-with `allow_unregistered_dialects`. `interop.lower` takes IREE's module and returns one, in the same context.
+with `allow_unregistered_dialects`. `interop.lower` takes IREE's module and returns one, in the same
+context.
 """
 
 import ml_dtypes

@@ -97,7 +97,9 @@ def test_ops_of_the_host_pass_through(package):
 def test_a_pipeline_of_ours_and_upstreams(package):
     theirs = parsed(package, example("mma"))
     both = lower(theirs, "builtin.module(smem-to-nvvm,gpu.module(canonicalize,cse))")
-    assert list(ops(both)).count("arith.constant") < list(ops(lower(theirs))).count("arith.constant")
+    assert list(ops(both)).count("arith.constant") < list(ops(lower(theirs))).count(
+        "arith.constant"
+    )
 
 
 @each_package
@@ -134,7 +136,9 @@ def test_what_the_pipeline_leaves_needs_a_context_for_it(package):
     held = parsed(package, module(kernel('"smem.fence"() : () -> () loc("host.py":7:3)')))
     held.context.allow_unregistered_dialects = False
     message = message_of(lambda: lower(held, "smem-assign-layouts"))
-    assert message.startswith(f"the pipeline leaves 'smem.fence' at loc(\"host.py\":7:3), which {package}")
+    assert message.startswith(
+        f"the pipeline leaves 'smem.fence' at loc(\"host.py\":7:3), which {package}"
+    )
     assert message.endswith("reads only in a context with allow_unregistered_dialects")
 
 

@@ -37,11 +37,11 @@ def test_strings_are_kept(context):
     assert respelled(text, ir, context) == text[:-12] + "#gpu<dim x>}"
 
 
-BODY = '''({
+BODY = """({
   ^bb0:
     "x.y"() {a = ") }"} : () -> ()  // a comment )
     "gpu.return"() : () -> ()
-  })'''
+  })"""
 
 
 @pytest.mark.parametrize(
