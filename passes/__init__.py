@@ -1,5 +1,6 @@
 """The passes, one file each, and the driver that runs them (`driver/`)."""
 
+from ..dialect.irtypes import Context
 from ..ir.errors import OpError
 from .allocate import Allocate
 from .assign_layouts import AssignLayouts
@@ -24,7 +25,24 @@ __all__ = [
     "parse_pipeline",
     "pass_named",
     "passes",
+    "register_transform",
 ]
+
+
+def register_transform(context: Context) -> Context:
+    """Load `smem` and `smem_transform`, whose op applies passes of this project in transform scripts.
+
+    Returns:
+        The context.
+
+    Raises:
+        NotImplementedError: if the bindings cannot define transform ops in Python.
+    """
+    # Few need it, and it imports the transform dialect.
+    from .driver.transform import register_transform
+
+    return register_transform(context)
+
 
 add_own(
     AssignLayouts,

@@ -51,6 +51,8 @@ class Collector:
         """Collect the diagnostics that a context emits in a `with` block."""
 
         def take(diagnostic: Any) -> bool:
+            if not diagnostic.message:
+                return True  # the bindings emit an empty error for a silenceable failure
             severity = _SEVERITIES[diagnostic.severity.name]
             self.add(severity, diagnostic.location, diagnostic.message)
             for note in diagnostic.notes:

@@ -10,7 +10,7 @@ from typing import Any
 from ..dialect import dialects, irdl, new_context
 from ..dialect.bindings import passmanager
 from ..dialect.parsing import parse_module
-from ..passes import OptionError, passes
+from ..passes import OptionError, passes, register_transform
 from ..passes.driver.manager import leaf_passes
 from ..passes.driver.textual import Leaf, module_leaves
 from .command import Parser, parser, run
@@ -153,6 +153,8 @@ def _process(
     )
     with new_context() as context:
         context.allow_unregistered_dialects = options.allow_unregistered_dialect
+        if _has_transform_ops(text, steps):
+            register_transform(context)
         pm = passmanager.PassManager("builtin.module")
         for name, add in steps:
             printing.add_to(pm, name, "Before")
@@ -171,6 +173,12 @@ def _process(
                     collector.add("error", "", str(error))
                 return None, collector
         return _output(module, options), collector
+
+
+def _has_transform_ops(text: str | bytes, steps: list[Step]) -> bool:
+    """Whether ops of our transform dialect can be in the input, or in a library that a pass reads."""
+    name = b"smem_transform" if isinstance(text, bytes) else "smem_transform"
+    return name in text or any(step.startswith("transform-") for step, _ in steps)  # type: ignore[operator]
 
 
 def _output(module: Any, options: argparse.Namespace) -> str | bytes:
@@ -246,4 +254,4 @@ def smem_opt(argv: Sequence[str]) -> int:
             write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
         return 0
 
-    return run("smem-opt", body, options.debug, (InputError, OptionError))
+    return run("smem-opt", body, options.debug, (InputError, OptionError, NotImplementedError))

@@ -124,7 +124,7 @@ def test_a_wrong_program_is_refused_at_its_location(package):
 def test_a_wrong_op_is_refused_at_its_location(package):
     text = module(kernel('"smem.wait"() {pending = 0 : i32} : () -> () loc("host.py":7:3)'))
     theirs = parsed(package, text)
-    with pytest.raises(our_ir.MLIRError, match='"host.py":7:3: op expects exactly 1 operands'):
+    with pytest.raises(our_ir.MLIRError, match=r'"host\.py":7:3: op expects exactly 1 operands'):
         lower(theirs)
 
 
