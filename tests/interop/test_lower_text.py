@@ -115,6 +115,19 @@ def test_text_is_text(given, called):
     )
 
 
+def test_a_version_of_the_host_is_for_generic_text():
+    text = lower_text('"gpu.barrier"() : () -> ()', host_llvm=22)
+    assert '"gpu.barrier"() : () -> ()' in text
+    assert "barrier_scope" in lower_text('"gpu.barrier"() : () -> ()')
+    for options in ({"bytecode": True}, {"generic": False}):
+        with pytest.raises(ValueError, match="host_llvm is 22; expected with text in the generic"):
+            lower_text("module {}", host_llvm=22, **options)
+    with pytest.raises(ValueError, match="host_llvm is 22"):
+        lower_text(b"module {}", host_llvm=22)
+    with pytest.raises(ValueError, match="LLVM 3 is too old"):
+        lower_text("module {}", host_llvm=3)
+
+
 def test_a_wrong_pipeline_is_refused():
     with pytest.raises(OptionError, match="smem-to-nvvm has no option 'speed'"):
         lower_text("module {}", "smem-to-nvvm{speed=1}")
