@@ -126,9 +126,13 @@ def exchange(module: Module, to: Side) -> Module:
 def _forms(module: Module, writer: Side, to: Side) -> Iterator[str]:
     """Yield the text of a module with locations, in the forms that are tried, in this order."""
     generic = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    yield generic
     changed = _by_version(generic, writer, to)
-    # A dictionary without values keeps the order, and yields each text once.
-    yield from dict.fromkeys([generic, changed, moved_to_attributes(changed)])
+    if changed != generic:
+        yield changed
+    moved = moved_to_attributes(changed)
+    if moved != changed:
+        yield moved
     yield module.operation.get_asm(enable_debug_info=True)
 
 

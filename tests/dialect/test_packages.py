@@ -41,7 +41,6 @@ def test_functions_name_both_packages(other):
     package, ir, passmanager = other
     context = ir.Context()
     pm = passmanager.PassManager("builtin.module", context)
-    module = ir.Module.parse("module {}", context)
     calls = [
         ("register: context", "Context", lambda: mlir_smem.register(context)),
         ("add_passes: pm", "PassManager", lambda: mlir_smem.add_passes(pm, "smem-to-nvvm")),
@@ -51,7 +50,7 @@ def test_functions_name_both_packages(other):
             "PassManager",
             lambda: add_pass(pm, pass_named("smem-to-nvvm")()),
         ),
-        ("compile: module", "Module", lambda: mlir_smem.compile(module)),
+        ("compile: module", "Context", lambda: mlir_smem.compile(context)),
     ]
     for start, class_, call in calls:
         assert message_of(call) == f"mlir_smem.{start} is {ending(package, class_)}"
