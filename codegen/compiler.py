@@ -84,7 +84,8 @@ def compile(module: Any, arch: str = "sm_90a", emit: str = "cubin", **options: A
         is_foreign(module) or not module.context.is_dialect_loaded(Smem.DIALECT_NAMESPACE)
     )
     if not foreign and not isinstance(module, str | bytes | ir.Module | ir.Operation | ir.OpView):
-        raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
+        expected = "an ir.Module, MLIR text or bytecode"
+        raise wrong_argument("mlir_smem.compile", "module", module, expected)
     for parameter, given in {"arch": arch, "emit": emit}.items():
         if not isinstance(given, str):
             raise wrong_argument("mlir_smem.compile", parameter, given, "text")

@@ -43,6 +43,12 @@ def test_text_and_bytecode_are_lowered(given):
     assert printed(lower_text(given)) == lowered(module())
 
 
+def test_bytecode_is_compiled():
+    expected = mlir_smem.compile(module(), emit="ptx").ptx
+    assert mlir_smem.compile(bytecode_of(module()), emit="ptx").ptx == expected
+    assert mlir_smem.compile(module().encode(), emit="ptx").ptx == expected
+
+
 def test_the_result_is_generic_with_locations():
     text = lower_text(module())
     assert '"gpu.module"()' in text
