@@ -125,6 +125,12 @@ def exchange(module: Module, to: Side) -> Module:
 
 def _forms(module: Module, writer: Side, to: Side) -> Iterator[str]:
     """Yield the text of a module with locations, in the forms that are tried, in this order."""
+    yield from _generic_forms(module, writer, to)
+    yield module.operation.get_asm(enable_debug_info=True)
+
+
+def _generic_forms(module: Module, writer: Side, to: Side) -> Iterator[str]:
+    """Yield the generic form, and then the changes that are known, as far as they change it."""
     generic = module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
     yield generic
     changed = _by_version(generic, writer, to)
@@ -133,7 +139,6 @@ def _forms(module: Module, writer: Side, to: Side) -> Iterator[str]:
     moved = moved_to_attributes(changed)
     if moved != changed:
         yield moved
-    yield module.operation.get_asm(enable_debug_info=True)
 
 
 def _by_version(text: str, writer: Side, to: Side) -> str:
@@ -158,7 +163,7 @@ def _first_error(error: Exception) -> str:
 def _quoted(error: Exception, text: str) -> str:
     """The first message of a parser, with the line of the text if it points into the text."""
     message = _first_error(error)
-    if "undefined symbol alias" in message:
+    if "undefined symbol alias" in message and "'loc" not in message:
         message += " (aliases within types of smem stay as they are; write them out)"
     at = re.match(r'"-":(\d+):\d+: ', message)
     lines = text.splitlines()
@@ -192,11 +197,9 @@ def _lost(printed: Module, read: Module, writer: Side) -> Iterator[str]:
 
 def _read_back(read: Module, writer: Side) -> list[Op] | None:
     """The ops of a module after the writer has read it back; None if it cannot."""
-    printed = read.operation.get_asm(print_generic_op_form=True)
-    text = respelled(printed, writer.ir, writer.context)
-    for form in (text, moved_to_attributes(text)):
+    for printed in _generic_forms(read, Side.of(read), writer):
         try:
-            return list(_ops(writer.parse(form)))
+            return list(_ops(writer.parse(respelled(printed, writer.ir, writer.context))))
         except writer.ir.MLIRError:
             continue
     return None

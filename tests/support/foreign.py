@@ -4,8 +4,8 @@ from importlib import import_module
 
 import pytest
 
-#: Packages whose bindings cannot hold a Python dialect.
-PACKAGES = ("jaxlib.mlir", "iree.compiler")
+#: Packages of other versions of MLIR than the one in use; the last can hold a Python dialect.
+PACKAGES = ("jaxlib.mlir", "iree.compiler", "numba_cuda_mlir._mlir")
 
 
 def bindings(package):
