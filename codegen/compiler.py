@@ -6,7 +6,10 @@ from typing import Any
 from ..dialect import new_context, register
 from ..dialect.arguments import wrong_argument
 from ..dialect.bindings import ir, passmanager
+from ..dialect.packages import is_foreign
 from ..dialect.parsing import parse_module
+from ..dialect.smem import Smem
+from ..interop.exchange import Side, exchange, is_module
 from ..ir.errors import OpError
 from ..ir.nesting import check_nesting
 from ..ir.walk import holds
@@ -85,7 +88,8 @@ def compile(
     host that launch kernels are no part of the result; the manifest says how a kernel is launched.
 
     Args:
-        module: an `ir.Module` of the bindings, which is not changed, or MLIR text.
+        module: an `ir.Module` of the bindings or of another bindings package, which is not changed, or
+            MLIR text, or bytecode.
         arch: the architecture.
         emit: the last stage: "nvvm", "llvm", "ptx" or "cubin".
         debug_info: "lines" for the source line of each instruction in the code, which stays the same;
@@ -98,6 +102,7 @@ def compile(
 
     Raises:
         MLIRError: with located diagnostics, if the module cannot be lowered.
+        ExchangeError: if the module of another bindings package cannot be read without a loss.
         CompileError: for an unknown architecture, a module without a kernel, or a module that LLVM or
             ptxas refuses.
         OptionError: for an unknown option.
@@ -111,8 +116,13 @@ def compile(
         >>> [(kernel["entry"], kernel["shared_bytes"]) for kernel in compiled.manifest["kernels"]]
         [('mma', 16384)]
     """
-    if not isinstance(module, str | ir.Module | ir.Operation | ir.OpView):
-        raise wrong_argument("mlir_smem.compile", "module", module, "an ir.Module or MLIR text")
+    # A context without the dialect holds ops of it as unregistered ones; registering it is too late.
+    foreign = is_module(module) and (
+        is_foreign(module) or not module.context.is_dialect_loaded(Smem.DIALECT_NAMESPACE)
+    )
+    if not foreign and not isinstance(module, str | bytes | ir.Module | ir.Operation | ir.OpView):
+        expected = "an ir.Module, MLIR text or bytecode"
+        raise wrong_argument("mlir_smem.compile", "module", module, expected)
     texts = {"arch": arch, "emit": emit, "debug_info": debug_info}
     if source_name is not None:
         texts["source_name"] = source_name
@@ -124,9 +134,10 @@ def compile(
     if debug_info not in DEBUG_INFO:
         raise ValueError(f"unknown debug_info '{debug_info}'; expected {' or '.join(DEBUG_INFO)}")
     options |= {"debug_info": debug_info, "source_name": source_name}
-    if isinstance(module, str):
-        with new_context():
-            return compile_in_place(parse_module(module), arch, emit, **options)
+    if foreign or isinstance(module, str | bytes):
+        with new_context() as context:
+            ours = exchange(module, Side.ours(context)) if foreign else parse_module(module)
+            return compile_in_place(ours, arch, emit, **options)
     register(module.context)
     try:
         check_nesting(module)

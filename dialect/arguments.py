@@ -10,6 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from .bindings import PACKAGE, ir
 from .irtypes import Value
+from .packages import is_foreign, package_of, remedy
 from .types import FragmentType, PipelineType, TileType
 
 #: The result of `ArgumentType.take` for an argument that it rejects.
@@ -30,7 +31,13 @@ class ArgumentType:
 
 
 def wrong_argument(function: str, parameter: str, given: Any, expected: str) -> TypeError:
-    """Return the error for a wrong argument: "smem.mma: b is None; expected a tile"."""
+    """Return the error for a wrong argument: "smem.mma: b is None; expected a tile".
+
+    For an object of another bindings package, it names both packages and says how to work with it.
+    """
+    if is_foreign(given):
+        advice = remedy(str(package_of(given)))
+        return TypeError(f"{function}: {parameter} is {describe(given)}; {advice}")
     return TypeError(f"{function}: {parameter} is {describe(given)}; expected {expected}")
 
 
@@ -49,20 +56,11 @@ def describe(given: Any) -> str:
         return f"a value of type {value.type}"
     if isinstance(given, ir.Type | ir.Attribute):
         return f"the {'type' if isinstance(given, ir.Type) else 'attribute'} {given}"
-    name, package = type(given).__name__, _bindings_of(given)
-    if package not in (None, PACKAGE):
+    name = type(given).__name__
+    if is_foreign(given):
+        package = package_of(given)
         return f"a {name} of the bindings package {package}, but mlir_smem uses {PACKAGE}"
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
-
-
-def _bindings_of(given: Any) -> str | None:
-    """The bindings package that defines an object's class; None if the class is not from MLIR
-    bindings."""
-    for each in type(given).__mro__:
-        package, found, _ = each.__module__.partition("._mlir_libs")
-        if found:
-            return package
-    return None
 
 
 def _value_of(given: Any) -> Value | None:

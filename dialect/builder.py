@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 from .arguments import REFUSED, ArgumentType, argument_type, wrong_argument
 from .bindings import PACKAGE, ir
 from .diagnostics import Invalid
+from .packages import foreign_current_context, remedy
 from .smem import Smem
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -118,7 +119,12 @@ def _check_can_build(name: str) -> None:
         ValueError: if it cannot.
     """
     context, missing = _current(ir.Context), None
-    if context is None:
+    if context is None and (package := foreign_current_context()):
+        missing = (
+            f"the current context is of the bindings package {package}, but mlir_smem uses {PACKAGE}; "
+            f"{remedy(package)}"
+        )
+    elif context is None:
         missing = f"no MLIR context of {PACKAGE} is current; enter one by `with context:`"
     elif not context.is_dialect_loaded(Smem.DIALECT_NAMESPACE):
         missing = "the current context does not have the dialect; call mlir_smem.register(context)"

@@ -74,12 +74,30 @@ _STEP = {**dict.fromkeys("{[(<", 1), **dict.fromkeys("}])>", -1)}
 _FEW_ALIASES = 8
 
 
-def parse_module(text: str) -> Module:
+#: The first bytes of MLIR bytecode.
+BYTECODE = b"ML\xefR"
+
+
+def parse_module(text: str | bytes) -> Module:
     """Parse a module in the current context.
 
+    Args:
+        text: MLIR text, in UTF-8 if it is bytes, or bytecode. Bytecode is not checked before.
+
     Raises:
-        MLIRError: with a located diagnostic, if the text is malformed or nests too deep.
+        MLIRError: with a located diagnostic, if the text is malformed or nests too deep, or the bytecode
+            cannot be read.
     """
+    if isinstance(text, bytes):
+        if text.startswith(BYTECODE):
+            return _parse_bytecode(text)
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as error:
+            raise ir.MLIRError(
+                f"Unable to parse module assembly:\nerror: neither bytecode nor text in UTF-8: "
+                f"{error.reason} at byte {error.start}"
+            ) from None
     found = _problem(text)
     if found is not None:
         at, message = found
@@ -92,6 +110,18 @@ def parse_module(text: str) -> Module:
             f'Unable to parse module assembly:\nerror: "-":{line}:{column}: {message}'
         )
     return ir.Module.parse(text)
+
+
+def _parse_bytecode(data: bytes) -> Module:
+    try:
+        return ir.Module.parse(data)
+    except RuntimeError as error:
+        if isinstance(error, ir.MLIRError):
+            raise
+        # A message of the reader quotes bytes that are not text.
+        raise ir.MLIRError(
+            "Unable to parse module assembly:\nerror: the bytecode is damaged"
+        ) from None
 
 
 def _problem(text: str) -> tuple[int, str] | None:

@@ -9,7 +9,7 @@ from random import Random
 
 from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.passes import OptionError, pass_named, passes
-from mlir_smem.passes.driver.manager import run_all
+from mlir_smem.passes.driver.base import run_all
 from mlir_smem.tools.diagnostics import Collector
 
 from .frame import Fuzzer, Wrong, main

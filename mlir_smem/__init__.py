@@ -2,7 +2,9 @@
 
     mlir_smem.register(context)                          # load the dialect into a context
     mlir_smem.add_passes(pm, "smem-to-nvvm")             # add the lowering to a pass manager
+    mlir_smem.parse_pipeline("builtin.module(...)")      # a pass manager of ours and upstream's
     mlir_smem.compile(module_or_text, arch="sm_90a")     # compile a module to a cubin
+    mlir_smem.lower_text(text_or_bytecode)               # text in, text out, for any host
 
 Subpackages are imported on first use: `register` imports `dialect` and `layout`, `add_passes` imports
 `ir` and `passes`. `mlir_smem.layout` needs no MLIR.
@@ -13,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .codegen import Compiled, compile
     from .dialect import coordinates_of, layout_of, register
-    from .passes import add_passes, add_pipeline
+    from .interop import lower_text
+    from .passes import add_passes, parse_pipeline
 
     #: The version of this package, for example "0.2.0"; `pyproject.toml` has it.
     __version__: str
@@ -22,10 +25,11 @@ __all__ = [
     "Compiled",
     "__version__",
     "add_passes",
-    "add_pipeline",
     "compile",
     "coordinates_of",
     "layout_of",
+    "lower_text",
+    "parse_pipeline",
     "register",
 ]
 
@@ -49,10 +53,11 @@ _FOLDERS = (
 _HOME = {
     "Compiled": "codegen",
     "add_passes": "passes",
-    "add_pipeline": "passes",
     "compile": "codegen",
     "coordinates_of": "dialect",
     "layout_of": "dialect",
+    "lower_text": "interop",
+    "parse_pipeline": "passes",
     "register": "dialect",
 }
 

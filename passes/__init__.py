@@ -1,11 +1,12 @@
 """The passes, one file each, and the driver that runs them (`driver/`)."""
 
+from ..dialect.irtypes import Context
 from ..ir.errors import OpError
 from .allocate import Allocate
 from .assign_layouts import AssignLayouts
 from .check_async import CheckAsync
 from .driver.base import OptionError, Pass, option
-from .driver.manager import add_pass, add_passes, add_pipeline
+from .driver.manager import add_pass, add_passes, parse_pipeline
 from .driver.registry import add_own, pass_named, passes
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
@@ -20,11 +21,27 @@ __all__ = [
     "Pass",
     "add_pass",
     "add_passes",
-    "add_pipeline",
     "option",
+    "parse_pipeline",
     "pass_named",
     "passes",
+    "register_transform",
 ]
+
+
+def register_transform(context: Context) -> Context:
+    """Load `smem` and `smem_transform`, whose op applies passes of this project in transform scripts.
+
+    Returns:
+        The context.
+
+    Raises:
+        NotImplementedError: if the bindings cannot define transform ops in Python.
+    """
+    # Few need it, and it imports the transform dialect.
+    from .driver.transform import register_transform
+
+    return register_transform(context)
 
 
 def __dir__() -> list[str]:

@@ -67,6 +67,8 @@ class Collector:
         """Collect the diagnostics that a context emits in a `with` block."""
 
         def take(diagnostic: Any) -> bool:
+            if not diagnostic.message:
+                return True  # the bindings emit an empty error for a silenceable failure
             notes = tuple(
                 self._diagnostic("note", note.location, note.message)
                 for note in diagnostic.notes
@@ -100,19 +102,20 @@ def with_notes(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         yield from diagnostic.notes
 
 
-def print_diagnostics(collector: Collector, source: str, diagnostics: str = "text") -> None:
+def print_diagnostics(collector: Collector, source: str | bytes, diagnostics: str = "text") -> None:
     """Print diagnostics to standard error; for those in the input, its line and a caret.
 
     Args:
         collector: holds the diagnostics.
-        source: the input's text.
+        source: the input's text. Bytecode has no lines: its locations are those of the text that it was
+            made from.
         diagnostics: their form, "text" or "json": one object in each line, with its notes.
     """
     if diagnostics == "json":
         for each in collector.found:
             print(json.dumps(each.as_json()), file=sys.stderr)
         return
-    lines = source.splitlines()
+    lines = source.splitlines() if isinstance(source, str) else []
     for d in with_notes(collector.found):
         where = f"{d.file}:{d.line}:{d.column}: " if d.line else f"{d.file}: "
         print(f"{where}{d.severity}: {d.message}", file=sys.stderr)

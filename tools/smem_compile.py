@@ -21,9 +21,9 @@ _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubi
 
 
 def compile_text(
-    text: str, file: str, emit: str, arch: str, diagnostics: str = "text", **options: Any
+    text: str | bytes, file: str, emit: str, arch: str, diagnostics: str = "text", **options: Any
 ) -> Compiled | None:
-    """Compile a text and print its diagnostics, as text or as JSON; return None if it failed.
+    """Compile a text or bytecode and print its diagnostics, as text or as JSON; return None if it failed.
 
     Raises:
         CompileError, OptionError: for errors without a location in the file.

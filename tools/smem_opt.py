@@ -9,16 +9,16 @@ from typing import Any
 
 from ..dialect import dialects, irdl, new_context
 from ..dialect.bindings import passmanager
-from ..dialect.irtypes import Module
 from ..dialect.parsing import parse_module
-from ..interop.host_version import HostVersionError, check_version, for_llvm, from_llvm
-from ..passes import OptionError, passes
+from ..interop.host_version import HostVersionError, check_version, from_llvm
+from ..passes import OptionError, passes, register_transform
 from ..passes.driver.base import Pass, option_text
 from ..passes.driver.manager import leaf_passes
-from ..passes.driver.textual import Leaf, parse_pipeline
+from ..passes.driver.textual import Leaf, module_leaves
 from .command import Parser, add_diagnostics_option, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics, with_notes
-from .inputs import InputError, read
+from .inputs import InputError, read, shown_name
+from .module_output import module_output
 from .outputs import write_all
 from .server import ServerError, serve
 from .verify import mismatches
@@ -68,6 +68,13 @@ def arguments() -> Parser:
         "--allow-unregistered-dialect", action="store_true", help="parse ops of unknown dialects"
     )
     made.add_argument("--mlir-print-op-generic", action="store_true", help="print the generic form")
+    made.add_argument("--emit-bytecode", action="store_true", help="write bytecode instead of text")
+    made.add_argument(
+        "--emit-bytecode-version",
+        type=int,
+        metavar="N",
+        help="the version of the bytecode; the newest if left out",
+    )
     made.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     made.add_argument(
         "--host-llvm",
@@ -136,6 +143,8 @@ def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
         made.error("--verify-diagnostics and --diagnostics=json cannot be combined")
     if options.server is not None and (leaves or options.pass_pipeline or options.file != "-"):
         made.error("--server takes no input and no passes; its clients give them")
+    if options.host_llvm is not None and options.emit_bytecode:
+        made.error("--host-llvm and --emit-bytecode cannot be combined; it rewrites text alone")
     if options.host_llvm is not None:
         try:
             check_version(options.host_llvm)
@@ -144,9 +153,12 @@ def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
     return options, leaves
 
 
-def _parts(text: str, split: bool) -> list[str]:
-    """Return the parts to process, each padded so that its lines keep their numbers."""
-    if not split:
+def _parts(text: str | bytes, split: bool) -> Sequence[str | bytes]:
+    """Return the parts to process, each padded so that its lines keep their numbers.
+
+    Bytecode is one part.
+    """
+    if not split or isinstance(text, bytes):
         return [text]
     parts, current, start = [], [], 0
     for number, line in enumerate(text.splitlines()):
@@ -160,9 +172,9 @@ def _parts(text: str, split: bool) -> list[str]:
 
 
 def _process(
-    text: str, steps: list[Step], options: argparse.Namespace, file: str
-) -> tuple[str | None, Collector]:
-    """Return the printed module after the passes, or None on failure, and the diagnostics."""
+    text: str | bytes, steps: list[Step], options: argparse.Namespace, file: str
+) -> tuple[str | bytes | None, Collector]:
+    """Return the module as text or bytecode after the passes, or None on failure, and the diagnostics."""
     collector = Collector(file)
     printing = Printing(
         set(options.mlir_print_ir_before),
@@ -172,6 +184,8 @@ def _process(
     )
     with new_context() as context:
         context.allow_unregistered_dialects = options.allow_unregistered_dialect
+        if _has_transform_ops(text, steps):
+            register_transform(context)
         pm = passmanager.PassManager("builtin.module")
         for name, add in steps:
             printing.add_to(pm, name, "Before")
@@ -181,11 +195,11 @@ def _process(
             pm.enable_timing()
         with collector.listen(context):
             try:
-                if options.host_llvm:
+                if options.host_llvm and isinstance(text, str):
                     text = from_llvm(text, options.host_llvm)
                 module = parse_module(text)
                 pm.run(module.operation)
-                return _printed(module, options), collector
+                return module_output(module, options), collector
             except HostVersionError as error:
                 collector.add("error", error.location, str(error))
                 return None, collector
@@ -197,26 +211,10 @@ def _process(
                 return None, collector
 
 
-def _printed(module: Module, options: argparse.Namespace) -> str:
-    """Return the text of a module.
-
-    Raises:
-        HostVersionError: if the host's version of LLVM cannot represent an op.
-    """
-
-    def generic(locations: bool) -> str:
-        return module.operation.get_asm(print_generic_op_form=True, enable_debug_info=locations)
-
-    if not options.host_llvm:
-        return module.operation.get_asm(
-            print_generic_op_form=options.mlir_print_op_generic,
-            enable_debug_info=options.mlir_print_debuginfo,
-        )
-    try:
-        return for_llvm(generic(options.mlir_print_debuginfo), options.host_llvm)
-    except HostVersionError:
-        for_llvm(generic(True), options.host_llvm)  # the error has a location
-        raise
+def _has_transform_ops(text: str | bytes, steps: list[Step]) -> bool:
+    """Whether ops of our transform dialect can be in the input, or in a library that a pass reads."""
+    name = b"smem_transform" if isinstance(text, bytes) else "smem_transform"
+    return name in text or any(step.startswith("transform-") for step, _ in steps)  # type: ignore[operator]
 
 
 def _show_lists(options: argparse.Namespace) -> bool:
@@ -263,31 +261,40 @@ def smem_opt(argv: Sequence[str]) -> int:
             return 0
         if _show_lists(options):
             return 0
-        wanted = parse_pipeline(options.pass_pipeline) if options.pass_pipeline else leaves
+        wanted = module_leaves(options.pass_pipeline) if options.pass_pipeline else leaves
         steps = [step for leaf in wanted for step in leaf_passes(leaf)]
         known = {name for name, _ in steps}
         for name in (*options.mlir_print_ir_before, *options.mlir_print_ir_after):
             if name not in known:
                 raise OptionError(f"cannot print the IR around '{name}': no pass of that name runs")
         text = read(options.file)
-        file = "<stdin>" if options.file == "-" else options.file
+        file = shown_name(options.file)
         outputs, problems, failed = [], [], False
         for part in _parts(text, options.split_input_file):
             printed, collector = _process(part, steps, options, file)
             if options.verify_diagnostics:
-                problems += mismatches([*with_notes(collector.found)], part, file)
+                source = part if isinstance(part, str) else ""
+                problems += mismatches([*with_notes(collector.found)], source, file)
                 continue
             print_diagnostics(collector, text, options.diagnostics)
-            failed |= printed is None
-            outputs.append(printed or "")
+            if printed is None:
+                failed = True
+            else:
+                outputs.append(printed)
         if options.verify_diagnostics:
             print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
             return 1 if problems else 0
         if failed:
             return 1
-        write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
+        if options.emit_bytecode:
+            if len(outputs) > 1:
+                raise InputError(
+                    f"--emit-bytecode: the input has {len(outputs)} parts; expected one"
+                )
+            write_all([(options.output, outputs[0])])
+        else:
+            write_all([(options.output, f"{SEPARATOR}\n".join(outputs))])
         return 0
 
-    return run(
-        "smem-opt", body, options.debug, (InputError, OptionError, ServerError), options.diagnostics
-    )
+    user_errors = (InputError, OptionError, ServerError, NotImplementedError)
+    return run("smem-opt", body, options.debug, user_errors, options.diagnostics)

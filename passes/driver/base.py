@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ...dialect.arguments import describe
+from ...dialect.bindings import PACKAGE
 from ...dialect.diagnostics import UNREADABLE, Invalid, emit_op_error, emit_unreadable
-from ...dialect.irtypes import Module
+from ...dialect.irtypes import Module, Op
+from ...dialect.packages import is_foreign, package_of, remedy
 from ...ir.errors import OpError
+from ...ir.kernel import MODULES
+from ...ir.nesting import check_nesting
 from ...ir.walk import walk
 from ...layout import LayoutError, Swizzle
 from ...layout.arch import Arch
@@ -42,7 +46,8 @@ def option(default: Any, description: str) -> Any:
 class Pass:
     """A transformation of a module. Subclasses set `name` and `description`, and override `run`.
 
-    Option names are the fields' with dashes: `max_swizzle` is written `max-swizzle`.
+    Option names are the fields' with dashes: `max_swizzle` is written `max-swizzle`. A pass is a function
+    that `PassManager.add` of the bindings takes.
     """
 
     name: ClassVar[str]
@@ -103,6 +108,36 @@ class Pass:
             if getattr(self, field.name) != field.default
         ]
         return f"{self.name}{{{' '.join(options)}}}" if options else self.name
+
+    @property
+    def __name__(self) -> str:
+        """The name that the bindings give a pass that is added without one; see `textual.UNNAMED`."""
+        return str(self)
+
+    def __call__(self, op: Op, external: Any) -> None:
+        """Run the pass, or all passes of a pipeline, as a pass manager calls it.
+
+        A pipeline is one pass of the manager, which verifies the module once, after the whole pipeline.
+        Verifying after each of the passes would take a third of their time.
+
+        Args:
+            op: the op on which the manager runs.
+            external: the manager's side of the pass, which is told of a failure.
+
+        Raises:
+            TypeError: if the manager is of another bindings package.
+        """
+        if is_foreign(op) or is_foreign(external):
+            package = str(package_of(op) or package_of(external))
+            raise TypeError(
+                f"{self.name} was added to a PassManager of the bindings package {package}, but "
+                f"mlir_smem uses {PACKAGE}; {remedy(package)}"
+            )
+        if op.operation.name not in MODULES:
+            emit_op_error(op, f"is not what {self.name} runs on; expected {MODULES[0]}")
+            external.signal_pass_failure()
+        elif not run_all(self, op):
+            external.signal_pass_failure()
 
 
 def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
@@ -168,3 +203,13 @@ def run_on(pass_: Pass, module: Module) -> bool:
         else:
             return True
     return False
+
+
+def run_all(pass_: Pass, module: Module) -> bool:
+    """Run a pass, or all passes of a pipeline; return False if one failed, after a located diagnostic."""
+    try:
+        check_nesting(module)
+    except OpError as error:
+        emit_op_error(error.op, error.message)
+        return False
+    return all(run_on(each, module) for each in pass_.passes())

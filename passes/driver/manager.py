@@ -4,18 +4,17 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from ...dialect.arguments import wrong_argument
-from ...dialect.bindings import passmanager
-from ...dialect.diagnostics import emit_op_error
-from ...dialect.irtypes import Module
-from ...ir.errors import OpError
+from ...dialect.bindings import PACKAGE, ir, passmanager
 from ...ir.kernel import MODULES
-from ...ir.nesting import check_nesting
-from .base import OptionError, Pass, run_on
+from .base import OptionError, Pass
 from .registry import pass_named, passes
-from .textual import Leaf, parse_pipeline
+from .textual import Leaf, module_leaves, nested_leaves, unwrap
 
 #: The bindings have no type stubs; see `dialect.irtypes`.
 PassManager: TypeAlias = Any
+
+#: The ops of managers that passes of this project run in; "any" is the anchor of a manager of all ops.
+_ANCHORS = (*MODULES, "any")
 
 
 def add_pass(pm: PassManager, pass_: Pass) -> None:
@@ -35,7 +34,7 @@ def add_pass(pm: PassManager, pass_: Pass) -> None:
         ...     pm = passmanager.PassManager("builtin.module")
         ...     add_pass(pm, pass_named("smem-assign-layouts")(explain=True))
     """
-    _check_manager("add_pass", pm)
+    _check_manager("passes.add_pass", pm)
     if not isinstance(pass_, Pass):
         raise wrong_argument(
             "mlir_smem.passes.add_pass", "pass_", pass_, "an mlir_smem.passes.Pass"
@@ -52,39 +51,20 @@ def _check_manager(function: str, pm: PassManager) -> None:
     """
     if not isinstance(pm, passmanager.PassManager):
         raise wrong_argument(f"mlir_smem.{function}", "pm", pm, "a PassManager")
-    # The bindings give the anchor of a manager only in its text; "any" is that of a manager of all ops.
-    anchor = str(pm).partition("(")[0]
-    if anchor not in (*MODULES, "any"):
+    if _anchor(pm) not in _ANCHORS:
         raise OptionError(
-            f"mlir_smem.{function}: pm runs on {anchor}; expected a PassManager of builtin.module"
+            f"mlir_smem.{function}: pm runs on {_anchor(pm)}; expected a PassManager of builtin.module"
         )
 
 
+def _anchor(pm: PassManager) -> str:
+    """The op on which a manager runs; the bindings give it only in the manager's text."""
+    return str(pm).partition("(")[0]
+
+
 def _add(pm: PassManager, pass_: Pass) -> None:
-    """Add a pass that has been checked.
-
-    A pipeline is one pass of the manager, which verifies the module once, after the whole pipeline.
-    Verifying after each of the passes would take a third of their time.
-    """
-
-    def run(module: Module, external: Any) -> None:
-        name = module.operation.name
-        if name not in MODULES:
-            emit_op_error(module, f"is not what {pass_.name} runs on; expected {MODULES[0]}")
-        if name not in MODULES or not run_all(pass_, module):
-            external.signal_pass_failure()
-
-    pm.add(run, name=pass_.name, argument=pass_.name, description=pass_.description)
-
-
-def run_all(pass_: Pass, module: Module) -> bool:
-    """Run a pass, or all passes of a pipeline; return False if one failed, after a located diagnostic."""
-    try:
-        check_nesting(module)
-    except OpError as error:
-        emit_op_error(error.op, error.message)
-        return False
-    return all(run_on(each, module) for each in pass_.passes())
+    """Add a pass that has been checked; the manager's text names it with its options."""
+    pm.add(pass_, name=pass_.name, argument=str(pass_), description=pass_.description)
 
 
 def add_passes(pm: PassManager, name: str, **options: Any) -> PassManager:
@@ -118,37 +98,83 @@ def add_passes(pm: PassManager, name: str, **options: Any) -> PassManager:
     return pm
 
 
-def add_pipeline(pm: PassManager, text: str) -> PassManager:
-    """Add a textual pipeline, in which passes of this project and of upstream may be mixed.
+def parse_pipeline(text: str, pm: PassManager | None = None) -> PassManager:
+    """Parse a textual pipeline, in which passes of this project and of upstream may be mixed.
+
+    The text of a manager, `str(pm)`, is such a pipeline: it gives an equal manager.
 
     Args:
-        pm: a `PassManager` of the bindings, anchored on `builtin.module`.
-        text: for example "builtin.module(smem-to-nvvm,gpu.module(canonicalize,cse))".
+        text: for example "builtin.module(smem-to-nvvm,gpu.module(canonicalize,cse))"; a list without an
+            anchor runs on what `pm` runs on.
+        pm: a `PassManager` of the bindings, anchored on `builtin.module`, `gpu.module` or any op, to
+            which the passes are added; without it, a new one for the anchor of the text
+            (`builtin.module` for a list without an anchor), in the current context.
 
     Returns:
         The manager.
 
     Raises:
         OptionError: for malformed text, an unknown pass or option, a pass of this project that is not
-            directly in `builtin.module`, or a manager of ops other than modules.
+            directly in a module, or a manager of ops other than modules.
         TypeError: if `pm` is not a pass manager of these bindings, or `text` is not text.
+        ValueError: without `pm`, if no context is current.
 
     Example:
         >>> from mlir_smem.dialect import new_context
-        >>> from mlir_smem.dialect.bindings import ir, passmanager
+        >>> from mlir_smem.dialect.bindings import ir
         >>> with new_context():
         ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
-        ...     pm = passmanager.PassManager("builtin.module")
-        ...     add_pipeline(pm, "builtin.module(smem-to-nvvm,gpu.module(cse))").run(module.operation)
+        ...     pm = parse_pipeline("builtin.module(smem-to-nvvm,gpu.module(cse))")
+        ...     pm.run(module.operation)
         >>> "smem.mma" in str(module)
         False
     """
-    _check_manager("add_pipeline", pm)
-    _check_text("add_pipeline", "text", text)
-    for leaf in parse_pipeline(text):
-        for _, add in leaf_passes(leaf):
-            add(pm)
+    _check_text("parse_pipeline", "text", text)
+    if pm is not None:
+        _check_manager("parse_pipeline", pm)
+    anchor, inner = unwrap(text)
+    if pm is None:
+        pm = _new_manager(anchor or MODULES[0])
+    runs_on = _anchor(pm)
+    if anchor == runs_on:
+        leaves = nested_leaves(inner, text) if inner else []
+    elif runs_on == "gpu.module" and anchor == MODULES[0]:
+        raise OptionError(f"pipeline '{text}': runs on {anchor}, but pm runs on {runs_on}")
+    else:
+        leaves = module_leaves(text)
+    for leaf in leaves:
+        _add_leaf(pm, leaf, runs_on)
     return pm
+
+
+def _new_manager(anchor: str) -> PassManager:
+    try:
+        current = ir.Context.current
+    except ValueError:
+        current = None
+    if current is None:
+        raise ValueError(
+            f"mlir_smem.parse_pipeline: no MLIR context of {PACKAGE} is current; enter one by "
+            "`with context:`, or give pm"
+        )
+    return passmanager.PassManager(anchor)
+
+
+def _add_leaf(pm: PassManager, leaf: Leaf, runs_on: str) -> None:
+    """Add a leaf to a manager; a pipeline of this project is one pass."""
+    if leaf.name not in passes():
+        _add_upstream(pm, leaf)
+        return
+    _check_anchor(leaf, runs_on)
+    _add(pm, pass_named(leaf.name).from_text(leaf.options))
+
+
+def _check_anchor(leaf: Leaf, runs_on: str) -> None:
+    inner = (runs_on, *leaf.anchors)[-1]
+    if leaf.anchors or runs_on not in _ANCHORS:
+        raise OptionError(
+            f"{leaf.name} runs on {MODULES[0]}, not on {inner}; put it directly into {MODULES[0]}(...)"
+        )
 
 
 def _check_text(function: str, parameter: str, given: Any) -> None:
@@ -161,15 +187,11 @@ def leaf_passes(leaf: Leaf) -> list[tuple[str, Callable[[PassManager], None]]]:
     a pass manager of `builtin.module`.
 
     Raises:
-        OptionError: see `add_pipeline`; for passes of upstream, when they are added.
+        OptionError: see `parse_pipeline`; for passes of upstream, when they are added.
     """
     if leaf.name not in passes():
         return [(leaf.name, lambda pm: _add_upstream(pm, leaf))]
-    if leaf.anchors:
-        raise OptionError(
-            f"{leaf.name} runs on builtin.module, not on {leaf.anchors[-1]}; put it directly into "
-            "builtin.module(...)"
-        )
+    _check_anchor(leaf, MODULES[0])
     ours = pass_named(leaf.name).from_text(leaf.options)
     return [(each.name, lambda pm, each=each: _add(pm, each)) for each in ours.passes()]
 

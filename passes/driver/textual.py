@@ -1,7 +1,8 @@
 """Textual pipelines: `builtin.module(smem-to-nvvm{explain=true},gpu.module(canonicalize,cse))`.
 
 The parser of the bindings does not know passes that are defined in Python, so a pipeline is split here
-into its leaves; those of upstream are passed to that parser one by one.
+into its leaves; those of upstream are passed to that parser one by one. The text of a manager with passes
+of this project is such a pipeline.
 """
 
 import re
@@ -11,6 +12,9 @@ from dataclasses import dataclass
 from .base import OptionError
 
 _NAME = re.compile(r"[\w.-]+")
+
+#: How the bindings print a Python pass that was added without an argument.
+_UNNAMED = re.compile(r"unknown<(?P<name>.*)>", re.S)
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,13 @@ class Leaf:
         return text
 
 
-def parse_pipeline(text: str) -> list[Leaf]:
+def module_leaves(text: str) -> list[Leaf]:
     """Return the leaves of a pipeline, in order; a list without an anchor runs on `builtin.module`.
 
     Raises:
         OptionError: if brackets do not match, or a name is missing.
     """
-    leaves = list(_parse(text.strip(), (), text))
+    leaves = nested_leaves(text, text)
     outermost = {leaf.anchors[:1] for leaf in leaves}
     if outermost == {("builtin.module",)}:
         return [Leaf(leaf.anchors[1:], leaf.name, leaf.options) for leaf in leaves]
@@ -51,8 +55,37 @@ def parse_pipeline(text: str) -> list[Leaf]:
     return leaves
 
 
+def nested_leaves(text: str, whole: str) -> list[Leaf]:
+    """Return the leaves of a part of a pipeline, in order, with all anchors that the part has.
+
+    Raises:
+        OptionError: if brackets do not match, or a name is missing.
+    """
+    return list(_parse(text.strip(), (), whole))
+
+
+def unwrap(text: str) -> tuple[str | None, str]:
+    """Return the anchor that holds a whole pipeline, and what it holds; None and the text if none does.
+
+    Raises:
+        OptionError: if brackets do not match.
+    """
+    parts = _split(text.strip(), text)
+    head, bracket, _ = parts[0].partition("(")
+    rest = parts[0][len(head) :]
+    if len(parts) > 1 or not bracket or not _NAME.fullmatch(head.strip()) or _end(rest) < len(rest):
+        return None, text
+    return head.strip(), rest[1:-1].strip()
+
+
 def _parse(text: str, anchors: tuple[str, ...], whole: str) -> Iterator[Leaf]:
-    for part in _split(text, whole):
+    for item in _split(text, whole):
+        unnamed = _UNNAMED.fullmatch(item)
+        part = unnamed["name"] if unnamed else item
+        if unnamed and part.startswith("<"):
+            raise OptionError(
+                f"pipeline '{whole}': {part} is a Python function, which text cannot name"
+            )
         head = part[: min((part.index(c) for c in "({" if c in part), default=len(part))].strip()
         rest = part[len(head) :].strip()
         if not head:

@@ -148,7 +148,7 @@ def allocated(rows, steps):
     with new_context():
         parsed = ir.Module.parse(Writer(rows).write(steps))
         pm = passmanager.PassManager("builtin.module")
-        mlir_smem.add_pipeline(pm, "smem-assign-layouts,smem-allocate").run(parsed.operation)
+        mlir_smem.parse_pipeline("smem-assign-layouts,smem-allocate", pm).run(parsed.operation)
         text = str(parsed)
     found = {
         int(t): int(offset) for offset, t in re.findall(r"offset = (\d+) : i64, tile = (\d+)", text)
@@ -285,7 +285,7 @@ def needed(body):
     with new_context():
         parsed = ir.Module.parse(text)
         pm = passmanager.PassManager("builtin.module")
-        mlir_smem.add_pipeline(pm, "smem-assign-layouts,smem-allocate").run(parsed.operation)
+        mlir_smem.parse_pipeline("smem-assign-layouts,smem-allocate", pm).run(parsed.operation)
         return int(re.search(r"shared_bytes = (\d+)", str(parsed))[1])
 
 

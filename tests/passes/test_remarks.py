@@ -75,7 +75,7 @@ def explained(text, pipeline):
     """Return the remarks of a pipeline: (line, message)."""
     parsed = ir.Module.parse(text)
     pm = passmanager.PassManager("builtin.module")
-    mlir_smem.add_pipeline(pm, pipeline)
+    mlir_smem.parse_pipeline(pipeline, pm)
     found = []
     with remark_handler(lambda location, message: found.append((location.start_line, message))):
         pm.run(parsed.operation)
@@ -126,6 +126,6 @@ def test_explaining_changes_nothing():
         parsed = ir.Module.parse(module())
         pm = passmanager.PassManager("builtin.module")
         with remark_handler(lambda *_: None):
-            mlir_smem.add_pipeline(pm, pipeline).run(parsed.operation)
+            mlir_smem.parse_pipeline(pipeline, pm).run(parsed.operation)
         texts.append(str(parsed))
     assert texts[0] == texts[1]

@@ -32,7 +32,7 @@ def lowered(text, name="smem-to-nvvm", **options):
 def after(text, pipeline):
     """Return the module after a pipeline, as text."""
     parsed = ir.Module.parse(text)
-    mlir_smem.add_pipeline(manager(), pipeline).run(parsed.operation)
+    mlir_smem.parse_pipeline(pipeline, manager()).run(parsed.operation)
     return str(parsed)
 
 

@@ -1,0 +1,63 @@
+"""Bindings packages other than the one in use: which one an object is of, and how to work with it."""
+
+import importlib.util
+import sys
+from typing import Any
+
+from .bindings import PACKAGE
+
+#: What a package needs to hold a dialect that is defined in Python; jaxlib has neither, IREE's
+#: compiler has no IRDL.
+_NEEDED = ("dialects.ext", "dialects.irdl")
+
+_LIBRARIES = "._mlir_libs"
+
+
+def package_of(given: Any) -> str | None:
+    """Return the bindings package that defines an object's class; None if it is not of MLIR bindings."""
+    for each in type(given).__mro__:
+        package, found, _ = each.__module__.partition(_LIBRARIES)
+        if found:
+            return package
+    return None
+
+
+def is_foreign(given: Any) -> bool:
+    """Return whether an object is of another bindings package than the one in use."""
+    return package_of(given) not in (None, PACKAGE)
+
+
+def can_hold_dialect(package: str) -> bool:
+    """Return whether the bindings of a package can hold a dialect that is defined in Python."""
+    return all(_exists(f"{package}.{module}") for module in _NEEDED)
+
+
+def _exists(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def remedy(package: str) -> str:
+    """Return what to do with objects of another package, as the end of a message."""
+    if can_hold_dialect(package):
+        return f"set MLIR_SMEM_BINDINGS={package} before mlir_smem is imported"
+    return (
+        f"exchange whole modules by mlir_smem.interop.lower, because {package} cannot hold a dialect "
+        "that is defined in Python"
+    )
+
+
+def foreign_current_context() -> str | None:
+    """Return another package whose context is the current one of this thread; None if there is none."""
+    for name in list(sys.modules):
+        package, found, rest = name.partition(_LIBRARIES)
+        if rest != "._mlir.ir" or not found or package == PACKAGE:
+            continue
+        try:
+            if sys.modules[name].Context.current is not None:
+                return package
+        except (AttributeError, ValueError):
+            continue
+    return None

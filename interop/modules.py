@@ -1,0 +1,57 @@
+"""Lowering of a module of another bindings package: their module in, their module out."""
+
+from ..dialect import new_context
+from ..dialect.arguments import wrong_argument
+from ..dialect.irtypes import Module
+from ..dialect.smem import Smem
+from ..ir.walk import walk
+from ..passes import parse_pipeline
+from .exchange import ExchangeError, Side, exchange, is_module
+from .text import PIPELINE
+
+
+def lower(module: Module, pipeline: str = PIPELINE) -> Module:
+    """Run passes over a module of any MLIR bindings package.
+
+    Their context holds ops of `smem` if it has `allow_unregistered_dialects`. Ops of dialects that the
+    bindings of mlir_smem do not have pass through unchanged.
+
+    Args:
+        module: an `ir.Module` of any bindings package, for example of `jaxlib.mlir`; it is not changed.
+        pipeline: a textual pipeline, as for `parse_pipeline`.
+
+    Returns:
+        The module after the pipeline: of the same package, in the same context, with its locations.
+
+    Raises:
+        ExchangeError: if one package cannot read what the other printed, or would lose an attribute, or
+            the pipeline leaves ops of `smem` that their context does not allow.
+        MLIRError: of the bindings of mlir_smem, with diagnostics at the locations of the module, if it
+            cannot be lowered.
+        OptionError: for a malformed pipeline, an unknown pass or option.
+        TypeError: if it is not a module.
+    """
+    if not is_module(module):
+        raise wrong_argument(
+            "mlir_smem.interop.lower", "module", module, "an ir.Module of any MLIR bindings package"
+        )
+    theirs = Side.of(module)
+    with new_context() as context:
+        # Ops of dialects that these bindings do not have are the host's.
+        context.allow_unregistered_dialects = True
+        passes = parse_pipeline(pipeline)
+        ours = exchange(module, Side.ours(context))
+        passes.run(ours.operation)
+        _check_what_is_left(ours, theirs)
+        return exchange(ours, theirs)
+
+
+def _check_what_is_left(module: Module, theirs: Side) -> None:
+    if theirs.context.allow_unregistered_dialects:
+        return
+    for op in walk(module):
+        if op.operation.name.startswith(f"{Smem.DIALECT_NAMESPACE}."):
+            raise ExchangeError(
+                f"the pipeline leaves '{op.operation.name}' at {op.operation.location}, which "
+                f"{theirs} reads only in a context with allow_unregistered_dialects"
+            )
