@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from emulated import run_text
-from tma_copies import WAIT, faults_of_copies, kernel, load, map_type, store
+from tma_copies import WAIT, faults_of_copies, kernel, load, map_type
 
 from mlir_smem.emulator import EmulationError
 
