@@ -1,5 +1,4 @@
-"""Tensor maps of nvgpu that fill a tile: the type that its layout gives fits, and one of another layout does
-not."""
+"""Tensor maps of nvgpu that fill a tile: the type of its layout fits, that of another layout does not."""
 
 import pytest
 
