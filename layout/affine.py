@@ -15,9 +15,9 @@ def affine_map(layout: TileLayout) -> str:
 
     It is for `affine.apply`, or for the layout of a memref of the tile's shape, such as
     `memref<64x64xbf16, affine_map<(d0, d1) -> (...)>, 3>`, which `normalize-memrefs` makes
-    one-dimensional (it runs out of memory for three bits, so with swizzle 128B: LLVM 24). The XOR of
-    a swizzle is affine in the bits of the offset: bit i of x ^ y is (x_i + y_i) mod 2, and x_i is
-    (x floordiv 2^i) mod 2.
+    one-dimensional (in LLVM 24 not for three bits, so not with swizzle 128B: it takes more than a
+    minute, or all memory). The XOR of a swizzle is affine in the bits of the offset: bit i of x ^ y is
+    (x_i + y_i) mod 2, and x_i is (x floordiv 2^i) mod 2.
 
     Args:
         layout: the layout of a tile (rows, columns) or (stages, rows, columns), or of a subtile with a
