@@ -32,9 +32,20 @@ def layout_of(tile: Value | Type) -> TileLayout | None:
     Args:
         tile: an MLIR value, or its type.
 
+    Returns:
+        The layout; None for `#smem.auto`.
+
     Raises:
         TypeError: if it is not a tile.
         Invalid: if its layout is not one.
+
+    Example:
+        >>> from mlir_smem.dialect import attributes, new_context, types
+        >>> from mlir_smem.dialect.bindings import ir
+        >>> with new_context():
+        ...     tile = types.tile((64, 64), ir.BF16Type.get(), attributes.swizzle("128B"))
+        ...     mlir_smem.layout_of(tile).offsets()[1, :3].tolist()  # bytes
+        [144, 146, 148]
     """
     return layout_of_type(_type_of("layout_of", tile, TileType, "tile"))
 
@@ -55,6 +66,14 @@ def coordinates_of(fragment: Value | Type, arch: str = "sm_90") -> np.ndarray:
         TypeError: if it is not a fragment.
         Invalid: for the metadata of a sparse A, and for a fragment that no registers can hold.
         ValueError: for an unknown architecture.
+
+    Example:
+        >>> from mlir_smem.dialect import new_context, types
+        >>> from mlir_smem.dialect.bindings import ir
+        >>> with new_context():
+        ...     accumulator = types.fragment((64, 64), ir.F32Type.get())
+        ...     mlir_smem.coordinates_of(accumulator)[5, :4].tolist()  # of thread 5
+        [[1, 2], [1, 3], [9, 2], [9, 3]]
     """
     type_ = _type_of("coordinates_of", fragment, FragmentType, "fragment")
     check_fragment(type_)

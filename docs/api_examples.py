@@ -17,6 +17,7 @@ PACKAGES = {
     "mlir_smem.examples": "index",
     "mlir_smem.dialect": "passes",
     "mlir_smem.passes": "passes",
+    "mlir_smem.interop": "passes",
     "mlir_smem.dialect.ops": "ops",
     "mlir_smem.layout": "layout",
     "mlir_smem.advisor": "advisor",

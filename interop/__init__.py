@@ -5,3 +5,7 @@ from .modules import lower
 from .text import lower_text
 
 __all__ = ["ExchangeError", "lower", "lower_text"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -30,6 +30,15 @@ def lower(module: Module, pipeline: str = PIPELINE) -> Module:
             cannot be lowered.
         OptionError: for a malformed pipeline, an unknown pass or option.
         TypeError: if it is not a module.
+
+    Example:
+        >>> from mlir_smem.dialect.bindings import ir  # in place of another package's
+        >>> with ir.Context() as context:
+        ...     context.allow_unregistered_dialects = True
+        ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
+        ...     lowered = mlir_smem.interop.lower(module)
+        >>> "smem.mma" in str(lowered)
+        False
     """
     if not is_module(module):
         raise wrong_argument(

@@ -60,6 +60,11 @@ def lower_text(
         HostVersionError: at an op that one of the two versions of LLVM cannot represent.
         ValueError: for a version that is too old, or one together with bytecode or the pretty form.
         TypeError: if `text` is neither text nor bytes.
+
+    Example:
+        >>> text = mlir_smem.examples.path("mma.mlir").read_text()
+        >>> "nvvm.wgmma.mma_async" in mlir_smem.lower_text(text)
+        True
     """
     if not isinstance(text, str | bytes):
         raise wrong_argument("mlir_smem.lower_text", "text", text, "MLIR text, or bytecode")

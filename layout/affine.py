@@ -25,6 +25,10 @@ def affine_map(layout: TileLayout) -> str:
 
     Raises:
         LayoutError: for a run-time origin, and for padded elements, which have no offset of their own.
+
+    Example:
+        >>> affine_map(tile_of_atoms(element("u8"), (8, 32), 1, Swizzle.NONE))
+        'affine_map<(d0, d1) -> (d0 * 16 + d1 mod 16 + (d1 floordiv 16) * 128)>'
     """
     if layout.element.padding:
         raise LayoutError(

@@ -46,6 +46,10 @@ def accumulator_coordinates(m: int, n: int, arch: Arch | None = None) -> np.ndar
 
     Raises:
         LayoutError: if no fragment has that shape.
+
+    Example:
+        >>> accumulator_coordinates(64, 8)[5].tolist()  # of thread 5
+        [[1, 2], [1, 3], [9, 2], [9, 3]]
     """
     _check("an accumulator", m, n, 8)
     return _blocks(m, fragment_d(n), arch)
@@ -74,6 +78,10 @@ def a_fragment_coordinates(
 
     Raises:
         LayoutError: if no fragment has that shape.
+
+    Example:
+        >>> a_fragment_coordinates(64, 16, element("bf16"))[5].tolist()  # of thread 5
+        [[1, 2], [1, 3], [9, 2], [9, 3], [1, 10], [1, 11], [9, 10], [9, 11]]
     """
     step = instruction_k(element)
     _check(f"an A fragment of {element}", m, k, step)

@@ -89,8 +89,16 @@ def tensor_map(layout: TileLayout) -> TensorMap:
     Args:
         layout: the layout of a tile (rows, columns); that of one stage, if there are several.
 
+    Returns:
+        The box, the swizzle, and the copies.
+
     Raises:
         LayoutError: if no bulk tensor copies fill the tile.
+
+    Example:
+        >>> tile = tile_of_atoms(element("bf16"), (128, 64), 1, Swizzle.B128)
+        >>> tensor_map(tile).box, tensor_map(tile).swizzle.tensor_map
+        ((64, 128), 'CU_TENSOR_MAP_SWIZZLE_128B')
     """
     box = tensor_box(layout)
     bits = layout.element.bits

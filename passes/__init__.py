@@ -32,11 +32,20 @@ __all__ = [
 def register_transform(context: Context) -> Context:
     """Load `smem` and `smem_transform`, whose op applies passes of this project in transform scripts.
 
+    Args:
+        context: a context of the bindings.
+
     Returns:
         The context.
 
     Raises:
         NotImplementedError: if the bindings cannot define transform ops in Python.
+
+    Example:
+        >>> from mlir_smem.dialect.bindings import ir
+        >>> context = register_transform(ir.Context())
+        >>> context.is_registered_operation("smem_transform.apply_registered_pass")
+        True
     """
     # Few need it, and it imports the transform dialect.
     from .driver.transform import register_transform

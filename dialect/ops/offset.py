@@ -108,6 +108,13 @@ def offset(tile: Tile, row: Index, column: Index, vector: tuple[int, int] | None
         tile: a tile (rows, columns), a stage or a subtile.
         row, column: integers or index values.
         vector: (rows, columns) that are contiguous there; one of them is 1.
+
+    Returns:
+        The offset in elements, an index.
+
+    Example:
+        >>> print(smem.offset(a, 3, 8, vector=(1, 8)).type)  # 8 elements of row 3
+        index
     """
     numbers = None if vector is None else list(vector)
     operands = [tile, as_index(row), as_index(column)]

@@ -114,12 +114,30 @@ def vector_type(fragment: Type) -> Type:
 @builder
 def to_registers(fragment: Fragment) -> Value:
     """Build an `smem.to_registers` of a readable accumulator or an A fragment, and return the vector of a
-    thread."""
+    thread.
+
+    Args:
+        fragment: a readable accumulator, or an A fragment.
+
+    Example:
+        >>> print(smem.to_registers(d).type)
+        vector<32xf32>
+    """
     return create(ToRegistersOp, [fragment], [vector_type(fragment.type)]).result
 
 
 @builder
 def from_registers(vector: Vector, result: ResultType) -> Value:
-    """Build an `smem.from_registers` of the vector of a thread, and return the fragment, of type
-    `result`."""
+    """Build an `smem.from_registers`, and return the fragment.
+
+    Args:
+        vector: the elements of a thread.
+        result: the fragment's type, that of an accumulator or of an A fragment.
+
+    Example:
+        >>> registers = smem.to_registers(d)
+        >>> doubled = smem.from_registers(arith.addf(registers, registers), d.type)
+        >>> print(doubled.type)
+        !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+    """
     return create(FromRegistersOp, [vector], [result]).result
