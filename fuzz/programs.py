@@ -56,7 +56,13 @@ def gemm_of(choose: Choose) -> Program:
     """Draw a GEMM with a loop along K; it may not fit."""
     # `Program.seeded` has A in shared memory, as the GPU has run it.
     program = Program.draw(choose)
-    return replace(program, registers=choose("A in registers", (False, False, True)))
+    stored = program.view is not None and program.a.major == "k" and program.a.split is None
+    return replace(
+        program,
+        registers=choose("A in registers", (False, False, True)),
+        vectors=choose("vectors", (False, False, True)),
+        stores=stored and choose("A stored at offsets", (False, True)),
+    )
 
 
 def _edited(choose: Choose) -> tuple[str, str, Kernel] | None:

@@ -26,6 +26,9 @@ def text_of(p: Program) -> str:
         "fa": f"!smem.fragment<tensor<{p.m}x{p.k}x{element}>, #smem.a_fragment>",
         "flying": f"!smem.fragment<tensor<{p.m}x{p.n}xf32>, #smem.in_flight>",
         "ready": f"!smem.fragment<tensor<{p.m}x{p.n}xf32>, #smem.accumulator>",
+        "unit": f"vector<8x{element}>",
+        "va": f"vector<{p.m * p.k // 128}x{element}>",
+        "vd": f"vector<{p.m * p.n // 128}xf32>",
         "bytes": "memref<?xi8, #gpu.address_space<workgroup>>",
         "buffer": f"memref<{_whole_atoms(am) * _whole_atoms(ak)}x{element}, "
         "#gpu.address_space<workgroup>>",
@@ -34,6 +37,10 @@ def text_of(p: Program) -> str:
         "c0": 0,
         "c1": 1,
         "c128": 128,
+        "c8": 8,
+        "threads": 128 * p.warpgroups,
+        "units": am * ak // 8,
+        "per_row": ak // 8,
         "chunks": p.chunks,
         "stages": p.stages,
         "m": p.m,
@@ -96,9 +103,10 @@ gpu.module @kernels {{
       gpu.barrier
       scf.yield %on : !flying
     }}
-    %done = "smem.wait"(%sum) {{pending = 0 : i32}} : (!flying) -> !ready
+    %summed = "smem.wait"(%sum) {{pending = 0 : i32}} : (!flying) -> !ready
+    {_through_vector("done", "summed", "vd", "ready", p.vectors)}
     %gd = memref.subview %D[%first, %to] [{p.m}, {p.n}] [1, 1] : !D to !gd
-    "smem.store"(%done, %gd) : (!ready, !gd) -> ()
+    "smem.store"(%{"done" if p.vectors else "summed"}, %gd) : (!ready, !gd) -> ()
     gpu.return
   }}
 }}
@@ -138,13 +146,26 @@ def _alloc_or_view(p: Program) -> str:
     %ta = "smem.view"(%buffer) {alignment = 128} : (!buffer) -> !ta"""
 
 
+#: The threads store each 16 bytes of A where the layout of the view has them.
+_STORES = """scf.for %u = %thread to %units step %threads {
+        %line = arith.divui %u, %per_row : index
+        %within = arith.remui %u, %per_row : index
+        %along = arith.muli %within, %c8 : index
+        %moved = vector.load %ga[%line, %along] : !ga, !unit
+        %place = "smem.offset"(%ta, %line, %along) {vector = array<i64: 1, 8>}
+          : (!ta, index, index) -> index
+        vector.store %moved, %buffer[%place] : !buffer, !unit
+      }"""
+
+
 def _copies(p: Program) -> str:
     (am, ak), (bk, bn) = p.a_tile, p.b_tile
     a_rows, b_rows = p.a.major == "k", p.b.major == "mn"
     a_pitch = ak * p.chunks if a_rows else am
     b_pitch = bn * p.ctas if b_rows else bk * p.chunks
+    copy_of_a = _copy("a", p.a, p.element, p.a_tile, a_rows, a_pitch)
     copies = [
-        *_copy("a", p.a, p.element, p.a_tile, a_rows, a_pitch),
+        *([_STORES] if p.stores else copy_of_a),
         *_copy("b", p.b, p.element, p.b_tile, b_rows, b_pitch),
     ]
     if p.a.asynchronous or p.b.asynchronous:
@@ -189,9 +210,21 @@ def _mma(p: Program) -> str:
     lines = []
     if p.registers:
         a = "fa"
-        lines.append('%fa = "smem.load"(%pa) : (!pa) -> !fa')
+        loaded = "loaded" if p.vectors else "fa"
+        lines.append(f'%{loaded} = "smem.load"(%pa) : (!pa) -> !fa')
+        lines.append(_through_vector("fa", "loaded", "va", "fa", p.vectors))
     lines.append(f'%d = "smem.mma"(%{a}, %pb, %acc) : (!{a}, !pb, !flying) -> !flying')
     return "\n      ".join(lines)
+
+
+def _through_vector(result: str, value: str, vector: str, fragment: str, used: bool) -> str:
+    """The lines that make fragment `result` of the registers of `value`; empty if not used."""
+    if not used:
+        return ""
+    return (
+        f'%v_{value} = "smem.to_registers"(%{value}) : (!{fragment}) -> !{vector}\n      '
+        f'%{result} = "smem.from_registers"(%v_{value}) : (!{vector}) -> !{fragment}'
+    )
 
 
 def _subtile_of_a(p: Program) -> str:

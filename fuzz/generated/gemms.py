@@ -75,6 +75,8 @@ class Program:
             memory of the program; None for an `smem.alloc`.
         seed: the seed of the values.
         registers: whether A is loaded into registers before it is multiplied.
+        vectors: whether D, and an A in registers, pass through vectors of each thread.
+        stores: whether the threads fill the view by their own stores, at offsets in its memory.
     """
 
     element: str
@@ -92,6 +94,8 @@ class Program:
     view: int | None
     seed: int
     registers: bool = False
+    vectors: bool = False
+    stores: bool = False
 
     @classmethod
     def draw(cls, choose: Choose) -> "Program":

@@ -1,9 +1,9 @@
 """`smem.offset` on the emulator: every element of tiles, stages and subtiles, and a kernel that stores by
 it."""
 
-import ml_dtypes
 import numpy as np
 import pytest
+from host_kernels import STORES, stores_exact, stores_inputs
 
 import mlir_smem
 from mlir_smem.dialect import new_context
@@ -109,56 +109,8 @@ gpu.module @kernels {{
     assert (result == expected).all()
 
 
-#: A kernel of a host: its own memory and loads, 16 bytes of swizzled stores, an epilogue on vectors.
-HOST = """
-!a = !smem.tile<tensor<64x64xbf16>, #smem.auto>
-!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
-!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-!w = memref<4096xbf16, #gpu.address_space<workgroup>>
-!m = memref<64x64xbf16, strided<[64, 1]>>
-gpu.module @kernels {
-  memref.global "private" @bytes : !w
-  gpu.func @kernel(%A: !m {smem.name = "A"}, %Bt: !m {smem.name = "Bt"},
-                   %O: memref<128x32xf32> {smem.name = "O"})
-      workgroup(%first: !w) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %c0 = arith.constant 0 : index
-    %c8 = arith.constant 8 : index
-    %c64 = arith.constant 64 : index
-    %c128 = arith.constant 128 : index
-    %c512 = arith.constant 512 : index
-    %second = memref.get_global @bytes : !w
-    %a = "smem.view"(%first) : (!w) -> !a
-    %b = "smem.view"(%second) : (!w) -> !a
-    %thread = gpu.thread_id x
-    scf.for %i = %thread to %c512 step %c128 {
-      %line = arith.divui %i, %c8 : index
-      %unit = arith.remui %i, %c8 : index
-      %along = arith.muli %unit, %c8 : index
-      %v = vector.load %A[%line, %along] : !m, vector<8xbf16>
-      %o = "smem.offset"(%a, %line, %along) {vector = array<i64: 1, 8>} : (!a, index, index) -> index
-      vector.store %v, %first[%o] : !w, vector<8xbf16>
-      %w = vector.load %Bt[%line, %along] : !m, vector<8xbf16>
-      %p = "smem.offset"(%b, %along, %line) {vector = array<i64: 8, 1>} : (!a, index, index) -> index
-      vector.store %w, %second[%p] : !w, vector<8xbf16>
-    }
-    "smem.fence"() : () -> ()
-    gpu.barrier
-    %d = "smem.mma"(%a, %b) : (!a, !a) -> !d
-    %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
-    %r = "smem.to_registers"(%e) : (!c) -> vector<32xf32>
-    %s = arith.addf %r, %r : vector<32xf32>
-    vector.store %s, %O[%thread, %c0] : memref<128x32xf32>, vector<32xf32>
-    gpu.return
-  }
-}
-"""
-
-
 def test_a_host_stores_and_reads_registers():
-    random = np.random.default_rng(0)
-    a, b = (random.integers(-3, 4, (64, 64)).astype(ml_dtypes.bfloat16) for _ in range(2))
-    given = {"A": a, "Bt": np.ascontiguousarray(b.T)}
-    lowered = mlir_smem.compile(HOST, emit="nvvm")
-    found = run_on_cpu(lowered, "kernel", given, ["O"], (1, 1, 1))["O"]
-    row, column = np.moveaxis(mlir_smem.layout.accumulator_coordinates(64, 64), -1, 0)
-    assert (found == (2 * a.astype(np.float32) @ b.astype(np.float32))[row, column]).all()
+    inputs = stores_inputs()
+    lowered = mlir_smem.compile(STORES, emit="nvvm")
+    found = run_on_cpu(lowered, "kernel", inputs, ["O"], (1, 1, 1))["O"]
+    assert (found == stores_exact(inputs)).all()
