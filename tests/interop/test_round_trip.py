@@ -15,8 +15,8 @@ from mlir_smem.passes import add_pass, pass_named
 ROOT = Path(__file__).parents[2]
 FILES = sorted((*ROOT.glob("lit_tests/**/*.mlir"), *ROOT.glob("examples/*.mlir")))
 
-#: Types of unregistered dialects, which the tool does not read as opaque types; and a file that is no text.
-LEFT_OUT = {"unregistered-dialects.mlir", "binary.mlir"}
+#: Its `test` dialect is unregistered for us; mlir-opt has one of that name, without the type.
+UNREADABLE = "unregistered-dialects.mlir"
 
 
 def steps(path, text):
@@ -49,7 +49,7 @@ def modules(path):
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "path",
-    [path for path in FILES if path.name not in LEFT_OUT],
+    [path for path in FILES if path.name != UNREADABLE and "Output" not in path.parts],
     ids=lambda path: path.stem,
 )
 def test_modules_survive_llvm_22(path):
