@@ -133,6 +133,8 @@ def _fork(listener: socket.socket) -> None:
 
 def _run(connection: socket.socket) -> int:
     """Run the requested command; return its exit code."""
+    import traceback
+
     from . import entry
 
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
@@ -149,7 +151,7 @@ def _run(connection: socket.socket) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except Exception:
-        sys.excepthook(*sys.exc_info())
+        traceback.print_exc()
         return 1
     finally:
         sys.stdout.flush()
