@@ -3,12 +3,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 SECONDS ?= 3600
+# The second bindings package that is tested, and of which tests: every SAMPLE-th of each file.
+BINDINGS ?= numba_cuda_mlir._mlir
+SAMPLE ?= 8
 
 .DEFAULT_GOAL := help
-.PHONY: help example test gpu-test plugin fuzz fuzz-ci lint docs wheel site clean
+.PHONY: help example test test-bindings newest gpu-test plugin fuzz fuzz-ci lint docs wheel site clean
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 example: .venv/installed  ## compile examples/matmul.mlir to PTX and cubin, and say why what was chosen
 	@mkdir -p build
@@ -17,6 +20,12 @@ example: .venv/installed  ## compile examples/matmul.mlir to PTX and cubin, and 
 
 test: .venv/installed-dev  ## every test that needs no GPU
 	$(BIN)/pytest -n $(JOBS)
+
+test-bindings: .venv/installed-dev  ## a sample of the tests on another bindings package (BINDINGS)
+	MLIR_SMEM_BINDINGS=$(BINDINGS) .ci/sample $(BIN) --sample=$(SAMPLE) -n $(JOBS)
+
+newest:  ## the same on the newest bindings packages of the registry, in build/newest
+	PYTHON=$(PYTHON) .ci/newest --sample=$(SAMPLE) -n $(JOBS)
 
 gpu-test: .venv/installed-gpu  ## the tests on a GPU (sm_90)
 	$(BIN)/pytest tests/gpu -n 8

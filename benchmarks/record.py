@@ -11,6 +11,7 @@ from typing import Any
 
 _PACKAGES = (
     "torch-mlir",
+    "numba-cuda-mlir",
     "llvmlite",
     "nvidia-cuda-nvcc",
     "nvidia-nvvm",

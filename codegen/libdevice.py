@@ -9,17 +9,19 @@ import importlib.util
 import os
 import re
 import shutil
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvmlite
-
 from .errors import CompileError
+from .nvptx import Nvptx
 
 #: The prefix of its functions' names.
 PREFIX = "__nv_"
+
+#: Square roots of f32 are rounded to nearest, nvcc's default; LLVM 22 and 23 have no module flag for it.
+PRECISE_ROOTS = "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"
 
 _FILE = Path("nvvm", "libdevice", "libdevice.10.bc")
 
@@ -27,16 +29,7 @@ _FILE = Path("nvvm", "libdevice", "libdevice.10.bc")
 _MAGIC = b"BC\xc0\xde"
 
 #: Where upstream's NVVM target looks for CUDA (`mlir::NVVM::getCUDAToolkitPath`).
-_TOOLKITS = ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH")
-
-#: Subnormal f32 are kept, as in PTX without `.ftz` (4: "override" the flag of another module).
-_FLAGS = """
-!llvm.module.flags = !{!0}
-!0 = !{i32 4, !"nvvm-reflect-ftz", i32 0}
-"""
-
-#: Square roots of f32 are rounded to nearest, nvcc's default; LLVM 22 has no module flag for it.
-_PRECISE_ROOTS = "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"
+TOOLKITS = ("CUDA_ROOT", "CUDA_HOME", "CUDA_PATH")
 
 #: MLIR's types in signatures of libdevice, in LLVM's notation.
 _TYPES = {"f32": "float", "f64": "double"}
@@ -55,7 +48,7 @@ def find_libdevice() -> Path:
     spec = importlib.util.find_spec("nvidia")
     roots = [Path(root) for root in (spec.submodule_search_locations or [])] if spec else []
     found = [file for root in roots for file in sorted(root.glob(f"*/{_FILE}"), reverse=True)]
-    found += [Path(os.environ[name], _FILE) for name in _TOOLKITS if os.environ.get(name)]
+    found += [Path(os.environ[name], _FILE) for name in TOOLKITS if os.environ.get(name)]
     if ptxas := shutil.which("ptxas"):
         found.append(Path(ptxas).resolve().parents[1] / _FILE)
     for file in found:
@@ -88,15 +81,45 @@ def libdevice_version() -> str | None:
         return None
 
 
-def signature(name: str) -> str | None:
+def signature(name: str, llvm: Nvptx) -> str | None:
     """Return the type of a function of libdevice in LLVM's notation, for example "float (float)"; None if
     libdevice has no such function.
+
+    Args:
+        name: the function's name.
+        llvm: the LLVM that reads the library.
 
     Raises:
         CompileError: if there is no library, or LLVM cannot read it.
     """
-    file = find_libdevice()
-    return _signatures(file, _stamp(file)).get(name)
+    return signatures(find_libdevice(), llvm).get(name)
+
+
+def signatures(file: Path, llvm: Nvptx) -> dict[str, str]:
+    """Return the functions that a library defines, with their types in LLVM's notation.
+
+    Raises:
+        CompileError: if LLVM cannot read the library.
+    """
+    return _signatures(file, stamp(file), llvm)
+
+
+@cache
+def _signatures(file: Path, stamp: tuple[int, int], llvm: Nvptx) -> dict[str, str]:
+    try:
+        return llvm.functions(file.read_bytes())
+    except (OSError, RuntimeError) as error:
+        raise CompileError(f"{file} cannot be read as LLVM bitcode: {error}") from error
+
+
+def check_functions(file: Path, called: set[str], llvm: Nvptx) -> None:
+    """Check that a library defines the functions that a module calls.
+
+    Raises:
+        CompileError: if it lacks one, or LLVM cannot read it.
+    """
+    if missing := sorted(called - signatures(file, llvm).keys()):
+        raise CompileError(f"{file} has no function '{missing[0]}'")
 
 
 def in_llvm(function_type: Any) -> str:
@@ -105,73 +128,7 @@ def in_llvm(function_type: Any) -> str:
     return inner.removeprefix("!llvm.func<").removesuffix(">").replace("!llvm.", "")
 
 
-def link(module: Any, file: Path) -> None:
-    """Link the functions of libdevice that an LLVM module declares into it.
-
-    Args:
-        module: llvmlite's module, with triple and data layout, before optimization.
-        file: the library.
-
-    Raises:
-        CompileError: if LLVM cannot read the library, or it lacks a function.
-    """
-    declared = {f.name for f in module.functions if f.is_declaration and f.name.startswith(PREFIX)}
-    if not declared:
-        return
-    _request_precise_roots()
-    target = module.triple, module.data_layout
-    library = llvmlite.parse_bitcode(_part(file, _stamp(file), frozenset(declared), target))
-    if missing := sorted(declared - {f.name for f in library.functions if not f.is_declaration}):
-        raise CompileError(f"{file} has no function '{missing[0]}'")
-    try:
-        module.link_in(library)
-    except RuntimeError as error:
-        raise CompileError(f"LLVM cannot link {file}: {error}") from error
-    for name in declared:
-        module.get_function(name).linkage = "internal"
-
-
-@lru_cache
-def _part(
-    file: Path, stamp: tuple[int, int], names: frozenset[str], target: tuple[str, str]
-) -> bytes:
-    """Return the bitcode of some functions of the library and of their callees, for a triple and its data
-    layout. To optimize the whole library would take longer than all other steps together."""
-    library = _read(file)
-    library.triple, library.data_layout = target
-    for function in library.functions:
-        if not function.is_declaration and function.name not in names:
-            function.linkage = "internal"
-    machine = llvmlite.Target.from_triple(library.triple).create_target_machine()
-    builder = llvmlite.create_pass_builder(machine, llvmlite.create_pipeline_tuning_options())
-    unused = llvmlite.create_new_module_pass_manager()
-    unused.add_global_dead_code_eliminate_pass()
-    unused.run(library, builder)
-    flags = llvmlite.parse_assembly(_FLAGS)
-    flags.triple, flags.data_layout = target
-    library.link_in(flags)
-    return library.as_bitcode()
-
-
-@cache
-def _signatures(file: Path, stamp: tuple[int, int]) -> dict[str, str]:
-    functions = _read(file).functions
-    return {f.name: str(f.global_value_type) for f in functions if not f.is_declaration}
-
-
-def _read(file: Path) -> Any:
-    try:
-        return llvmlite.parse_bitcode(file.read_bytes())
-    except (OSError, RuntimeError) as error:
-        raise CompileError(f"{file} cannot be read as LLVM bitcode: {error}") from error
-
-
-def _stamp(file: Path) -> tuple[int, int]:
+def stamp(file: Path) -> tuple[int, int]:
     """Return a cache key that changes when the file does."""
     status = file.stat()
     return status.st_mtime_ns, status.st_size
-
-
-@cache
-def _request_precise_roots() -> None:
-    llvmlite.set_option("mlir-smem", _PRECISE_ROOTS)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..dialect.bindings import ir, passmanager
+from ..dialect.bindings import PACKAGE, ir, passmanager
 from ..dialect.build import i64
 from ..ir.kernel import parameter_attributes
 from ..ir.launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
@@ -13,6 +13,7 @@ from .errors import CompileError, located
 from .libdevice import PREFIX, find_libdevice, in_llvm, signature
 from .limits import check_limits
 from .math_ops import lower_math
+from .nvptx_choice import nvptx_for
 
 #: Run on each gpu.module. `convert-gpu-to-nvvm` also converts memref, arith and cf, and most math ops
 #: to calls of libdevice; the remaining math ops have intrinsics of LLVM.
@@ -122,7 +123,7 @@ def _check_calls(kernels: Any, declared: set[str]) -> None:
 
 def _check_signature(function: Any, name: str) -> None:
     try:
-        actual = signature(name)
+        actual = signature(name, nvptx_for(PACKAGE))
     except CompileError as error:
         raise located(function, f"declares '{name}': {error}") from None
     if actual is None:

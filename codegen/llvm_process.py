@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ..dialect.bindings import PACKAGE
 from .errors import CompileError
 from .llvm_protocol import LAST, Answer, Request
 
 #: The program of the process. It finds packages where this one does, after its own `sys.path`.
 _SCRIPT = (
-    f"import sys; sys.path += sys.argv[1:]; from {__package__}.llvm_worker import serve; serve()"
+    "import sys; sys.path += sys.argv[2:]; "
+    f"from {__package__}.llvm_worker import serve; serve(sys.argv[1])"
 )
 
 #: Characters of LLVM's stderr that a message quotes: LLVM may print a whole function.
@@ -42,7 +44,7 @@ class LLVMProcess:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _SCRIPT, *map(os.path.abspath, sys.path)],
+                [sys.executable, "-P", "-c", _SCRIPT, PACKAGE, *map(os.path.abspath, sys.path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,

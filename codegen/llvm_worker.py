@@ -7,6 +7,8 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from queue import SimpleQueue
 from threading import Thread
@@ -14,11 +16,16 @@ from typing import Any, BinaryIO
 
 from .errors import CompileError, LLVMRefusal
 from .llvm_protocol import Answer, Request
+from .nvptx_choice import nvptx_for
 from .ptx import to_llvm_ir, to_ptx
 
 
-def serve() -> None:
-    """Answer requests until standard input ends."""
+def serve(bindings: str) -> None:
+    """Answer requests until standard input ends.
+
+    Args:
+        bindings: the name of the MLIR bindings' package, which is loaded before the first request.
+    """
     # Ctrl-C ends the parent process, which ends this one; an abort of LLVM leaves no core dump.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -27,6 +34,8 @@ def serve() -> None:
     os.dup2(2, 1)
     requests: SimpleQueue[Request] = SimpleQueue()
     Thread(target=_receive, args=(sys.stdin.buffer, requests), daemon=True).start()
+    with suppress(CompileError, ImportError):  # the answer to a request says what is missing
+        nvptx_for(bindings)
     while True:
         _answer(requests.get(), answers)
 
@@ -52,10 +61,7 @@ def _answer(request: Request, answers: BinaryIO) -> None:
         answers.flush()
 
     try:
-        llvm_ir = _translated(request, lambda *error: send(Answer.DIAGNOSTIC, error))
-        send(Answer.LLVM, llvm_ir)
-        if request.target is not None:
-            send(Answer.PTX, to_ptx(llvm_ir, request.target, request.library))
+        _compile(request, send)
     except LLVMRefusal as error:
         send(Answer.REFUSED, str(error))
     except CompileError as error:
@@ -66,13 +72,13 @@ def _answer(request: Request, answers: BinaryIO) -> None:
         send(Answer.DONE)
 
 
-def _translated(request: Request, report: Any) -> str:
-    """Return the LLVM IR of a request; call `report(location, message)` for each error."""
+def _compile(request: Request, send: Callable[[Answer, Any], None]) -> None:
+    """Send the LLVM IR of a request, its PTX if that is wanted, and the errors of MLIR."""
     ir: Any = import_module(f"{request.bindings}.ir")
 
     def take(diagnostic: Any) -> bool:
         if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            report(str(diagnostic.location), diagnostic.message)
+            send(Answer.DIAGNOSTIC, (str(diagnostic.location), diagnostic.message))
         return True
 
     with ir.Context(load_on_create_dialects=request.dialects) as context, ir.Location.unknown():
@@ -81,4 +87,9 @@ def _translated(request: Request, report: Any) -> str:
         context.attach_diagnostic_handler(take)
         module = ir.Module.parse(request.bytecode)
         (kernels,) = module.body.operations
-        return to_llvm_ir(kernels.operation, request.bindings)
+        llvm_ir = to_llvm_ir(kernels.operation, request.bindings)
+        send(Answer.LLVM, llvm_ir)
+        if request.target is not None:
+            llvm = nvptx_for(request.bindings)
+            ptx = to_ptx(kernels.operation, llvm_ir, request.target, llvm, request.library)
+            send(Answer.PTX, ptx)

@@ -2,13 +2,12 @@
 
 from functools import cache
 from hashlib import sha256
-from importlib import metadata
 from pathlib import Path
 
-import llvmlite
-
-from ..dialect import bindings
+from ..dialect.bindings import PACKAGE
 from .libdevice import libdevice_version
+from .nvptx_choice import nvptx_for
+from .package_versions import installed_version, version_of
 from .ptxas import ptxas_version
 
 #: Folders whose code determines the machine code of a module.
@@ -17,20 +16,21 @@ _FOLDERS = ("layout", "dialect", "passes", "codegen")
 
 @cache
 def toolchain() -> tuple[str, ...]:
-    """Return the versions of this package, its sources, the bindings, llvmlite, ptxas and libdevice.
+    """Return the versions of this package, its sources, the bindings, the LLVM that writes PTX, ptxas and
+        libdevice.
 
-    Raises:
-        CompileError: if there is no ptxas.
+        Raises:
+            CompileError: if there is no ptxas, or no LLVM that writes PTX.
 
     Example:
         >>> toolchain()[0] == f"mlir-smem {mlir_smem.__version__}"
         True
     """
     return (
-        f"mlir-smem {_installed('mlir-smem')}",
+        f"mlir-smem {installed_version('mlir-smem')}",
         f"sources {_digest(Path(__file__).parent.parent)}",
-        f"{bindings.PACKAGE} {_bindings_version()}",
-        f"llvmlite {llvmlite.__version__}",
+        f"{PACKAGE} {version_of(PACKAGE)}",
+        f"NVPTX {nvptx_for(PACKAGE).name}",
         f"ptxas {ptxas_version()}",
         f"libdevice {libdevice_version()}",
     )
@@ -45,16 +45,3 @@ def _digest(root: Path) -> str:
             digest.update(f"{file.relative_to(root).as_posix()} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()
-
-
-def _bindings_version() -> str:
-    """Return the version of the MLIR bindings; if they are not an installed package, their build time."""
-    version = _installed(bindings.PACKAGE.replace("_", "-"))
-    return version or str(Path(bindings.ir.__file__).stat().st_mtime_ns)
-
-
-def _installed(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None

@@ -7,7 +7,7 @@ from itertools import repeat
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
 from .arguments import REFUSED, ArgumentType, argument_type, wrong_argument
-from .bindings import PACKAGE, ir
+from .bindings import PACKAGE, ir, is_dialect_loaded
 from .diagnostics import Invalid
 from .packages import foreign_current_context, remedy
 from .smem import Smem
@@ -106,7 +106,7 @@ def _can_build() -> bool:
         return (
             ir.InsertionPoint.current is not None
             and ir.Location.current is not None
-            and ir.Context.current.is_dialect_loaded(Smem.DIALECT_NAMESPACE)
+            and is_dialect_loaded(ir.Context.current, Smem.DIALECT_NAMESPACE)
         )
     except ValueError:
         return False
@@ -126,7 +126,7 @@ def _check_can_build(name: str) -> None:
         )
     elif context is None:
         missing = f"no MLIR context of {PACKAGE} is current; enter one by `with context:`"
-    elif not context.is_dialect_loaded(Smem.DIALECT_NAMESPACE):
+    elif not is_dialect_loaded(context, Smem.DIALECT_NAMESPACE):
         missing = "the current context does not have the dialect; call mlir_smem.register(context)"
     elif _current(ir.InsertionPoint) is None:
         missing = "no insertion point is current; enter one by `with ir.InsertionPoint(block):`"

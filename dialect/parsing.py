@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import accumulate, repeat
 from math import prod
 
-from .bindings import ir
+from .bindings import ir, readable
 from .irtypes import Module
 
 #: Maximum nesting of brackets; the default of clang's `-fbracket-depth`.
@@ -109,7 +109,7 @@ def parse_module(text: str | bytes) -> Module:
         raise ir.MLIRError(
             f'Unable to parse module assembly:\nerror: "-":{line}:{column}: {message}'
         )
-    return ir.Module.parse(text)
+    return ir.Module.parse(readable(text))
 
 
 def _parse_bytecode(data: bytes) -> Module:

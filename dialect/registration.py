@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import attributes, ops, types
 from .arguments import wrong_argument
-from .bindings import PACKAGE, ext, ir
+from .bindings import PACKAGE, ext, ir, is_dialect_loaded, load_dialect
 from .irtypes import Context
 from .smem import Smem
 
@@ -68,9 +68,9 @@ def register(context: Context) -> Context:
     if not isinstance(context, _CONTEXT):
         raise wrong_argument("mlir_smem.register", "context", context, "an MLIR context")
     context.enable_multithreading(False)
-    if not context.is_dialect_loaded(Smem.DIALECT_NAMESPACE):
+    if not is_dialect_loaded(context, Smem.DIALECT_NAMESPACE):
         with context:
-            Smem.load()
+            load_dialect(Smem)
     return context
 
 

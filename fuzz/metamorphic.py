@@ -15,6 +15,7 @@ from mlir_smem.codegen import Compiled
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.dialect.diagnostics import Invalid
+from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.emulator import EmulationError, Violations
 from mlir_smem.layout import LayoutError, Swizzle
 from mlir_smem.passes import OpError
@@ -60,7 +61,7 @@ def _printed(choose: Choose) -> Check:
 
 def _parsed_again(module: ir.Module, generic: bool) -> ir.Module:
     text = module.operation.get_asm(print_generic_op_form=generic, enable_debug_info=True)
-    return ir.Module.parse(text)
+    return parse_module(text)
 
 
 def _canonicalized(choose: Choose) -> Check:

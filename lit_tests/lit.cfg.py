@@ -45,13 +45,19 @@ def file_check() -> str:
     lit_config.fatal("no FileCheck found: install `filecheck`, or set $FILECHECK")
 
 
-def has_ptxas() -> bool:
-    """Return whether ptxas is available."""
-    probe = "from mlir_smem.codegen.ptxas import find_ptxas; find_ptxas()"
-    return (
-        subprocess.run([sys.executable, "-c", probe], check=False, capture_output=True).returncode
-        == 0
-    )
+#: Features that tests require, and what runs where they are available.
+_FEATURES = {
+    "ptxas": "from mlir_smem.codegen.ptxas import find_ptxas; find_ptxas()",
+    # From LLVM 24 on.
+    "gpu-barrier-scopes": "from mlir_smem.dialect.bindings import gpu; gpu.BarrierScope",
+}
+
+
+def runs(probe: str) -> bool:
+    """Return whether a program in Python runs without an error, with the environment of the tests."""
+    command = [sys.executable, "-c", probe]
+    ran = subprocess.run(command, check=False, capture_output=True, env=environment)
+    return ran.returncode == 0
 
 
 def served() -> str:
@@ -74,8 +80,7 @@ def served() -> str:
     return f"{sys.executable} -I -S {client} {path}"
 
 
-if has_ptxas():
-    config.available_features.add("ptxas")
+config.available_features |= {name for name, probe in _FEATURES.items() if runs(probe)}
 
 client = served()
 config.substitutions += [

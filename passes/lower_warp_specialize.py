@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import prod
 
-from ..dialect.bindings import ir
+from ..dialect.bindings import ir, nvvm
 from ..dialect.irtypes import Module, Region, Value
 from ..dialect.ops import ElectOp, PartitionOp, WarpgroupBarrierOp, WarpSpecializeOp
 from ..dialect.ops.warp_specialize import MAX_REGISTERS
@@ -44,8 +44,8 @@ def _lower_barrier(op: WarpgroupBarrierOp) -> None:
     # 9.7.13.1).
     number = I32(linear_thread(size)) // WARPGROUP + 1
     threads = emit.constant(WARPGROUP, emit.i32())
-    segments = ir.DenseI32ArrayAttr.get([1, 1])
-    emit.op("nvvm.barrier", (number.value, threads), operandSegmentSizes=segments)
+    # The op's optional operands differ between versions of LLVM; the builder of the bindings knows them.
+    nvvm.BarrierOp(barrierId=number.value, numberOfThreads=threads)
 
 
 @_LOWERINGS.of(ElectOp)

@@ -25,12 +25,31 @@ def pytest_addoption(parser):
         action="store_true",
         help="run every case of tests that usually run a sample; also with CI set",
     )
+    parser.addoption(
+        "--sample",
+        metavar="N",
+        type=int,
+        default=1,
+        help="run the first test of each file, and every N-th after it",
+    )
 
 
 def pytest_collection_modifyitems(config, items):
-    """Keep only every n-th case of tests marked `sampled(n)`."""
-    if config.getoption("--every-case") or os.environ.get("CI"):
-        return
+    """Keep only every n-th case of tests marked `sampled(n)`, and of each file what --sample asks for."""
+    every = config.getoption("--sample")
+    if not config.getoption("--every-case") and (every > 1 or not os.environ.get("CI")):
+        _keep_every_nth_case(config, items)
+    if every < 1:
+        raise pytest.UsageError(f"--sample is {every}; expected 1 or more")
+    seen, kept, skipped = Counter(), [], []
+    for item in items:
+        (skipped if seen[item.path] % every else kept).append(item)
+        seen[item.path] += 1
+    config.hook.pytest_deselected(items=skipped)
+    items[:] = kept
+
+
+def _keep_every_nth_case(config, items):
     seen, kept, skipped = Counter(), [], []
     for item in items:
         marker = item.get_closest_marker("sampled")

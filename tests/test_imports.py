@@ -15,7 +15,7 @@ PACKAGES = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_tex
 FOLDERS = sorted(name.partition(".")[2] for name in PACKAGES if "." in name)
 
 #: Packages that layouts do not need.
-HEAVY = ("mlir", "torch_mlir", "llvmlite", "cuda", "tqdm")
+HEAVY = ("mlir", "torch_mlir", "numba_cuda_mlir", "llvmlite", "cuda", "tqdm")
 
 LOADED = f"""
 print(*{{name.split(".")[1] for name in sys.modules if name.startswith("mlir_smem.")}})

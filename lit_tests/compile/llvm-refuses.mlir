@@ -6,7 +6,7 @@
 
 gpu.module @kernels {
   gpu.func @kernel(%m: memref<1xf32>, %x: f32) kernel {
-    // CHECK: llvm-refuses.mlir:[[LINE:[0-9]+]]:5: error: 'llvm.inline_asm' op cannot be compiled; LLVM aborts: couldn't allocate input reg for constraint '{eax}'
+    // CHECK: llvm-refuses.mlir:[[LINE:[0-9]+]]:5: error: 'llvm.inline_asm' op cannot be compiled; LLVM aborts: {{couldn't|could not}} allocate input reg for constraint '{eax}'
     // CHECK-NEXT: "{eax}"
     llvm.inline_asm has_side_effects "", "{eax}" %x : (f32) -> ()
     gpu.return

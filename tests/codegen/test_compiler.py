@@ -194,11 +194,11 @@ def test_a_module_that_breaks_a_rule():
 
 
 def test_ir_that_llvm_refuses():
-    from mlir_smem.codegen.ptx import to_ptx
+    from mlir_smem.codegen.nvptx_of_llvmlite import LlvmliteNvptx
     from mlir_smem.codegen.targets import target
 
     with pytest.raises(CompileError, match="LLVM refuses the module: "):
-        to_ptx("define nonsense", target("sm_90a"))
+        LlvmliteNvptx().ptx(None, "define nonsense", target("sm_90a"), None)
 
 
 UNLOWERED = {

@@ -3,6 +3,7 @@
 import math
 import re
 
+import llvmlite.binding as llvmlite
 import ml_dtypes
 import numpy as np
 import pytest
@@ -240,10 +241,9 @@ def test_a_truncated_file(monkeypatch, tmp_path, kept):
 
 
 def test_a_library_without_a_function(monkeypatch, tmp_path):
-    llvm = libdevice.llvmlite
     file = tmp_path / "other.bc"
     file.write_bytes(
-        llvm.parse_assembly("define float @__nv_erff(float %x) { ret float %x }").as_bitcode()
+        llvmlite.parse_assembly("define float @__nv_erff(float %x) { ret float %x }").as_bitcode()
     )
     monkeypatch.setenv("MLIR_SMEM_LIBDEVICE", str(file))
     assert "fma" not in ptx_of("math.erf %a")

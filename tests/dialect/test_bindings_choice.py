@@ -116,10 +116,10 @@ def test_a_named_package_without_bindings(tmp_path):
 
 
 def test_no_bindings_at_all(tmp_path):
-    hide = "import sys; sys.modules['mlir'] = sys.modules['torch_mlir'] = None"
+    hide = "import sys; sys.modules.update(mlir=None, torch_mlir=None, numba_cuda_mlir=None)"
     assert last_line(run(hide + LOAD, tmp_path)) == (
-        "ImportError: no MLIR Python bindings found; install torch-mlir, or name a package in "
-        "MLIR_SMEM_BINDINGS"
+        "ImportError: no MLIR Python bindings found; install torch-mlir or numba-cuda-mlir, or name a "
+        "package in MLIR_SMEM_BINDINGS"
     )
 
 

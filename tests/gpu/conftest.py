@@ -91,7 +91,7 @@ def _versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"python": platform.python_version()}
-    for name in ("torch-mlir", "llvmlite", "cuda-core", "numpy"):
+    for name in ("torch-mlir", "numba-cuda-mlir", "llvmlite", "cuda-core", "numpy"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

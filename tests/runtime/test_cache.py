@@ -5,12 +5,13 @@ import os
 import threading
 import warnings
 from hashlib import sha256
+from importlib import metadata
 
 import pytest
 from programs import WRONG, kernel, module
 
 import mlir_smem
-from mlir_smem.codegen import CompileError, ptxas, versions
+from mlir_smem.codegen import CompileError, package_versions, ptxas, versions
 from mlir_smem.codegen.versions import toolchain
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.runtime import cache, cached_compile, is_cached
@@ -344,8 +345,8 @@ def test_the_toolchain_is_named():
     assert names == [
         "mlir-smem",
         "sources",
-        versions.bindings.PACKAGE,
-        "llvmlite",
+        versions.PACKAGE,
+        "NVPTX",
         "ptxas",
         "libdevice",
     ]
@@ -368,8 +369,13 @@ def test_changed_sources_change_the_digest(tmp_path, folder_):
 
 
 def test_bindings_that_are_not_installed_have_their_files_time(monkeypatch):
-    monkeypatch.setattr(versions, "_installed", lambda package: None)
-    assert int(versions._bindings_version()) > 0
+    monkeypatch.setattr(package_versions, "installed_version", lambda package: None)
+    assert int(package_versions.version_of.__wrapped__(versions.PACKAGE)) > 0
+
+
+def test_the_version_of_bindings_within_a_package():
+    package = versions.PACKAGE.partition(".")[0]
+    assert package_versions.version_of(f"{package}.within") == metadata.version(package)
 
 
 def test_no_ptxas(monkeypatch, folder):

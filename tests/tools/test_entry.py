@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bindings_at_hand import IMPORTS_CUDA
 from programs import WRONG, module
 
 COMMANDS = {
@@ -140,6 +141,7 @@ def test_smem_compile(tmp_path):
     assert "no spills" in quiet(ran)
 
 
+@pytest.mark.skipif(IMPORTS_CUDA, reason="the bindings cannot be imported without CUDA's packages")
 def test_smem_run_without_cuda(tmp_path):
     np.save(tmp_path / "x.npy", np.ones((256, 256), np.float32))
     # cuda-core is hidden, in case it is installed.

@@ -22,7 +22,8 @@ try:
 finally:
     import json, resource
     used = resource.getrusage(resource.RUSAGE_SELF)
-    foreign = [m for m in sys.modules if m.split(".")[0] in ("mlir", "torch_mlir", "llvmlite")]
+    packages = ("mlir", "torch_mlir", "numba_cuda_mlir", "llvmlite")
+    foreign = [m for m in sys.modules if m.split(".")[0] in packages]
     print(json.dumps([used.ru_utime + used.ru_stime, foreign]), file=sys.stderr)
 """
 

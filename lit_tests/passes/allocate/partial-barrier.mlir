@@ -1,4 +1,4 @@
-// A barrier of some threads of the CTA (128 of them, or one warp) does not order accesses of the others: tiles must
+// A barrier of some threads of the CTA (128 of them) does not order accesses of the others: tiles must
 // not share bytes across it.
 
 // RUN: smem-opt %s --smem-allocate | FileCheck %s
@@ -19,17 +19,6 @@ func.func @some_threads(%m: !m) {
   return
 }
 
-// CHECK: func.func @one_warp
-// CHECK-SAME: smem.shared_bytes = 16384 : i32
-func.func @one_warp(%m: !m) {
-  %a = "smem.alloc"() : () -> !t
-  %b = "smem.alloc"() : () -> !t
-  "smem.copy"(%m, %a) : (!m, !t) -> ()
-  gpu.barrier scope <subgroup>
-  "smem.copy"(%m, %b) : (!m, !t) -> ()
-  return
-}
-
 // All threads execute the barrier, but it orders only accesses to global memory.
 // CHECK: func.func @other_memory
 // CHECK-SAME: smem.shared_bytes = 16384 : i32
@@ -38,29 +27,6 @@ func.func @other_memory(%m: !m) {
   %b = "smem.alloc"() : () -> !t
   "smem.copy"(%m, %a) : (!m, !t) -> ()
   gpu.barrier memfence [#gpu.address_space<global>]
-  "smem.copy"(%m, %b) : (!m, !t) -> ()
-  return
-}
-
-// CHECK: func.func @workgroup_memory
-// CHECK-SAME: smem.shared_bytes = 8192 : i32
-func.func @workgroup_memory(%m: !m) {
-  %a = "smem.alloc"() : () -> !t
-  %b = "smem.alloc"() : () -> !t
-  "smem.copy"(%m, %a) : (!m, !t) -> ()
-  gpu.barrier scope <workgroup> memfence [#gpu.address_space<workgroup>]
-  "smem.copy"(%m, %b) : (!m, !t) -> ()
-  return
-}
-
-// A named barrier orders only the threads that it counts.
-// CHECK: func.func @named
-// CHECK-SAME: smem.shared_bytes = 16384 : i32
-func.func @named(%m: !m, %barrier: !gpu.named_barrier) {
-  %a = "smem.alloc"() : () -> !t
-  %b = "smem.alloc"() : () -> !t
-  "smem.copy"(%m, %a) : (!m, !t) -> ()
-  gpu.barrier named(%barrier : !gpu.named_barrier)
   "smem.copy"(%m, %b) : (!m, !t) -> ()
   return
 }
