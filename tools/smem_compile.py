@@ -14,7 +14,8 @@ from ..layout import Swizzle
 from ..passes import OptionError
 from .command import Parser, add_diagnostics_option, json_diagnostic, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics
-from .inputs import InputError, read, shown_name
+from .inputs import InputError, shown_name
+from .module_input import read
 from .outputs import write_all
 
 _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubin"}

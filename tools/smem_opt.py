@@ -17,7 +17,8 @@ from ..passes.driver.manager import leaf_passes
 from ..passes.driver.textual import Leaf, module_leaves
 from .command import Parser, add_diagnostics_option, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics, with_notes
-from .inputs import InputError, read, shown_name
+from .inputs import InputError, shown_name
+from .module_input import read
 from .module_output import module_output
 from .outputs import write_all
 from .server import ServerError, serve

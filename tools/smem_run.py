@@ -15,7 +15,8 @@ from ..runtime.arguments import DTYPES, kernel_named
 from .arrays import load, save
 from .command import Parser, parser, run
 from .diagnostics import Collector, print_diagnostics
-from .inputs import InputError, read, shown_name
+from .inputs import InputError, shown_name
+from .module_input import read
 from .smem_compile import add_debug_info, compile_text
 
 

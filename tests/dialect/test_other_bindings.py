@@ -36,5 +36,5 @@ def test_a_context_of_another_package(package):
     )
     assert ran.stdout.strip() == (
         f"mlir_smem.register: context is a Context of the bindings package {package}, but mlir_smem uses "
-        f"{bindings.PACKAGE}; expected an MLIR context"
+        f"{bindings.PACKAGE}; set MLIR_SMEM_BINDINGS={package} before mlir_smem is imported"
     )

@@ -11,8 +11,9 @@ from programs import kernel, module, tile
 
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.tools import inputs
-from mlir_smem.tools.inputs import InputError, read
+from mlir_smem.tools import module_input
+from mlir_smem.tools.inputs import InputError
+from mlir_smem.tools.module_input import read
 from mlir_smem.tools.smem_compile import smem_compile
 from mlir_smem.tools.smem_opt import smem_opt
 
@@ -109,7 +110,9 @@ def test_truncated_bytecode(called, file):
 
 
 def test_bytecode_that_ends_the_reader(monkeypatch, file):
-    monkeypatch.setattr(inputs, "parse_module", lambda data: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(
+        module_input, "parse_module", lambda data: os.kill(os.getpid(), signal.SIGKILL)
+    )
     with pytest.raises(InputError) as raised:
         read(file)
     assert str(raised.value) == (

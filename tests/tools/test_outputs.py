@@ -8,7 +8,8 @@ import pytest
 from programs import WRONG, module
 
 from mlir_smem.tools import outputs
-from mlir_smem.tools.inputs import InputError, read
+from mlir_smem.tools.inputs import InputError
+from mlir_smem.tools.module_input import read
 from mlir_smem.tools.outputs import write_all
 from mlir_smem.tools.smem_compile import smem_compile
 from mlir_smem.tools.smem_opt import smem_opt
