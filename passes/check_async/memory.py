@@ -126,7 +126,9 @@ class Allocations:
         if size is None:
             self.unknown[op] = "it has no layout yet, so its size is not known"
             return None
-        span = (shift, shift + size)
+        # Where one argument begins in another is not known.
+        alone = memory != _ARGUMENTS or len(self._bases[memory]) == 1
+        span = (shift, shift + size) if alone else None
         return Allocation(op, memory, span, stages, rows, columns, outside)
 
     def _all_bases(self) -> dict[Hashable, list[Value]]:

@@ -37,3 +37,31 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Where one argument begins in the other is not known, so their offsets tell nothing.
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!m = memref<64x64xbf16>
+!w = memref<16384xi8, #gpu.address_space<workgroup>>
+!v = memref<8192xi8, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  gpu.func @two_arguments(%A: !m, %bytes: !w, %others: !w) {
+    %first = arith.constant 0 : index
+    %second = arith.constant 8192 : index
+    %low = memref.view %bytes[%first][] : !w to !v
+    %high = memref.view %others[%second][] : !w to !v
+    %a = "smem.view"(%low) {alignment = 1024 : i64} : (!v) -> !t
+    %b = "smem.view"(%high) {alignment = 1024 : i64} : (!v) -> !t
+    "smem.copy"(%A, %a) : (!m, !t) -> ()
+    "smem.fence"() : () -> ()
+    gpu.barrier
+    %d = "smem.mma"(%a, %a) : (!t, !t) -> !d
+    // expected-remark-re@+1 {{cannot prove that the smem.mma at {{[0-9:]+}} is over when this overwrites the smem.view at {{[0-9:]+}}: it is not known whether they share bytes}}
+    "smem.copy"(%A, %b) : (!m, !t) -> ()
+    %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+    gpu.return
+  }
+}
