@@ -18,6 +18,9 @@ FILES = sorted((*ROOT.glob("lit_tests/**/*.mlir"), *ROOT.glob("examples/*.mlir")
 #: Its `test` dialect is unregistered for us; mlir-opt has one of that name, without the type.
 UNREADABLE = "unregistered-dialects.mlir"
 
+#: LLVM 22 has no barrier that orders accesses to some address spaces alone: it orders all.
+SPACES = re.compile(r"address_spaces = \[[^\]]*\], ")
+
 
 def steps(path, text):
     """The passes of ours that the first command of a lit test runs; the lowering for an example."""
@@ -65,6 +68,5 @@ def test_modules_survive_llvm_22(path):
         done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
         again = ir.Module.parse(from_llvm(done.stdout, 22)).operation
-        assert again.get_asm(print_generic_op_form=True) == operation.get_asm(
-            print_generic_op_form=True
-        )
+        expected = SPACES.sub("", operation.get_asm(print_generic_op_form=True))
+        assert again.get_asm(print_generic_op_form=True) == expected
