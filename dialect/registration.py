@@ -57,6 +57,7 @@ def register(context: Context) -> Context:
 
     Raises:
         TypeError: if it is not a context of these bindings.
+        ValueError: if it allows unregistered dialects and has a module, which may hold ops of `smem`.
 
     Example:
         >>> from mlir_smem.dialect.bindings import ir
@@ -69,9 +70,27 @@ def register(context: Context) -> Context:
         raise wrong_argument("mlir_smem.register", "context", context, "an MLIR context")
     context.enable_multithreading(False)
     if not is_dialect_loaded(context, Smem.DIALECT_NAMESPACE):
+        _check_has_no_ops(context)
         with context:
             load_dialect(Smem)
     return context
+
+
+def _check_has_no_ops(context: Context) -> None:
+    """Check that a context cannot hold ops of `smem` already: they would stay unregistered, and crash the
+    process when the bindings read their attributes. The bindings tell no more of a context than the
+    number of its modules.
+
+    Raises:
+        ValueError: if it can.
+    """
+    modules = context._get_live_module_count()
+    if context.allow_unregistered_dialects and modules:
+        raise ValueError(
+            f"mlir_smem.register: the context allows unregistered dialects and has {modules} "
+            f"module{'s' * (modules > 1)}, which may hold ops of smem; register it before it has modules, "
+            "or lower them by mlir_smem.interop.lower"
+        )
 
 
 @contextmanager

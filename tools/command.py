@@ -50,7 +50,10 @@ class _Version(argparse.Action):
         # Imported here, because its search for distributions would delay every command.
         from .version import versions
 
-        print(versions())
+        try:
+            print(versions(), flush=True)
+        except BrokenPipeError:
+            _discard_output()
         raise SystemExit(0)
 
 

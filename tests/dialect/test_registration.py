@@ -121,3 +121,24 @@ def test_the_location_of_an_op_begins_at_the_caller_of_its_builder():
         for op in built.body.operations:
             function = "test_the_location_of_an_op_begins_at_the_caller_of_its_builder"
             assert str(op.location).startswith(f'loc(callsite("{function}"("{__file__}":')
+
+
+def test_a_context_that_may_hold_unregistered_ops_is_refused():
+    context = ir.Context()
+    context.allow_unregistered_dialects = True
+    module = ir.Module.parse('"smem.fence"() : () -> ()', context)
+    with pytest.raises(ValueError) as refused:
+        mlir_smem.register(context)
+    assert str(refused.value) == (
+        "mlir_smem.register: the context allows unregistered dialects and has 1 module, which may hold ops "
+        "of smem; register it before it has modules, or lower them by mlir_smem.interop.lower"
+    )
+    lowered = mlir_smem.interop.lower(module, "builtin.module(smem-lower-copies)")
+    assert "smem." not in str(lowered)
+
+
+def test_a_context_with_modules_of_registered_dialects_is_taken():
+    context = ir.Context()
+    module = ir.Module.parse("func.func private @f()", context)
+    mlir_smem.register(context)
+    assert "func.func" in str(module)
