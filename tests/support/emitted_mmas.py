@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import mlir_smem
 from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.parsing import parse_module
 
 #: The assumed start of dynamic shared memory, and rank of the CTA in its cluster.
 SHARED, RANK = 0x400, 5
@@ -53,7 +54,7 @@ def emitted(text, arch):
     with ir.Context() as context:
         mlir_smem.register(context)
         lowered = mlir_smem.compile(text, arch=arch, emit="nvvm").located
-        module = ir.Module.parse(lowered)
+        module = parse_module(lowered)
         for op in _each(module.operation):
             given = list(op.operands)
             if op.name.startswith("nvvm.tcgen05.mma"):
