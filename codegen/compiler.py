@@ -5,7 +5,7 @@ from typing import Any
 
 from ..dialect import new_context, register
 from ..dialect.arguments import wrong_argument
-from ..dialect.bindings import ir, passmanager
+from ..dialect.bindings import ir, is_dialect_loaded, passmanager
 from ..dialect.packages import is_foreign
 from ..dialect.parsing import parse_module
 from ..dialect.smem import Smem
@@ -118,7 +118,7 @@ def compile(
     """
     # A context without the dialect holds ops of it as unregistered ones; registering it is too late.
     foreign = is_module(module) and (
-        is_foreign(module) or not module.context.is_dialect_loaded(Smem.DIALECT_NAMESPACE)
+        is_foreign(module) or not is_dialect_loaded(module.context, Smem.DIALECT_NAMESPACE)
     )
     if not foreign and not isinstance(module, str | bytes | ir.Module | ir.Operation | ir.OpView):
         expected = "an ir.Module, MLIR text or bytecode"

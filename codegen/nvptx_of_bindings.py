@@ -26,6 +26,10 @@ _NEEDED = ("LLVMInitializeNVPTXTarget", "LLVMParseCommandLineOptions", "LLVMPars
 #: producer of a GEMM would hold each of its copies three times.
 _OPTIONS = ("-unroll-runtime=false", PRECISE_ROOTS)
 
+#: An inline assembly in PTX. LLVM 23 counts its lines on from the line of the op, which is that of all.
+_ASSEMBLY = re.compile(r"// begin inline asm.*?// end inline asm", re.S)
+_LOC = re.compile(r"^\s*\.loc\s.*\n", re.M)
+
 _FLUSH = re.compile(r'"nvvm-reflect-ftz", (-?\d+)')
 
 
@@ -61,7 +65,8 @@ class BindingsNvptx:
         pm = passmanager.PassManager.parse("builtin.module(gpu-module-to-binary{format=isa})")
         pm.run(module)
         (binary,) = module.regions[0].blocks[0].operations
-        return gpu.ObjectAttr(binary.attributes["objects"][0]).object.decode()
+        ptx = gpu.ObjectAttr(binary.attributes["objects"][0]).object.decode()
+        return _ASSEMBLY.sub(lambda assembly: _LOC.sub("", assembly[0]), ptx)
 
 
 def has_nvptx(bindings: str) -> bool:

@@ -88,8 +88,8 @@ def _check_has_no_ops(context: Context) -> None:
     if context.allow_unregistered_dialects and modules:
         raise ValueError(
             f"mlir_smem.register: the context allows unregistered dialects and has {modules} "
-            f"module{'s' * (modules > 1)}, which may hold ops of smem; register it before it has modules, "
-            "or lower them by mlir_smem.interop.lower"
+            f"module{'s' * (modules > 1)}, which may hold ops of smem; register it before it has any, or "
+            "lower them by mlir_smem.interop.lower"
         )
 
 

@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import Any
 
 from ...dialect import register
-from ...dialect.bindings import PACKAGE, ext, ir
+from ...dialect.bindings import PACKAGE, ext, ir, is_dialect_loaded, load_dialect
 from ...dialect.diagnostics import Invalid, emit_op_error, verifier
 from ...dialect.irtypes import Context, Op
 from ...ir.kernel import MODULES
@@ -83,11 +83,11 @@ def register_transform(context: Context) -> Context:
         NotImplementedError: if the bindings cannot define transform ops in Python.
     """
     register(context)
-    if not context.is_dialect_loaded(NAMESPACE):
+    if not is_dialect_loaded(context, NAMESPACE):
         _check_bindings()
         _ = context.dialects["transform"]
         with context:
-            SmemTransform.load()
+            load_dialect(SmemTransform)
             name = ApplyRegisteredPassOp.OPERATION_NAME
             _interpretation().attach(name, context=context)
             _effects().attach(name, context=context)

@@ -22,6 +22,7 @@ from mlir_smem.codegen.llvm_dialect import device_module, lower_to_llvm_dialect
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.locations import frames
+from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.walk import walk
 from mlir_smem.kernels.gemm.generator.config import default_config
 from mlir_smem.kernels.gemm.generator.kernel import text as gemm_text
@@ -117,7 +118,7 @@ def test_every_lowered_op_has_a_line_of_the_source(name):
     assert located is not None
     begin = min(numbers(text, r"gpu\.module"))
     with new_context():
-        for op in walk(device_module(ir.Module.parse(located))):
+        for op in walk(device_module(parse_module(located))):
             found = frames(op.location)
             assert found and begin <= found[0].line <= len(text.splitlines()), str(op)
 
@@ -126,7 +127,7 @@ def test_every_lowered_op_has_a_line_of_the_source(name):
 def test_only_constants_and_addresses_lose_their_line_in_upstreams_passes(name):
     arch = ARCH.get(name, "sm_90a")
     with new_context():
-        lowered = ir.Module.parse(mlir_smem.compile(example(name), arch, "nvvm").located)
+        lowered = parse_module(mlir_smem.compile(example(name), arch, "nvvm").located)
         lower_to_llvm_dialect(lowered)
         without = {op.name for op in walk(device_module(lowered)) if not frames(op.location)}
     values = ("constant", "poison", "addressof", "zero")

@@ -130,8 +130,8 @@ def test_a_context_that_may_hold_unregistered_ops_is_refused():
     with pytest.raises(ValueError) as refused:
         mlir_smem.register(context)
     assert str(refused.value) == (
-        "mlir_smem.register: the context allows unregistered dialects and has 1 module, which may hold ops "
-        "of smem; register it before it has modules, or lower them by mlir_smem.interop.lower"
+        "mlir_smem.register: the context allows unregistered dialects and has 1 module, which may hold "
+        "ops of smem; register it before it has any, or lower them by mlir_smem.interop.lower"
     )
     lowered = mlir_smem.interop.lower(module, "builtin.module(smem-lower-copies)")
     assert "smem." not in str(lowered)

@@ -41,7 +41,10 @@ def lines_of(ptx, instruction):
 def calls_of(ptx, instruction):
     """Return the calls of the instruction that a pattern matches: (function, file, line) of each inlined
     position, the innermost first, then (file, line) of the position that is not inlined."""
-    names, text = files(ptx), dict(re.findall(r"^(\$L__info_string\d+):\n\s*\.b8 (.*)$", ptx, re.M))
+    names, text = (
+        files(ptx),
+        dict(re.findall(r"^(\$L__info_string\d+):\n((?:\s*\.b8 .*\n)+)", ptx, re.M)),
+    )
     before = next(lines for lines in _directives_before(ptx) if re.search(instruction, lines[-1]))
     found, at = [], None
     for line in reversed(before[:-1]):
@@ -51,9 +54,13 @@ def calls_of(ptx, instruction):
         assert at in (None, f"{file} {number} {column}")
         if function is None:
             return [*found, (names[int(file)], int(number))]
-        name = bytes(map(int, text[function].split(",")[:-1])).decode()
+        name = bytes(map(int, re.findall(r"(?<!b)\b\d+", text[function]))).decode()
+        name = name.removesuffix("\0")
         found.append((name, names[int(file)], int(number)))
         at = caller[0]
+    if at is not None:  # LLVM 23 does not repeat the outermost position
+        file, number, _ = at.split()
+        found.append((names[int(file)], int(number)))
     return found
 
 
