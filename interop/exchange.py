@@ -22,7 +22,7 @@ from ..dialect.bindings import ir as our_ir
 from ..dialect.irtypes import Context, Module, Op
 from ..dialect.packages import package_of
 from ..dialect.parsing import parse_module
-from .host_version import OLDEST, HostVersionError, for_llvm, from_llvm
+from .host_version import OLDEST, HostVersionError, between
 from .properties import moved_to_attributes
 from .spelling import respelled
 
@@ -142,13 +142,12 @@ def _generic_forms(module: Module, writer: Side, to: Side) -> Iterator[str]:
 
 
 def _by_version(text: str, writer: Side, to: Side) -> str:
-    """The text with the changes between the versions of two packages, of which one is the one in use."""
-    change, other = (for_llvm, to) if writer.package == PACKAGE else (from_llvm, writer)
-    version = llvm_version(other.package)
-    if version is None or version < OLDEST:
+    """The text with the changes between the versions of two packages."""
+    written, read = llvm_version(writer.package), llvm_version(to.package)
+    if written is None or read is None or min(written, read) < OLDEST:
         return text
     try:
-        return change(text, version)
+        return between(text, written, read)
     except HostVersionError:
         # The parser names the op that it does not have.
         return text

@@ -86,14 +86,7 @@ def for_llvm(text: str, version: int) -> str:
         ValueError: for an older version.
     """
     check_version(version)
-    for change in _NEW_TO_OLD:
-        if version < change.since:
-            text = _changed(
-                text,
-                change,
-                f"which LLVM {change.since} introduced; the host's LLVM {version} does not have it",
-            )
-    return _functions(text, _old_function) if version < _FUNCTIONS_SINCE else text
+    return between(text, bindings_version(), version)
 
 
 def from_llvm(text: str, version: int) -> str:
@@ -108,15 +101,31 @@ def from_llvm(text: str, version: int) -> str:
         ValueError: for an older version.
     """
     check_version(version)
-    own = bindings_version()
-    for change in _OLD_TO_NEW:
-        if version < change.since <= own:
-            text = _changed(
-                text,
-                change,
-                f"which the host's LLVM {version} has; LLVM {own}, which reads it, does not",
-            )
-    return _functions(text, _new_function) if version < _FUNCTIONS_SINCE <= own else text
+    return between(text, version, bindings_version())
+
+
+def between(text: str, writer: int, reader: int) -> str:
+    """Return what one version of LLVM printed in the generic form as another reads it.
+
+    Args:
+        text: the module.
+        writer, reader: the major versions of LLVM.
+
+    Raises:
+        HostVersionError: at the first op that the reader cannot represent.
+    """
+    if writer <= reader:
+        for change in _OLD_TO_NEW:
+            if writer < change.since <= reader:
+                lacks = f"which LLVM {writer} has; LLVM {reader}, which reads it, does not"
+                text = _changed(text, change, lacks)
+        crosses = writer < _FUNCTIONS_SINCE <= reader
+        return _functions(text, _new_function) if crosses else text
+    for change in _NEW_TO_OLD:
+        if reader < change.since:
+            lacks = f"which LLVM {change.since} introduced; LLVM {reader} does not have it"
+            text = _changed(text, change, lacks)
+    return _functions(text, _old_function) if reader < _FUNCTIONS_SINCE else text
 
 
 def check_version(version: int) -> None:

@@ -145,9 +145,7 @@ def test_output_that_the_tool_cannot_read(host):
 
 def test_ops_that_llvm_22_lacks_are_named_with_both_versions(host):
     """An error of --host-llvm arrives at the op that the tool has read."""
-    message = (
-        "'gpu.barrier' op has x, which LLVM 24 introduced; the host's LLVM 22 does not have it"
-    )
+    message = "'gpu.barrier' op has x, which LLVM 24 introduced; LLVM 22 does not have it"
     line = smem_op_line(module())
     error = {"severity": "error", "file": "<stdin>", "line": line, "column": 5, "message": message}
     note = {"severity": "note", "file": "", "line": 0, "column": 0, "message": "here", "notes": []}
