@@ -6,12 +6,12 @@ from importlib import import_module, metadata
 
 
 def versions() -> str:
-    """Return the versions of this package, the MLIR bindings, the LLVM that makes PTX, and ptxas.
+    """Return the versions of this package, the MLIR bindings, the LLVM that writes PTX, and ptxas.
 
     What is missing is told in its line, with what would provide it. Each is optional for some command:
     `smem-layout` needs none.
     """
-    parts = {"MLIR": _bindings, "LLVM": _llvmlite, "ptxas": _ptxas}
+    parts = {"MLIR": _bindings, "NVPTX": _nvptx, "ptxas": _ptxas}
     lines = [f"mlir-smem {metadata.version('mlir-smem')}"]
     for name, describe in parts.items():
         try:
@@ -41,9 +41,13 @@ def _distribution(package: str) -> str:
     return package
 
 
-def _llvmlite() -> str:
+def _nvptx() -> str:
+    package = import_module("..dialect.bindings", __package__).PACKAGE
+    name = import_module("..codegen.nvptx_choice", __package__).nvptx_for(package).name
+    if not name.startswith("llvmlite "):
+        return name
     llvm = import_module("llvmlite.binding").llvm_version_info
-    return f"{'.'.join(map(str, llvm))}, llvmlite {metadata.version('llvmlite')}"
+    return f"{name}, LLVM {'.'.join(map(str, llvm))}"
 
 
 def _ptxas() -> str:
