@@ -133,3 +133,14 @@ func.func @transposed(%m: memref<64x64xbf16>) attributes {known_block_size = arr
   "smem.copy"(%m, %p) : (memref<64x64xbf16>, !smem.tile<tensor<64x64xbf16>, #smem.auto>) -> ()
   return
 }
+
+// -----
+
+!w = memref<8192xi8, #gpu.address_space<workgroup>>
+gpu.module @kernels {
+  gpu.func @no_layout() workgroup(%bytes: !w) kernel {
+    // expected-error@+1 {{'smem.view' op has no layout; run smem-assign-layouts before}}
+    %a = "smem.view"(%bytes) : (!w) -> !smem.tile<tensor<64x64xbf16>, #smem.auto>
+    gpu.return
+  }
+}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ...dialect.bindings import ir
+from ...dialect.diagnostics import Invalid
 from ...dialect.irtypes import Module, Op, Type
 from ...dialect.op import SmemOp, effects_of
 from ...dialect.ops import AllocationOp, AnyMma, SubviewOp, ViewOp
@@ -48,7 +49,10 @@ class LowerCopies(Pass):
         for tile in reversed(tiles):
             if isinstance(tile, ViewOp):
                 with ir.InsertionPoint(tile.operation), tile.location:
-                    assume_alignment(tile)
+                    try:
+                        assume_alignment(tile)
+                    except Invalid as error:
+                        raise OpError(tile, str(error)) from None
             _erase(tile)
         for function in functions_of(module):
             _check_signature(function)
