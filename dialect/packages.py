@@ -1,7 +1,10 @@
 """Bindings packages other than the one in use: which one an object is of, and how to work with it."""
 
 import importlib.util
+import re
 import sys
+from functools import cache
+from io import BytesIO
 from typing import Any
 
 from .bindings import PACKAGE
@@ -37,6 +40,20 @@ def _exists(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):
         return False
+
+
+@cache
+def mlir_version(package: str) -> str | None:
+    """Return the version of LLVM that a bindings package is built with, for example "24.0.0git"; None if
+    it is not known.
+
+    The bindings do not tell it, but name it as the producer of bytecode: "MLIR24.0.0git".
+    """
+    ir = importlib.import_module(f"{package}.ir")
+    written = BytesIO()
+    ir.Module.parse("module {}", context=ir.Context()).operation.write_bytecode(written)
+    found = re.search(rb"MLIR(\d[\w.+-]*)", written.getvalue())
+    return found[1].decode() if found else None
 
 
 def remedy(package: str) -> str:

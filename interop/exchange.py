@@ -12,15 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
-from io import BytesIO
 from typing import Any
 
 from ..dialect.bindings import PACKAGE
 from ..dialect.bindings import ir as our_ir
 from ..dialect.irtypes import Context, Module, Op
-from ..dialect.packages import package_of
+from ..dialect.packages import mlir_version, package_of
 from ..dialect.parsing import parse_module
 from .host_version import OLDEST, HostVersionError, between
 from .properties import moved_to_attributes
@@ -84,17 +82,10 @@ def is_module(given: Any) -> bool:
     return package_of(given) is not None and getattr(operation, "name", None) == "builtin.module"
 
 
-@cache
 def llvm_version(package: str) -> int | None:
-    """Return the version of LLVM of a bindings package; None if it is not known.
-
-    The bindings do not tell it, but name it as the producer of bytecode: "MLIR23.0.0git".
-    """
-    ir = import_module(f"{package}.ir")
-    written = BytesIO()
-    ir.Module.parse("module {}", context=ir.Context()).operation.write_bytecode(written)
-    found = re.search(rb"MLIR(\d+)\.", written.getvalue())
-    return int(found[1]) if found else None
+    """Return the major version of LLVM of a bindings package; None if it is not known."""
+    version = mlir_version(package)
+    return int(version.partition(".")[0]) if version else None
 
 
 def exchange(module: Module, to: Side) -> Module:

@@ -1,6 +1,5 @@
 """`--version`: this package and the tools that it uses, as `mlir-opt --version` prints its own."""
 
-import io
 import re
 from importlib import import_module, metadata
 
@@ -23,14 +22,9 @@ def versions() -> str:
 
 def _bindings() -> str:
     # The parts are imported when asked for: `smem-layout` runs where no bindings are.
-    bindings = import_module("..dialect.bindings", __package__)
-    module = bindings.ir.Module.parse("module {}", bindings.ir.Context())
-    bytecode = io.BytesIO()
-    module.operation.write_bytecode(bytecode)
-    # Bytecode names its producer: MLIR and the version of LLVM that it was built with.
-    producer = re.search(rb"MLIR(\d[\w.+-]*)", bytecode.getvalue())
-    llvm = producer[1].decode() if producer else "of an unknown version"
-    return f"{llvm}, bindings {_distribution(bindings.PACKAGE)}"
+    package = import_module("..dialect.bindings", __package__).PACKAGE
+    llvm = import_module("..dialect.packages", __package__).mlir_version(package)
+    return f"{llvm or 'of an unknown version'}, bindings {_distribution(package)}"
 
 
 def _distribution(package: str) -> str:

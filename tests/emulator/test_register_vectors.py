@@ -17,11 +17,19 @@ def run(text, inputs, out, arch=SM_90):
     return run_on_cpu(lowered, "kernel", inputs, [out], (1, 1, 1))[out]
 
 
-def to_registers(m, n, type_):
+def types(m, n, type_):
+    """An accumulator, its vector in a thread, and the memrefs of both."""
     count = m * n // 128
-    fragment = f"!smem.fragment<tensor<{m}x{n}x{type_}>, #smem.accumulator>"
-    matrix, vectors = f"memref<{m}x{n}x{type_}>", f"memref<128x{count}x{type_}>"
-    vector = f"vector<{count}x{type_}>"
+    return (
+        f"!smem.fragment<tensor<{m}x{n}x{type_}>, #smem.accumulator>",
+        f"vector<{count}x{type_}>",
+        f"memref<{m}x{n}x{type_}>",
+        f"memref<128x{count}x{type_}>",
+    )
+
+
+def to_registers(m, n, type_):
+    fragment, vector, matrix, vectors = types(m, n, type_)
     return kernel(
         f'%A: {matrix} {{smem.name = "A"}}, %O: {vectors} {{smem.name = "O"}}',
         f"""
@@ -33,10 +41,7 @@ def to_registers(m, n, type_):
 
 
 def from_registers(m, n, type_):
-    count = m * n // 128
-    fragment = f"!smem.fragment<tensor<{m}x{n}x{type_}>, #smem.accumulator>"
-    matrix, vectors = f"memref<{m}x{n}x{type_}>", f"memref<128x{count}x{type_}>"
-    vector = f"vector<{count}x{type_}>"
+    fragment, vector, matrix, vectors = types(m, n, type_)
     return kernel(
         f'%V: {vectors} {{smem.name = "V"}}, %O: {matrix} {{smem.name = "O"}}',
         f"""
