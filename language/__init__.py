@@ -1,6 +1,6 @@
 """The kernel language: Python functions, traced to ops of the dialect.
 
-    import mlir_smem.language as sl
+import mlir_smem.language as sl
 """
 
 from .control.branch import otherwise, when

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -38,8 +37,10 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], signature: str, options: Options) -> None:
-        functools.update_wrapper(self, function)
-        self.function = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+        self.__wrapped__ = self.function = function
         self.options = options
         self.manual = options.manual
         self.parameters, self.constants = _parameters(function, signature)
@@ -226,7 +227,9 @@ def _parameters(
                 )
             constants[each.name] = each.default
         elif each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
-            raise TraceError(f"{name} has the parameter {each}; a kernel has a fixed number of them")
+            raise TraceError(
+                f"{name} has the parameter {each}; a kernel has a fixed number of them"
+            )
         else:
             arrays.append(each.name)
     parsed = parse(signature)
@@ -272,5 +275,3 @@ def kernel(
         raise TraceError(f"sync is {sync!r}; expected {' or '.join(map(repr, SYNC))}")
     options = Options(warpgroups, sync == "manual", cluster, min_blocks)
     return lambda function: Kernel(function, signature, options)
-
-

@@ -96,7 +96,9 @@ def multiple_of(extent: Any, number: Any) -> Any:
     """
     if isinstance(extent, tuple) and isinstance(number, tuple):
         if len(extent) != len(number):
-            raise TraceError(f"{len(extent)} extents have {len(number)} multiples; expected one each")
+            raise TraceError(
+                f"{len(extent)} extents have {len(number)} multiples; expected one each"
+            )
         return tuple(map(multiple_of, extent, number))
     if not isinstance(number, int) or number < 1:
         raise TraceError(f"sl.multiple_of takes a positive integer, not {describe(number)}")
