@@ -72,8 +72,8 @@ def _entry(dim: int, given: Any) -> list[Any]:
     covering = given.covering if isinstance(given, Index) else None
     if covering is None:
         raise TraceError(
-            f"the grid along {_DIMENSIONS[dim]} is {describe(given)}; expected sl.cdiv(extent, number) of "
-            "an extent in the signature; for another grid, call kernel[grid](...)"
+            f"the grid along {_DIMENSIONS[dim]} is {describe(given)}; expected sl.cdiv(extent, number) "
+            "of an extent in the signature; for another grid, call kernel[grid](...)"
         )
     return list(covering)
 

@@ -54,13 +54,13 @@ class Traced:
         """The type for messages."""
         return self.kind
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> bool:  # noqa: PLE0304
         self._refuse("a Python truth value", "with sl.when(condition): or sl.where")
 
     def __iter__(self) -> Any:
         self._refuse("a Python iterable", "for i in sl.range(n):")
 
-    def __index__(self) -> int:
+    def __index__(self) -> int:  # noqa: PLE0305
         self._refuse(
             "a Python integer", "sl.range for the loop, or a keyword-only parameter for a constant"
         )

@@ -19,7 +19,7 @@ class Ds:
 
 
 def ds(start: Index | int, size: int) -> Ds:
-    """Return a slice of `size` elements from `start` on: `A[sl.ds(row, 64), :]` is `A[row : row + 64, :]`.
+    """Return a slice by its size: `A[sl.ds(row, 64), :]` is `A[row : row + 64, :]`.
 
     Args:
         start: the first element.
