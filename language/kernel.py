@@ -9,11 +9,11 @@ from typing import Any
 from ..codegen import Compiled, compile_in_place
 from ..dialect import new_context
 from ..dialect.bindings import ir, is_dialect_loaded
-from ..dialect.diagnostics import file_position
 from ..dialect.smem import Smem
 from .build import Options, build
+from .diagnosis import Remarks, remarks, run_located
 from .dtypes import DType, dtype_of
-from .errors import Position, TraceError, excerpt, without_frames
+from .errors import TraceError, without_frames
 from .places import FOLDER
 from .signature import Parameter, parse
 
@@ -133,8 +133,8 @@ class Kernel:
             rest.setdefault("insert_sync", True)
         with new_context():
             module = self.trace(*given, **own)
-            return _located(
-                self, lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **rest)
+            return run_located(
+                lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **rest)
             )
 
     def ptx(self, *given: Any, **options: Any) -> str:
@@ -159,6 +159,39 @@ class Kernel:
         assert cubin is not None
         return cubin
 
+    def explain(self, *given: Any, **options: Any) -> Remarks:
+        """Return why the passes chose what they chose, at the lines of the kernel; printed, as text.
+
+        Args:
+            given: arrays, numbers, or element types.
+            options: constants, and options as for `compile`.
+
+        Example:
+            >>> double.explain(sl.f32, sl.f32)
+            ()
+        """
+        with remarks() as found:
+            self.compile(*given, emit="nvvm", explain=True, **options)
+        return Remarks(found)
+
+    def check(self, *given: Any, **options: Any) -> Remarks:
+        """Prove that accesses of tiles are in order, and return what is not proven: nothing, if all is.
+
+        Args:
+            given: arrays, numbers, or element types.
+            options: constants, and options as for `compile`.
+
+        Raises:
+            TraceError: for an access that is out of order, at its line.
+
+        Example:
+            >>> double.check(sl.f32, sl.f32)
+            ()
+        """
+        with remarks() as found:
+            self.compile(*given, emit="nvvm", **options)
+        return Remarks(found)
+
     def _constants(self, given: dict[str, Any]) -> dict[str, Any]:
         for name in given:
             if name not in self.constants:
@@ -175,7 +208,7 @@ class Kernel:
             module = build(self.function, self.parameters, dtypes, constants, self.options)
         except TraceError as error:
             raise error.with_traceback(without_frames(error.__traceback__, FOLDER)) from None
-        _located(self, module.operation.verify)
+        run_located(module.operation.verify)
         return module
 
 
@@ -186,30 +219,6 @@ def _is_ready() -> bool:
     except ValueError:
         return False
     return context is not None and is_dialect_loaded(context, Smem.DIALECT_NAMESPACE)
-
-
-def _located(kernel: Kernel, run: Callable[[], Any]) -> Any:
-    """Run something on a kernel's module; its first diagnostic becomes a `TraceError` at its line."""
-    try:
-        return run()
-    except ir.MLIRError as error:
-        diagnostics = error.error_diagnostics
-        if not diagnostics:
-            raise
-        first = diagnostics[0]
-        place = file_position(first.location)
-        position = Position(*place) if place else None
-        notes = "".join(_note(each) for each in first.notes)
-        found = TraceError(first.message, position)
-        if notes:
-            found.add_note(notes)
-        raise found from None
-
-
-def _note(note: Any) -> str:
-    place = file_position(note.location)
-    position = Position(*place) if place else None
-    return f"{position}: note: {note.message}{excerpt(position) if position else ''}\n"
 
 
 def _parameters(
