@@ -41,7 +41,7 @@ from .dtypes import (
     tf32,
     u8,
 )
-from .errors import TraceError
+from .errors import Position, TraceError
 from .kernel import Kernel, kernel
 from .ops.maths import abs_ as abs
 from .ops.maths import (
@@ -94,6 +94,7 @@ __all__ = [
     "Index",
     "Kernel",
     "Pipeline",
+    "Position",
     "Remark",
     "Remarks",
     "Scalar",
