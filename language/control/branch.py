@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -12,7 +13,17 @@ from ..trace import Scope, Trace, current, statement
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment
 from ..values.index import Index
-from .variables import CARRIED, assign, is_carried, is_number, promoted, same_kind, snapshot
+from .variables import (
+    CARRIED,
+    assign,
+    is_carried,
+    is_constant,
+    parts,
+    promoted,
+    rebuilt,
+    same_kind,
+    snapshot,
+)
 
 
 class Region:
@@ -57,15 +68,20 @@ class Region:
     def yielded(self, names: list[str]) -> list[Any]:
         """End the block by a yield of variables, and return their values."""
         with ir.InsertionPoint(self.block), self.location:
-            values = [promoted(self.after[name]).value for name in names]
+            values = values_of(self.after[name] for name in names)
             scf.yield_(values)
         return values
 
 
+def values_of(held: Iterable[Any]) -> list[Any]:
+    """Return the MLIR values of variables, in lists and tuples, too."""
+    return [promoted(part).value for each in held for part in parts(each)]
+
+
 def _differs(before: Any, after: Any) -> bool:
-    if is_number(before) and is_number(after):
+    if is_constant(before) and is_constant(after):
         return before != after
-    return isinstance(before, CARRIED) or (is_number(before) and isinstance(after, CARRIED))
+    return is_carried(before) or (is_constant(before) and isinstance(after, CARRIED))
 
 
 class When:
@@ -173,7 +189,7 @@ class _Branch:
             made = ir.Operation.create(
                 "scf.if", results=[v.type for v in first], operands=[self.test], regions=2
             ).operation
-        self._check_states(names, first, second)
+        self._check_states(kept, first, second)
         self.region.block.append_to(made.regions[0])
         if second is not None:
             self.holder.append_to(made.regions[1])
@@ -181,13 +197,8 @@ class _Branch:
         for region in regions:
             region.scope.open = False
         scope = self.region.trace.scope
-        assign(
-            frame,
-            {
-                name: _joined(kept[name], result, scope)
-                for name, result in zip(names, made.results, strict=True)
-            },
-        )
+        results = iter(made.results)
+        assign(frame, {name: _joined(*kept[name], results, scope) for name in names})
 
     def _names(self, regions: list[Region]) -> list[str]:
         """The variables that get results: those that changed, and those that both regions define."""
@@ -211,11 +222,12 @@ class _Branch:
             self.kept = ir.Operation.create("builtin.module", regions=1, ip=False)
             self.holder = ir.Block.create_at_start(self.kept.regions[0], [])
         with ir.InsertionPoint(self.holder), self.region.location:
-            values = [promoted(self.region.before[name]).value for name in names]
+            values = values_of(self.region.before[name] for name in names)
             scf.yield_(values)
         return values
 
-    def _check_states(self, names: list[str], first: list[Any], second: list[Any] | None) -> None:
+    def _check_states(self, kept: Any, first: list[Any], second: list[Any] | None) -> None:
+        names = [name for name, (before, _) in kept.items() for _ in parts(before)]
         for name, one, two in zip(names, first, second or first, strict=True):
             if one.type != two.type:
                 raise TraceError(
@@ -224,33 +236,36 @@ class _Branch:
                 )
 
 
-def _like(name: str, regions: list[Region]) -> list[Any]:
+def _like(name: str, regions: list[Region]) -> tuple[Any, Any]:
     """Return what a variable holds at the ends of the branches, which must be of one kind.
 
     Raises:
         TraceError: if they are not.
     """
     region = regions[0]
-    before = regions[1].after[name] if len(regions) == 2 else region.before[name]
-    for each in regions:
-        if name not in each.after:
-            raise TraceError(f"{name} is deleted in {each.scope.what}")
-    before = promoted(before)
-    if not isinstance(before, CARRIED):
+    before = regions[1].after.get(name) if len(regions) == 2 else region.before[name]
+    before = rebuilt(before, iter([promoted(part) for part in parts(before)]))
+    if not is_carried(before):
         raise TraceError(
             f"{name} is {before!r} before {region.scope.what}, and changes in it; begin with a value of "
             "the kernel, for example sl.zeros"
         )
-    return [before, same_kind(name, before, region.after[name], region.scope.what)]
+    return before, same_kind(name, before, region.after.get(name), region.scope.what)
 
 
-def _joined(both: list[Any], result: Any, scope: Scope) -> Any:
-    first, second = both
-    if isinstance(first, Index):
-        return Index(result, scope, unsigned=first.unsigned and second.unsigned)
-    if isinstance(first, Fragment):
-        return Fragment(result, scope)
-    return first.rewrapped(result, scope)
+def _joined(before: Any, after: Any, results: Iterator[Any], scope: Scope) -> Any:
+    """Return a variable with the results of an `scf.if`."""
+
+    def wrapped(one: Any, two: Any) -> Any:
+        result = next(results)
+        if isinstance(one, Index):
+            return Index(result, scope, unsigned=one.unsigned and two.unsigned)
+        return (
+            Fragment(result, scope) if isinstance(one, Fragment) else one.rewrapped(result, scope)
+        )
+
+    both = zip(parts(before), parts(after), strict=True)
+    return rebuilt(after, iter([wrapped(one, two) for one, two in both]))
 
 
 def when(condition: Bool | bool) -> When:
