@@ -49,13 +49,14 @@ class Region:
         self.trace.enter(self.scope, self.block)
 
     def leave(self, frame: FrameType) -> None:
-        """End the region; its values can be used until `close`.
+        """End the region.
 
         Raises:
             TraceError: if a loop in it has not ended.
         """
         self.after = snapshot(frame)
         self.trace.leave(self.scope)
+        self.scope.open = False
 
     def changed(self) -> list[str]:
         """The variables that the region changed, of those that there were before."""
@@ -67,10 +68,21 @@ class Region:
 
     def yielded(self, names: list[str]) -> list[Any]:
         """End the block by a yield of variables, and return their values."""
-        with ir.InsertionPoint(self.block), self.location:
-            values = values_of(self.after[name] for name in names)
-            scf.yield_(values)
-        return values
+        self.scope.open = True
+        return yielded(self.trace, self.scope, self.block, self.location, self.after, names)
+
+
+def yielded(
+    trace: Trace, scope: Scope, block: Any, location: Any, held: dict[str, Any], names: list[str]
+) -> list[Any]:
+    """End a block by a yield of variables, close its scope, and return the values."""
+    trace.enter(scope, block)
+    with location:
+        values = values_of(held[name] for name in names)
+        scf.yield_(values)
+    trace.leave(scope)
+    scope.open = False
+    return values
 
 
 def values_of(held: Iterable[Any]) -> list[Any]:
@@ -175,14 +187,17 @@ class _Branch:
         *_, yield_ = self.region.block.operations
         yield_.operation.erase()
         self.made.erase()
-        self.region.scope.open = True
         assign(frame, restored)
 
     def build(self, frame: FrameType) -> None:
         """Build the `scf.if`, and give the variables that changed its results."""
         regions = [self.region, *([self.other] if self.other else [])]
+        for region in regions:
+            region.scope.open = True
         names = self._names(regions)
         kept = {name: _like(name, regions) for name in names}
+        for region in regions:
+            region.scope.open = False
         first = self.region.yielded(names)
         second = self._other_block(names)
         with self.region.location:
@@ -194,8 +209,6 @@ class _Branch:
         if second is not None:
             self.holder.append_to(made.regions[1])
         self.made = made
-        for region in regions:
-            region.scope.open = False
         scope = self.region.trace.scope
         results = iter(made.results)
         assign(frame, {name: _joined(*kept[name], results, scope) for name in names})
@@ -221,10 +234,9 @@ class _Branch:
         with self.region.location:
             self.kept = ir.Operation.create("builtin.module", regions=1, ip=False)
             self.holder = ir.Block.create_at_start(self.kept.regions[0], [])
-        with ir.InsertionPoint(self.holder), self.region.location:
-            values = values_of(self.region.before[name] for name in names)
-            scf.yield_(values)
-        return values
+        region = self.region
+        scope = Scope("the branch that is not taken")
+        return yielded(region.trace, scope, self.holder, region.location, region.before, names)
 
     def _check_states(self, kept: Any, first: list[Any], second: list[Any] | None) -> None:
         names = [name for name, (before, _) in kept.items() for _ in parts(before)]

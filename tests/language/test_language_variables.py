@@ -197,3 +197,38 @@ def test_a_deleted_variable():
             del x
 
     assert "x is a fragment 64x64 of f32 before the loop in line" in failure(kernel)[0]
+
+
+def test_an_expression_is_computed_once():
+    def kernel(A, D):
+        p = sl.exp2(sl.load(A))
+        sl.store(p * 2.0 - p.max(axis=1) + p, D)
+
+    traced = sl.kernel("(64,64), (64,64)", sync="manual")(kernel)
+    assert traced.mlir(F, F).count("math.exp2") == 1
+
+
+def test_an_a_is_converted_once():
+    def kernel(A, D):
+        p, v = sl.exp2(sl.load(A)).to(sl.f16), sl.alloc((64, 64), sl.f16)
+        sl.store(sl.wait(sl.mma(p, v, sl.mma(p, v))), D)
+
+    text = sl.kernel("(64,64), (64,64)", sync="manual")(kernel).mlir(F, F)
+    assert text.count("smem.convert") == text.count("math.exp2") == 1
+
+
+def test_an_expression_of_a_branch_is_computed_again_outside():
+    def kernel(A, D):
+        x = sl.load(A)
+        p, y = x * 3.0, x
+        with sl.when(sl.block_id(0) == 0):
+            y = p + 1.0
+            sl.store(p, D)
+        with sl.otherwise():
+            y = p - 1.0
+            sl.store(p, D)
+        for _ in sl.range(2):
+            sl.store(p, D)
+        sl.store(p + y, D)
+
+    np.testing.assert_array_equal(result(kernel), 6 * A + 1)
