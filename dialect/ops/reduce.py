@@ -18,6 +18,7 @@ from ..types import (
     slice_fragment,
     tensor_of,
 )
+from .memory import offset_of
 from .warp_specialize import MAX_WARPGROUPS
 
 #: The operations of `#gpu<all_reduce_op ...>` for floats, and for integers.
@@ -41,6 +42,11 @@ class ReduceOp(SmemOp, name="reduce"):
 
     With the optional attribute `warpgroups = n`, the elements along `axis` are in the fragments of n
     adjacent warpgroups, which execute the op together, and all get the result.
+
+    With `axis = 0`, and with `warpgroups`, warps exchange their results through shared memory: the op
+    stores 4 * n partial columns, or n partial rows, and has a barrier of its warpgroups before and after
+    that. `smem-allocate` adds the attribute `offset`: bytes from the start of dynamic shared memory to
+    these.
     """
 
     fragment: ext.Operand[FragmentType]
@@ -49,7 +55,10 @@ class ReduceOp(SmemOp, name="reduce"):
     result: ext.Result[FragmentType]
 
     i32 = ("axis", "warpgroups")
-    effects = Effects(Scope.WARPGROUP)
+    i64 = ("offset",)
+    effects = Effects(Scope.WARPGROUP, allocates=True)
+
+    offset = property(offset_of)
 
     @property
     def operation_name(self) -> str:
