@@ -6,7 +6,8 @@ from functools import cached_property
 
 from ...dialect.bindings import ir
 from ...dialect.irtypes import Type, Value
-from ...dialect.types import check_slice_type, shape_of, tensor_of
+from ...dialect.slices import check_slice_type
+from ...dialect.types import shape_of, tensor_of
 from ...ir import emit
 from ...ir.i32 import I32
 from ...layout.fragment_access import FragmentAccess

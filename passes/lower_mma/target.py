@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from ...dialect.diagnostics import Invalid
 from ...dialect.irtypes import Op, Type
-from ...dialect.types import check_fragment, is_accumulator, shape_of, slice_dim
+from ...dialect.slices import slice_dim
+from ...dialect.types import check_fragment, is_accumulator, shape_of
 from ...ir.errors import OpError
 from ...ir.lowerings import Lowerings
 from ...layout.arch import Arch

@@ -6,7 +6,7 @@ from functools import partial
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Value
 from ....dialect.ops import BroadcastOp, ReduceOp
-from ....dialect.types import check_slice_type
+from ....dialect.slices import check_slice_type
 from ....ir import emit
 from ....ir.reductions import exchange_of
 from ....layout.accumulators import ACC_F16
@@ -50,7 +50,7 @@ def lower_reduce(typed: TypedOp, target: MmaTarget) -> Value:
     op = typed.op
     registers = target.registers(typed.type_of("fragment"))
     result = target.slice_registers(typed.result)
-    combine = _combine(op.operation_name, isinstance(result.element, ir.IntegerType))
+    combine = _combine(op.op.value, isinstance(result.element, ir.IntegerType))
     along_rows = op.axis.value == 1
     held = (_rows if along_rows else _columns)(registers, op.fragment)
     found = []
