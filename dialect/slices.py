@@ -15,11 +15,11 @@ def slice_fragment(extent: int, element: Type, dim: int) -> Type:
     Raises:
         Invalid: if the type is invalid.
     """
-    return _make(extent, element, dim)
+    return _make(element, extent, dim)
 
 
 @cached_in_context
-def _make(extent: int, element: Type, dim: int) -> Type:
+def _make(element: Type, extent: int, dim: int) -> Type:
     accumulator_of(element)
     if extent < 0:
         raise Invalid(f"has the shape {[extent]}; expected extents from 1")
