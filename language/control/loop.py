@@ -149,14 +149,16 @@ class _Body:
         changed = self._changed(held)
         with self.location:
             results = {name: [e.value for e in parts(after)] for name, after in changed.items()}
-            inits = self._inits(results)
-            yielded = [value for values in results.values() for value in values]
-            scf.yield_(yielded)
+            # Before arguments are erased: what is yielded may be one of them.
+            scf.yield_([value for values in results.values() for value in values])
+            types = {name: [v.type for v in values] for name, values in results.items()}
+            inits = self._inits(types)
+            del results
         trace.leave(scope)
         with self.location:
             made = ir.Operation.create(
                 "scf.for",
-                results=[value.type for value in yielded],
+                results=[type_ for found in types.values() for type_ in found],
                 operands=[*(each.value for each in bounds), *inits],
                 regions=1,
             )
@@ -206,18 +208,18 @@ class _Body:
                     )
         return changed
 
-    def _inits(self, results: dict[str, list[Any]]) -> list[Any]:
+    def _inits(self, types: dict[str, list[Any]]) -> list[Any]:
         """Return the first value of each variable that changed; free the others of their arguments."""
         inits: list[Any] = []
         slots = [
-            (name, part, results[name][i] if name in results else None)
+            (name, part, types[name][i] if name in types else None)
             for name, before in self.before.items()
             for i, part in enumerate(parts(before))
         ]
-        for place, (name, before, result) in reversed(list(enumerate(slots, start=1))):
+        for place, (name, before, type_) in reversed(list(enumerate(slots, start=1))):
             argument = self.block.arguments[place]
-            if result is not None:
-                inits.insert(0, _init(name, before.value, argument, result))
+            if type_ is not None:
+                inits.insert(0, _init(name, before.value, argument, type_))
             else:
                 argument.replace_all_uses_with(before.value)
                 self.block.erase_argument(place)
@@ -257,17 +259,17 @@ def _inner(value: Any) -> list[Any]:
     return parts(value) if isinstance(value, list | tuple) else []
 
 
-def _init(name: str, init: Any, argument: Any, result: Any) -> Any:
+def _init(name: str, init: Any, argument: Any, type_: Any) -> Any:
     """Return the first value of a carried variable, of the type that the body gives it.
 
     An accumulator that begins as a fill is in flight from the start if the body carries it so.
     """
-    if init.type == result.type:
+    if init.type == type_:
         return init
     owner = init.owner
     is_fill = not isinstance(owner, ir.Block) and owner.name == FillOp.OPERATION_NAME
     in_flight = with_state(init.type, True)
-    if result.type != in_flight or not is_fill:
+    if type_ != in_flight or not is_fill:
         states = ("in flight", "readable") if init.type == in_flight else ("readable", "in flight")
         raise TraceError(
             f"{name} is {states[0]} before the loop, and {states[1]} after its body; put sl.wait before "

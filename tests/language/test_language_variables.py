@@ -235,3 +235,35 @@ def test_an_expression_of_a_branch_is_computed_again_outside():
         sl.store(p + y, D)
 
     np.testing.assert_array_equal(result(kernel), 6 * A + 1)
+
+
+def test_a_function_counts_an_integer_of_the_kernel():
+    def kernel(A, D):
+        x, n = sl.load(A), 0
+
+        def bump():
+            nonlocal x, n
+            x, n = x + 1.0, n + 1
+
+        for _ in sl.range(3):
+            bump()
+            bump()
+        with sl.when(n == 6):
+            x = x * 2.0
+        sl.store(x, D)
+
+    np.testing.assert_array_equal(result(kernel), (A + 6) * 2)
+
+
+def test_a_variable_is_yielded_that_is_another_ones_argument():
+    def kernel(A, D):
+        x = sl.load(A)
+        y = x * 2.0
+        for _ in sl.range(2):
+            for _ in sl.range(2):
+                y = x
+                with sl.when(sl.block_id(0) > 5):
+                    x = x + 1.0
+        sl.store(y + x, D)
+
+    np.testing.assert_array_equal(result(kernel), 2 * A)
