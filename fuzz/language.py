@@ -209,7 +209,7 @@ def outcome(text: str) -> str:
             reference = _reference(block, stored)
             _function(plain, {"sl": reference, "bounded": bounded_by(reference)})(a, None)
             expected.append(stored[0])
-    except (SyntaxError, NameError, IndexError, UnboundLocalError):
+    except (SyntaxError, NameError, IndexError, ValueError, TypeError):
         return "malformed"
     try:
         compiled = sl.kernel("(64,64), (64,64)", sync="manual")(traced).compile(
