@@ -17,13 +17,16 @@ from .bytecode import Body, body_of
 from .others import Others
 from .variables import (
     assign,
+    changes,
     is_carried,
     is_constant,
+    lost,
     parts,
     promoted,
     rebuilt,
     same_kind,
     snapshot,
+    text_of,
 )
 
 
@@ -145,7 +148,7 @@ class _Body:
         """Build the loop with the variables that changed, and give them its results."""
         trace, scope, held = self.trace, self.scope, snapshot(frame)
         self._check_target(held)
-        self._check_numbers(held)
+        self._check_others(held)
         changed = self._changed(held)
         with self.location:
             results = {name: [e.value for e in parts(after)] for name, after in changed.items()}
@@ -173,7 +176,7 @@ class _Body:
         for name, value in changed.items():
             wrapped = iter([each.rewrapped(next(new), trace.scope) for each in parts(value)])
             after[name] = rebuilt(value, wrapped)
-        assign(frame, after)
+        assign(frame, {**self._lost(held), **after})
         self.others.check({*self.before, self.names.target}, scope.what)
 
     def _is_same(self, name: str, after: Any) -> bool:
@@ -238,21 +241,33 @@ class _Body:
                 "count by a variable that the loop changes"
             )
 
-    def _check_numbers(self, held: dict[str, Any]) -> None:
-        """Check that no Python number depends on the one before.
+    def _check_others(self, held: dict[str, Any]) -> None:
+        """Check that nothing that the loop does not carry depends on the iteration before.
 
         Raises:
-            TraceError: if one does: the trace would keep its first value.
+            TraceError: if something does: each iteration would read its first value.
         """
-        for name in self.names.read_first - set(self.before):
+        for name in sorted(self.names.read_first - set(self.before)):
             before, after = self.held.get(name), held.get(name)
-            if is_constant(before) and is_constant(after) and before != after:
-                what = type(before).__name__
+            if name in self.held and changes(before, after):
                 raise TraceError(
-                    f"{name} is the Python {what} {before!r} before {self.scope.what}, and {after!r} "
-                    "after its body, which is traced once; count with integers, or begin with a value "
-                    "of the kernel"
+                    f"{name} is {text_of(before)} before {self.scope.what}, and {text_of(after)} after "
+                    "its body, which is traced once; a loop carries integers, and indices, numbers, "
+                    "conditions and fragments of the kernel"
                 )
+
+    def _lost(self, held: dict[str, Any]) -> dict[str, Any]:
+        """Return Python constants that the body assigns, as values that can not be used.
+
+        After a loop without an iteration, they would be what they were.
+        """
+        return {
+            name: lost(self.scope)
+            for name in self.names.assigned - set(self.before) - {self.names.target}
+            if name in self.held
+            and is_constant(self.held[name])
+            and changes(self.held[name], held.get(name))
+        }
 
 
 def _inner(value: Any) -> list[Any]:
