@@ -19,9 +19,10 @@ from .arguments import (
 from .arrays import matrix_of
 from .errors import LaunchError
 from .occupancy import resident_blocks
-from .parameters import Parameters, by_value, memref_parameters, scalar
-from .prepared import Code, Extents, Prepared
-from .tensor_maps import encode, tensor_map
+from .plans import Plan, Plans, Read
+from .prepared import Code, Extents, Prepared, Starter, stream_handle
+from .scalars import check_scalar
+from .tensor_maps import tensor_map
 
 
 def _cuda() -> Any:
@@ -79,6 +80,8 @@ class Kernel:
         self._kernel = self._object.get_kernel(self.manifest["entry"])
         self._allow_shared(self.manifest["shared_bytes"])
         self._code = self._loaded()
+        self._is_array = [a["kind"] == "memref" for a in self.manifest["arguments"]]
+        self._plans = Plans()
 
     def _allow_shared(self, size: int) -> None:
         """Allow the kernel `size` bytes of dynamic shared memory; more than 48 KiB need it."""
@@ -115,6 +118,43 @@ class Kernel:
         Raises:
             LaunchError: if an array does not fit the kernel.
         """
+        plan, addresses, numbers = self._planned(arrays, grid)
+        return Prepared(plan.starter, plan.frame(addresses, numbers), arrays)
+
+    def _planned(
+        self, arrays: Sequence[Any], grid: Sequence[int] | None
+    ) -> tuple[Plan, Sequence[int], Sequence[Any]]:
+        """Return the plan of a launch, the addresses of its arrays and its numbers.
+
+        Raises:
+            LaunchError: if an array does not fit the kernel.
+        """
+        try:
+            read = Read(self._is_array, arrays)
+            key = (read.key, None if grid is None else tuple(grid))
+            plan = self._plans.get(key)
+        except Exception:
+            # It has no signature, so it is checked at each call; the check says what is wrong with it.
+            plan, matrices = self.plan(arrays, grid)
+            numbers = [v for v, a in zip(arrays, self._is_array, strict=True) if not a]
+            return plan, [matrix.pointer for matrix in matrices], numbers
+        if plan is None:
+            plan, _ = self.plan(arrays, grid)
+            self._plans.keep(key, plan)
+        return plan, read.addresses, read.numbers
+
+    def plan(
+        self, arrays: Sequence[Any], grid: Sequence[int] | None = None
+    ) -> tuple[Plan, list[Matrix]]:
+        """Check the arguments of a launch; return its plan, and the arrays as the kernel addresses them.
+
+        Args:
+            arrays: as for `prepare`.
+            grid: as for `prepare`.
+
+        Raises:
+            LaunchError: if an array does not fit the kernel.
+        """
         arguments = self.manifest["arguments"]
         if len(arrays) != len(arguments):
             raise LaunchError(
@@ -122,23 +162,21 @@ class Kernel:
                 f"({', '.join(a['name'] for a in arguments)}), not {len(arrays)}"
             )
         matrices: dict[str, Matrix] = {}
-        values: list[Any] = []
         for argument, value in zip(arguments, arrays, strict=True):
             if argument["kind"] == "scalar":
-                values.append(scalar(argument, value))
+                check_scalar(argument, value)
                 continue
             is_matrix = isinstance(value, Matrix)
             matrix = value if is_matrix else matrix_of(argument, value, self.device.device_id)
             check_matrix(argument, matrix)
             matrices[argument["name"]] = matrix
-            values += memref_parameters(matrix)
         shapes = {name: matrix.shape for name, matrix in matrices.items()}
         extents = self._extents(
             launch_grid(self.manifest, solve_extents(self.manifest, shapes), grid)
         )
         maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
-        values += [by_value(encode(each)) for each in maps]
-        return Prepared(self._code, extents, Parameters(values), arrays)
+        plan = Plan(self.manifest, matrices, maps, Starter(self._code, extents))
+        return plan, list(matrices.values())
 
     def _extents(self, grid: tuple[int, int, int]) -> Extents:
         return Extents(
@@ -166,7 +204,9 @@ class Kernel:
         Raises:
             LaunchError: if an array does not fit the kernel, before anything is started.
         """
-        self.prepare(*arrays, grid=grid).launch(stream)
+        handle = stream_handle(stream)
+        plan, addresses, numbers = self._planned(arrays, grid)
+        plan.start(addresses, numbers, handle)
 
 
 def run_on_gpu(

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from .errors import LaunchError
-from .parameters import Parameters
+from .parameters import Frame
 
 #: The handle of the legacy default stream (`CU_STREAM_LEGACY`).
-_LEGACY_STREAM = 1
+LEGACY_STREAM = 1
+
+#: Streams whose launch configurations a starter keeps.
+_STREAMS = 64
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,58 @@ class Extents:
     programmatic: bool = False
 
 
+class Starter:
+    """Starts a loaded kernel with a grid, on any stream and from any thread."""
+
+    def __init__(self, code: Code, extents: Extents) -> None:
+        from cuda.bindings import driver
+
+        self._code, self._extents = code, extents
+        self._driver, self._success = driver, driver.CUresult.CUDA_SUCCESS
+        self._context = int(code.context)
+        self._current, self._launch = driver.cuCtxGetCurrent, driver.cuLaunchKernelEx
+        self._configs: dict[int, Any] = {}
+
+    def start(self, address: int, stream: int) -> None:
+        """Start the kernel.
+
+        Args:
+            address: of the array of pointers to the parameters, which are copied before this returns.
+            stream: the stream's handle.
+
+        Raises:
+            LaunchError: if the driver refuses the launch.
+        """
+        config = self._configs.get(stream) or self._configure(stream)
+        if int(self._current()[1]) == self._context:
+            (error,) = self._launch(config, self._code.function, address, 0)
+        else:
+            error = self._launch_elsewhere(config, address)
+        if error != self._success:
+            raise LaunchError(
+                f"the driver refuses to launch {self._code.entry} with {self._extents}: {error.name}"
+            )
+
+    def _launch_elsewhere(self, config: Any, address: int) -> Any:
+        """Launch from a thread in which another GPU or none is current; return the driver's error."""
+        driver = self._driver
+        (error,) = driver.cuCtxPushCurrent(self._code.context)
+        if error != self._success:
+            return error
+        (error,) = self._launch(config, self._code.function, address, 0)
+        driver.cuCtxPopCurrent()
+        return error
+
+    def _configure(self, stream: int) -> Any:
+        """Return the configuration of a launch to a stream. Each stream has its own, because several
+        threads may launch at the same time."""
+        config = configuration(self._driver, self._extents, stream)
+        if len(self._configs) >= _STREAMS:
+            self._configs = {}
+        self._configs[stream] = config
+        return config
+
+
 class Prepared:
     """A launch whose arguments are checked and packed; `Kernel.prepare` returns it.
 
@@ -53,16 +108,9 @@ class Prepared:
     between launches; addresses and shapes are those at the time of `prepare`.
     """
 
-    def __init__(
-        self, code: Code, extents: Extents, parameters: Parameters, arrays: Sequence[Any]
-    ) -> None:
-        from cuda.bindings import driver
-
-        self._code, self._extents = code, extents
-        self._parameters, self._arrays = parameters, tuple(arrays)
-        self._driver, self._success = driver, driver.CUresult.CUDA_SUCCESS
-        self._context = int(code.context)
-        self._configs: dict[int, Any] = {}
+    def __init__(self, starter: Starter, frame: Frame, arrays: Sequence[Any]) -> None:
+        self._frame, self._arrays = frame, tuple(arrays)
+        self._start, self._address = starter.start, frame.address
 
     def launch(self, stream: Any = None) -> None:
         """Start the kernel; it runs after the earlier work of its stream.
@@ -74,37 +122,7 @@ class Prepared:
         Raises:
             LaunchError: if `stream` is not a stream, or the driver refuses the launch.
         """
-        handle = _LEGACY_STREAM if stream is None else _handle(stream)
-        config = self._configs.get(handle) or self._configure(handle)
-        driver = self._driver
-        _, current = driver.cuCtxGetCurrent()
-        if int(current) == self._context:
-            (error,) = driver.cuLaunchKernelEx(
-                config, self._code.function, self._parameters.address, 0
-            )
-        else:
-            error = self._launch_elsewhere(config)
-        if error != self._success:
-            raise LaunchError(
-                f"the driver refuses to launch {self._code.entry} with {self._extents}: {error.name}"
-            )
-
-    def _launch_elsewhere(self, config: Any) -> Any:
-        """Launch from a thread in which another GPU or none is current; return the driver's error."""
-        driver = self._driver
-        (error,) = driver.cuCtxPushCurrent(self._code.context)
-        if error != self._success:
-            return error
-        (error,) = driver.cuLaunchKernelEx(config, self._code.function, self._parameters.address, 0)
-        driver.cuCtxPopCurrent()
-        return error
-
-    def _configure(self, stream: int) -> Any:
-        """Return the configuration of a launch to a stream. Each stream has its own, because several
-        threads may launch at the same time."""
-        config = configuration(self._driver, self._extents, stream)
-        self._configs[stream] = config
-        return config
+        self._start(self._address, stream_handle(stream))
 
 
 def configuration(driver: Any, extents: Extents, stream: int) -> Any:
@@ -136,7 +154,14 @@ def _attributes(driver: Any, extents: Extents) -> list[Any]:
     return found
 
 
-def _handle(stream: Any) -> int:
+def stream_handle(stream: Any) -> int:
+    """Return the handle of a stream that a caller gives; None is the legacy default stream.
+
+    Raises:
+        LaunchError: if it is no stream.
+    """
+    if stream is None:
+        return LEGACY_STREAM
     if isinstance(stream, int):
         return stream
     try:

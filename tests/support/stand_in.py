@@ -96,6 +96,10 @@ def _driver(calls):
         calls.maps.append(arguments)
         return calls.refusals.get("encode", Result.CUDA_SUCCESS), Map(len(calls.maps))
 
+    def replace_address(made, address):
+        calls.replaced.append(address)
+        return (calls.refusals.get("replace", Result.CUDA_SUCCESS),)
+
     def start(config, function, address, extra):
         assert extra == 0
         launch = types.SimpleNamespace(**vars(config))
@@ -140,6 +144,7 @@ def _driver(calls):
     driver.CUstream = driver.cuuint32_t = driver.cuuint64_t = int
     driver.cuKernelSetAttribute, driver.cuKernelGetFunction = allow, function
     driver.cuTensorMapEncodeTiled, driver.cuLaunchKernelEx = encode, start
+    driver.cuTensorMapReplaceAddress = replace_address
     driver.cuOccupancyMaxActiveClusters = occupancy
     driver.cuCtxGetCurrent = lambda: (Result.CUDA_SUCCESS, calls.current[-1])
     driver.cuCtxPushCurrent = push
@@ -151,7 +156,14 @@ def install(monkeypatch):
     """Replace cuda-core by the stand-in; return its recorded calls, and the refusals that tests may
     set."""
     calls = types.SimpleNamespace(
-        launches=[], shared=[], maps=[], current=[0], refusals={}, occupancies=[], processors=132
+        launches=[],
+        shared=[],
+        maps=[],
+        replaced=[],
+        current=[0],
+        refusals={},
+        occupancies=[],
+        processors=132,
     )
     utils = types.ModuleType("utils")
     utils.StridedMemoryView = View
