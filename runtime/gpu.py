@@ -10,6 +10,7 @@ from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
     block_extents,
+    check_count,
     check_matrix,
     host_arrays,
     kernel_named,
@@ -156,11 +157,7 @@ class Kernel:
             LaunchError: if an array does not fit the kernel.
         """
         arguments = self.manifest["arguments"]
-        if len(arrays) != len(arguments):
-            raise LaunchError(
-                f"{self.manifest['entry']} takes {len(arguments)} arguments "
-                f"({', '.join(a['name'] for a in arguments)}), not {len(arrays)}"
-            )
+        check_count(self.manifest, arrays)
         matrices: dict[str, Matrix] = {}
         for argument, value in zip(arguments, arrays, strict=True):
             if argument["kind"] == "scalar":
@@ -212,7 +209,7 @@ class Kernel:
 def run_on_gpu(
     compiled: Compiled,
     entry: str | None,
-    inputs: Mapping[str, np.ndarray],
+    inputs: Mapping[str, Any],
     outputs: Sequence[str],
     grid: Sequence[int] | None = None,
 ) -> dict[str, np.ndarray]:
@@ -221,7 +218,7 @@ def run_on_gpu(
     Args:
         compiled: the result of `compile`.
         entry: the kernel's name; None if there is only one.
-        inputs: the arrays to pass, by argument; the kernel gets their strides.
+        inputs: the arrays and numbers to pass, by argument; the kernel gets the arrays' strides.
         outputs: the arguments to read back; those that are not inputs are zeros at the start.
         grid: thread blocks along x, y, z; computed from the manifest if None.
 
@@ -241,8 +238,13 @@ def run_on_gpu(
     """
     host = host_arrays(kernel_named(compiled.manifest, entry), inputs, outputs)
     kernel = Kernel(compiled, entry, device=0)
-    buffers = {name: Buffer(kernel.device, array) for name, array in host.items()}
-    kernel.launch(*(buffer.matrix for buffer in buffers.values()), grid=grid)
+    buffers = {
+        name: Buffer(kernel.device, each)
+        for name, each in host.items()
+        if isinstance(each, np.ndarray)
+    }
+    given = {**host, **{name: buffer.matrix for name, buffer in buffers.items()}}
+    kernel.launch(*given.values(), grid=grid)
     kernel.device.sync()
     return {name: buffers[name].read() for name in outputs}
 

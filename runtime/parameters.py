@@ -42,12 +42,9 @@ def slots(arguments: Sequence[Mapping[str, Any]], matrices: Mapping[str, Matrix]
         LaunchError: for a type that cannot be passed.
     """
     numbers = [scalar_type(a).format for a in arguments if a["kind"] == "scalar"]
-    formats = ["Q"] * len(matrices) + numbers
-    # A prefix of the format ends where its last value ends, so its size gives that value's offset.
-    ends = [struct.calcsize("".join(formats[: i + 1])) for i in range(len(formats))]
-    starts = [end - struct.calcsize(f) for end, f in zip(ends, formats, strict=True)]
+    changing, starts = _aligned(["Q"] * len(matrices) + numbers)
     addresses, values = iter(starts[: len(matrices)]), iter(starts[len(matrices) :])
-    begin = -(-(ends[-1] if ends else 0) // 8) * 8
+    begin = _front(changing)
     rest: list[int] = []
     offsets: list[int] = []
     for argument in arguments:
@@ -59,8 +56,26 @@ def slots(arguments: Sequence[Mapping[str, Any]], matrices: Mapping[str, Matrix]
         offsets += [address, address]
         offsets += [begin + 8 * (len(rest) + i) for i in range(len(words))]
         rest += words
-    changing = struct.Struct("".join(formats))
     return Slots(changing, struct.pack(f"{len(rest)}q", *rest), tuple(offsets))
+
+
+def _aligned(formats: Sequence[str]) -> tuple[struct.Struct, list[int]]:
+    """Return one format of values, each aligned to its size, and the offsets of the values.
+
+    Python's native formats align, too, but pack a number that f32 cannot hold as infinity."""
+    text, starts, end = "<", [], 0
+    for each in formats:
+        size = struct.calcsize(f"<{each}")
+        padding = -end % size
+        text += "x" * padding + each
+        starts.append(end + padding)
+        end += padding + size
+    return struct.Struct(text), starts
+
+
+def _front(changing: struct.Struct) -> int:
+    """Return where the rest begins, which are words of 8 bytes."""
+    return -(-changing.size // 8) * 8
 
 
 class Frame:
@@ -81,7 +96,7 @@ class Frame:
     """
 
     def __init__(self, slots: Slots, maps: Sequence[Any], mapped: Sequence[int]) -> None:
-        front = -(-slots.changing.size // 8) * 8
+        front = _front(slots.changing)
         self.memory = ctypes.create_string_buffer(front + len(slots.rest) + 1)
         begin = ctypes.addressof(self.memory)
         ctypes.memmove(begin + front, slots.rest, len(slots.rest))

@@ -87,7 +87,7 @@ def check_scalar(argument: Mapping[str, Any], value: Any) -> None:
     type_ = scalar_type(argument)
     try:
         if isinstance(value, type_.classes):
-            struct.pack(type_.format, type_.bits(value) if type_.bits else value)
+            struct.pack(f"<{type_.format}", type_.bits(value) if type_.bits else value)
             return
     except (struct.error, OverflowError):
         pass
