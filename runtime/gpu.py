@@ -119,13 +119,19 @@ class Kernel:
         Raises:
             LaunchError: if an array does not fit the kernel.
         """
-        plan, addresses, numbers = self._planned(arrays, grid)
+        plan, addresses, numbers = self.planned(arrays, grid)
         return Prepared(plan.starter, plan.frame(addresses, numbers), arrays)
 
-    def _planned(
+    def planned(
         self, arrays: Sequence[Any], grid: Sequence[int] | None
     ) -> tuple[Plan, Sequence[int], Sequence[Any]]:
         """Return the plan of a launch, the addresses of its arrays and its numbers.
+
+        Arrays of equal signatures are checked once, and share a plan.
+
+        Args:
+            arrays: as for `prepare`.
+            grid: as for `prepare`.
 
         Raises:
             LaunchError: if an array does not fit the kernel.
@@ -136,26 +142,18 @@ class Kernel:
             plan = self._plans.get(key)
         except Exception:
             # It has no signature, so it is checked at each call; the check says what is wrong with it.
-            plan, matrices = self.plan(arrays, grid)
+            plan, matrices = self._plan(arrays, grid)
             numbers = [v for v, a in zip(arrays, self._is_array, strict=True) if not a]
             return plan, [matrix.pointer for matrix in matrices], numbers
         if plan is None:
-            plan, _ = self.plan(arrays, grid)
+            plan, _ = self._plan(arrays, grid)
             self._plans.keep(key, plan)
         return plan, read.addresses, read.numbers
 
-    def plan(
+    def _plan(
         self, arrays: Sequence[Any], grid: Sequence[int] | None = None
     ) -> tuple[Plan, list[Matrix]]:
-        """Check the arguments of a launch; return its plan, and the arrays as the kernel addresses them.
-
-        Args:
-            arrays: as for `prepare`.
-            grid: as for `prepare`.
-
-        Raises:
-            LaunchError: if an array does not fit the kernel.
-        """
+        """Check the arguments of a launch; return its plan, and the arrays as it addresses them."""
         arguments = self.manifest["arguments"]
         check_count(self.manifest, arrays)
         matrices: dict[str, Matrix] = {}
@@ -202,7 +200,7 @@ class Kernel:
             LaunchError: if an array does not fit the kernel, before anything is started.
         """
         handle = stream_handle(stream)
-        plan, addresses, numbers = self._planned(arrays, grid)
+        plan, addresses, numbers = self.planned(arrays, grid)
         plan.start(addresses, numbers, handle)
 
 

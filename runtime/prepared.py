@@ -1,6 +1,6 @@
 """A launch whose arguments are checked and packed once, to be started many times."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,10 +106,23 @@ class Prepared:
 
     It holds references to the arrays, so that their memory is not freed. Their elements may change
     between launches; addresses and shapes are those at the time of `prepare`.
+
+    Args:
+        starter: starts the kernel.
+        frame: the parameters.
+        arrays: the arrays, and other arguments.
+        current: returns the handle of the stream to launch on where none is given; None for the legacy
+            default stream.
     """
 
-    def __init__(self, starter: Starter, frame: Frame, arrays: Sequence[Any]) -> None:
-        self._frame, self._arrays = frame, tuple(arrays)
+    def __init__(
+        self,
+        starter: Starter,
+        frame: Frame,
+        arrays: Sequence[Any],
+        current: Callable[[], int] | None = None,
+    ) -> None:
+        self._frame, self._arrays, self._current = frame, tuple(arrays), current
         self._start, self._address = starter.start, frame.address
 
     def launch(self, stream: Any = None) -> None:
@@ -117,12 +130,17 @@ class Prepared:
 
         Args:
             stream: a stream of cuda-core, an object with `__cuda_stream__`, or a stream's handle (as
-                PyTorch's `stream.cuda_stream`); the legacy default stream if None.
+                PyTorch's `stream.cuda_stream`). If None, the legacy default stream; for a kernel of the
+                language, the current stream of its arrays' library.
 
         Raises:
             LaunchError: if `stream` is not a stream, or the driver refuses the launch.
         """
-        self._start(self._address, stream_handle(stream))
+        if stream is None and self._current is not None:
+            handle = self._current()
+        else:
+            handle = stream_handle(stream)
+        self._start(self._address, handle)
 
 
 def configuration(driver: Any, extents: Extents, stream: int) -> Any:

@@ -223,7 +223,7 @@ def test_a_prepared_launch_keeps_its_own_parameters(scale, gpu):
 def test_launches_of_two_threads_have_their_own_memory(scale, gpu, monkeypatch):
     """While one thread is within the driver, another one launches."""
     scale.launch(Tensor(0x2000), 1.0)
-    plan = scale._planned([Tensor(), 1.0], None)[0]
+    plan = scale.planned([Tensor(), 1.0], None)[0]
     inner = plan.starter._launch
     found = []
 
