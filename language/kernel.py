@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from ..codegen import Compiled, compile_in_place
 from ..dialect import new_context
@@ -13,10 +13,13 @@ from ..dialect.bindings import ir, is_dialect_loaded
 from ..dialect.diagnostics import file_position
 from ..dialect.smem import Smem
 from .build import Options, build
+from .call.on_arrays import OnArrays
 from .dtypes import DType, dtype_of
 from .errors import Position, TraceError, excerpt, without_frames
 from .places import FOLDER
 from .signature import Parameter, parse
+
+T = TypeVar("T")
 
 #: How synchronisation gets into a kernel.
 SYNC = ("auto", "manual")
@@ -25,10 +28,11 @@ SYNC = ("auto", "manual")
 _OPTIONS = ("arch", "debug_info", "emit", "on", "out", "stream")
 
 
-class Kernel:
-    """A kernel: what `@sl.kernel` makes of a function.
+class Kernel(OnArrays):
+    """A kernel: what `@sl.kernel` makes of a function. It is called on arrays.
 
-    Its methods take the arguments of a call, where an element type can stand for an array or a number.
+    Its other methods take the arguments of a call, where an element type can stand for an array or a
+    number.
 
     Attributes:
         function: the Python function.
@@ -36,6 +40,8 @@ class Kernel:
         constants: its keyword-only parameters and their defaults, which the trace takes as they are.
         manual: whether the author places synchronisation.
     """
+
+    __name__: str
 
     def __init__(self, function: Callable[..., Any], signature: str, options: Options) -> None:
         functools.update_wrapper(self, function)
@@ -128,12 +134,11 @@ class Kernel:
         """
         own = {name: value for name, value in constants.items() if name in self.constants}
         rest = {name: value for name, value in constants.items() if name not in self.constants}
-        if not self.manual:
-            rest.setdefault("insert_sync", True)
+        rest = {**self.lowering, **rest}
         with new_context():
             module = self.trace(*given, **own)
-            return _located(
-                self, lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **rest)
+            return self.located(
+                lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **rest)
             )
 
     def ptx(self, *given: Any, **options: Any) -> str:
@@ -158,6 +163,19 @@ class Kernel:
         assert cubin is not None
         return cubin
 
+    @property
+    def lowering(self) -> dict[str, Any]:
+        """The options of `compile` that the kernel has of itself."""
+        return {} if self.manual else {"insert_sync": True}
+
+    def located(self, run: Callable[[], T]) -> T:
+        """Run something on a module of the kernel; its first diagnostic becomes a `TraceError`.
+
+        Raises:
+            TraceError: at the line of the kernel, with the diagnostic's notes.
+        """
+        return _located(run)
+
     def _constants(self, given: dict[str, Any]) -> dict[str, Any]:
         for name in given:
             if name not in self.constants:
@@ -174,7 +192,7 @@ class Kernel:
             module = build(self.function, self.parameters, dtypes, constants, self.options)
         except TraceError as error:
             raise error.with_traceback(without_frames(error.__traceback__, FOLDER)) from None
-        _located(self, module.operation.verify)
+        self.located(module.operation.verify)
         return module
 
 
@@ -187,7 +205,7 @@ def _is_ready() -> bool:
     return context is not None and is_dialect_loaded(context, Smem.DIALECT_NAMESPACE)
 
 
-def _located(kernel: Kernel, run: Callable[[], Any]) -> Any:
+def _located(run: Callable[[], T]) -> T:
     """Run something on a kernel's module; its first diagnostic becomes a `TraceError` at its line."""
     try:
         return run()
@@ -226,7 +244,9 @@ def _parameters(
                 )
             constants[each.name] = each.default
         elif each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
-            raise TraceError(f"{name} has the parameter {each}; a kernel has a fixed number of them")
+            raise TraceError(
+                f"{name} has the parameter {each}; a kernel has a fixed number of them"
+            )
         else:
             arrays.append(each.name)
     parsed = parse(signature)
@@ -272,5 +292,3 @@ def kernel(
         raise TraceError(f"sync is {sync!r}; expected {' or '.join(map(repr, SYNC))}")
     options = Options(warpgroups, sync == "manual", cluster, min_blocks)
     return lambda function: Kernel(function, signature, options)
-
-

@@ -8,11 +8,12 @@ traced anew; the same IR is not compiled twice, neither in this process nor, for
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...dialect import new_context
 from ...runtime import LaunchError, Prepared, device_array, launch_on_cpu
 from ...runtime.devices import current_device
 from ...runtime.plans import Plan, Read
@@ -20,11 +21,11 @@ from ...runtime.prepared import LEGACY_STREAM, stream_handle
 from ...runtime.streams import current_stream, exposes_no_stream, finish, wait_for
 from ..dtypes import dtype_of
 from ..errors import TraceError
-from ..signature import Parameter
 from .errors import call_error, described, form
 from .frozen import frozen
 from .reads import Reads
 from .specialisation import Specialisation
+from .traceable import Traceable
 
 #: Launches that a kernel keeps; the older half is dropped when there are more.
 _LAUNCHES = 1024
@@ -34,31 +35,6 @@ _EMULATED = "sm_90a"
 
 #: A grid as a call gives it: thread blocks along x, y, z; None for the one that the kernel declares.
 Grid = tuple[int, ...] | None
-
-
-class Traceable(Protocol):
-    """What a call needs of a kernel.
-
-    Attributes:
-        name: the kernel's name.
-        function: the Python function that is traced.
-        parameters: by name, in the order of a call.
-    """
-
-    name: str
-    function: Callable[..., Any]
-
-    @property
-    def parameters(self) -> Sequence[tuple[str, Parameter]]: ...
-
-    @property
-    def options(self) -> Mapping[str, Any]:
-        """Options of `compile`."""
-        ...
-
-    def trace(self, *types: Any, **constants: Any) -> Any:
-        """Return the kernel for element types and constants, as an `ir.Module`."""
-        ...
 
 
 class _Launch(NamedTuple):
@@ -85,7 +61,7 @@ class Calls:
     """
 
     def __init__(self, kernel: Traceable) -> None:
-        self._kernel, self._parameters = kernel, tuple(kernel.parameters)
+        self._kernel, self._parameters = kernel, tuple(kernel.parameters.items())
         self._names = [name for name, _ in self._parameters]
         self._is_array = [not parameter.is_scalar for _, parameter in self._parameters]
         self._launches: dict[Hashable, _Launch] = {}
@@ -213,10 +189,12 @@ class Calls:
         if reads is not None and found is not None and reads.hold():
             return reads, found
         # What a trace reads is noted before it, so that a value that changes meanwhile is noticed.
-        reads = Reads(self._kernel.function, constants.values())
-        module, options = self._kernel.trace(*types, **constants), self._kernel.options
-        text = (str(module), frozen(options))
-        found = self._by_text.setdefault(text, Specialisation(module, options))
+        defaults = [v for name, v in self._kernel.constants.items() if name not in constants]
+        reads = Reads(self._kernel.function, constants.values(), defaults)
+        with new_context():
+            module = self._kernel.trace(*types, **constants)
+            text = (str(module), frozen(self._kernel.lowering))
+        found = self._by_text.setdefault(text, Specialisation(self._kernel, module))
         self._traced[key] = reads, found
         return reads, found
 
@@ -233,7 +211,7 @@ class Calls:
         """Check the number of arguments, and which of them are arrays."""
         if len(arguments) != len(self._parameters):
             raise LaunchError(
-                f"{self._kernel.name} takes {len(self._names)} arguments "
+                f"{self._kernel.__name__} takes {len(self._names)} arguments "
                 f"({', '.join(self._names)}), not {len(arguments)}"
             )
         for (name, parameter), each in zip(self._parameters, arguments, strict=True):
@@ -251,7 +229,7 @@ class Calls:
 
     def _check_grid(self, manifest: Mapping[str, Any], grid: Grid) -> None:
         if grid is None and manifest["grid"] is None:
-            name = self._kernel.name
+            name = self._kernel.__name__
             raise LaunchError(
                 f"{name} declares no grid; begin it with sl.grid(...), or call {name}[grid](...)"
             )
@@ -277,4 +255,4 @@ class Calls:
         return current_stream(arguments[launch.stream]) or LEGACY_STREAM
 
     def _error(self, arguments: Sequence[Any], error: LaunchError) -> LaunchError:
-        return call_error(self._kernel.name, self._parameters, arguments, str(error))
+        return call_error(self._kernel.__name__, self._parameters, arguments, str(error))

@@ -9,7 +9,15 @@ from __future__ import annotations
 import enum
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from types import BuiltinFunctionType, EllipsisType, FunctionType, MethodType, ModuleType, NoneType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    MethodType,
+    ModuleType,
+    NoneType,
+)
 from typing import Any
 
 import numpy as np
@@ -17,7 +25,7 @@ import numpy as np
 #: Classes whose values never change, so that the same object is the same value.
 _CONSTANT = (
     *(NoneType, EllipsisType, bool, int, float, complex, str, bytes, range, enum.Enum, np.generic),
-    *(type, FunctionType, BuiltinFunctionType, ModuleType, np.dtype),
+    *(type, FunctionType, BuiltinFunctionType, ModuleType, CodeType, np.dtype),
 )
 
 

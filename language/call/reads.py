@@ -33,17 +33,30 @@ class Reads:
 
     Args:
         function: the function that is traced.
-        constants: the constants of the trace, which may hold functions.
+        given: the constants that the call gives, which may be functions that the trace calls. They are
+            part of the call, so only what these functions read is looked at.
+        defaults: the defaults of the other constants. A list among them may change.
     """
 
-    def __init__(self, function: Callable[..., Any], constants: Iterable[Any] = ()) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        given: Iterable[Any] = (),
+        defaults: Iterable[Any] = (),
+    ) -> None:
         self._names: list[tuple[Mapping[str, Any], str, Any]] = []
         self._others: list[tuple[Callable[[], Any], Any, bool]] = []
         self._seen: set[int] = set()
         self._alive: list[Any] = []
-        self._follow(function)
-        for each in constants:
+        self._named_before: set[tuple[int, str]] = set()
+        self._note(function)
+        self._read(lambda: function.__code__)
+        self._follow_code(function, function.__code__)
+        for each in (*given, *defaults):
             self._follow(each)
+        for each in defaults:
+            if not is_constant(each):
+                self._read(lambda each=each: each)
 
     def hold(self) -> bool:
         """Return whether all values are still the same."""
@@ -73,7 +86,7 @@ class Reads:
             return
         self._note(value)
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
-            self._read(lambda name=name: getattr(value, name))
+            self._read(partial(getattr, value, name))
         self._follow_code(value, value.__code__)
 
     def _note(self, value: Any) -> None:
@@ -85,7 +98,10 @@ class Reads:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         for first, names in _chains(code):
             if first in cells and first in code.co_freevars:
-                found = self._read(lambda cell=cells[first]: _content(cell))
+                found = _content(cells[first])
+                if (id(cells[first]), first) not in self._named_before:
+                    self._named_before.add((id(cells[first]), first))
+                    self._read(partial(_content, cells[first]))
             elif first in code.co_names:
                 found = self._named(function.__globals__, first)
             else:
@@ -98,10 +114,12 @@ class Reads:
     def _named(self, namespace: Mapping[str, Any], name: str) -> Any:
         """Read a global name, or that of a builtin."""
         value = namespace.get(name, _MISSING)
-        if value is _MISSING or is_constant(value):
-            self._names.append((namespace, name, value))
-        else:
-            self._read(lambda: namespace.get(name, _MISSING))
+        if (id(namespace), name) not in self._named_before:
+            self._named_before.add((id(namespace), name))
+            if value is _MISSING or is_constant(value):
+                self._names.append((namespace, name, value))
+            else:
+                self._read(lambda: namespace.get(name, _MISSING))
         return vars(builtins).get(name) if value is _MISSING else value
 
     def _read(self, read: Callable[[], Any]) -> Any:
@@ -142,8 +160,9 @@ def _function(value: Any) -> FunctionType | None:
         value = value.func
     value = getattr(value, "__func__", value)
     if not isinstance(value, FunctionType | type):
-        value = getattr(type(value), "__call__", None)
-    value = inspect.unwrap(value) if callable(value) else value
+        # `functools.cache` is not written in Python; it names the function that it calls.
+        wrapped = getattr(value, "__wrapped__", None)
+        value = wrapped or inspect.getattr_static(type(value), "__call__", None)
     return value if isinstance(value, FunctionType) else None
 
 

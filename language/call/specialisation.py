@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ...codegen import Compiled, compile
 from ...runtime import Kernel, cached_compile
 from ...runtime.devices import architecture, current_kept
+from .traceable import Traceable
 
 
 class Specialisation:
     """A traced kernel, which is compiled when it is first needed for a GPU or the emulator.
 
     Args:
+        kernel: the kernel.
         module: the traced kernel, an `ir.Module`.
-        options: of `compile`.
     """
 
-    def __init__(self, module: Any, options: Mapping[str, Any]) -> None:
-        self._module, self._options = module, dict(options)
+    def __init__(self, kernel: Traceable, module: Any) -> None:
+        self._kernel, self._module, self._options = kernel, module, dict(kernel.lowering)
         self._kernels: dict[int, Kernel] = {}
         self._emulated: dict[str, Compiled] = {}
 
@@ -31,7 +31,10 @@ class Specialisation:
         """
         found = self._kernels.get(device)
         if found is None:
-            compiled = cached_compile(self._module, architecture(device), **self._options)
+            arch = architecture(device)
+            compiled = self._kernel.located(
+                lambda: cached_compile(self._module, arch, **self._options)
+            )
             with current_kept():
                 found = self._kernels[device] = Kernel(compiled, device=device)
         return found
@@ -40,6 +43,7 @@ class Specialisation:
         """Return the kernel as the emulator runs it."""
         found = self._emulated.get(arch)
         if found is None:
-            found = compile(self._module, arch, "nvvm", **self._options)
-            self._emulated[arch] = found
+            found = self._emulated[arch] = self._kernel.located(
+                lambda: compile(self._module, arch, "nvvm", **self._options)
+            )
         return found

@@ -103,6 +103,16 @@ NOTICED = {
         "N = 1\ndef helper(): return N\nT = {'a': [helper]}\ndef kernel(): return T['a'][0]()",
         "N = 2",
     ),
+    "a wrapper's own global": (
+        "import functools\nN = 1\ndef helper(): return 1\n"
+        "@functools.wraps(helper)\ndef wrapper(): return N\ndef kernel(): return wrapper()",
+        "N = 2",
+    ),
+    "the global of a function that is cached": (
+        "import functools\nN = 1\n@functools.cache\ndef helper(): return N\n"
+        "def kernel(): return helper()",
+        "N = 2",
+    ),
     "an inner function's global": (
         "N = 1\ndef kernel():\n  def inner(): return N\n  return inner()",
         "N = 2",
@@ -193,6 +203,20 @@ def test_a_constant_that_is_a_function():
     assert reads.hold()
     author.N = 2
     assert not reads.hold()
+
+
+def test_a_default_that_changes():
+    author = made("def kernel(*, tiles=[1]): return tiles")
+    default = author.kernel.__kwdefaults__["tiles"]
+    reads = Reads(author.kernel, (), [default])
+    assert reads.hold()
+    default.append(2)
+    assert not reads.hold()
+
+
+def test_a_name_that_is_read_often_is_compared_once():
+    author = made("N = 1\ndef kernel(): return N + N + N")
+    assert len(Reads(author.kernel)._names) == 1
 
 
 def test_a_table_that_holds_itself():

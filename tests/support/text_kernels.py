@@ -2,27 +2,31 @@
 
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.language.call.callable import Callable
+from mlir_smem.language.call.on_arrays import OnArrays
 from mlir_smem.language.signature import parse
 
 #: A factor of `scaled` that the trace reads.
 FACTOR = 2.0
 
 
-class TextKernel(Callable):
+class TextKernel(OnArrays):
     """A kernel whose function takes element types and constants and returns MLIR text."""
 
-    options = {}  # noqa: RUF012
+    lowering = {}  # noqa: RUF012
 
     def __init__(self, function, signature, names):
-        self.function, self.name = function, function.__name__
-        self.parameters = tuple(zip(names, parse(signature), strict=True))
+        self.function, self.__name__ = function, function.__name__
+        self.parameters = dict(zip(names, parse(signature), strict=True))
+        self.constants = dict(function.__kwdefaults__ or {})
         self.traces = 0
 
     def trace(self, *types, **constants):
         self.traces += 1
         with new_context():
             return ir.Module.parse(self.function(*types, **constants))
+
+    def located(self, run):
+        return run()
 
 
 def scaled(x, a, y, *, block=128, grid=True):

@@ -12,19 +12,12 @@ from .calls import Calls, Grid
 if TYPE_CHECKING:
     from .calls import Traceable
 
-#: Keywords of a call, which are no constants of a trace.
-CALL_KEYWORDS = ("on", "stream")
-
 #: Where a kernel runs.
 _PLACES = ("gpu", "cpu")
 
 
-class Callable:
-    """A kernel that is called on arrays; `Kernel` inherits from it.
-
-    Example:
-        See `Kernel`.
-    """
+class OnArrays:
+    """The part of `Kernel` that is called on arrays."""
 
     @cached_property
     def _calls(self) -> Calls:
