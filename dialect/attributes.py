@@ -64,9 +64,25 @@ class MetadataAttr(Smem.Attribute, name="metadata"):
     shape and element type of the full A, zeros included."""
 
 
+class SliceAttr(Smem.Attribute, name="slice"):
+    """`#smem.slice<1>`: a slice of an accumulator along dimension `dim`, which the slice does not have.
+
+    A slice along dimension 1 has one element for each row, a slice along dimension 0 one for each
+    column. A thread holds those of its rows, or of its columns, of the accumulator; all threads that
+    hold elements of one row, or column, hold the same value. (Triton's `SliceLayout`.)
+    """
+
+    dim: ir.IntegerAttr
+
+
 def auto() -> Attribute:
     """Return `#smem.auto`."""
     return AutoAttr.get()
+
+
+def slice_along(dim: int) -> Attribute:
+    """Return `#smem.slice<dim>`."""
+    return SliceAttr.get(ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim))
 
 
 def swizzle(width: str, order: str = "row-major") -> Attribute:

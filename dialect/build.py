@@ -9,6 +9,7 @@ from .irtypes import Attribute, Op, Type, Value
 
 def create(
     op: Any,
+    /,
     operands: Sequence[Value] = (),
     results: Sequence[Type] = (),
     regions: int = 0,

@@ -4,7 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from ..layout import TileLayout, a_fragment_coordinates, accumulator_coordinates
+from ..layout import (
+    TileLayout,
+    a_fragment_coordinates,
+    accumulator_coordinates,
+    slice_coordinates,
+)
 from ..layout.arch import Arch
 from .bindings import ir
 from .diagnostics import Invalid
@@ -17,6 +22,7 @@ from .types import (
     is_accumulator,
     is_metadata,
     shape_of,
+    slice_dim,
     tensor_of,
 )
 from .types import layout_of as layout_of_type
@@ -59,8 +65,9 @@ def coordinates_of(fragment: Value | Type, arch: str = "sm_90") -> np.ndarray:
         arch: the architecture, for example "sm_90" or "sm_100a".
 
     Returns:
-        int64[128, elements of a thread, 2]: (row, column), by the thread of the warpgroup. b1 is counted
-        by elements, of which the vector holds 32 in an i32.
+        int64[128, elements of a thread, 2]: (row, column), by the thread of the warpgroup; of a slice
+        int64[128, elements of a thread, 1]: (row) or (column). b1 is counted by elements, of which the
+        vector holds 32 in an i32.
 
     Raises:
         TypeError: if it is not a fragment.
@@ -77,7 +84,10 @@ def coordinates_of(fragment: Value | Type, arch: str = "sm_90") -> np.ndarray:
     """
     type_ = _type_of("coordinates_of", fragment, FragmentType, "fragment")
     check_fragment(type_)
-    (m, n), row = shape_of(type_), Arch.parse(arch)
+    row, dim = Arch.parse(arch), slice_dim(type_)
+    if dim is not None:
+        return slice_coordinates(shape_of(type_)[0], dim, row)[..., None]
+    m, n = shape_of(type_)
     if is_accumulator(type_):
         return accumulator_coordinates(m, n, row)
     if is_metadata(type_):

@@ -15,7 +15,6 @@ from ..layout import (
     tile_of_atoms,
 )
 from ..layout.elements import WINDOW_BYTES
-from ..layout.fragments import REGISTERS
 from ..layout.instruction import instruction_k
 from ..layout.tile import size_problem
 from ..layout.transfer import CONTIGUITY
@@ -28,13 +27,16 @@ from .attributes import (
     InFlightAttr,
     LayoutAttr,
     MetadataAttr,
+    SliceAttr,
     SwizzleAttr,
+    slice_along,
 )
 from .attributes import layout as layout_attr
 from .bindings import ir
 from .caching import cached_in_context
 from .diagnostics import Invalid
 from .elements import accumulator_of, element_of
+from .fragment_shapes import check_registers, check_slice, has_whole_rows
 from .irtypes import Attribute, Context, Type
 from .smem import Smem
 
@@ -61,10 +63,10 @@ class TileType(Smem.Type, name="tile"):
 
 class FragmentType(Smem.Type, name="fragment"):
     """`!smem.fragment<tensor<64x256xf32>, #smem.accumulator>`: a matrix in the registers of a
-    warpgroup."""
+    warpgroup; `!smem.fragment<tensor<64xf32>, #smem.slice<1>>`: an element for each of its rows."""
 
     tensor: Any
-    state: AccumulatorAttr | InFlightAttr | AFragmentAttr | MetadataAttr
+    state: AccumulatorAttr | InFlightAttr | AFragmentAttr | MetadataAttr | SliceAttr
 
     @classmethod
     def get(cls, *parameters: Any, context: Context | None = None) -> Type:
@@ -141,6 +143,15 @@ def a_fragment(shape: Iterable[int], element: Type) -> Type:
         Invalid: if the type is invalid.
     """
     return _make(element, tuple(shape), FragmentType, AFragmentAttr, element_of)
+
+
+def slice_fragment(extent: int, element: Type, dim: int) -> Type:
+    """Return the `!smem.fragment` of a slice along a dimension, of an extent and MLIR element type.
+
+    Raises:
+        Invalid: if the type is invalid.
+    """
+    return _make(element, (extent,), FragmentType, slice_along(dim), accumulator_of)
 
 
 def metadata(shape: Iterable[int], element: Type) -> Type:
@@ -307,20 +318,24 @@ def check_fragment(type_: Type) -> None:
     shape = tuple(tensor.shape)
     if isinstance(state, AccumulatorAttr | InFlightAttr):
         accumulator = accumulator_of(tensor.element_type)
-        _check_registers(shape, 32 // accumulator.per_register)
-        if not _whole_rows(shape) or accumulator.pieces(shape[1]) is None:
+        check_registers(shape, 32 // accumulator.per_register)
+        if not has_whole_rows(shape) or accumulator.pieces(shape[1]) is None:
             raise Invalid(
                 f"has an accumulator of {list(shape)}; expected (M, N) with M a multiple of "
                 f"{INSTRUCTION_M} and N of 8"
             )
         return
+    if isinstance(state, SliceAttr):
+        accumulator_of(tensor.element_type)
+        check_slice(shape, _dim_of(state))
+        return
     if not isinstance(state, AFragmentAttr | MetadataAttr):
         raise Invalid(
-            "expected #smem.accumulator, #smem.in_flight, #smem.a_fragment or #smem.metadata, not "
-            f"{state}"
+            "expected #smem.accumulator, #smem.in_flight, #smem.a_fragment, #smem.metadata or "
+            f"#smem.slice, not {state}"
         )
     element = element_of(tensor.element_type)
-    _check_registers(shape, element.bits)
+    check_registers(shape, element.bits)
     step, what = instruction_k(element), "an A fragment"
     if element not in MULTIPLICANDS:
         raise Invalid(
@@ -330,26 +345,11 @@ def check_fragment(type_: Type) -> None:
         if element not in SPARSE:
             raise Invalid(f"has metadata of {element}, of which there is no sparse mma")
         step, what = sparse_k(element), "metadata"
-    if not _whole_rows(shape) or shape[1] < 1 or shape[1] % step:
+    if not has_whole_rows(shape) or shape[1] < 1 or shape[1] % step:
         raise Invalid(
             f"has {what} of {list(shape)}; expected (M, K) with M a multiple of {INSTRUCTION_M} and K "
             f"of {step} for {element}"
         )
-
-
-def _check_registers(shape: tuple[int, ...], bits: int) -> None:
-    """Check that the registers can hold a fragment whose elements have `bits` bits."""
-    needed = -(-prod(shape) * bits // 32)
-    if needed > REGISTERS:
-        raise Invalid(
-            f"has a fragment of {list(shape)}, which takes {needed} registers; a multiprocessor has "
-            f"{REGISTERS}"
-        )
-
-
-def _whole_rows(shape: tuple[int, ...]) -> bool:
-    """Whether the rows of a fragment are a multiple of an instruction's."""
-    return len(shape) == 2 and shape[0] > 0 and shape[0] % INSTRUCTION_M == 0
 
 
 @cached_in_context
@@ -380,6 +380,30 @@ def is_metadata(type_: Type) -> bool:
     return isinstance(type_, FragmentType) and isinstance(
         type_.params[1].maybe_downcast(), MetadataAttr
     )
+
+
+@cached_in_context
+def slice_dim(type_: Type) -> int | None:
+    """Return the dimension along which a fragment is a slice; None if it is no slice."""
+    state = type_.params[1].maybe_downcast() if isinstance(type_, FragmentType) else None
+    return _dim_of(state) if isinstance(state, SliceAttr) else None
+
+
+def _dim_of(slice_: Attribute) -> int:
+    return ir.IntegerAttr(slice_.params[0]).value
+
+
+def check_slice_type(type_: Type) -> int:
+    """Check that a fragment is a slice, and return the dimension along which it is one.
+
+    Raises:
+        Invalid: if it is none.
+    """
+    dim = slice_dim(type_)
+    if dim is None:
+        raise Invalid(f"takes a slice, not {type_}")
+    check_fragment(type_)
+    return dim
 
 
 def check_readable(type_: Type) -> None:

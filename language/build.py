@@ -74,10 +74,12 @@ def build(
         given = _arguments(parameters, dtypes, block.arguments)
         try:
             returned = function(*given, **constants)
+            _check_end(trace, returned)
         except BaseException:
             trace.unwind()
+            trace.close()
             raise
-        _check_end(trace, returned)
+        trace.close()
         gpu.ReturnOp([])
         trace.erase_unused()
     _attributes(made, trace, options)
@@ -140,9 +142,7 @@ def _attributes(made: Any, trace: Trace, options: Options) -> None:
     number = ir.IntegerType.get_signless(64, made.operation.context)
     if trace.grid is not None:
         entries = [
-            ir.ArrayAttr.get(
-                [ir.StringAttr.get(extent), ir.IntegerAttr.get(number, by)]
-            )
+            ir.ArrayAttr.get([ir.StringAttr.get(extent), ir.IntegerAttr.get(number, by)])
             for extent, by in trace.grid
         ]
         attributes["smem.grid"] = ir.ArrayAttr.get(entries)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -44,8 +43,10 @@ class Kernel(OnArrays):
     __name__: str
 
     def __init__(self, function: Callable[..., Any], signature: str, options: Options) -> None:
-        functools.update_wrapper(self, function)
-        self.function = function
+        self.__name__ = function.__name__
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+        self.__wrapped__ = self.function = function
         self.options = options
         self.manual = options.manual
         self.parameters, self.constants = _parameters(function, signature)

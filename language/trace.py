@@ -119,6 +119,11 @@ class Trace:
         """Return the location of the author's code."""
         return self.locations.at(author_frame())
 
+    def close(self) -> None:
+        """End all scopes: no value of the trace can be used any more."""
+        for scope in self.scopes:
+            scope.open = False
+
     def erase_unused(self) -> None:
         """Erase the ops without effects that nothing uses."""
         for op in reversed(self.pure):

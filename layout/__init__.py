@@ -22,7 +22,7 @@ from .modes import LayoutError, Mode, Multiple, Term
 from .notation import parse_layout, parse_origin
 from .operand import MmaTiles, Role
 from .path import PathElement
-from .register_order import a_fragment_coordinates, accumulator_coordinates
+from .register_order import a_fragment_coordinates, accumulator_coordinates, slice_coordinates
 from .swizzle import Swizzle
 from .tensor_map import TensorMap, tensor_map
 from .tile import Slice, TileLayout
@@ -101,6 +101,7 @@ __all__ = [
     "parse_origin",
     "partners",
     "prune",
+    "slice_coordinates",
     "tensor_map",
     "tile_of_atoms",
     "transposition",

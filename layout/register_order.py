@@ -25,6 +25,51 @@ from .fragments import (
 from .instruction import instruction_k
 from .modes import LayoutError
 
+#: What the extent of a slice is a multiple of, by the dimension along which it is taken: columns of 8,
+#: rows of 64.
+SLICE_STEPS = (8, FRAGMENT_M)
+
+
+def slice_coordinates(extent: int, dim: int, arch: Arch | None = None) -> np.ndarray:
+    """Return the index of each element of a slice of an accumulator, in the order of registers.
+
+    A slice along dimension 1 has one element for each row, a slice along dimension 0 one for each column.
+    With 64 rows to an instruction, element i of thread t has the index
+
+        row    = 64 * (i // 2) + 16 * (t // 32) + t % 32 // 4 + 8 * (i % 2)    along dimension 1
+        column = 2 * (t % 4) + i % 2 + 8 * (i // 2)                            along dimension 0
+
+    The rows of 128 to an instruction differ as in `accumulator_coordinates`.
+
+    Args:
+        extent: the number of rows, a multiple of 64, or of columns, a multiple of 8.
+        dim: the dimension that the slice does not have: 1 or 0.
+        arch: the architecture whose instructions compute the accumulator; sm_90 by default.
+
+    Returns:
+        int64[128, extent / 32] along dimension 1, int64[128, extent / 4] along dimension 0: rows or
+        columns, by the thread of the warpgroup and the element.
+
+    Raises:
+        LayoutError: if no slice has that extent.
+
+    Example:
+        >>> slice_coordinates(64, 1)[5].tolist()  # the rows of thread 5
+        [1, 9]
+        >>> slice_coordinates(16, 0)[5].tolist()  # its columns
+        [2, 3, 10, 11]
+    """
+    if dim not in (0, 1) or extent < 1 or extent % SLICE_STEPS[dim]:
+        raise LayoutError(
+            f"a slice of {extent} elements along dimension {dim} is no fragment; expected a multiple of "
+            f"{SLICE_STEPS[1]} along dimension 1, of {SLICE_STEPS[0]} along dimension 0"
+        )
+    if dim == 1:
+        # The first of two columns that a thread holds of 8, in each row.
+        return accumulator_coordinates(extent, SLICE_STEPS[0], arch)[:, ::2, 0]
+    columns = accumulator_coordinates(FRAGMENT_M, extent, arch)[..., 1]
+    return columns.reshape(WARPGROUP, -1, 2, 2)[:, :, 0].reshape(WARPGROUP, -1)
+
 
 def accumulator_coordinates(m: int, n: int, arch: Arch | None = None) -> np.ndarray:
     """Return the row and column of each element of an accumulator, in the order of registers.

@@ -1,6 +1,7 @@
 """The ops and their builders; each file defines one op, or a few related ones."""
 
 from .alloc import AllocOp, alloc
+from .broadcast import BroadcastOp, broadcast
 from .columns import ColumnsOp, columns
 from .convert import ConvertOp, convert
 from .copy import CopyAsyncOp, CopyOp, copy, copy_async
@@ -36,6 +37,7 @@ from .pipeline import (
     producer_acquire,
     producer_commit,
 )
+from .reduce import ReduceOp, reduce
 from .registers import FromRegistersOp, ToRegistersOp, from_registers, to_registers
 from .scale_d import ScaleDOp, scale_d
 from .stage import StageOp, stage
@@ -60,6 +62,7 @@ __all__ = [
     "AllocOp",
     "AllocationOp",
     "AnyMma",
+    "BroadcastOp",
     "ColumnsOp",
     "ConsumerReleaseOp",
     "ConsumerWaitOp",
@@ -86,6 +89,7 @@ __all__ = [
     "PartitionOp",
     "ProducerAcquireOp",
     "ProducerCommitOp",
+    "ReduceOp",
     "ScaleDOp",
     "StageOp",
     "StoreOp",
@@ -103,6 +107,7 @@ __all__ = [
     "WarpSpecializeOp",
     "WarpgroupBarrierOp",
     "alloc",
+    "broadcast",
     "columns",
     "consumer_release",
     "consumer_wait",
@@ -124,6 +129,7 @@ __all__ = [
     "offset",
     "producer_acquire",
     "producer_commit",
+    "reduce",
     "scale_d",
     "stage",
     "store",

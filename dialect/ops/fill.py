@@ -1,4 +1,4 @@
-"""`smem.fill`: an accumulator with the same value in all elements."""
+"""`smem.fill`: an accumulator, or a slice of one, with the same value in all elements."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,19 @@ from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..irtypes import Type, Value
 from ..op import SmemOp
-from ..types import FragmentType, check_fragment, fragment, is_accumulator, tensor_of
+from ..types import (
+    FragmentType,
+    check_fragment,
+    fragment,
+    is_accumulator,
+    slice_dim,
+    slice_fragment,
+    tensor_of,
+)
 
 
 class FillOp(SmemOp, name="fill"):
-    """Sets every element of the accumulator `fragment` to `value`.
+    """Sets every element of the accumulator or slice `fragment` to `value`.
 
     The result can have the type of an accumulator in flight, so that a loop can carry one from its first
     iteration on.
@@ -30,8 +38,8 @@ class FillOp(SmemOp, name="fill"):
     def verify_region_invariants(self) -> None:
         value, result = self.value.type, self.fragment.type
         check_fragment(result)
-        if not is_accumulator(result):
-            raise Invalid(f"fills an accumulator, not {result}")
+        if not is_accumulator(result) and slice_dim(result) is None:
+            raise Invalid(f"fills an accumulator or a slice, not {result}")
         if value != tensor_of(result).element_type:
             raise Invalid(f"fills {tensor_of(result).element_type} elements with {value}")
 
@@ -42,25 +50,42 @@ def fill(
     shape: Sequence[int],
     in_flight: bool = False,
     element: ElementType | None = None,
+    slice_dim: int | None = None,
 ) -> Value:
     """Build an `smem.fill`, and return its fragment.
 
     Args:
         value: a number, or an MLIR value.
-        shape: (M, N).
+        shape: (M, N); of a slice (rows,) or (columns,).
         in_flight: whether the result has the state `#smem.in_flight`.
         element: the MLIR element type if `value` is a number; f32 by default.
+        slice_dim: the dimension along which the result is a slice; None for an accumulator.
 
     Example:
         >>> print(smem.fill(0, (64, 128), in_flight=True).type)
         !smem.fragment<tensor<64x128xf32>, #smem.in_flight>
+        >>> print(smem.fill(float("-inf"), (64,), slice_dim=1).type)
+        !smem.fragment<tensor<64xf32>, #smem.slice<1 : i64>>
     """
-    if not isinstance(value, int | float):
-        return create(FillOp, [value], [fragment(shape, value.type, in_flight)]).result
-    element = ir.F32Type.get() if element is None else element
-    result = fragment(shape, element, in_flight)
+    number = None if isinstance(value, int | float) else value
+    if number is not None:
+        element = number.type
+    elif element is None:
+        element = ir.F32Type.get()
+    result = _result(shape, element, in_flight, slice_dim)
+    if number is not None:
+        return create(FillOp, [number], [result]).result
     number = arith.constant(element, _number(value, element))
     return create(FillOp, [number], [result]).result
+
+
+def _result(shape: Sequence[int], element: Type, in_flight: bool, dim: int | None) -> Type:
+    if dim is None:
+        return fragment(shape, element, in_flight)
+    if in_flight or len(shape) != 1:
+        given = "an accumulator in flight" if in_flight else f"the shape {list(shape)}"
+        raise Invalid(f"fills a slice, but has {given}; expected one extent, and no in_flight")
+    return slice_fragment(shape[0], element, dim)
 
 
 def _number(value: float, element: Type) -> float:

@@ -23,12 +23,14 @@ from ..types import (
     FragmentType,
     TileType,
     check_fragment,
+    check_slice_type,
     fragment_accumulator,
     is_a_fragment,
     is_in_flight,
     is_metadata,
     layout_of,
     shape_of,
+    slice_dim,
     tensor_of,
 )
 from ..uses import Chooser, Path
@@ -45,6 +47,8 @@ class LoadOp(SmemOp, name="load"):
       (along M, for 16-bit types) are contiguous, else element by element.
     - `#smem.accumulator`, from a tile or a matrix in global memory: a residual, or the accumulator of an
       earlier mma. f16 and bf16 are converted to f32.
+    - `#smem.slice`, from a vector in global memory (a memref of rank 1): a bias, a scale. Each thread
+      loads the elements that it holds; f16 and bf16 are converted to f32.
     - `#smem.metadata`, from global memory: i32[M / 64, words, 128], the words of each thread as
       `layout.compress` returns them.
 
@@ -79,6 +83,8 @@ def _check(source: Type, result: Type) -> None:
         raise Invalid(f"results in {result}; expected #smem.accumulator")
     if is_metadata(result):
         _check_metadata(source, result)
+    elif slice_dim(result) is not None:
+        check_vector(source, result, "loads", "from", LOADED[fragment_accumulator(result).name])
     elif isinstance(source, TileType):
         _check_tile(source, result)
     elif is_a_fragment(result):
@@ -146,14 +152,54 @@ def check_matrix(
             f"{does} a fragment of {wanted} {preposition} {memref}; take a memref.subview of static "
             f"shape {wanted}"
         )
+    check_held(memref, fragment, does, preposition, held)
+    if strides[1] == 1:
+        check_multiples(memref, 1, 2, f"{does} {preposition}", "a pair of columns")
+
+
+def check_vector(
+    memref: Type, slice_: Type, does: str, preposition: str, held: Collection[str]
+) -> None:
+    """Check that a vector in global memory has the extent of a slice and a fitting element type.
+
+    Args:
+        memref: the type of the vector.
+        slice_: the type of the slice.
+        does, preposition: words of the message: "loads", "from".
+        held: names of the element types that the vector can have.
+
+    Raises:
+        Invalid: if it has not.
+    """
+    check_slice_type(slice_)
+    extent = shape_of(slice_)[0]
+    wanted = f"memref<{extent}x{tensor_of(slice_).element_type}>"
+    if not isinstance(memref, ir.MemRefType):
+        raise Invalid(f"{does} a slice {preposition} {memref}; expected a vector, as {wanted}")
+    check_global(memref, f"{does} {preposition}")
+    strides_of(memref)
+    if list(memref.shape) != [extent]:
+        raise Invalid(
+            f"{does} a slice of {extent} {preposition} {memref}; take a memref.subview of rank 1, as "
+            f"{wanted}"
+        )
+    check_held(memref, slice_, does, preposition, held)
+
+
+def check_held(
+    memref: Type, fragment: Type, does: str, preposition: str, held: Collection[str]
+) -> None:
+    """Check that the element type in memory is one of `held`.
+
+    Raises:
+        Invalid: if it is not.
+    """
     if str(memref.element_type) not in held:
         kept = tensor_of(fragment).element_type
         raise Invalid(
             f"{does} {kept} {'as' if does == 'stores' else preposition} {memref.element_type}; expected "
             f"{', '.join(held)}"
         )
-    if strides[1] == 1:
-        check_multiples(memref, 1, 2, f"{does} {preposition}", "a pair of columns")
 
 
 @builder

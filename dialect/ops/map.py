@@ -1,4 +1,4 @@
-"""`smem.map`: an element-wise function of accumulators."""
+"""`smem.map`: an element-wise function of accumulators, or of slices."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -9,6 +9,7 @@ from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope
+from ..fragment_shapes import SLICE_OF
 from ..irtypes import Op, Type, Value
 from ..op import SmemOp
 from ..types import (
@@ -19,8 +20,11 @@ from ..types import (
     is_accumulator,
     is_in_flight,
     shape_of,
+    slice_dim,
+    slice_fragment,
     tensor_of,
 )
+from .broadcast import broadcast_to
 
 #: Ends the region, as it ends the regions of upstream's `gpu` ops.
 _TERMINATOR = "gpu.yield"
@@ -31,13 +35,17 @@ _NO_INPUTS = "maps no fragment; expected one or more"
 class MapOp(SmemOp, name="map"):
     """Computes each element of `result` from the elements of `inputs` at the same row and column.
 
-    All inputs have the same type, since IRDL allows no other variadic operands.
+    All inputs have the same type, since IRDL allows no other variadic operands. A slice is thus broadcast
+    to an accumulator before (`smem.broadcast`), and an accumulator with another element type is
+    converted by a map of its own. If the inputs are slices, the result is a slice along the same
+    dimension.
 
     The region `body` has an argument for each input, of its element type, and optionally two more of type
-    index: the element's row and column in the fragment. It ends with `gpu.yield` of the element of
-    the result. Each thread executes it for each of its elements. It can use values defined outside,
-    and contain any op that computes or reads (scale, bias, activation, residual, mask). It cannot
-    contain an op that a warpgroup executes together, such as the ops of this dialect.
+    index: the element's row and column in the fragment; for slices one, the row or the column. It ends
+    with `gpu.yield` of the element of the result. Each thread executes it for each of its elements. It
+    can use values defined outside, and contain any op that computes or reads (scale, bias, activation,
+    residual, mask). It cannot contain an op that a warpgroup executes together, such as the ops of this
+    dialect.
     """
 
     inputs: Sequence[ext.Operand[FragmentType]]
@@ -52,27 +60,46 @@ class MapOp(SmemOp, name="map"):
         if not inputs:
             raise Invalid(_NO_INPUTS)
         check_fragment(result)
-        if is_in_flight(result) or not is_accumulator(result):
+        dim = slice_dim(result)
+        if dim is None and (is_in_flight(result) or not is_accumulator(result)):
             raise Invalid(f"results in {result}; expected #smem.accumulator")
         for type_ in inputs:
-            check_readable(type_)
-            if shape_of(type_) != shape_of(result):
-                raise Invalid(f"maps {tensor_of(type_)} to {tensor_of(result)}; the shapes differ")
+            _check_input(type_, result)
         _check_body(
-            self, [tensor_of(t).element_type for t in inputs], tensor_of(result).element_type
+            self,
+            [tensor_of(t).element_type for t in inputs],
+            tensor_of(result).element_type,
+            _position_names(dim),
         )
 
 
-def _check_body(op: Op, elements: list[Type], result: Type) -> None:
+def _check_input(input_: Type, result: Type) -> None:
+    if slice_dim(input_) is None:
+        check_readable(input_)
+    else:
+        check_fragment(input_)
+    if shape_of(input_) != shape_of(result):
+        raise Invalid(f"maps {tensor_of(input_)} to {tensor_of(result)}; the shapes differ")
+    if slice_dim(input_) != slice_dim(result):
+        raise Invalid(f"maps {input_} to {result}; expected slices along one dimension")
+
+
+def _position_names(dim: int | None) -> list[str]:
+    """The names of the indices of an element of an accumulator, or of a slice."""
+    return ["row", "column"] if dim is None else [SLICE_OF[dim]]
+
+
+def _check_body(op: Op, elements: list[Type], result: Type, positions: list[str]) -> None:
     blocks = list(op.regions[0].blocks)
     if len(blocks) != 1:
         raise Invalid(f"has a region of {len(blocks)} blocks; expected one")
     have = [argument.type for argument in blocks[0].arguments]
     index = ir.IndexType.get()
-    if have not in (elements, [*elements, index, index]):
+    if have not in (elements, [*elements, *[index] * len(positions)]):
+        named = " and ".join(f"the {name}" for name in positions)
         raise Invalid(
             f"has a region with arguments ({_join(have)}); expected ({_join(elements)}), which may be "
-            "followed by the row and the column as index, index"
+            f"followed by {named} as {', '.join(['index'] * len(positions))}"
         )
     ops = [inner.operation for inner in blocks[0].operations]
     if not ops or ops[-1].name != _TERMINATOR:
@@ -109,13 +136,16 @@ def map(
     """Build an `smem.map`, and return its fragment.
 
     Args:
-        inputs: readable accumulators of the same type; at least one.
+        inputs: readable accumulators of the same type, or slices, which are broadcast to them; or slices
+            alone, of the same type. At least one.
         function: builds the region: it is called once with a value for each input, and returns the
             element.
-        with_position: whether the function also takes the row and the column (index).
+        with_position: whether the function also takes the row and the column (index); of slices, the one
+            of them.
 
     Raises:
-        Invalid: without inputs, or if no accumulator has elements of the type of the function's result.
+        Invalid: without inputs, for inputs of different element types, or if no accumulator has elements
+            of the type of the function's result.
         TypeError: if the function returns no value.
 
     Example:
@@ -123,11 +153,22 @@ def map(
         >>> masked = smem.map([d], lambda x, row, column: x, with_position=True)
         >>> print(masked.type)
         !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+        >>> centered = smem.map([d, smem.reduce(d, "maximumf", axis=1)], arith.subf)
     """
     if not inputs:
         raise Invalid(_NO_INPUTS)
+    like = next((v.type for v in inputs if slice_dim(v.type) is None), inputs[0].type)
     elements = [tensor_of(v.type).element_type for v in inputs]
-    arguments = elements + [ir.IndexType.get()] * (2 if with_position else 0)
+    if len(set(elements)) > 1:
+        raise Invalid(
+            f"maps elements of {_join(elements)}; expected one type; convert the others by a map of "
+            "their own"
+        )
+    dim = slice_dim(like)
+    if dim is None:
+        inputs = [broadcast_to(value, like) for value in inputs]
+    positions = len(_position_names(dim)) if with_position else 0
+    arguments = elements + [ir.IndexType.get()] * positions
     # The op needs its result type when it is created, and the type follows from the region. The region is
     # therefore built in a temporary module first.
     temporary = ir.Operation.create("builtin.module", regions=1, ip=False)
@@ -138,7 +179,12 @@ def map(
         if element is REFUSED:
             raise wrong_argument("smem.map", "the result of the function", given, VALUE.expected)
         gpu.YieldOp([element])
-    result = fragment(shape_of(inputs[0].type), element.type)
+    shape = shape_of(like)
+    result = (
+        fragment(shape, element.type)
+        if dim is None
+        else slice_fragment(shape[0], element.type, dim)
+    )
     made = create(MapOp, inputs, [result], regions=1)
     block.append_to(made.regions[0])
     return made.result

@@ -2,6 +2,7 @@
 
 from math import prod
 
+from ...layout import slice_coordinates
 from ...layout.fragments import WARPGROUP
 from ..arguments import Fragment, ResultType, Vector
 from ..bindings import ext, ir
@@ -21,13 +22,14 @@ from ..types import (
     is_accumulator,
     is_in_flight,
     shape_of,
+    slice_dim,
     tensor_of,
 )
 
 
 class ToRegistersOp(SmemOp, name="to_registers"):
-    """Returns the registers of `fragment`, a readable accumulator or an A fragment, as one vector in each
-    thread of the warpgroup.
+    """Returns the registers of `fragment`, a readable accumulator, a slice or an A fragment, as a vector
+    in each thread of the warpgroup.
 
     The vector has one element for each element that the thread holds: f32, f16 or i32 of an accumulator;
     of an A fragment the element type, f32 for tf32, i8 for any 8-bit integer. b1 is held as i32, 32
@@ -39,8 +41,9 @@ class ToRegistersOp(SmemOp, name="to_registers"):
         row    = 16 * (t // 32) + t % 32 // 4 + 8 * (i // 2 % 2)
         column = 2 * (t % 4) + i % 2 + 8 * (i // 4)
 
-    `layout.accumulator_coordinates` and `layout.a_fragment_coordinates` have the formulas for other
-    sizes. If M is a multiple of 128, tcgen05 distributes rows in another way than wgmma, for A too.
+    `layout.accumulator_coordinates`, `layout.slice_coordinates` and `layout.a_fragment_coordinates` have
+    the formulas for other fragments. If M is a multiple of 128, tcgen05 distributes rows in another way
+    than wgmma, for A too.
 
     The op emits no instruction.
     """
@@ -59,8 +62,8 @@ class ToRegistersOp(SmemOp, name="to_registers"):
 
 
 class FromRegistersOp(SmemOp, name="from_registers"):
-    """Makes `fragment`, a readable accumulator or an A fragment, of a vector in each thread of the
-    warpgroup. It is the inverse of `smem.to_registers`, which gives the order of the elements.
+    """Makes `fragment`, a readable accumulator, a slice or an A fragment, of a vector in each thread of
+    the warpgroup. It is the inverse of `smem.to_registers`, which gives the order of the elements.
 
     The result can be an operand of an mma, or be stored, mapped or converted. Elements of tf32 are not
     rounded; an mma ignores their lowest 13 bits.
@@ -77,7 +80,9 @@ class FromRegistersOp(SmemOp, name="from_registers"):
     def verify_region_invariants(self) -> None:
         source, result = self.vector.type, self.fragment.type
         if is_in_flight(result):
-            raise Invalid(f"results in {result}; expected #smem.accumulator or #smem.a_fragment")
+            raise Invalid(
+                f"results in {result}; expected #smem.accumulator, #smem.slice or #smem.a_fragment"
+            )
         expected = vector_type(result)
         if source != expected:
             raise Invalid(f"takes {source}; a thread holds {expected} of {tensor_of(result)}")
@@ -88,13 +93,18 @@ def vector_type(fragment: Type) -> Type:
     """Return the type of the vector that holds a thread's elements of a fragment.
 
     Raises:
-        Invalid: if it is neither a readable accumulator nor an A fragment.
+        Invalid: if it is neither a readable accumulator, nor a slice, nor an A fragment.
     """
     check_fragment(fragment)
+    dim = slice_dim(fragment)
+    if dim is not None:
+        elements = slice_coordinates(shape_of(fragment)[0], dim).shape[1]
+        element = tensor_of(fragment).element_type
+        return ir.VectorType.get([elements], element, loc=ir.Location.unknown(fragment.context))
     if is_accumulator(fragment):
         check_readable(fragment)
     elif not is_a_fragment(fragment):
-        raise Invalid(f"takes an accumulator or an A fragment, not {fragment}")
+        raise Invalid(f"takes an accumulator, a slice or an A fragment, not {fragment}")
     type_ = tensor_of(fragment).element_type
     elements = prod(shape_of(fragment)) // WARPGROUP
     if is_a_fragment(fragment):
@@ -113,11 +123,10 @@ def vector_type(fragment: Type) -> Type:
 
 @builder
 def to_registers(fragment: Fragment) -> Value:
-    """Build an `smem.to_registers` of a readable accumulator or an A fragment, and return the vector of a
-    thread.
+    """Build an `smem.to_registers`, and return the vector of a thread.
 
     Args:
-        fragment: a readable accumulator, or an A fragment.
+        fragment: a readable accumulator, a slice, or an A fragment.
 
     Example:
         >>> print(smem.to_registers(d).type)
@@ -132,7 +141,7 @@ def from_registers(vector: Vector, result: ResultType) -> Value:
 
     Args:
         vector: the elements of a thread.
-        result: the fragment's type, that of an accumulator or of an A fragment.
+        result: the fragment's type, that of an accumulator, a slice or an A fragment.
 
     Example:
         >>> registers = smem.to_registers(d)

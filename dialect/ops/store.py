@@ -1,4 +1,4 @@
-"""`smem.store`: an accumulator to a matrix in global memory, or to a tile."""
+"""`smem.store`: an accumulator to global memory or to a tile, a slice to global memory."""
 
 from typing import Any
 
@@ -18,14 +18,16 @@ from ..op import SmemOp
 from ..types import (
     FragmentType,
     TileType,
+    check_fragment,
     check_readable,
     fragment_accumulator,
     layout_of,
     shape_of,
+    slice_dim,
     tensor_of,
 )
 from ..uses import Chooser, Path
-from .load import check_matrix
+from .load import check_matrix, check_vector
 
 #: Element types in memory that an accumulator can be stored as, by accumulator type.
 STORED = {
@@ -37,7 +39,8 @@ STORED = {
 
 class StoreOp(SmemOp, name="store"):
     """Stores the accumulator `fragment` to `target`, a matrix in global memory or a tile, converted to
-    its element type.
+    its element type; or a slice to `target`, a vector in global memory (a memref of rank 1), of which one
+    thread stores each element.
 
     Floats are rounded to nearest even. 8-bit types saturate to their finite range.
 
@@ -65,6 +68,11 @@ class StoreOp(SmemOp, name="store"):
 
 @cached_in_context
 def _check(source: Type, target: Type) -> None:
+    if slice_dim(source) is not None:
+        check_fragment(source)
+        held = STORED[fragment_accumulator(source).name]
+        check_vector(target, source, "stores", "to", held)
+        return
     check_readable(source)
     stored = STORED[fragment_accumulator(source).name]
     if not isinstance(target, TileType):
@@ -91,10 +99,11 @@ def _check(source: Type, target: Type) -> None:
 
 @builder
 def store(value: Fragment, target: TileOrMemref) -> None:
-    """Build an `smem.store` of a readable accumulator to the memref or tile `target`.
+    """Build an `smem.store` of a readable accumulator to the memref or tile `target`, or of a slice to a
+    memref.
 
     Args:
-        value: a readable accumulator.
+        value: a readable accumulator, or a slice.
         target: a memref, or a tile, of its shape.
 
     Example:

@@ -57,7 +57,9 @@ def _of_nested(code: CodeType) -> set[str]:
     found = set[str]()
     for nested in code.co_consts:
         if isinstance(nested, CodeType):
-            stored = {str(e.argval) for e in dis.get_instructions(nested) if e.opname == "STORE_DEREF"}
+            stored = {
+                str(e.argval) for e in dis.get_instructions(nested) if e.opname == "STORE_DEREF"
+            }
             found |= (stored | _of_nested(nested)) & set(nested.co_freevars)
     return found
 
@@ -65,7 +67,9 @@ def _of_nested(code: CodeType) -> set[str]:
 def _accesses(instruction: dis.Instruction) -> list[tuple[str, bool]]:
     """Return (name, whether it is assigned) for each variable that an instruction accesses."""
     name, argument = instruction.opname, instruction.argval
-    if not name.startswith(("LOAD_FAST", "STORE_FAST", "LOAD_DEREF", "STORE_DEREF", "LOAD_CLOSURE")):
+    if not name.startswith(
+        ("LOAD_FAST", "STORE_FAST", "LOAD_DEREF", "STORE_DEREF", "LOAD_CLOSURE")
+    ):
         return []
     # Python 3.12 and later have instructions on two variables: STORE_FAST_LOAD_FAST, ...
     names = argument if isinstance(argument, tuple) else (argument,)

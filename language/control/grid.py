@@ -72,8 +72,8 @@ def _entry(dim: int, given: Any) -> list[Any]:
     covering = given.covering if isinstance(given, Index) else None
     if covering is None:
         raise TraceError(
-            f"the grid along {_DIMENSIONS[dim]} is {describe(given)}; expected sl.cdiv(extent, number) of "
-            "an extent in the signature; for another grid, call kernel[grid](...)"
+            f"the grid along {_DIMENSIONS[dim]} is {describe(given)}; expected sl.cdiv(extent, number) "
+            "of an extent in the signature; for another grid, call kernel[grid](...)"
         )
     return list(covering)
 
@@ -96,7 +96,9 @@ def multiple_of(extent: Any, number: Any) -> Any:
     """
     if isinstance(extent, tuple) and isinstance(number, tuple):
         if len(extent) != len(number):
-            raise TraceError(f"{len(extent)} extents have {len(number)} multiples; expected one each")
+            raise TraceError(
+                f"{len(extent)} extents have {len(number)} multiples; expected one each"
+            )
         return tuple(map(multiple_of, extent, number))
     if not isinstance(number, int) or number < 1:
         raise TraceError(f"sl.multiple_of takes a positive integer, not {describe(number)}")

@@ -29,7 +29,8 @@ def range_(start: Index | int, stop: Index | int | None = None, step: int = 1) -
         step: a positive number.
 
     Raises:
-        TraceError: outside of a `for` statement, for another step, or for a variable that changes its type.
+        TraceError: outside of a `for` statement, for another step, or for a variable that
+            changes its type.
 
     Example:
         >>> total = zeros

@@ -96,9 +96,7 @@ class Partition(_Part):
         self.registers = registers
 
     def make(self) -> Any:
-        return create(
-            PartitionOp, regions=1, warpgroups=self.warpgroups, registers=self.registers
-        )
+        return create(PartitionOp, regions=1, warpgroups=self.warpgroups, registers=self.registers)
 
 
 class Elect(_Part):

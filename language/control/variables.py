@@ -70,7 +70,11 @@ def same_kind(name: str, before: Any, after: Any, what: str) -> Any:
         if not isinstance(after, Fragment):
             same = after.value.type == before.value.type
         else:
-            same = (after.shape, after.dtype, after.axis) == (before.shape, before.dtype, before.axis)
+            same = (after.shape, after.dtype, after.axis) == (
+                before.shape,
+                before.dtype,
+                before.axis,
+            )
         if same:
             return after
     raise TraceError(

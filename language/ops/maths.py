@@ -25,7 +25,9 @@ def _apply(name: str, *operands: Any) -> Any:
 @traced
 def _refused(name: str, operands: tuple[Any, ...]) -> Any:
     texts = (each.type_text if isinstance(each, Traced) else repr(each) for each in operands)
-    raise TraceError(f"sl.{name} of {' and '.join(texts)}; expected a fragment or a number of the kernel")
+    raise TraceError(
+        f"sl.{name} of {' and '.join(texts)}; expected a fragment or a number of the kernel"
+    )
 
 
 def _extreme(name: str, a: Any, b: Any) -> Any:

@@ -14,8 +14,7 @@ from ..trace import traced
 from ..values.array import Array, Window
 from ..values.base import Traced
 from ..values.fragment import Fragment, readable
-from ..values.mapping import ACCUMULATORS
-from ..values.node import Operation
+from ..values.mapping import rounded_from
 from ..values.tile import Tile
 
 Memory = Tile | Window | Array
@@ -85,7 +84,9 @@ def copy(
 
 
 @traced
-def copy_async(source: Window | Array, tile: Tile, permutation: Sequence[int] | None = None) -> None:
+def copy_async(
+    source: Window | Array, tile: Tile, permutation: Sequence[int] | None = None
+) -> None:
     """Start a copy of a window to a tile (cp.async), by all threads.
 
     Args:
@@ -139,15 +140,25 @@ def load(
     """
     if not isinstance(source, Tile | Window | Array):
         memory_value(source)
-    shape, held = source.shape, source.dtype
-    if not all(isinstance(extent, int) for extent in shape):
-        raise TraceError(f"{source.type_text} is loaded; take a window of a static shape")
+    shape, held = static_shape(source), source.dtype
     if a:
         return Fragment(smem.load(memory_value(source), a_fragment(shape, held.type)))
     kept = dtype or _accumulator(held)
     if len(shape) == 1:
         return _load_slice(source, shape, kept, axis)
     return Fragment(smem.load(memory_value(source), fragment(shape, kept.type)))
+
+
+def static_shape(source: Memory) -> tuple[int, ...]:
+    """Return the shape of a tile, a window or an array.
+
+    Raises:
+        TraceError: if an extent is known at run time only.
+    """
+    shape = tuple(extent for extent in source.shape if isinstance(extent, int))
+    if len(shape) < len(source.shape):
+        raise TraceError(f"{source.type_text} is taken whole; take a window of a static shape")
+    return shape
 
 
 def _load_slice(source: Any, shape: Any, kept: DType, axis: int | None) -> Fragment:
@@ -193,7 +204,11 @@ def store(value: Fragment, target: Memory) -> None:
         >>> sl.store(acc * 2.0, C[0:64, 0:64])
     """
     given = readable(value)
-    if isinstance(target, Tile | Window) and given.shape is not None and target.shape != given.shape:
+    if (
+        isinstance(target, Tile | Window)
+        and given.shape is not None
+        and target.shape != given.shape
+    ):
         raise TraceError(
             f"{given.type_text} is stored to {target.type_text}; expected a window or tile "
             f"{'x'.join(map(str, given.shape))}"
@@ -203,10 +218,9 @@ def store(value: Fragment, target: Memory) -> None:
 
 def _stored(given: Fragment, target: Any) -> Any:
     """Return the value to store: the store itself rounds to the target's type."""
-    node = given.node
-    is_rounding = isinstance(node, Operation) and node.name == "to" and node.dtype.is_float
-    if is_rounding and node.dtype == target.dtype and node.operands[0].dtype in ACCUMULATORS:
-        return Fragment(node=node.operands[0]).value
+    rounded = rounded_from(given.node)
+    if rounded is not None and given.dtype == target.dtype and given.dtype.is_float:
+        return Fragment(node=rounded).value
     return given.value
 
 

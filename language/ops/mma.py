@@ -13,8 +13,7 @@ from ..trace import current, traced
 from ..values.base import Traced
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment, readable, with_state
-from ..values.mapping import ACCUMULATORS
-from ..values.node import Operation
+from ..values.mapping import rounded_from
 from ..values.tile import Tile
 from .memory import tile_value
 
@@ -85,8 +84,8 @@ def mma_scaled(
         acc: an accumulator (M, N) that is added.
         modifiers: `negate_a`, `negate_b`, `pair`.
     """
-    tiles = [tile_value(each) for each in (a, b, a_scales, b_scales)]
     added = None if acc is None else _accumulator(acc)
+    tiles = (tile_value(a), tile_value(b), tile_value(a_scales), tile_value(b_scales))
     return _result(smem.mma_scaled(*tiles, added, **modifiers))
 
 
@@ -105,7 +104,9 @@ def wait(acc: Fragment, pending: int = 0, in_flight: bool | None = None) -> Frag
     """
     if not isinstance(acc, Fragment) or not acc.in_flight:
         what = acc.type_text if isinstance(acc, Traced) else repr(acc)
-        raise TraceError(f"{what} is waited for; expected an accumulator in flight, the result of sl.mma")
+        raise TraceError(
+            f"{what} is waited for; expected an accumulator in flight, the result of sl.mma"
+        )
     return Fragment(smem.wait(acc.value, pending, pending > 0 if in_flight is None else in_flight))
 
 
@@ -130,9 +131,9 @@ def _operand(a: Any, b: Any) -> Any:
     given = readable(a)
     if not given.is_expression and is_a_fragment(given.value.type):
         return given.value
-    node = given.node
-    if isinstance(node, Operation) and node.name == "to" and node.operands[0].dtype in ACCUMULATORS:
-        return smem.convert(Fragment(node=node.operands[0]).value, node.dtype.type)
+    rounded = rounded_from(given.node)
+    if rounded is not None:
+        return smem.convert(Fragment(node=rounded).value, given.dtype.type)
     wanted = b.dtype if isinstance(b, Tile) else "f16"
     if given.dtype != wanted:
         raise TraceError(
@@ -145,9 +146,7 @@ def _check_shapes(a: Any, b: Any, acc: Fragment | None, pair: bool) -> None:
     (m, k), (k_b, n) = shape_of(a.type), shape_of(b.type)
     n = 2 * n if pair else n
     if k != k_b:
-        raise TraceError(
-            f"A of {m}x{k} is multiplied by B of {k_b}x{n}: K differs, {k} and {k_b}"
-        )
+        raise TraceError(f"A of {m}x{k} is multiplied by B of {k_b}x{n}: K differs, {k} and {k_b}")
     if isinstance(acc, Fragment) and acc.shape not in (None, (m, n)):
         raise TraceError(
             f"the product of {m}x{k} and {k_b}x{n} is added to {acc.type_text}; expected an accumulator "
@@ -165,4 +164,3 @@ def to_registers(value: Fragment) -> Any:
 def from_registers(vector: Any, like: Fragment) -> Fragment:
     """Return the fragment of the shape and type of another, of an MLIR vector in each thread."""
     return Fragment(smem.from_registers(vector, like.value.type))
-

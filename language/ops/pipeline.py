@@ -41,11 +41,11 @@ class Pipeline(Traced):
     kind = "a pipeline"
 
     def producer(self, index: Index | int) -> _Side:
-        """Acquire the stage of an index, and commit it at the end: `with pipe.producer(k) as stage:`."""
+        """Acquire a stage, and commit it at the end: `with pipe.producer(k) as stage:`."""
         return _Side(self, index, "acquire", "commit")
 
     def consumer(self, index: Index | int) -> _Side:
-        """Wait for the stage of an index, and release it at the end: `with pipe.consumer(k) as stage:`."""
+        """Wait for a stage, and release it at the end: `with pipe.consumer(k) as stage:`."""
         return _Side(self, index, "wait", "release")
 
     @traced

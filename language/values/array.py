@@ -34,9 +34,10 @@ class Array(Traced):
     Attributes:
         name: the parameter's.
         names: the extents, as in the signature.
+        dtype: the element type.
     """
 
-    __slots__ = ("_extents", "name", "names")
+    __slots__ = ("dtype", "name", "names")
 
     kind = "an array"
 
@@ -44,12 +45,7 @@ class Array(Traced):
         super().__init__(value)
         self.name = name
         self.names = names
-        self._extents: dict[int, Extent] = {}
-
-    @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return of_mlir(self.value.type.element_type)
+        self.dtype: DType = of_mlir(value.type.element_type)
 
     @property
     def shape(self) -> tuple[Index | int, ...]:
@@ -86,8 +82,12 @@ class Array(Traced):
     def __setitem__(self, at: Any, given: Any) -> None:
         taken = ranges(self.type_text, self.names, at)
         if not all(each.dropped for each in taken):
-            raise TraceError(f"a window of {self.name} is assigned; write sl.store(value, {self.name}[...])")
-        memref.store(as_scalar(given, self.dtype).value, self.value, [index_value(r.start) for r in taken])
+            raise TraceError(
+                f"a window of {self.name} is assigned; write sl.store(value, {self.name}[...])"
+            )
+        memref.store(
+            as_scalar(given, self.dtype).value, self.value, [index_value(r.start) for r in taken]
+        )
 
 
 class Window:
@@ -147,6 +147,8 @@ def _subview_type(type_: Any, strides: Any, offset: int, taken: list[Range]) -> 
         static = isinstance(each.start, int) and not is_dynamic(stride)
         total = total + each.start * stride if static and total is not None else None  # pyright: ignore
     kept = [d for d, each in enumerate(taken) if not each.dropped]
-    layout = ir.StridedLayoutAttr.get(unknown if total is None else total, [strides[d] for d in kept])
+    layout = ir.StridedLayoutAttr.get(
+        unknown if total is None else total, [strides[d] for d in kept]
+    )
     sizes = [taken[d].size for d in kept]
     return ir.MemRefType.get(sizes, type_.element_type, layout, type_.memory_space)

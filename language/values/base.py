@@ -33,9 +33,17 @@ class Traced:
         Raises:
             TraceError: if its scope has ended.
         """
+        self.check()
+        return self._value
+
+    def check(self) -> None:
+        """Check that it can be used here.
+
+        Raises:
+            TraceError: if the scope that defines it has ended.
+        """
         if not self.scope.open:
             raise located(TraceError(escaped(self)))
-        return self._value
 
     def rewrapped(self, value: Any, scope: Scope | None = None) -> Self:
         """Return a value of the same class for another MLIR value of the same type."""
@@ -46,13 +54,13 @@ class Traced:
         """The type for messages."""
         return self.kind
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> bool:  # noqa: PLE0304
         self._refuse("a Python truth value", "with sl.when(condition): or sl.where")
 
     def __iter__(self) -> Any:
         self._refuse("a Python iterable", "for i in sl.range(n):")
 
-    def __index__(self) -> int:
+    def __index__(self) -> int:  # noqa: PLE0305
         self._refuse(
             "a Python integer", "sl.range for the loop, or a keyword-only parameter for a constant"
         )
@@ -65,7 +73,8 @@ class Traced:
 
     def _refuse(self, used_as: str, instead: str) -> NoReturn:
         name = name_of(self)
-        what = f"{name}, {self.type_text} of the running kernel," if name else f"{self.type_text}"
+        what = f"{self.type_text} of the running kernel"
+        what = f"{name}, {what}," if name else what
         raise located(
             TraceError(f"{what} is used as {used_as}, but is known at run time only; use {instead}")
         )

@@ -10,7 +10,6 @@ from ...dialect.types import (
     is_a_fragment,
     is_accumulator,
     is_in_flight,
-    is_metadata,
     shape_of,
     tensor_of,
 )
@@ -33,47 +32,47 @@ class Fragment(Operators, Traced):
     Operators and functions of elements build an expression; it becomes one `smem.map` where it is used:
     stored, multiplied, reduced, or carried by a loop. A slice, the result of a reduction, meets a matrix
     without an index: the slice knows its axis.
+
+    Attributes:
+        shape: (M, N), or (M,) or (N,) of a slice, in elements; None for positions alone.
+        axis: the dimension that a slice lacks; None for a matrix.
+        dtype: the element type.
+        in_flight: whether an unfinished mma may still write it.
+        is_a: whether it is an A of `sl.mma`.
     """
 
-    __slots__ = ("_node",)
+    __slots__ = ("_node", "axis", "dtype", "in_flight", "is_a", "shape")
 
     kind = "a fragment"
 
-    def __init__(self, value: Any = None, scope: Scope | None = None, node: Node | None = None) -> None:
+    def __init__(
+        self, value: Any = None, scope: Scope | None = None, node: Node | None = None
+    ) -> None:
         super().__init__(value, scope)
         self._node = node
+        self.in_flight = self.is_a = False
+        if node is not None:
+            self.shape, self.axis, self.dtype = node.shape, node.axis, node.dtype
+        else:
+            type_ = value.type
+            self.shape, self.axis, self.dtype = (
+                shape_of(type_),
+                slice_axis(type_),
+                element_of(type_),
+            )
+            self.in_flight, self.is_a = is_in_flight(type_), is_a_fragment(type_)
 
     @property
     def node(self) -> Node:
         """The expression; a leaf for a fragment in registers."""
         if self._node is None:
-            self._node = Leaf(element_of(self._value.type), self.shape, self.axis, self)
+            self._node = Leaf(self.dtype, self.shape, self.axis, self)
         return self._node
 
     @property
     def is_expression(self) -> bool:
         """Whether it is not computed yet."""
         return self._value is None
-
-    @property
-    def shape(self) -> tuple[int, ...] | None:
-        """(M, N), or (M,) or (N,) of a slice, in elements; None for positions alone."""
-        return self._node.shape if self._value is None and self._node else shape_of(self._value.type)
-
-    @property
-    def axis(self) -> int | None:
-        """The dimension that a slice lacks; None for a matrix."""
-        return self._node.axis if self._value is None and self._node else slice_axis(self._value.type)
-
-    @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return self._node.dtype if self._value is None and self._node else element_of(self._value.type)
-
-    @property
-    def in_flight(self) -> bool:
-        """Whether an unfinished mma may still write it."""
-        return not self.is_expression and is_in_flight(self._value.type)
 
     @property
     def value(self) -> Any:
@@ -94,11 +93,9 @@ class Fragment(Operators, Traced):
         text = shape_text(Node(self.dtype, self.shape, self.axis))
         if self.is_expression:
             return text
-        type_ = self._value.type
-        if is_in_flight(type_):
+        if self.in_flight:
             return f"{text} in flight"
-        state = "A " if is_a_fragment(type_) else "metadata " if is_metadata(type_) else ""
-        return text.replace("a fragment", f"a {state}fragment".replace("a A", "an A"))
+        return text.replace("a fragment", "an A fragment") if self.is_a else text
 
     def to(self, dtype: DType) -> Fragment:
         """Return the elements converted to another type: floats are rounded to nearest even.
@@ -154,6 +151,7 @@ def readable(given: Any) -> Fragment:
     if not isinstance(given, Fragment):
         what = given.type_text if isinstance(given, Traced) else repr(given)
         raise TraceError(f"expected a fragment, not {what}")
+    given.check()
     if given.in_flight:
         raise TraceError(
             f"{given.type_text} is read, but its mma may still run; write acc = sl.wait(acc) before"
@@ -238,13 +236,15 @@ def as_node(given: Any, dtype: DType) -> Node:
         found = readable(given).node
         if found.dtype != dtype:
             raise TraceError(f"elements of {found.dtype} are used as {dtype}")
-        if isinstance(found, Leaf) and not (is_accumulator(found.fragment.value.type) or found.axis is not None):
+        if isinstance(found, Leaf) and not (
+            is_accumulator(found.fragment.value.type) or found.axis is not None
+        ):
             raise TraceError(f"{given.type_text} has no arithmetic; expected an accumulator")
         return found
     if isinstance(given, Traced):
+        given.check()
         if _type_of(given) != dtype:
             raise TraceError(f"{given.type_text} is used as {dtype}")
-        _ = given.value
         return Uniform(dtype, None, None, given)
     if not isinstance(given, int | float):
         raise TraceError(f"{given!r} is used as {dtype}; expected a number, or a fragment")
@@ -274,7 +274,9 @@ def reduce(given: Fragment, operation: str, axis: int, warpgroups: int = 1) -> F
     if value.axis is not None:
         raise TraceError(f"{value.type_text} is reduced; expected a matrix")
     if axis not in (0, 1):
-        raise TraceError(f"a fragment is reduced along axis {axis!r}; expected 0 (columns) or 1 (rows)")
+        raise TraceError(
+            f"a fragment is reduced along axis {axis!r}; expected 0 (columns) or 1 (rows)"
+        )
     both = _REDUCTIONS.get(operation, (operation, operation))
     word = both[0 if value.dtype.is_float else 1]
     return Fragment(smem.reduce(value.value, word, axis=axis, warpgroups=warpgroups))  # pyright: ignore
@@ -316,7 +318,9 @@ def full(shape: tuple[int, ...], number: Any, dtype: DType, axis: int | None = N
     value = number.value if isinstance(number, Scalar) else elements.constant(number, dtype)
     if len(shape) == 1:
         if axis not in (0, 1):
-            raise TraceError(f"a slice of {shape[0]} elements needs its axis; expected axis=1 for rows")
+            raise TraceError(
+                f"a slice of {shape[0]} elements needs its axis; expected axis=1 for rows"
+            )
         return Fragment(_slice_fill(value, shape, axis))
     made = smem.fill(value, shape)
     current().pure.append(made.owner)

@@ -152,9 +152,7 @@ def _linear(a: Index | int, b: Index | int, sign: int) -> Linear:
     return {key: factor for key, factor in form.items() if factor or key is None}
 
 
-def emitted(
-    value: Any, linear: Linear | None = None, unsigned: bool = False, **more: Any
-) -> Index:
+def emitted(value: Any, linear: Linear | None = None, unsigned: bool = False, **more: Any) -> Index:
     """Return the index of an op without effects that has just been made."""
     current().pure.append(value.owner)
     return Index(value, None, linear, unsigned, **more)

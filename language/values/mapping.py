@@ -55,6 +55,13 @@ def mapped(node: Node) -> Any:
     return smem.map(broadcast, body, with_position=positions)
 
 
+def rounded_from(node: Node) -> Node | None:
+    """Return what a conversion at the root of an expression converts, if an accumulator holds it."""
+    if isinstance(node, Operation) and node.name == "to" and node.operands[0].dtype in ACCUMULATORS:
+        return node.operands[0]
+    return None
+
+
 def _parts(node: Node, main: DType) -> list[Node]:
     """Return the largest subexpressions on leaves of other types than `main` that result in `main`.
 
@@ -130,7 +137,7 @@ def _element(node: Node, inputs: dict[int, Any], arguments: tuple[Any, ...]) -> 
             continue
         if id(at) in positions:
             assert isinstance(at, Position)
-            known[id(at)] = arguments[at.dim - 2] if len(arguments) >= 2 else arguments[-1]
+            known[id(at)] = arguments[len(inputs) + min(at.dim, len(arguments) - len(inputs) - 1)]
         elif isinstance(at, Uniform):
             known[id(at)] = _uniform(at)
         elif ready:
@@ -163,4 +170,3 @@ def _operation(node: Operation, values: list[Any]) -> Any:
 def element_of(type_: Any) -> DType:
     """Return the element type of a fragment type."""
     return of_mlir(tensor_of(type_).element_type)
-

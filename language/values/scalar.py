@@ -7,7 +7,7 @@ from typing import Any
 from ..dtypes import DType, of_mlir
 from ..dtypes import index as index_type
 from ..errors import TraceError
-from ..trace import current, traced
+from ..trace import Scope, current, traced
 from . import elements
 from .base import Traced
 from .boolean import Bool
@@ -19,16 +19,18 @@ class Scalar(Operators, Traced):
     """A number, the same in all threads, or read by each: a scalar argument, an element of an array.
 
     It has the arithmetic of the elements of fragments, and can be used with them.
+
+    Attributes:
+        dtype: the element type.
     """
 
-    __slots__ = ()
+    __slots__ = ("dtype",)
 
     kind = "a number"
 
-    @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return of_mlir(self._value.type)
+    def __init__(self, value: Any, scope: Scope | None = None) -> None:
+        super().__init__(value, scope)
+        self.dtype: DType = of_mlir(value.type)
 
     @property
     def type_text(self) -> str:

@@ -19,7 +19,7 @@ class Ds:
 
 
 def ds(start: Index | int, size: int) -> Ds:
-    """Return a slice of `size` elements from `start` on: `A[sl.ds(row, 64), :]` is `A[row : row + 64, :]`.
+    """Return a slice by its size: `A[sl.ds(row, 64), :]` is `A[row : row + 64, :]`.
 
     Args:
         start: the first element.
@@ -62,7 +62,10 @@ def ranges(what: str, shape: tuple[Any, ...], at: Any) -> list[Range]:
     if len(given) > len(shape):
         raise TraceError(f"{what} has {len(shape)} dimensions, but {len(given)} indices are given")
     given = (*given, *(slice(None) for _ in range(len(shape) - len(given))))
-    return [_range(what, dim, extent, g) for dim, (extent, g) in enumerate(zip(shape, given, strict=True))]
+    return [
+        _range(what, dim, extent, g)
+        for dim, (extent, g) in enumerate(zip(shape, given, strict=True))
+    ]
 
 
 def _range(what: str, dim: int, extent: Any, given: Any) -> Range:
@@ -71,7 +74,11 @@ def _range(what: str, dim: int, extent: Any, given: Any) -> Range:
     elif isinstance(given, slice):
         found = _of_slice(what, dim, extent, given)
     elif is_index(given):
-        start = given + extent if isinstance(given, int) and given < 0 and isinstance(extent, int) else given
+        start = (
+            given + extent
+            if isinstance(given, int) and given < 0 and isinstance(extent, int)
+            else given
+        )
         found = Range(start, 1, dropped=True)
     else:
         raise TraceError(
@@ -82,7 +89,9 @@ def _range(what: str, dim: int, extent: Any, given: Any) -> Range:
         last = found.start + found.size
         if found.start < 0 or last > extent:
             taken = f"element {found.start}" if found.dropped else f"{found.start} : {last}"
-            raise TraceError(f"{taken} of dimension {dim} of {what} is outside of its extent {extent}")
+            raise TraceError(
+                f"{taken} of dimension {dim} of {what} is outside of its extent {extent}"
+            )
     if isinstance(extent, int) and found.size > extent:
         raise TraceError(
             f"{found.size} elements of dimension {dim} of {what} are taken, which has {extent}"
@@ -116,7 +125,9 @@ def _of_slice(what: str, dim: int, extent: Any, given: slice) -> Range:
             "is known at run time only; expected start : start + number, or sl.ds(start, size)"
         )
     if size < 1:
-        raise TraceError(f"dimension {dim} of {what} is sliced to {size} elements; expected 1 or more")
+        raise TraceError(
+            f"dimension {dim} of {what} is sliced to {size} elements; expected 1 or more"
+        )
     return Range(start, size)
 
 

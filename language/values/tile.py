@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialect import ops as smem
-from ...dialect.types import shape_of, tensor_of
+from ...dialect.types import tensor_of
 from ..dtypes import DType, of_mlir
 from ..errors import TraceError
-from ..trace import current, traced
+from ..trace import Scope, current, traced
 from .base import Traced
 from .index import Index
 from .slices import ranges
@@ -18,21 +18,21 @@ class Tile(Traced):
     """A tile in shared memory, (rows, columns) or (stages, rows, columns).
 
     `t[i]` of a tile with stages is a stage; `t[r : r + 64, :]` is a subtile, at any start.
+
+    Attributes:
+        shape: (rows, columns) or (stages, rows, columns), in elements.
+        dtype: the element type.
     """
 
-    __slots__ = ()
+    __slots__ = ("dtype", "shape")
 
     kind = "a tile"
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(rows, columns) or (stages, rows, columns), in elements."""
-        return shape_of(self._value.type)
-
-    @property
-    def dtype(self) -> DType:
-        """The element type."""
-        return of_mlir(tensor_of(self._value.type).element_type)
+    def __init__(self, value: Any, scope: Scope | None = None) -> None:
+        super().__init__(value, scope)
+        tensor = tensor_of(value.type)
+        self.shape: tuple[int, ...] = tuple(tensor.shape)
+        self.dtype: DType = of_mlir(tensor.element_type)
 
     @property
     def type_text(self) -> str:

@@ -7,11 +7,12 @@ from typing import ClassVar
 
 from ...dialect.diagnostics import Invalid
 from ...dialect.irtypes import Op, Type
-from ...dialect.types import check_fragment, is_accumulator, shape_of
+from ...dialect.types import check_fragment, is_accumulator, shape_of, slice_dim
 from ...ir.errors import OpError
 from ...ir.lowerings import Lowerings
 from ...layout.arch import Arch
 from .registers import Registers, registers_of, words_type
+from .slices import SliceRegisters, slice_registers
 from .tile_descriptors import TileDescriptors
 from .typed import TypedOp
 
@@ -61,7 +62,11 @@ class MmaTarget:
 
     def register_type(self, fragment: Type) -> Type:
         """Return the LLVM type that replaces a fragment type."""
-        return self.registers(fragment).type if is_accumulator(fragment) else words_type(fragment)
+        if is_accumulator(fragment):
+            return self.registers(fragment).type
+        if slice_dim(fragment) is not None:
+            return self.slice_registers(fragment).type
+        return words_type(fragment)
 
     def registers(self, fragment: Type) -> Registers:
         """Return the registers of an accumulator of that type, once it is in registers.
@@ -71,6 +76,14 @@ class MmaTarget:
         """
         check_fragment(fragment)
         return registers_of(fragment, self.rows(shape_of(fragment)[0]))
+
+    def slice_registers(self, slice_: Type) -> SliceRegisters:
+        """Return the registers of a slice of that type.
+
+        Raises:
+            Invalid: if no registers can hold it.
+        """
+        return slice_registers(slice_, self.rows(shape_of(slice_)[0]))
 
     def rows(self, m: int) -> int:
         """Return the rows of D of each instruction of an mma of M rows."""

@@ -16,6 +16,7 @@ from ....layout.instruction import instruction_k
 from ..registers import of_words, registers_of, word_count, words_of
 from ..target import MmaTarget
 from ..typed import TypedOp
+from .lanes import exchanged, value_of_lane
 from .lowerings import FRAGMENTS
 from .pairs import Pair, as_register
 
@@ -65,11 +66,7 @@ class _Quad:
 
     def take(self, value: Value, lane: I32) -> Value:
         """Return the i32 `value` of the thread with a number."""
-        return self._shuffle("idx", value, lane.value)
-
-    def swap(self, value: Value, distance: int) -> Value:
-        """Return the i32 `value` of the thread whose number differs in the bit `distance`."""
-        return self._shuffle("bfly", value, emit.constant(distance, emit.i32()))
+        return value_of_lane(value, lane.value)
 
     def choose(self, condition: Value, yes: Value, no: Value) -> Value:
         """Return `yes` in threads where a condition holds, `no` in others."""
@@ -78,17 +75,6 @@ class _Quad:
     def has(self, bit: int) -> Value:
         """Return whether the number of the thread has that bit (i1)."""
         return emit.has_bit(self.lane.value, bit)
-
-    def _shuffle(self, kind: str, value: Value, lane: Value) -> Value:
-        everyone = emit.constant(-1, emit.i32())
-        # PTX ISA, shfl.sync: segments of 4 lanes (mask 28 in bits 8-12), any lane of a segment (31).
-        segment = emit.constant(28 << 8 | 31, emit.i32())
-        return emit.value(
-            "nvvm.shfl.sync",
-            (everyone, value, lane, segment),
-            value.type,
-            kind=ir.Attribute.parse(f"#nvvm<shfl_kind {kind}>"),
-        )
 
 
 def _halves(pairs: _Pairs, kept: Type, quad: _Quad) -> list[Value]:
@@ -161,7 +147,7 @@ def _merged(quad: _Quad, condition: Value, distance: int, near: Value, far: Valu
     """
     kept = quad.choose(condition, far, near)
     given = quad.choose(condition, near, far)
-    return emit.value("arith.ori", (kept, quad.swap(given, distance)), emit.i32())
+    return emit.value("arith.ori", (kept, exchanged(given, distance)), emit.i32())
 
 
 def _bitcast(value: Value, type_: Type) -> Value:

@@ -1,9 +1,10 @@
-"""Fills of accumulators, and elementwise functions of them."""
+"""Fills of accumulators and slices, and elementwise functions of them."""
 
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Value
 from ....dialect.ops import FillOp, MapOp
 from ....dialect.ops.map import nested
+from ....dialect.types import slice_dim
 from ....ir import emit
 from ....ir.i32 import I32
 from ....layout.fragment_access import FragmentAccess
@@ -18,7 +19,11 @@ from .pairs import Pair
 @FRAGMENTS.of(FillOp)
 def lower_fill(typed: TypedOp, target: MmaTarget) -> Value:
     """Return the fragment with the same value in every register."""
-    value, registers = typed.op.value, target.registers(typed.result)
+    value = typed.op.value
+    if slice_dim(typed.result) is not None:
+        slices = target.slice_registers(typed.result)
+        return slices.join([value] * len(slices.indices))
+    registers = target.registers(typed.result)
     owner = value.owner
     if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
         number = owner.operation.attributes["value"].maybe_downcast().value
@@ -36,7 +41,10 @@ def lower_fill(typed: TypedOp, target: MmaTarget) -> Value:
 @FRAGMENTS.of(MapOp)
 def lower_map(typed: TypedOp, target: MmaTarget) -> Value:
     """Return the fragment whose elements are computed by copies of the op's region."""
-    op, registers = typed.op, target.registers(typed.result)
+    op = typed.op
+    if slice_dim(typed.result) is not None:
+        return _map_slices(typed, target)
+    registers = target.registers(typed.result)
     inputs = [target.registers(type_) for type_ in typed.type_of("inputs")]
     thread = typed.thread()
     block = op.regions[0].blocks[0]
@@ -65,6 +73,26 @@ def lower_map(typed: TypedOp, target: MmaTarget) -> Value:
             found += Pair(elements=results).registers(registers.accumulator)
         made.append(struct_of(registers.block_type(position), found))
     return registers.join(made)
+
+
+def _map_slices(typed: TypedOp, target: MmaTarget) -> Value:
+    """Return the slice whose elements are computed by copies of the op's region."""
+    op, registers = typed.op, target.slice_registers(typed.result)
+    held = [
+        target.slice_registers(type_).scalars(value)
+        for type_, value in zip(typed.type_of("inputs"), op.inputs, strict=True)
+    ]
+    block = op.regions[0].blocks[0]
+    arguments = list(block.arguments)
+    ops = [inner.operation for inner in block.operations]
+    positioned = len(arguments) > len(held)
+    start = registers.start(typed.thread()) if positioned else None
+    found = []
+    for index, *given in zip(registers.indices, *held, strict=True):
+        if start is not None:
+            given.append(emit.cast_index((start + index).value, ir.IndexType.get()))
+        found.append(_run(ops, dict(zip(arguments, given, strict=True))))
+    return registers.join(found)
 
 
 class _Positions:

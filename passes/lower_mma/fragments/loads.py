@@ -4,7 +4,7 @@ from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Type, Value
 from ....dialect.ops import LoadOp
 from ....dialect.ops.mma_rules import operand_element
-from ....dialect.types import TileType, is_a_fragment, is_metadata, shape_of, tensor_of
+from ....dialect.types import TileType, is_a_fragment, is_metadata, shape_of, slice_dim, tensor_of
 from ....ir import emit
 from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memref_pointer, stride_value
@@ -25,6 +25,7 @@ from .element_pointers import ElementPointers, GlobalPointers, TilePointers
 from .lowerings import FRAGMENTS
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, vector_of
+from .slice_memory import load_slice
 
 
 @FRAGMENTS.of(LoadOp)
@@ -36,6 +37,8 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
         return _load_metadata(source, word_count(fragment), thread)
     if is_a_fragment(fragment):
         return _load_a_fragment(op, source, thread, target.rows(shape_of(fragment)[0]))
+    if slice_dim(fragment) is not None:
+        return load_slice(source, target.slice_registers(fragment), thread)
     registers = target.registers(fragment)
     if isinstance(source.type, TileType):
         pointers: ElementPointers = TilePointers(

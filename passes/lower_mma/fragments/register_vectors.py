@@ -3,7 +3,7 @@
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....dialect.ops import FromRegistersOp, ToRegistersOp
-from ....dialect.types import is_a_fragment
+from ....dialect.types import is_a_fragment, slice_dim
 from ....ir import emit
 from ..registers import of_words, struct_of, word_count, words_of
 from ..target import MmaTarget
@@ -17,6 +17,8 @@ def lower_to_registers(typed: TypedOp, target: MmaTarget) -> Value:
     op, fragment = typed.op, typed.type_of("fragment")
     if is_a_fragment(fragment):
         held = words_of(op.fragment, word_count(fragment))
+    elif slice_dim(fragment) is not None:
+        held = target.slice_registers(fragment).scalars(op.fragment)
     else:
         blocks = target.registers(fragment).scalars(op.fragment)
         held = [scalar for _, scalars in blocks for scalar in scalars]
@@ -32,6 +34,9 @@ def lower_from_registers(typed: TypedOp, target: MmaTarget) -> Value:
         words = word_count(fragment)
         vector = _cast(vector, _vector_of(words, emit.i32()))
         return of_words([emit.extracted(vector, i) for i in range(words)])
+    if slice_dim(fragment) is not None:
+        slices = target.slice_registers(fragment)
+        return slices.join([emit.extracted(vector, i) for i in range(len(slices.indices))])
     registers = target.registers(fragment)
     counts = list(map(registers.count, range(len(registers.blocks))))
     register = ir.F32Type.get() if registers.register == "f32" else emit.i32()

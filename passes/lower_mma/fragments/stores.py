@@ -1,9 +1,9 @@
-"""Stores of accumulators to a tile or to global memory."""
+"""Stores of accumulators to a tile or to global memory, and of slices to global memory."""
 
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....dialect.ops import StoreOp
-from ....dialect.types import TileType, tensor_of
+from ....dialect.types import TileType, slice_dim, tensor_of
 from ....ir import emit
 from ....layout.fragment_access import accumulator_access
 from ....layout.fragments import accumulator_column, accumulator_row
@@ -13,13 +13,18 @@ from .element_pointers import ElementPointers, GlobalPointers, TilePointers
 from .lowerings import FRAGMENTS
 from .matrices import MATRIX_COLUMNS, matrix_attributes
 from .pairs import Pair, as_register
+from .slice_memory import store_slice
 
 
 @FRAGMENTS.of(StoreOp)
 def lower_store(typed: TypedOp, target: MmaTarget) -> None:
     """Store each thread's elements: by `stmatrix`, in pairs of columns, or one by one."""
-    op, registers = typed.op, target.registers(typed.type_of("fragment"))
+    op, fragment = typed.op, typed.type_of("fragment")
     memory, thread = op.target, typed.thread()
+    if slice_dim(fragment) is not None:
+        store_slice(op.fragment, target.slice_registers(fragment), memory, thread)
+        return
+    registers = target.registers(fragment)
     if isinstance(memory.type, TileType):
         pointers: ElementPointers = TilePointers(
             op, memory, accumulator_access, thread, registers.warp_rows

@@ -1,0 +1,134 @@
+"""`smem.reduce`: one value for each row, or each column, of an accumulator."""
+
+from typing import Any
+
+from ..arguments import Fragment
+from ..bindings import ext, ir
+from ..build import create
+from ..builder import builder
+from ..diagnostics import Invalid, verifier
+from ..effects import Effects, Scope
+from ..irtypes import Type, Value
+from ..op import SmemOp
+from ..types import (
+    FragmentType,
+    check_fragment,
+    check_readable,
+    shape_of,
+    slice_fragment,
+    tensor_of,
+)
+from .warp_specialize import MAX_WARPGROUPS
+
+#: The operations of `#gpu<all_reduce_op ...>` for floats, and for integers.
+_OF_FLOATS = ("add", "mul", "maximumf", "maxnumf", "minimumf", "minnumf")
+_OF_INTEGERS = ("add", "mul", "maxsi", "maxui", "minsi", "minui", "and", "or", "xor")
+
+_ATTRIBUTE = "#gpu<all_reduce_op {}>"
+
+
+class ReduceOp(SmemOp, name="reduce"):
+    """Reduces the accumulator `fragment` along the dimension `axis`: `result` is the slice of the same
+    extent along the other dimension. With `axis = 1`, it has one element for each row.
+
+    `op` is one of MLIR's reduction operations, `#gpu<all_reduce_op maximumf>`: `add`, `mul`, for floats
+    also `maximumf`, `minimumf` (NaN if an element is NaN), `maxnumf`, `minnumf` (the other element
+    instead of NaN), for integers `maxsi`, `maxui`, `minsi`, `minui`, `and`, `or`, `xor`.
+
+    Each thread reduces the elements that it holds of a row: neighbours first, then neighbouring results,
+    and so on. The four threads of a quad, which hold a row, then exchange theirs by shuffles. A sum of n
+    floats is thus off by at most ceil(log2(n)) + 1 roundings of partial sums.
+
+    With the optional attribute `warpgroups = n`, the elements along `axis` are in the fragments of n
+    adjacent warpgroups, which execute the op together, and all get the result.
+    """
+
+    fragment: ext.Operand[FragmentType]
+    op: Any
+    axis: ir.IntegerAttr
+    result: ext.Result[FragmentType]
+
+    i32 = ("axis", "warpgroups")
+    effects = Effects(Scope.WARPGROUP)
+
+    @property
+    def operation_name(self) -> str:
+        """The word of `op`, for example "maximumf"; "" if it is no reduction operation."""
+        text = str(self.attributes["op"])
+        prefix, suffix = _ATTRIBUTE.split("{}")
+        return text[len(prefix) : -len(suffix)] if text.startswith(prefix) else ""
+
+    @property
+    def warpgroups(self) -> int:
+        """The number of adjacent warpgroups that hold the elements along the axis.
+
+        Raises:
+            Invalid: if no CTA has as many.
+        """
+        if "warpgroups" not in self.attributes:
+            return 1
+        given = self.attributes["warpgroups"].maybe_downcast()
+        number = given.value if isinstance(given, ir.IntegerAttr) else 0
+        if not 1 <= number <= MAX_WARPGROUPS:
+            raise Invalid(f"has warpgroups = {given}; expected 1 to {MAX_WARPGROUPS}")
+        return number
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        source, result, axis = self.fragment.type, self.result.type, self.axis.value
+        check_readable(source)
+        check_fragment(result)
+        if axis not in (0, 1):
+            raise Invalid(f"has axis = {axis}; expected 1 (along rows) or 0 (along columns)")
+        _check_operation(self.operation_name, self.attributes["op"], source)
+        expected = reduced_type(source, axis)
+        if result != expected:
+            raise Invalid(f"results in {result}; expected {expected}")
+        for name in self.attributes:
+            if name not in ("op", "axis", "warpgroups", "offset") and "." not in name:
+                raise Invalid(f"has the attribute {name}; expected op, axis or warpgroups")
+        _ = self.warpgroups
+
+
+def reduced_type(fragment: Type, axis: int) -> Type:
+    """Return the type of the slice that an accumulator is reduced to along a dimension."""
+    return slice_fragment(shape_of(fragment)[1 - axis], tensor_of(fragment).element_type, axis)
+
+
+def _check_operation(name: str, given: object, fragment: Type) -> None:
+    element = tensor_of(fragment).element_type
+    fitting = _OF_INTEGERS if isinstance(element, ir.IntegerType) else _OF_FLOATS
+    if name not in fitting:
+        words = ", ".join(fitting)
+        raise Invalid(
+            f"reduces {element} by {name or given}; expected {_ATTRIBUTE.format('...')} with {words}"
+        )
+
+
+@builder
+def reduce(value: Fragment, op: str, axis: int, warpgroups: int = 1) -> Value:
+    """Build an `smem.reduce` of a readable accumulator, and return the slice.
+
+    Args:
+        value: a readable accumulator.
+        op: the operation: "add", "mul", "maximumf", "maxnumf", "minimumf", "minnumf" of floats, "add",
+            "mul", "maxsi", "maxui", "minsi", "minui", "and", "or", "xor" of integers.
+        axis: 1 to reduce each row to an element, 0 each column.
+        warpgroups: the number of adjacent warpgroups that hold the elements along the axis.
+
+    Example:
+        >>> print(smem.reduce(d, "maximumf", axis=1).type)
+        !smem.fragment<tensor<64xf32>, #smem.slice<1 : i64>>
+    """
+    check_readable(value.type)
+    if axis not in (0, 1):
+        raise Invalid(f"has axis = {axis}; expected 1 (along rows) or 0 (along columns)")
+    _check_operation(op, op, value.type)
+    return create(
+        ReduceOp,
+        [value],
+        [reduced_type(value.type, axis)],
+        op=ir.Attribute.parse(_ATTRIBUTE.format(op)),
+        axis=axis,
+        warpgroups=None if warpgroups == 1 else warpgroups,
+    ).result

@@ -1,0 +1,114 @@
+"""Reductions of accumulators to slices, and slices as accumulators."""
+
+from collections.abc import Callable
+
+from ....dialect.bindings import ir
+from ....dialect.irtypes import Value
+from ....dialect.ops import BroadcastOp, ReduceOp
+from ....dialect.types import check_slice_type
+from ....ir import emit
+from ....ir.errors import OpError
+from ....layout.accumulators import ACC_F16
+from ....layout.fragments import accumulator_column, accumulator_row
+from ..registers import Registers, struct_of
+from ..target import MmaTarget
+from ..typed import TypedOp
+from .lanes import exchanged
+from .lowerings import FRAGMENTS
+from .pairs import Pair
+
+#: The op of `arith` for each reduction operation; `add` and `mul` differ between floats and integers.
+_OPS = {
+    "maximumf": "arith.maximumf",
+    "maxnumf": "arith.maxnumf",
+    "minimumf": "arith.minimumf",
+    "minnumf": "arith.minnumf",
+    "maxsi": "arith.maxsi",
+    "maxui": "arith.maxui",
+    "minsi": "arith.minsi",
+    "minui": "arith.minui",
+    "and": "arith.andi",
+    "or": "arith.ori",
+    "xor": "arith.xori",
+}
+
+#: The distances between the numbers of the lanes that hold a row: the four of a quad (PTX ISA
+#: 9.7.15.5.1.1, figures of D).
+_QUAD = (1, 2)
+
+_Combine = Callable[[Value, Value], Value]
+
+
+@FRAGMENTS.of(ReduceOp)
+def lower_reduce(typed: TypedOp, target: MmaTarget) -> Value:
+    """Return the slice of an `smem.reduce`."""
+    op = typed.op
+    registers = target.registers(typed.type_of("fragment"))
+    result = target.slice_registers(typed.result)
+    if op.axis.value == 0 or op.warpgroups > 1:
+        raise OpError(op, "is not lowered along columns or across warpgroups yet")
+    combine = _combine(op.operation_name, isinstance(result.element, ir.IntegerType))
+    rows = _rows(registers, op.fragment)
+    found = []
+    for index in result.indices:
+        value = _halved(tree(rows[index], combine), combine)
+        for distance in _QUAD:
+            value = combine(value, exchanged(value, distance))
+        found.append(value)
+    return result.join(found)
+
+
+@FRAGMENTS.of(BroadcastOp)
+def lower_broadcast(typed: TypedOp, target: MmaTarget) -> Value:
+    """Return the accumulator whose registers are those of a slice, repeated."""
+    type_ = typed.type_of("slice")
+    source, registers = target.slice_registers(type_), target.registers(typed.result)
+    held = dict(zip(source.indices, source.scalars(typed.op.slice), strict=True))
+    along_rows = check_slice_type(type_) == 1
+    packed: dict[tuple[int, int], list[Value]] = {}
+    structs = []
+    for position, (first_row, first_column, columns) in enumerate(registers.blocks):
+        members: list[Value] = []
+        for i in range(0, columns // 2, 2):
+            row = first_row + accumulator_row(i)
+            column = first_column + accumulator_column(i)
+            at = (row, row) if along_rows else (column, column + 1)
+            if at not in packed:
+                pair = Pair(elements=[held[index] for index in at])
+                packed[at] = pair.registers(registers.accumulator)
+            members += packed[at]
+        structs.append(struct_of(registers.block_type(position), members))
+    return registers.join(structs)
+
+
+def tree(values: list[Value], combine: _Combine) -> Value:
+    """Combine neighbours, then neighbouring results, until one is left."""
+    while len(values) > 1:
+        pairs = [values[i : i + 2] for i in range(0, len(values), 2)]
+        values = [combine(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return values[0]
+
+
+def _combine(name: str, integers: bool) -> _Combine:
+    op = _OPS.get(name) or f"arith.{name}{'i' if integers else 'f'}"
+    return lambda left, right: emit.value(op, (left, right), left.type)
+
+
+def _rows(registers: Registers, fragment: Value) -> dict[int, list[Value]]:
+    """Return a thread's elements of each of its rows, in the order of columns; f16 as pairs."""
+    rows: dict[int, list[Value]] = {}
+    for position, scalars in registers.scalars(fragment):
+        first_row, _, columns = registers.blocks[position]
+        for i in range(0, columns // 2, 2):
+            pair = Pair.held(registers.accumulator, scalars, i)
+            packed = registers.accumulator is ACC_F16
+            of_row = rows.setdefault(first_row + accumulator_row(i), [])
+            of_row += [pair.vector] if packed else pair.elements
+    return rows
+
+
+def _halved(value: Value, combine: _Combine) -> Value:
+    """Combine the two elements of a pair; a value that is no pair is returned."""
+    if not isinstance(value.type, ir.VectorType):
+        return value
+    return combine(emit.extracted(value, 0), emit.extracted(value, 1))
