@@ -11,6 +11,7 @@ from ..dialect import new_context
 from ..dialect.bindings import ir, is_dialect_loaded
 from ..dialect.diagnostics import file_position
 from ..dialect.smem import Smem
+from ..runtime import cached_compile
 from .build import Options, build
 from .call.on_arrays import OnArrays
 from .dtypes import DType, dtype_of
@@ -133,9 +134,7 @@ class Kernel(OnArrays):
             >>> double.compile(sl.f32, sl.f32, emit="ptx").manifest["kernels"][0]["entry"]
             'double'
         """
-        own = {name: value for name, value in constants.items() if name in self.constants}
-        rest = {name: value for name, value in constants.items() if name not in self.constants}
-        rest = {**self.lowering, **rest}
+        own, rest = self._split(constants)
         with new_context():
             module = self.trace(*given, **own)
             return self.located(
@@ -153,16 +152,29 @@ class Kernel(OnArrays):
         assert ptx is not None
         return ptx
 
-    def cubin(self, *given: Any, **options: Any) -> bytes:
-        """Return the machine code; arguments as for `compile`.
+    def cubin(
+        self, *given: Any, arch: str = "sm_90a", debug_info: str = "none", **constants: Any
+    ) -> bytes:
+        """Return the machine code, from the cache on disk that calls use; arguments as for `compile`.
 
         Example:
             >>> len(double.cubin(sl.f32, sl.f32)) > 0
             True
         """
-        cubin = self.compile(*given, emit="cubin", **options).cubin
-        assert cubin is not None
-        return cubin
+        own, options = self._split(constants)
+        if debug_info != "none":
+            options["debug_info"] = debug_info
+        with new_context():
+            module = self.trace(*given, **own)
+            made = self.located(lambda: cached_compile(module, arch, **options))
+        assert made.cubin is not None
+        return made.cubin
+
+    def _split(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the constants of the kernel among keywords, and the options of `smem-to-nvvm`."""
+        own = {name: value for name, value in given.items() if name in self.constants}
+        rest = {name: value for name, value in given.items() if name not in self.constants}
+        return own, {**self.lowering, **rest}
 
     @property
     def lowering(self) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def _key(module: Any, arch: str, options: dict[str, Any]) -> str:
     # Lines have the absolute names of files.
     lines = options.get("debug_info", "none") != "none"
     directory = current_directory() if lines else None
-    text = module if isinstance(module, str) else _text(module, lines)
+    text = module if isinstance(module, str | bytes) else _text(module, lines)
     parts = (_FORMAT, text, arch, sorted(options.items()), directory, toolchain())
     return sha256(repr(parts).encode()).hexdigest()
 
@@ -115,7 +115,9 @@ def _key(module: Any, arch: str, options: dict[str, Any]) -> str:
 def _text(module: Any, lines: bool) -> str:
     """Return the text of a module, with its locations only if lines are wanted."""
     operation = getattr(module, "operation", module)
-    return operation.get_asm(enable_debug_info=True) if lines else str(operation)
+    # Printing verifies, and verifiers make types in the current context.
+    with operation.context:
+        return operation.get_asm(enable_debug_info=True) if lines else str(operation)
 
 
 def _read(path: Path, arch: str) -> Compiled | None:
