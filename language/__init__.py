@@ -17,6 +17,7 @@ from .control.grid import (
 )
 from .control.loop import range_ as range
 from .control.partition import elect, partition, warp_specialize
+from .diagnosis import Remark, Remarks
 from .dtypes import (
     DType,
     b1,
@@ -93,6 +94,8 @@ __all__ = [
     "Index",
     "Kernel",
     "Pipeline",
+    "Remark",
+    "Remarks",
     "Scalar",
     "Stage",
     "Tile",

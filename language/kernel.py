@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from ..codegen import Compiled, compile_in_place
 from ..dialect import new_context
 from ..dialect.bindings import ir, is_dialect_loaded
-from ..dialect.diagnostics import file_position
 from ..dialect.smem import Smem
 from ..runtime import cached_compile
 from .build import Options, build
 from .call.on_arrays import OnArrays
+from .diagnosis import Remarks, remarks, run_located
 from .dtypes import DType, dtype_of
-from .errors import Position, TraceError, excerpt, without_frames
+from .errors import TraceError, without_frames
 from .places import FOLDER
 from .signature import Parameter, parse
-
-T = TypeVar("T")
 
 #: How synchronisation gets into a kernel.
 SYNC = ("auto", "manual")
@@ -137,7 +135,7 @@ class Kernel(OnArrays):
         own, rest = self._split(constants)
         with new_context():
             module = self.trace(*given, **own)
-            return self.located(
+            return run_located(
                 lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **rest)
             )
 
@@ -166,7 +164,7 @@ class Kernel(OnArrays):
             options["debug_info"] = debug_info
         with new_context():
             module = self.trace(*given, **own)
-            made = self.located(lambda: cached_compile(module, arch, **options))
+            made = run_located(lambda: cached_compile(module, arch, **options))
         assert made.cubin is not None
         return made.cubin
 
@@ -181,13 +179,38 @@ class Kernel(OnArrays):
         """The options of `compile` that the kernel has of itself."""
         return {} if self.manual else {"insert_sync": True}
 
-    def located(self, run: Callable[[], T]) -> T:
-        """Run something on a module of the kernel; its first diagnostic becomes a `TraceError`.
+    def explain(self, *given: Any, **options: Any) -> Remarks:
+        """Return why the passes chose what they chose, at the lines of the kernel; printed, as text.
+
+        Args:
+            given: arrays, numbers, or element types.
+            options: constants, and options as for `compile`.
+
+        Example:
+            >>> double.explain(sl.f32, sl.f32)
+            ()
+        """
+        with remarks() as found:
+            self.compile(*given, emit="nvvm", explain=True, **options)
+        return Remarks(found)
+
+    def check(self, *given: Any, **options: Any) -> Remarks:
+        """Prove that accesses of tiles are in order, and return what is not proven: nothing, if all is.
+
+        Args:
+            given: arrays, numbers, or element types.
+            options: constants, and options as for `compile`.
 
         Raises:
-            TraceError: at the line of the kernel, with the diagnostic's notes.
+            TraceError: for an access that is out of order, at its line.
+
+        Example:
+            >>> double.check(sl.f32, sl.f32)
+            ()
         """
-        return _located(run)
+        with remarks() as found:
+            self.compile(*given, emit="nvvm", **options)
+        return Remarks(found)
 
     def _constants(self, given: dict[str, Any]) -> dict[str, Any]:
         for name in given:
@@ -205,7 +228,7 @@ class Kernel(OnArrays):
             module = build(self.function, self.parameters, dtypes, constants, self.options)
         except TraceError as error:
             raise error.with_traceback(without_frames(error.__traceback__, FOLDER)) from None
-        self.located(module.operation.verify)
+        run_located(module.operation.verify)
         return module
 
 
@@ -216,30 +239,6 @@ def _is_ready() -> bool:
     except ValueError:
         return False
     return context is not None and is_dialect_loaded(context, Smem.DIALECT_NAMESPACE)
-
-
-def _located(run: Callable[[], T]) -> T:
-    """Run something on a kernel's module; its first diagnostic becomes a `TraceError` at its line."""
-    try:
-        return run()
-    except ir.MLIRError as error:
-        diagnostics = error.error_diagnostics
-        if not diagnostics:
-            raise
-        first = diagnostics[0]
-        place = file_position(first.location)
-        position = Position(*place) if place else None
-        notes = "".join(_note(each) for each in first.notes)
-        found = TraceError(first.message, position)
-        if notes:
-            found.add_note(notes)
-        raise found from None
-
-
-def _note(note: Any) -> str:
-    place = file_position(note.location)
-    position = Position(*place) if place else None
-    return f"{position}: note: {note.message}{excerpt(position) if position else ''}\n"
 
 
 def _parameters(

@@ -7,6 +7,7 @@ from typing import Any
 from ...codegen import Compiled, compile
 from ...runtime import Kernel, cached_compile
 from ...runtime.devices import architecture, current_kept
+from ..diagnosis import run_located
 from .traceable import Traceable
 
 
@@ -19,7 +20,7 @@ class Specialisation:
     """
 
     def __init__(self, kernel: Traceable, module: Any) -> None:
-        self._kernel, self._module, self._options = kernel, module, dict(kernel.lowering)
+        self._module, self._options = module, dict(kernel.lowering)
         self._kernels: dict[int, Kernel] = {}
         self._emulated: dict[str, Compiled] = {}
 
@@ -32,9 +33,7 @@ class Specialisation:
         found = self._kernels.get(device)
         if found is None:
             arch = architecture(device)
-            compiled = self._kernel.located(
-                lambda: cached_compile(self._module, arch, **self._options)
-            )
+            compiled = run_located(lambda: cached_compile(self._module, arch, **self._options))
             with current_kept():
                 found = self._kernels[device] = Kernel(compiled, device=device)
         return found
@@ -43,7 +42,7 @@ class Specialisation:
         """Return the kernel as the emulator runs it."""
         found = self._emulated.get(arch)
         if found is None:
-            found = self._emulated[arch] = self._kernel.located(
+            found = self._emulated[arch] = run_located(
                 lambda: compile(self._module, arch, "nvvm", **self._options)
             )
         return found

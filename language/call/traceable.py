@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from ..signature import Parameter
-
-T = TypeVar("T")
 
 
 class Traceable(Protocol):
@@ -35,8 +33,4 @@ class Traceable(Protocol):
 
     def trace(self, *types: Any, **constants: Any) -> Any:
         """Return the kernel for element types and constants, as an `ir.Module`."""
-        ...
-
-    def located(self, run: Callable[[], T]) -> T:
-        """Run something on the kernel's module; a diagnostic becomes an error at the kernel's line."""
         ...

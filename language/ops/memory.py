@@ -7,7 +7,7 @@ from typing import Any
 
 from ...dialect import ops as smem
 from ...dialect.bindings import gpu
-from ...dialect.types import a_fragment, fragment, metadata
+from ...dialect.types import a_fragment, fragment, metadata, slice_fragment
 from ..dtypes import DType, dtype_of, f16, f32, i32
 from ..errors import TraceError
 from ..trace import traced
@@ -166,9 +166,7 @@ def _load_slice(source: Any, shape: Any, kept: DType, axis: int | None) -> Fragm
         raise TraceError(
             f"{source.type_text} is loaded to a slice; expected axis=1 for rows, or axis=0 for columns"
         )
-    from ...dialect import types
-
-    result = types.slice_fragment(shape, kept.type, axis)  # pyright: ignore
+    result = slice_fragment(shape[0], kept.type, axis)
     return Fragment(smem.load(memory_value(source), result))
 
 

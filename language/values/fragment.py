@@ -11,6 +11,7 @@ from ...dialect.types import (
     is_accumulator,
     is_in_flight,
     shape_of,
+    slice_dim,
     tensor_of,
 )
 from ..dtypes import DType, b1, dtype_of, index
@@ -20,7 +21,7 @@ from . import elements
 from .base import Traced
 from .boolean import Bool
 from .index import Index
-from .mapping import element_of, mapped, slice_axis
+from .mapping import element_of, mapped
 from .node import Leaf, Node, Operation, Position, Uniform, joined, shape_text
 from .operators import Operators
 from .scalar import Scalar
@@ -57,7 +58,7 @@ class Fragment(Operators, Traced):
             type_ = value.type
             self.shape, self.axis, self.dtype = (
                 shape_of(type_),
-                slice_axis(type_),
+                slice_dim(type_),
                 element_of(type_),
             )
             self.in_flight, self.is_a = is_in_flight(type_), is_a_fragment(type_)
@@ -81,10 +82,7 @@ class Fragment(Operators, Traced):
         Raises:
             TraceError: if a scope that defines it has ended.
         """
-        if self._value is None:
-            assert self._node is not None
-            return mapped(self._node)
-        return super().value
+        return _computed(self.node) if self._value is None else super().value
 
     @property
     def type_text(self) -> str:
@@ -140,6 +138,11 @@ class Fragment(Operators, Traced):
 
     def _apply(self, name: str, *operands: Any) -> Any:
         return apply(name, *operands)
+
+
+@traced
+def _computed(node: Node) -> Any:
+    return mapped(node)
 
 
 def readable(given: Any) -> Fragment:
@@ -279,7 +282,7 @@ def reduce(given: Fragment, operation: str, axis: int, warpgroups: int = 1) -> F
         )
     both = _REDUCTIONS.get(operation, (operation, operation))
     word = both[0 if value.dtype.is_float else 1]
-    return Fragment(smem.reduce(value.value, word, axis=axis, warpgroups=warpgroups))  # pyright: ignore
+    return Fragment(smem.reduce(value.value, word, axis=axis, warpgroups=warpgroups))
 
 
 @traced
@@ -316,19 +319,11 @@ def full(shape: tuple[int, ...], number: Any, dtype: DType, axis: int | None = N
         a fragment 64x128 of f32
     """
     value = number.value if isinstance(number, Scalar) else elements.constant(number, dtype)
-    if len(shape) == 1:
-        if axis not in (0, 1):
-            raise TraceError(
-                f"a slice of {shape[0]} elements needs its axis; expected axis=1 for rows"
-            )
-        return Fragment(_slice_fill(value, shape, axis))
-    made = smem.fill(value, shape)
+    if len(shape) == 1 and axis not in (0, 1):
+        raise TraceError(f"a slice of {shape[0]} elements needs its axis; expected axis=1 for rows")
+    made = smem.fill(value, shape, slice_dim=axis)
     current().pure.append(made.owner)
     return Fragment(made)
-
-
-def _slice_fill(value: Any, shape: tuple[int, ...], axis: int) -> Any:
-    return smem.fill(value, shape, axis=axis)  # pyright: ignore
 
 
 @traced

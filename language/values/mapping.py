@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialect import ops as smem
-from ...dialect.bindings import arith, ir
-from ...dialect.types import FragmentType, shape_of, tensor_of
+from ...dialect.bindings import arith
+from ...dialect.types import shape_of, slice_dim, tensor_of
 from ..dtypes import DType, b1, f16, f32, i32, of_mlir
 from ..errors import TraceError
 from . import elements
@@ -51,8 +51,10 @@ def mapped(node: Node) -> Any:
     def body(*arguments: Any) -> Any:
         return _element(node, {key: arguments[place] for key, place in places.items()}, arguments)
 
-    positions = any(isinstance(each, Position) for each in walk(node))
-    return smem.map(broadcast, body, with_position=positions)
+    positions = {each.dim for each in walk(node) if isinstance(each, Position)}
+    if node.axis in positions:
+        raise TraceError(f"{shape_text(node)} has no positions along axis {node.axis}")
+    return smem.map(broadcast, body, with_position=bool(positions))
 
 
 def rounded_from(node: Node) -> Node | None:
@@ -110,20 +112,8 @@ def _inputs(node: Node, values: dict[int, Any]) -> tuple[dict[int, Any], tuple[i
 
 
 def _broadcast(value: Any, wide: tuple[int, ...] | None) -> Any:
-    shape = shape_of(value.type)
-    if wide is None or len(shape) == 2:
-        return value
-    axis = slice_axis(value.type)
-    assert axis is not None
-    return smem.broadcast(value, wide[axis])  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def slice_axis(type_: Any) -> int | None:
-    """Return the dimension that a slice lacks; None for other fragments."""
-    if not isinstance(type_, FragmentType) or tensor_of(type_).rank != 1:
-        return None
-    attribute = type_.params[1].maybe_downcast()
-    return ir.IntegerAttr(attribute.params[0]).value
+    axis = slice_dim(value.type)
+    return value if wide is None or axis is None else smem.broadcast(value, wide[axis])
 
 
 def _element(node: Node, inputs: dict[int, Any], arguments: tuple[Any, ...]) -> Any:

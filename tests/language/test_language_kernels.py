@@ -339,3 +339,50 @@ def test_the_matmul_of_the_examples():
     (found,) = run(matmul, {"A": a, "B": b}, {"C": np.zeros((128, 256), ml_dtypes.bfloat16)})
     expected = a.astype(np.float32) @ b.astype(np.float32)
     np.testing.assert_allclose(found.astype(np.float32), expected, rtol=1e-2, atol=0.1)
+
+
+def test_a_softmax_of_rows():
+    @sl.kernel("(64,64), (64,64)", sync="manual")
+    def kernel(A, D):
+        x = sl.load(A)
+        largest = x.max(axis=1)
+        weights = sl.exp2(x - largest[:, None])
+        sl.store(weights / weights.sum(axis=1), D)
+
+    a = matrix()
+    (found,) = run(kernel, {"A": a}, {"D": np.zeros_like(a)}, grid=(1,))
+    weights = np.exp2(a - a.max(1, keepdims=True))
+    np.testing.assert_allclose(found, weights / weights.sum(1, keepdims=True), rtol=1e-5)
+
+
+def test_slices_are_carried_loaded_and_stored():
+    @sl.kernel("(M,64), (64,), (64,64), (64,)", sync="manual")
+    def kernel(A, bias, D, L):
+        m, total = sl.full((64,), float("-inf"), sl.f32, axis=1), sl.zeros((64, 64), sl.f32)
+        for block in sl.range(A.shape[0] // 64):
+            x = sl.load(A[sl.ds(block * 64, 64), :]) + sl.load(bias, axis=0)
+            new = sl.maximum(m, x.max(axis=1))
+            total = total * sl.exp2(m - new) + sl.exp2(x - new)
+            m = new
+        sl.store(total, D)
+        sl.store(m * 2.0, L)
+
+    a, bias = matrix(192), matrix(1)[0]
+    given = {"A": a, "bias": bias}
+    outputs = {"D": np.zeros((64, 64), np.float32), "L": np.zeros(64, np.float32)}
+    total, largest = run(kernel, given, outputs, grid=(1,))
+    x = a.reshape(3, 64, 64) + bias
+    m = x.max((0, 2))
+    np.testing.assert_array_equal(largest, 2 * m)
+    np.testing.assert_allclose(total, np.exp2(x - m[:, None]).sum(0), rtol=1e-5)
+
+
+def test_positions_in_a_slice():
+    @sl.kernel("(64,64), (64,)", sync="manual")
+    def kernel(A, L):
+        sums = sl.load(A).sum(axis=1)
+        sl.store(sl.where(sl.iota(0) < 8, sums, 0.0), L)
+
+    a = np.trunc(matrix() * 4)
+    (found,) = run(kernel, {"A": a}, {"L": np.zeros(64, np.float32)}, grid=(1,))
+    np.testing.assert_array_equal(found, np.where(np.arange(64) < 8, a.sum(1), 0))

@@ -25,9 +25,6 @@ class TextKernel(OnArrays):
         with new_context():
             return ir.Module.parse(self.function(*types, **constants))
 
-    def located(self, run):
-        return run()
-
 
 def scaled(x, a, y, *, block=128, grid=True):
     """Y = FACTOR a X, one element a thread."""
