@@ -3,6 +3,7 @@
 import mlir_smem.language as sl
 """
 
+from .call.errors import CallError
 from .control.branch import otherwise, when
 from .control.grid import (
     block_id,

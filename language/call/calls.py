@@ -21,6 +21,7 @@ from ...runtime.prepared import LEGACY_STREAM, stream_handle
 from ...runtime.streams import current_stream, exposes_no_stream, finish, wait_for
 from ..dtypes import dtype_of
 from ..errors import TraceError
+from ..signature import Parameter
 from .errors import call_error, described, form
 from .frozen import frozen
 from .reads import Reads
@@ -181,7 +182,7 @@ class Calls:
 
         The caller has the lock."""
         types = tuple(
-            parameter.dtype or self._element(name, each)
+            parameter.dtype or self._element(name, parameter, each)
             for (name, parameter), each in zip(self._parameters, arguments, strict=True)
         )
         key = (types, frozen(constants))
@@ -198,14 +199,12 @@ class Calls:
         self._traced[key] = reads, found
         return reads, found
 
-    def _element(self, name: str, argument: Any) -> Any:
+    def _element(self, name: str, parameter: Parameter, argument: Any) -> Any:
         try:
             return dtype_of(argument)
         except TraceError:
-            raise LaunchError(
-                f"{name} is {described(argument)}; expected an array or a number whose elements have a "
-                "type of the language"
-            ) from None
+            expected = "a number" if parameter.is_scalar else "elements of a type of the language"
+            raise LaunchError(f"{name} is {described(argument)}; expected {expected}") from None
 
     def _check(self, arguments: Sequence[Any]) -> None:
         """Check the number of arguments, and which of them are arrays."""

@@ -14,6 +14,15 @@ class CallError(LaunchError):
 
     The first line is a sentence that says what is wrong; the second has the shapes and types that were
     given, and those that the kernel takes.
+
+    Example:
+        >>> x = np.zeros((64, 32), np.float32)
+        >>> try:
+        ...     double(x, x, on="cpu")
+        ... except sl.CallError as error:
+        ...     print(error)
+        A is [64, 32]; expected ['M', 64]
+          double takes A (M, 64), B (M, 64); given: A float32[64, 32], B float32[64, 32]
     """
 
 

@@ -43,6 +43,12 @@ class OnArrays:
             CallError: if the arguments do not fit the kernel, or the GPU.
             TraceError: if the kernel cannot be traced for their element types and the constants.
             Violations: on the emulator, if the kernel breaks a rule of the hardware.
+
+        Example:
+            >>> x, y = np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32)
+            >>> double(x, y, on="cpu")
+            >>> float(y[0, 0])
+            2.0
         """
         if on == "gpu":
             self._calls.launch(arguments, constants, None, stream)
@@ -56,6 +62,12 @@ class OnArrays:
 
         Raises:
             LaunchError: if the grid is not one to three positive numbers.
+
+        Example:
+            >>> x, y = np.ones((128, 64), np.float32), np.zeros((128, 64), np.float32)
+            >>> double[1](x, y, on="cpu")
+            >>> float(y[63, 0]), float(y[64, 0])
+            (2.0, 0.0)
         """
         return Gridded(self._calls, _grid(grid))
 
@@ -71,6 +83,13 @@ class OnArrays:
 
         Raises:
             CallError, TraceError: as for a call.
+
+        Example:
+            >>> import torch  # on a GPU
+            >>> a, b = torch.ones(64, 64, device="cuda"), torch.zeros(64, 64, device="cuda")  # on a GPU
+            >>> double.prepare(a, b).launch()  # on a GPU
+            >>> float(b[0, 0])  # on a GPU
+            2.0
         """
         return self._calls.prepare(arguments, constants, None)
 

@@ -123,7 +123,7 @@ REFUSED = {
     ),
     "elements that have no type": (
         (np.zeros(256, "c8"), 1.0, Y),
-        "X is complex64[256]; expected an array or a number whose elements have a type of the language",
+        "X is complex64[256]; expected elements of a type of the language",
         "X complex64[256], a 1.0, Y float32[256]",
     ),
     "a text for a number": (

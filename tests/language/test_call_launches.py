@@ -198,7 +198,7 @@ REFUSED = {
     ),
     "elements that have no type": (
         (Tensor((256,), "complex64"), 1.0, Y),
-        "X is complex64[256]; expected an array or a number whose elements have a type of the language",
+        "X is complex64[256]; expected elements of a type of the language",
     ),
     "extents that disagree": (
         (X, 1.0, Tensor((128,))),
