@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,17 +22,21 @@ from ...runtime.streams import current_stream, exposes_no_stream, finish, wait_f
 from ..dtypes import dtype_of
 from ..errors import TraceError
 from ..signature import Parameter
+from ..trace import is_tracing
 from .errors import call_error, described, form
 from .frozen import frozen
 from .reads import Reads
 from .specialisation import Specialisation
 from .traceable import Traceable
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 #: Launches that a kernel keeps; the older half is dropped when there are more.
 _LAUNCHES = 1024
 
-#: The architecture that the emulator runs.
-_EMULATED = "sm_90a"
+#: Kernels for other types and constants that a kernel keeps, and for other values that it read.
+_TRACED = 256
 
 #: A grid as a call gives it: thread blocks along x, y, z; None for the one that the kernel declares.
 Grid = tuple[int, ...] | None
@@ -123,8 +127,14 @@ class Calls:
         except LaunchError as error:
             raise self._error(arguments, error) from None
 
-    def emulate(self, arguments: Sequence[Any], constants: Mapping[str, Any], grid: Grid) -> None:
+    def emulate(
+        self, arguments: Sequence[Any], constants: Mapping[str, Any], grid: Grid, arch: str
+    ) -> None:
         """Run the kernel on the emulator, and write its results into the given NumPy arrays.
+
+        Args:
+            arguments, constants, grid: as for `launch`.
+            arch: the architecture that is emulated.
 
         Raises:
             CallError, TraceError: as for `launch`.
@@ -140,7 +150,7 @@ class Calls:
                     )
             with self._lock:
                 _, specialisation = self._specialised(arguments, constants)
-                compiled = specialisation.emulated(_EMULATED)
+                compiled = specialisation.emulated(arch)
             self._check_grid(compiled.manifest["kernels"][0], grid)
             launch_on_cpu(compiled, None, arguments, grid)
         except LaunchError as error:
@@ -170,8 +180,7 @@ class Calls:
         )
         if key is not None:
             with self._lock:
-                if len(self._launches) >= _LAUNCHES:
-                    self._launches = dict(list(self._launches.items())[_LAUNCHES // 2 :])
+                self._launches = _newer(self._launches, _LAUNCHES)
                 self._launches[key] = launch
         return launch, addresses, numbers
 
@@ -195,6 +204,8 @@ class Calls:
         with new_context():
             module = self._kernel.trace(*types, **constants)
             text = (str(module), frozen(self._kernel.lowering))
+        self._by_text = _newer(self._by_text, _TRACED)
+        self._traced = _newer(self._traced, _TRACED)
         found = self._by_text.setdefault(text, Specialisation(self._kernel, module))
         self._traced[key] = reads, found
         return reads, found
@@ -208,6 +219,12 @@ class Calls:
 
     def _check(self, arguments: Sequence[Any]) -> None:
         """Check the number of arguments, and which of them are arrays."""
+        if is_tracing():
+            name = self._kernel.__name__
+            raise TraceError(
+                f"{name} is called while a kernel is traced; a kernel is called on arrays: write a "
+                f"function without @sl.kernel for what both do"
+            )
         if len(arguments) != len(self._parameters):
             raise LaunchError(
                 f"{self._kernel.__name__} takes {len(self._names)} arguments "
@@ -255,3 +272,8 @@ class Calls:
 
     def _error(self, arguments: Sequence[Any], error: LaunchError) -> LaunchError:
         return call_error(self._kernel.__name__, self._parameters, arguments, str(error))
+
+
+def _newer(kept: dict[K, V], limit: int) -> dict[K, V]:
+    """Return a dictionary with room for one more: itself, or the newer half of a full one."""
+    return dict(list(kept.items())[limit // 2 :]) if len(kept) >= limit else kept

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from ...runtime import LaunchError, Prepared
-from .calls import Calls, Grid
+from .calls import Calls
 
 if TYPE_CHECKING:
     from .calls import Traceable
@@ -24,7 +24,12 @@ class OnArrays:
         return Calls(cast("Traceable", self))
 
     def __call__(
-        self, *arguments: Any, on: str = "gpu", stream: Any = None, **constants: Any
+        self,
+        *arguments: Any,
+        on: str = "gpu",
+        stream: Any = None,
+        arch: str | None = None,
+        **constants: Any,
     ) -> None:
         """Run the kernel once; results are in the given arrays.
 
@@ -37,6 +42,7 @@ class OnArrays:
             stream: a stream of cuda-core, an object with `__cuda_stream__`, or a handle. If None, the
                 current stream of the library of the first array. JAX hides its streams: a call waits for
                 its arrays, and returns after the kernel has ended.
+            arch: the architecture that is emulated; sm_90a if None. A GPU has its own.
             constants: the constants of the trace.
 
         Raises:
@@ -50,10 +56,10 @@ class OnArrays:
             >>> float(y[0, 0])
             2.0
         """
-        if on == "gpu":
+        if on == "gpu" and arch is None:
             self._calls.launch(arguments, constants, None, stream)
         else:
-            _elsewhere(self._calls, on, stream, arguments, constants, None)
+            self._calls.emulate(arguments, constants, None, _emulated(on, stream, arch))
 
     def __getitem__(self, grid: int | Sequence[int]) -> Gridded:
         """Return the kernel with a grid of thread blocks along x, y, z, to be called as the kernel is.
@@ -103,33 +109,33 @@ class Gridded:
         self._calls, self._grid = calls, grid
 
     def __call__(
-        self, *arguments: Any, on: str = "gpu", stream: Any = None, **constants: Any
+        self,
+        *arguments: Any,
+        on: str = "gpu",
+        stream: Any = None,
+        arch: str | None = None,
+        **constants: Any,
     ) -> None:
         """Run the kernel once, with the grid; see the call of a kernel."""
-        if on == "gpu":
+        if on == "gpu" and arch is None:
             self._calls.launch(arguments, constants, self._grid, stream)
         else:
-            _elsewhere(self._calls, on, stream, arguments, constants, self._grid)
+            self._calls.emulate(arguments, constants, self._grid, _emulated(on, stream, arch))
 
     def prepare(self, *arguments: Any, **constants: Any) -> Prepared:
         """Return a launch with the grid; see `Kernel.prepare`."""
         return self._calls.prepare(arguments, constants, self._grid)
 
 
-def _elsewhere(
-    calls: Calls,
-    on: str,
-    stream: Any,
-    arguments: Sequence[Any],
-    constants: dict[str, Any],
-    grid: Grid,
-) -> None:
-    """Run a kernel on the emulator."""
+def _emulated(on: str, stream: Any, arch: str | None) -> str:
+    """Return the architecture that the emulator runs, for a call that is not a launch on a GPU."""
     if on not in _PLACES:
         raise LaunchError(f"on is {on!r}; expected {' or '.join(map(repr, _PLACES))}")
+    if on == "gpu":
+        raise LaunchError(f'arch is {arch!r}, but a GPU has its own; with on="cpu" it is emulated')
     if stream is not None:
         raise LaunchError(f"stream is {stream!r}, but the emulator has no streams")
-    calls.emulate(arguments, constants, grid)
+    return arch or "sm_90a"
 
 
 def _grid(grid: Any) -> tuple[int, ...]:

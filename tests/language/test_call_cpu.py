@@ -8,6 +8,7 @@ import pytest
 import text_kernels
 from text_kernels import make
 
+from mlir_smem.codegen import CompileError
 from mlir_smem.language.call.errors import CallError
 from mlir_smem.runtime import LaunchError
 
@@ -174,6 +175,32 @@ def test_a_stream_on_the_emulator():
     with pytest.raises(LaunchError) as error:
         make()[2](X, 1.0, Y, on="cpu", stream=7)
     assert str(error.value) == "stream is 7, but the emulator has no streams"
+
+
+def test_an_architecture_on_a_gpu():
+    with pytest.raises(LaunchError) as error:
+        make()(X, 1.0, Y, arch="sm_100a")
+    assert str(error.value) == (
+        "arch is 'sm_100a', but a GPU has its own; with on=\"cpu\" it is emulated"
+    )
+
+
+def test_an_architecture_that_is_emulated():
+    (x, y), scaled = arrays(), make()
+    scaled(x, 1.0, y, on="cpu", arch="sm_100a")
+    assert np.array_equal(y, 2 * x)
+    with pytest.raises(CompileError, match="sm_12"):
+        scaled(x, 1.0, y, on="cpu", arch="sm_12")
+
+
+def test_old_traces_are_dropped(monkeypatch):
+    monkeypatch.setattr("mlir_smem.language.call.calls._TRACED", 4)
+    (x, y), scaled = arrays(), make()
+    for block in (8, 16, 32, 64, 128, 256, 8, 256):
+        scaled(x, 1.0, y, on="cpu", block=block)
+        assert np.array_equal(y, 2 * x)
+    assert len(scaled._calls._traced) <= 4 and len(scaled._calls._by_text) <= 4
+    assert scaled.traces == 7
 
 
 @pytest.mark.parametrize("grid", [0, -1, (), (1, 2, 3, 4), 1.5, ("x",), (2, 0)], ids=repr)

@@ -103,6 +103,18 @@ def test_a_mistake_is_at_the_kernels_line():
     assert str(error.value).startswith(__file__)
 
 
+def test_a_kernel_that_is_called_in_a_kernel():
+    @sl.kernel("(M,64):f32, (M,64):f32", sync="manual")
+    def outer(X, Y):
+        scaled(X, 1.0, Y)
+
+    with pytest.raises(sl.TraceError) as error:
+        outer.trace()
+    assert "scaled is called while a kernel is traced; a kernel is called on arrays" in str(
+        error.value
+    )
+
+
 def test_a_call_that_does_not_fit():
     x = np.ones((128, 64), np.float32)
     with pytest.raises(CallError) as error:
