@@ -5,6 +5,7 @@ import mlir_smem.language as sl
 
 @sl.kernel("(M,K), (K,N), (M,N)", warpgroups=2, sync="manual")
 def matmul(A, B, C, *, bm=128, bn=256, bk=64):
+    """Compute C (M, N) of A (M, K) and B (K, N); their extents are multiples of bm, bn and bk."""
     M, N, K = sl.multiple_of((*C.shape, A.shape[1]), (bm, bn, bk))
     x, y = sl.grid(sl.cdiv(N, bn), sl.cdiv(M, bm))
     column, row, own, steps = x * bn, y * bm, sl.warpgroup_id() * 64, K // bk

@@ -42,7 +42,7 @@ from .dtypes import (
     tf32,
     u8,
 )
-from .errors import TraceError
+from .errors import Position, TraceError
 from .kernel import Kernel, kernel
 from .ops.maths import abs_ as abs
 from .ops.maths import (
@@ -95,6 +95,7 @@ __all__ = [
     "Index",
     "Kernel",
     "Pipeline",
+    "Position",
     "Remark",
     "Remarks",
     "Scalar",

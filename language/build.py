@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 from ..dialect.bindings import gpu, ir
@@ -45,7 +47,7 @@ def build(
     constants: Mapping[str, Any],
     options: Options,
 ) -> Any:
-    """Trace a function in the current context, and return the module, verified.
+    """Trace a function in the current context, and return the module; it is not verified yet.
 
     Args:
         function: the kernel.
@@ -57,33 +59,47 @@ def build(
     Raises:
         TraceError: for a mistake in the kernel, at its line.
     """
-    code = function.__code__
-    place = Locations(code)
+    with new_kernel(function.__code__, parameters, dtypes, options) as (trace, module, given):
+        returned = function(*given, **constants)
+        _check_end(trace, returned)
+    return module
+
+
+@contextmanager
+def new_kernel(
+    code: CodeType,
+    parameters: Mapping[str, Parameter],
+    dtypes: Mapping[str, DType],
+    options: Options,
+) -> Iterator[tuple[Trace, Any, list[Any]]]:
+    """Enter the body of a new kernel. Gives its trace, its module, and its arguments.
+
+    Args:
+        code: of the function that is traced.
+        parameters, dtypes, options: as for `build`.
+    """
     location = ir.Location.file(code.co_filename, code.co_firstlineno, 1)
-    trace = Trace(function.__name__, place, options.manual, options.warpgroups)
+    trace = Trace(code.co_name, Locations(code), options.manual, options.warpgroups)
     with location:
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
             holder = gpu.GPUModuleOp("kernels")
             body = holder.bodyRegion.blocks.append()
         with ir.InsertionPoint(body):
-            made = _function(function.__name__, parameters, dtypes, options)
+            made = _function(code.co_name, parameters, dtypes, options)
         block = made.add_entry_block()
     with tracing(trace), location, ir.InsertionPoint(block):
         trace.begin()
-        given = _arguments(parameters, dtypes, block.arguments)
         try:
-            returned = function(*given, **constants)
-            _check_end(trace, returned)
+            yield trace, module, _arguments(parameters, dtypes, block.arguments)
         except BaseException:
             trace.unwind()
-            trace.close()
             raise
-        trace.close()
+        finally:
+            trace.close()
         gpu.ReturnOp([])
         trace.erase_unused()
     _attributes(made, trace, options)
-    return module
 
 
 def _function(

@@ -22,6 +22,10 @@ class Remark:
     Attributes:
         message: one sentence.
         position: the line; None if the pass speaks of no line.
+
+    Example:
+        >>> print(sl.Remark("a layout was chosen"))
+        remark: a layout was chosen
     """
 
     message: str
@@ -34,7 +38,13 @@ class Remark:
 
 
 class Remarks(tuple[Remark, ...]):
-    """Remarks, in the order of the passes; as text, one after the other."""
+    """Remarks, in the order of the passes; as text, one after the other.
+
+    Example:
+        >>> print(sl.Remarks([sl.Remark("one"), sl.Remark("two")]))
+        remark: one
+        remark: two
+    """
 
     __slots__ = ()
 

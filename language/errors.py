@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import linecache
+from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
 
 class Position(NamedTuple):
-    """A place in Python source.
+    """A place in Python source; as text, with the file's path from the current folder.
 
     Attributes:
         file: the name of the file.
         line: from 1.
         column: from 1, in characters; 0 if it is not known.
         end: the column after the last character, 0 if it is not known or in another line.
+
+    Example:
+        >>> print(sl.Position("kernel.py", 12, 5))
+        kernel.py:12:5
     """
 
     file: str
@@ -23,7 +28,10 @@ class Position(NamedTuple):
     end: int = 0
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+        here = f"{Path.cwd()}/"
+        return f"{self.file.removeprefix(here)}:{self.line}" + (
+            f":{self.column}" if self.column else ""
+        )
 
 
 class TraceError(Exception):

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FrameType
 
+#: Instructions on variables: of a function, of functions nested in it, of a module.
+_OF_VARIABLES = (
+    *("LOAD_FAST", "STORE_FAST", "LOAD_DEREF", "STORE_DEREF", "LOAD_CLOSURE"),
+    *("LOAD_NAME", "STORE_NAME"),
+)
+
 
 @dataclass(frozen=True)
 class Body:
@@ -67,9 +73,7 @@ def _of_nested(code: CodeType) -> set[str]:
 def _accesses(instruction: dis.Instruction) -> list[tuple[str, bool]]:
     """Return (name, whether it is assigned) for each variable that an instruction accesses."""
     name, argument = instruction.opname, instruction.argval
-    if not name.startswith(
-        ("LOAD_FAST", "STORE_FAST", "LOAD_DEREF", "STORE_DEREF", "LOAD_CLOSURE")
-    ):
+    if not name.startswith(_OF_VARIABLES):
         return []
     # Python 3.12 and later have instructions on two variables: STORE_FAST_LOAD_FAST, ...
     names = argument if isinstance(argument, tuple) else (argument,)

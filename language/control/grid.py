@@ -25,6 +25,9 @@ def cdiv(extent: Index | int, by: int) -> Any:
         extent: an index or an integer.
         by: a positive integer.
 
+    Raises:
+        TraceError: for another divisor.
+
     Example:
         >>> sl.cdiv(100, 64)
         2
@@ -117,7 +120,7 @@ def multiple_of(extent: Any, number: Any) -> Any:
 
 @traced
 def block_id(dim: int = 0) -> Index:
-    """Return the position of the thread block in the grid, along x (0), y (1) or z (2).
+    """Return the position of the thread block in the grid; `dim` is 0 (x), 1 (y) or 2 (z).
 
     Example:
         >>> print(sl.block_id(0).type_text)
@@ -128,7 +131,7 @@ def block_id(dim: int = 0) -> Index:
 
 @traced
 def grid_dim(dim: int = 0) -> Index:
-    """Return the number of thread blocks of the grid, along x (0), y (1) or z (2).
+    """Return the number of thread blocks of the grid; `dim` is 0 (x), 1 (y) or 2 (z).
 
     Example:
         >>> for tile in sl.range(sl.block_id(0), 16, sl.grid_dim(0)):
@@ -166,7 +169,7 @@ def _dimension(dim: int) -> Any:
 
 @traced
 def unsigned(given: Index) -> Index:
-    """Return an index that is known to be 0 or more, for example a difference.
+    """Return the index `given` as one that is known to be 0 or more, for example a difference.
 
     Division and comparison of such indices take fewer instructions.
 
@@ -180,7 +183,7 @@ def unsigned(given: Index) -> Index:
 
 @traced
 def signed(given: Index | int) -> Index:
-    """Return an index that may become negative, for a loop to carry.
+    """Return the index `given` as one that may become negative, for a loop to carry.
 
     Example:
         >>> distance = sl.signed(3)

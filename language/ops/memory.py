@@ -22,7 +22,7 @@ Memory = Tile | Window | Array
 
 @traced
 def alloc(shape: Sequence[int], dtype: DType, layout: Any = None) -> Tile:
-    """Allocate a tile in shared memory; the passes choose its layout.
+    """Allocate a tile in shared memory, and return it; the passes choose its layout.
 
     Args:
         shape: (rows, columns), or (stages, rows, columns), in elements.
@@ -124,13 +124,16 @@ def check_shapes(source: Any, tile: Any, permutation: Sequence[int] | None = Non
 def load(
     source: Memory, dtype: DType | None = None, *, a: bool = False, axis: int | None = None
 ) -> Fragment:
-    """Load a window or a tile to registers: an accumulator, a slice, or an A of `sl.mma`.
+    """Return a window or a tile in registers: an accumulator, a slice, or an A of `sl.mma`.
 
     Args:
         source: (M, N), or (M,) for a slice of rows or (N,) for one of columns.
         dtype: of the accumulator: f32, f16 or i32; by default the one that holds the elements.
         a: whether to load an A, from a tile, with its element type.
         axis: for a slice, the dimension that it lacks: 1 for rows, 0 for columns.
+
+    Raises:
+        TraceError: for an extent that is known at run time only.
 
     Example:
         >>> print(sl.load(C[0:64, 0:64]).type_text)
@@ -177,12 +180,16 @@ def _accumulator(held: DType) -> DType:
 
 @traced
 def load_metadata(source: Memory, shape: tuple[int, int], dtype: DType) -> Fragment:
-    """Load the metadata of a sparse A for `sl.mma_sp`.
+    """Return the metadata of a sparse A for `sl.mma_sp`, a fragment.
 
     Args:
         source: i32 (M / 64, words, 128), as `mlir_smem.layout.compress` returns it.
         shape: (M, K) of A, before it was compressed.
         dtype: A's element type.
+
+    Example:
+        >>> print(sl.load_metadata(W, (64, 64), sl.bf16).type_text)
+        a fragment 64x64 of bf16
     """
     return Fragment(smem.load(memory_value(source), metadata(shape, dtype.type)))
 

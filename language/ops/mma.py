@@ -28,7 +28,7 @@ def mma(
     keep: Bool | None = None,
     **modifiers: Unpack[Modifiers],
 ) -> Fragment:
-    """Multiply tiles: A * B, or A * B + acc, by a warpgroup.
+    """Return A * B, or A * B + acc, which a warpgroup computes.
 
     With `sync="manual"` the result is in flight until `sl.wait`; otherwise it can be read.
 
@@ -65,7 +65,20 @@ def mma_sp(
     dtype: DType | None = None,
     **modifiers: Unpack[Modifiers],
 ) -> Fragment:
-    """Multiply a sparse A (M, K / 2 stored) by B (K, N); see `mma` and `load_metadata`."""
+    """Multiply a sparse A by B, and return A * B, or A * B + acc; see `mma`.
+
+    Args:
+        a: half of the columns of A (M, K), a tile or a fragment.
+        b: B (K, N), a tile.
+        metadata: which columns `a` holds, of `load_metadata`.
+        acc: an accumulator (M, N) that is added.
+        dtype, modifiers: as for `mma`.
+
+    Example:
+        >>> metadata = sl.load_metadata(W, (64, 64), sl.bf16)
+        >>> print(sl.mma_sp(a[:, 0:32], b, metadata).shape)
+        (64, 64)
+    """
     first, second = _operand(a, b), tile_value(b)
     added = None if acc is None else _accumulator(acc)
     element = None if dtype is None else dtype.type
@@ -76,13 +89,18 @@ def mma_sp(
 def mma_scaled(
     a: Tile, b: Tile, a_scales: Tile, b_scales: Tile, acc: Fragment | None = None, **modifiers: Any
 ) -> Fragment:
-    """Multiply with block scaling (tcgen05): (A * scale_A) * (B * scale_B) + acc.
+    """Multiply with block scaling (tcgen05), and return (A * scale_A) * (B * scale_B) + acc.
 
     Args:
         a, b: tiles (M, K) and (K, N).
         a_scales, b_scales: tiles (M, K / block) and (N, K / block) of scale factors.
         acc: an accumulator (M, N) that is added.
         modifiers: `negate_a`, `negate_b`, `pair`.
+
+    Example:
+        >>> x, scales = sl.alloc((128, 128), sl.e4m3), sl.alloc((128, 4), sl.e8m0)
+        >>> print(sl.mma_scaled(x, x, scales, scales).shape)
+        (128, 128)
     """
     added = None if acc is None else _accumulator(acc)
     tiles = (tile_value(a), tile_value(b), tile_value(a_scales), tile_value(b_scales))
@@ -97,6 +115,9 @@ def wait(acc: Fragment, pending: int = 0, in_flight: bool | None = None) -> Frag
         acc: the result of an mma, in flight.
         pending: the number of mma that may still run.
         in_flight: whether the result stays in flight, to be added to; by default if `pending` is not 0.
+
+    Raises:
+        TraceError: for something else than an accumulator in flight.
 
     Example:
         >>> print(sl.wait(sl.mma(a, b)).type_text)
@@ -156,11 +177,27 @@ def _check_shapes(a: Any, b: Any, acc: Fragment | None, pair: bool) -> None:
 
 @traced
 def to_registers(value: Fragment) -> Any:
-    """Return the elements that a thread holds, as an MLIR vector; see `smem.to_registers`."""
+    """Return the elements that a thread holds of a fragment, `value`, as an MLIR vector.
+
+    See `smem.to_registers`. The ops of the bindings (`arith`, `vector`, ...) compute with it.
+
+    Example:
+        >>> print(sl.to_registers(acc).type)
+        vector<32xf32>
+    """
     return smem.to_registers(readable(value).value)
 
 
 @traced
 def from_registers(vector: Any, like: Fragment) -> Fragment:
-    """Return the fragment of the shape and type of another, of an MLIR vector in each thread."""
+    """Return a fragment with the shape and type of `like`, of an MLIR vector in each thread.
+
+    Args:
+        vector: the elements of a thread, as `to_registers` returns them.
+        like: a fragment.
+
+    Example:
+        >>> print(sl.from_registers(sl.to_registers(acc), acc).type_text)
+        a fragment 64x64 of f32
+    """
     return Fragment(smem.from_registers(vector, like.value.type))

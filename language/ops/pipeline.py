@@ -89,7 +89,7 @@ class _Side:
 
 @traced
 def pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Pipeline:
-    """Create a pipeline: full and empty barriers for each stage.
+    """Return a new pipeline: full and empty barriers for each stage.
 
     Args:
         stages: their number.
@@ -116,6 +116,9 @@ def tma_load(
         stage: of `pipe.producer(k)` or `pipe.acquire(k)`.
         multicast: "x" or "y", to share the load among the CTAs of a cluster along it.
         cache: "evict_first", "evict_last" or "evict_normal".
+
+    Raises:
+        TraceError: for an array instead of a window, a window of another shape, or no stage.
 
     Example:
         >>> pipe = sl.pipeline(4)

@@ -272,6 +272,13 @@ def reduce(given: Fragment, operation: str, axis: int, warpgroups: int = 1) -> F
         operation: "max", "min", "sum", "prod", or a word of `gpu.all_reduce`, for example "maxnumf".
         axis: 1 to reduce each row, 0 to reduce each column.
         warpgroups: adjacent warpgroups that hold pieces along the axis; all get the result.
+
+    Raises:
+        TraceError: for a slice, another axis, or a word that the elements do not have.
+
+    Example:
+        >>> print(sl.reduce(scores, "maxnumf", axis=1).type_text)
+        a slice of 64 rows of f32
     """
     value = readable(given)
     if value.axis is not None:
@@ -294,6 +301,9 @@ def iota(axis: int) -> Fragment:
     Args:
         axis: 0 for rows, 1 for columns.
 
+    Raises:
+        TraceError: for another axis.
+
     Example:
         >>> masked = sl.where(sl.iota(1) < 32, scores, 0.0)
         >>> print(masked.type_text)
@@ -314,6 +324,9 @@ def full(shape: tuple[int, ...], number: Any, dtype: DType, axis: int | None = N
         dtype: f32, f16 or i32.
         axis: of a slice, the dimension that it lacks.
 
+    Raises:
+        TraceError: for a slice without an axis.
+
     Example:
         >>> print(sl.full((64, 128), 1.0, sl.f32).type_text)
         a fragment 64x128 of f32
@@ -329,6 +342,9 @@ def full(shape: tuple[int, ...], number: Any, dtype: DType, axis: int | None = N
 @traced
 def zeros(shape: tuple[int, ...], dtype: DType, axis: int | None = None) -> Fragment:
     """Return an accumulator, or a slice, of zeros; see `full`.
+
+    Args:
+        shape, dtype, axis: as for `full`.
 
     Example:
         >>> print(sl.zeros((64, 128), sl.f32).type_text)

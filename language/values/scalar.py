@@ -22,6 +22,10 @@ class Scalar(Operators, Traced):
 
     Attributes:
         dtype: the element type.
+
+    Example:
+        >>> print((C[0, 0] * 2.0).type_text)
+        a number of f32
     """
 
     __slots__ = ("dtype",)

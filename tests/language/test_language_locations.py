@@ -33,7 +33,8 @@ def test_an_error_of_the_checker_points_at_the_line():
     assert error.position.file == __file__
     assert error.position.line == line_of(kernel, "sl.mma")
     text = str(error).splitlines()
-    assert text[0].startswith(f"{__file__}:{error.position.line}:15: 'smem.mma' op ")
+    assert text[0].startswith(f"{error.position}: 'smem.mma' op ")
+    assert error.position.column == 15
     assert text[1:] == ["    acc = sl.mma(a, a)", "          ^"]
 
 
@@ -100,3 +101,12 @@ def test_a_function_that_the_kernel_calls_is_located_with_the_call():
     assert f'test_language_locations.py":{inner}:' in text
     assert f'test_language_locations.py":{outer}:' in text
     assert "callsite(" in text
+
+
+def test_a_file_in_the_current_folder_is_shown_by_its_name(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here.py").write_text("one\n  two(three)\n")
+    error = sl.TraceError("is wrong", sl.Position(str(tmp_path / "here.py"), 2, 7, 12))
+    assert str(error) == "here.py:2:7: is wrong\n    two(three)\n        ^~~~~"
+    assert str(sl.Position("/elsewhere/here.py", 3)) == "/elsewhere/here.py:3"
+    assert str(sl.TraceError("is wrong", sl.Position("/elsewhere/here.py", 3))).endswith("is wrong")
