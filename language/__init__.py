@@ -90,6 +90,7 @@ from .values.tile import Tile
 __all__ = [
     "Array",
     "Bool",
+    "CallError",
     "DType",
     "Fragment",
     "Index",

@@ -152,11 +152,6 @@ def current() -> Trace:
     return trace
 
 
-def is_tracing() -> bool:
-    """Return whether a kernel is being traced."""
-    return _CURRENT.get() is not None
-
-
 @contextmanager
 def tracing(trace: Trace) -> Iterator[None]:
     """Make a trace the current one."""

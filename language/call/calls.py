@@ -22,7 +22,8 @@ from ...runtime.streams import current_stream, exposes_no_stream, finish, wait_f
 from ..dtypes import dtype_of
 from ..errors import TraceError
 from ..signature import Parameter
-from ..trace import is_tracing
+from ..trace import located
+from ..values.base import Traced
 from .errors import call_error, described, form
 from .frozen import frozen
 from .reads import Reads
@@ -219,12 +220,13 @@ class Calls:
 
     def _check(self, arguments: Sequence[Any]) -> None:
         """Check the number of arguments, and which of them are arrays."""
-        if is_tracing():
+        if any(isinstance(each, Traced) for each in arguments):
             name = self._kernel.__name__
-            raise TraceError(
-                f"{name} is called while a kernel is traced; a kernel is called on arrays: write a "
-                f"function without @sl.kernel for what both do"
+            message = (
+                f"{name} is called on values of a kernel that is traced; a kernel is called on arrays: "
+                "write a function without @sl.kernel for what both do"
             )
+            raise located(TraceError(message))
         if len(arguments) != len(self._parameters):
             raise LaunchError(
                 f"{self._kernel.__name__} takes {len(self._names)} arguments "
@@ -242,6 +244,9 @@ class Calls:
                 raise LaunchError(
                     f"{name} has {len(shape)} dimensions; expected {len(parameter.shape)}"
                 )
+            pairs = zip(parameter.shape, shape, strict=True)
+            if any(isinstance(extent, int) and extent != given for extent, given in pairs):
+                raise LaunchError(f"{name} is {list(shape)}; expected {form(parameter)}")
 
     def _check_grid(self, manifest: Mapping[str, Any], grid: Grid) -> None:
         if grid is None and manifest["grid"] is None:

@@ -21,7 +21,7 @@ class CallError(LaunchError):
         ...     double(x, x, on="cpu")
         ... except sl.CallError as error:
         ...     print(error)
-        A is [64, 32]; expected ['M', 64]
+        A is [64, 32]; expected (M, 64)
           double takes A (M, 64), B (M, 64); given: A float32[64, 32], B float32[64, 32]
     """
 

@@ -100,7 +100,7 @@ def test_a_mistake_is_at_the_kernels_line():
     x = np.ones((96, 64), np.float32)
     with pytest.raises(sl.TraceError) as error:
         scaled(x, 1.0, x.copy(), on="cpu", rows=48)
-    assert str(error.value).startswith(__file__)
+    assert error.value.position.line == scaled.function.__code__.co_firstlineno + 3
 
 
 def test_a_kernel_that_is_called_in_a_kernel():
@@ -110,9 +110,11 @@ def test_a_kernel_that_is_called_in_a_kernel():
 
     with pytest.raises(sl.TraceError) as error:
         outer.trace()
-    assert "scaled is called while a kernel is traced; a kernel is called on arrays" in str(
-        error.value
+    assert error.value.message == (
+        "scaled is called on values of a kernel that is traced; a kernel is called on arrays: "
+        "write a function without @sl.kernel for what both do"
     )
+    assert error.value.position.line == outer.function.__code__.co_firstlineno + 2
 
 
 def test_a_call_that_does_not_fit():
@@ -124,6 +126,12 @@ def test_a_call_that_does_not_fit():
         "  scaled takes X (M, 64), a (), Y (M, 64):f32; "
         "given: X float32[128, 64], a 1.0, Y float32[64, 64]"
     )
+
+
+def test_a_fixed_extent():
+    x = np.ones((128, 32), np.float32)
+    with pytest.raises(CallError, match=r"^Y is \[128, 32\]; expected \(M, 64\):f32\n"):
+        scaled(np.ones((128, 64), np.float32), 1.0, x, on="cpu")
 
 
 # On a GPU.
