@@ -252,6 +252,7 @@ class Buffer:
 
     Attributes:
         matrix: its address, shape and strides.
+        shape: its extents.
         dtype: its element type.
 
     Raises:
@@ -271,7 +272,7 @@ class Buffer:
         self._copy("cuMemcpyHtoD", pointer, self._bytes.ctypes.data)
         strides = tuple(s // array.itemsize for s in self._host.strides)
         self.matrix = Matrix(pointer, array.shape, strides, array.itemsize)
-        self.dtype = array.dtype
+        self.shape, self.dtype = array.shape, array.dtype
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

@@ -255,3 +255,78 @@ def test_the_cost_of_a_call(torch, record_property):
         found = round(1e6 * float(np.median(times)), 2)
         record_property(name, found)
         assert found <= most
+
+
+# Traced kernels.
+
+
+@pytest.fixture(scope="module")
+def product():
+    """The kernel of examples/matmul.py."""
+    from pathlib import Path
+
+    from mlir_smem import examples
+
+    source, scope = Path(examples.__file__).parent / "matmul.py", {"__name__": "matmul_example"}
+    exec(compile(source.read_text(), str(source), "exec"), scope)
+    return scope["matmul"]
+
+
+SHAPES = ((128, 256, 64), (256, 512, 192), (512, 256, 1024), (128, 256, 64))
+
+
+def operands(m, n, k):
+    rng = np.random.default_rng(m * n + k)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((m, k), (k, n)))
+    return a, b, a.astype(np.float64) @ b.astype(np.float64)
+
+
+def check(found, exact):
+    found = np.asarray(found, np.float64)
+    # Rounding to f16 is 2^-11 of a value at most; f32 sums of 1024 products add less than that again.
+    assert np.abs(found - exact).max() <= 2**-10 * np.abs(exact).max()
+
+
+def test_a_traced_product_with_pytorch(torch, product):
+    for m, n, k in SHAPES:
+        a, b, exact = operands(m, n, k)
+        c = torch.full((m, n), torch.nan, device="cuda", dtype=torch.float16)
+        product(torch.tensor(a, device="cuda"), torch.tensor(b, device="cuda"), c)
+        check(c.cpu(), exact)
+
+
+def test_a_traced_product_with_cupy(product):
+    cupy = pytest.importorskip("cupy")
+    for m, n, k in SHAPES:
+        a, b, exact = operands(m, n, k)
+        c = cupy.zeros((m, n), cupy.float16)
+        product(cupy.asarray(a), cupy.asarray(b), c)
+        check(c.get(), exact)
+
+
+def test_a_traced_product_with_jax(product):
+    jnp = pytest.importorskip("jax.numpy")
+    for m, n, k in SHAPES:
+        a, b, exact = operands(m, n, k)
+        c = jnp.zeros((m, n), jnp.float16) + 1
+        product(jnp.asarray(a), jnp.asarray(b), c)
+        check(c, exact)
+
+
+def test_a_traced_product_is_the_emulators(torch, product):
+    a, b, _ = operands(128, 256, 192)
+    expected = np.zeros((128, 256), np.float16)
+    product(a, b, expected, on="cpu")
+    c = torch.zeros(128, 256, device="cuda", dtype=torch.float16)
+    product(torch.tensor(a, device="cuda"), torch.tensor(b, device="cuda"), c)
+    assert np.array_equal(c.cpu().numpy(), expected)
+
+
+def test_strided_operands_are_refused(torch, product):
+    a, b, _ = operands(128, 256, 64)
+    c = torch.zeros(128, 256, device="cuda", dtype=torch.float16)
+    wide = torch.zeros(128, 128, device="cuda", dtype=torch.float16)[:, :64]
+    with pytest.raises(CallError, match="A has the strides"):
+        product(wide, torch.tensor(b, device="cuda"), c)
+    with pytest.raises(CallError, match="A is in host memory"):
+        product(torch.tensor(a), torch.tensor(b, device="cuda"), c)
