@@ -44,6 +44,8 @@ from .dtypes import (
 )
 from .errors import Position, TraceError
 from .kernel import Kernel, kernel
+from .ops.foreign import broadcast, op
+from .ops.foreign import map_ as map
 from .ops.maths import abs_ as abs
 from .ops.maths import (
     ceil,
@@ -110,6 +112,7 @@ __all__ = [
     "barrier",
     "bf16",
     "block_id",
+    "broadcast",
     "cdiv",
     "ceil",
     "copy",
@@ -149,12 +152,14 @@ __all__ = [
     "load_metadata",
     "log",
     "log2",
+    "map",
     "maximum",
     "minimum",
     "mma",
     "mma_scaled",
     "mma_sp",
     "multiple_of",
+    "op",
     "otherwise",
     "padded_e2m1",
     "partition",

@@ -50,18 +50,18 @@ class Locations:
     """The MLIR locations of a trace, of one context: positions, with the calls that lead to them."""
 
     def __init__(self, kernel: CodeType) -> None:
-        self._kernel = kernel
+        self.kernel = kernel
         self._known: dict[Any, Any] = {}
 
     def at(self, frame: FrameType) -> Any:
         """Return the location of a frame; in a function that the kernel calls, with the call."""
-        if frame.f_code is self._kernel:
+        if frame.f_code is self.kernel:
             return self._location(frame)
         calls, back = [self._location(frame)], frame.f_back
         while back is not None:
             if not back.f_code.co_filename.startswith(FOLDER):
                 calls.append(self._location(back))
-            if back.f_code is self._kernel:
+            if back.f_code is self.kernel:
                 break
             back = back.f_back
         if back is None or len(calls) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -12,7 +13,17 @@ from ..trace import Scope, Trace, current, statement
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment
 from ..values.index import Index
-from .variables import CARRIED, assign, is_carried, is_number, promoted, same_kind, snapshot
+from .variables import (
+    CARRIED,
+    assign,
+    is_carried,
+    is_constant,
+    parts,
+    promoted,
+    rebuilt,
+    same_kind,
+    snapshot,
+)
 
 
 class Region:
@@ -38,13 +49,14 @@ class Region:
         self.trace.enter(self.scope, self.block)
 
     def leave(self, frame: FrameType) -> None:
-        """End the region; its values can be used until `close`.
+        """End the region.
 
         Raises:
             TraceError: if a loop in it has not ended.
         """
         self.after = snapshot(frame)
         self.trace.leave(self.scope)
+        self.scope.open = False
 
     def changed(self) -> list[str]:
         """The variables that the region changed, of those that there were before."""
@@ -56,16 +68,32 @@ class Region:
 
     def yielded(self, names: list[str]) -> list[Any]:
         """End the block by a yield of variables, and return their values."""
-        with ir.InsertionPoint(self.block), self.location:
-            values = [promoted(self.after[name]).value for name in names]
-            scf.yield_(values)
-        return values
+        self.scope.open = True
+        return yielded(self.trace, self.scope, self.block, self.location, self.after, names)
+
+
+def yielded(
+    trace: Trace, scope: Scope, block: Any, location: Any, held: dict[str, Any], names: list[str]
+) -> list[Any]:
+    """End a block by a yield of variables, close its scope, and return the values."""
+    trace.enter(scope, block)
+    with location:
+        values = values_of(held[name] for name in names)
+        scf.yield_(values)
+    trace.leave(scope)
+    scope.open = False
+    return values
+
+
+def values_of(held: Iterable[Any]) -> list[Any]:
+    """Return the MLIR values of variables, in lists and tuples, too."""
+    return [promoted(part).value for each in held for part in parts(each)]
 
 
 def _differs(before: Any, after: Any) -> bool:
-    if is_number(before) and is_number(after):
+    if is_constant(before) and is_constant(after):
         return before != after
-    return isinstance(before, CARRIED) or (is_number(before) and isinstance(after, CARRIED))
+    return is_carried(before) or (is_constant(before) and isinstance(after, CARRIED))
 
 
 class When:
@@ -159,35 +187,31 @@ class _Branch:
         *_, yield_ = self.region.block.operations
         yield_.operation.erase()
         self.made.erase()
-        self.region.scope.open = True
         assign(frame, restored)
 
     def build(self, frame: FrameType) -> None:
         """Build the `scf.if`, and give the variables that changed its results."""
         regions = [self.region, *([self.other] if self.other else [])]
+        for region in regions:
+            region.scope.open = True
         names = self._names(regions)
         kept = {name: _like(name, regions) for name in names}
+        for region in regions:
+            region.scope.open = False
         first = self.region.yielded(names)
         second = self._other_block(names)
         with self.region.location:
             made = ir.Operation.create(
                 "scf.if", results=[v.type for v in first], operands=[self.test], regions=2
             ).operation
-        self._check_states(names, first, second)
+        self._check_states(kept, first, second)
         self.region.block.append_to(made.regions[0])
         if second is not None:
             self.holder.append_to(made.regions[1])
         self.made = made
-        for region in regions:
-            region.scope.open = False
         scope = self.region.trace.scope
-        assign(
-            frame,
-            {
-                name: _joined(kept[name], result, scope)
-                for name, result in zip(names, made.results, strict=True)
-            },
-        )
+        results = iter(made.results)
+        assign(frame, {name: _joined(*kept[name], results, scope) for name in names})
 
     def _names(self, regions: list[Region]) -> list[str]:
         """The variables that get results: those that changed, and those that both regions define."""
@@ -210,12 +234,12 @@ class _Branch:
         with self.region.location:
             self.kept = ir.Operation.create("builtin.module", regions=1, ip=False)
             self.holder = ir.Block.create_at_start(self.kept.regions[0], [])
-        with ir.InsertionPoint(self.holder), self.region.location:
-            values = [promoted(self.region.before[name]).value for name in names]
-            scf.yield_(values)
-        return values
+        region = self.region
+        scope = Scope("the branch that is not taken")
+        return yielded(region.trace, scope, self.holder, region.location, region.before, names)
 
-    def _check_states(self, names: list[str], first: list[Any], second: list[Any] | None) -> None:
+    def _check_states(self, kept: Any, first: list[Any], second: list[Any] | None) -> None:
+        names = [name for name, (before, _) in kept.items() for _ in parts(before)]
         for name, one, two in zip(names, first, second or first, strict=True):
             if one.type != two.type:
                 raise TraceError(
@@ -224,33 +248,36 @@ class _Branch:
                 )
 
 
-def _like(name: str, regions: list[Region]) -> list[Any]:
+def _like(name: str, regions: list[Region]) -> tuple[Any, Any]:
     """Return what a variable holds at the ends of the branches, which must be of one kind.
 
     Raises:
         TraceError: if they are not.
     """
     region = regions[0]
-    before = regions[1].after[name] if len(regions) == 2 else region.before[name]
-    for each in regions:
-        if name not in each.after:
-            raise TraceError(f"{name} is deleted in {each.scope.what}")
-    before = promoted(before)
-    if not isinstance(before, CARRIED):
+    before = regions[1].after.get(name) if len(regions) == 2 else region.before[name]
+    before = rebuilt(before, iter([promoted(part) for part in parts(before)]))
+    if not is_carried(before):
         raise TraceError(
             f"{name} is {before!r} before {region.scope.what}, and changes in it; begin with a value of "
             "the kernel, for example sl.zeros"
         )
-    return [before, same_kind(name, before, region.after[name], region.scope.what)]
+    return before, same_kind(name, before, region.after.get(name), region.scope.what)
 
 
-def _joined(both: list[Any], result: Any, scope: Scope) -> Any:
-    first, second = both
-    if isinstance(first, Index):
-        return Index(result, scope, unsigned=first.unsigned and second.unsigned)
-    if isinstance(first, Fragment):
-        return Fragment(result, scope)
-    return first.rewrapped(result, scope)
+def _joined(before: Any, after: Any, results: Iterator[Any], scope: Scope) -> Any:
+    """Return a variable with the results of an `scf.if`."""
+
+    def wrapped(one: Any, two: Any) -> Any:
+        result = next(results)
+        if isinstance(one, Index):
+            return Index(result, scope, unsigned=one.unsigned and two.unsigned)
+        return (
+            Fragment(result, scope) if isinstance(one, Fragment) else one.rewrapped(result, scope)
+        )
+
+    both = zip(parts(before), parts(after), strict=True)
+    return rebuilt(after, iter([wrapped(one, two) for one, two in both]))
 
 
 def when(condition: Bool | bool) -> When:

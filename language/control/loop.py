@@ -14,7 +14,17 @@ from ..trace import Scope, Trace, current, statement, traced
 from ..values.fragment import Fragment, with_state
 from ..values.index import Index, as_index
 from .bytecode import Body, body_of
-from .variables import CARRIED, assign, is_carried, is_number, promoted, same_kind, snapshot
+from .others import Others
+from .variables import (
+    assign,
+    is_carried,
+    is_constant,
+    parts,
+    promoted,
+    rebuilt,
+    same_kind,
+    snapshot,
+)
 
 
 def range_(start: Index | int, stop: Index | int | None = None, step: int = 1) -> Iterator[Index]:
@@ -106,75 +116,125 @@ class _Body:
         self.done = False
         self.names = names
         self.held = snapshot(frame)
+        self.others = Others(trace.locations.kernel, frame, self.held)
         with self.location:
             self.before = {
-                name: _computed(promoted(value))
+                name: _computed(value)
                 for name, value in self.held.items()
                 if name in names.assigned and name != names.target and _varies(name, value, names)
             }
         self.inside: dict[str, Any] = {}
 
     def begin(self, frame: FrameType, unsigned: bool) -> Index:
-        """Give each variable that may change an argument of the block; return the loop's variable."""
-        types = [ir.IndexType.get(), *(each.value.type for each in self.before.values())]
+        """Give each variable that may change arguments of the block; return the loop's variable."""
+        carried = parts(list(self.before.values()))
+        types = [ir.IndexType.get(), *(each.value.type for each in carried)]
         with self.location:
             self.holder = ir.Operation.create("builtin.module", regions=1, ip=False)
             self.block = ir.Block.create_at_start(self.holder.regions[0], types)
         self.trace.enter(self.scope, self.block)
-        variable, *carried = self.block.arguments
-        self.inside = {
-            name: before.rewrapped(argument, self.scope)
-            for (name, before), argument in zip(self.before.items(), carried, strict=True)
-        }
+        variable, *arguments = self.block.arguments
+        new = iter([e.rewrapped(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
+        self.inside = {name: rebuilt(before, new) for name, before in self.before.items()}
+        self.first = {name: parts(each) for name, each in self.inside.items()}
         assign(frame, self.inside)
-        return Index(variable, self.scope, unsigned=unsigned)
+        self.variable = Index(variable, self.scope, unsigned=unsigned)
+        return self.variable
 
     def end(self, frame: FrameType, bounds: tuple[Index, Index, Index]) -> None:
         """Build the loop with the variables that changed, and give them its results."""
-        trace, scope = self.trace, self.scope
-        held = snapshot(frame)
+        trace, scope, held = self.trace, self.scope, snapshot(frame)
+        self._check_target(held)
         self._check_numbers(held)
-        changed = {
-            name: same_kind(name, before, held.get(name), scope.what)
-            for name, before in self.before.items()
-            if held.get(name) is not self.inside[name]
-        }
-        for name, after in changed.items():
-            if isinstance(after, Index) and self.before[name].unsigned and not after.unsigned:
-                raise TraceError(
-                    f"{name} is 0 or more before {scope.what}, and may be below after its body; write "
-                    "sl.unsigned(...) around a difference that is not, or sl.signed(...) before the loop"
-                )
+        changed = self._changed(held)
         with self.location:
-            results = {name: after.value for name, after in changed.items()}
+            results = {name: [e.value for e in parts(after)] for name, after in changed.items()}
             inits = self._inits(results)
-            scf.yield_(list(results.values()))
+            yielded = [value for values in results.values() for value in values]
+            scf.yield_(yielded)
         trace.leave(scope)
         with self.location:
             made = ir.Operation.create(
                 "scf.for",
-                results=[value.type for value in results.values()],
+                results=[value.type for value in yielded],
                 operands=[*(each.value for each in bounds), *inits],
                 regions=1,
             )
         self.block.append_to(made.operation.regions[0])
         self.done, scope.open = True, False
-        after = {name: self.held[name] for name in self.before if name not in changed}
-        for (name, value), result in zip(changed.items(), made.operation.results, strict=True):
-            after[name] = value.rewrapped(result, trace.scope)
+        after = {
+            name: self.held[name]
+            for name in self.before
+            if name not in changed and self._is_same(name, held.get(name))
+        }
+        new = iter(made.operation.results)
+        for name, value in changed.items():
+            wrapped = iter([each.rewrapped(next(new), trace.scope) for each in parts(value)])
+            after[name] = rebuilt(value, wrapped)
         assign(frame, after)
+        self.others.check({*self.before, self.names.target}, scope.what)
 
-    def _inits(self, results: dict[str, Any]) -> list[Any]:
+    def _is_same(self, name: str, after: Any) -> bool:
+        """Whether a variable holds what it held at the begin of the body."""
+        new, old = parts(after), self.first[name]
+        same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+        return after is self.inside[name] and same
+
+    def _changed(self, held: dict[str, Any]) -> dict[str, Any]:
+        """Return the variables that the body changed, with what they hold at its end.
+
+        A variable that the body assigns before it reads it may get another type; it is then of the
+        body alone.
+        """
+        changed: dict[str, Any] = {}
+        for name, before in self.before.items():
+            after = held.get(name)
+            if self._is_same(name, after):
+                continue
+            try:
+                changed[name] = same_kind(name, before, after, self.scope.what)
+            except TraceError:
+                if name in self.names.read_first:
+                    raise
+                continue
+            for one, two in zip(parts(before), parts(changed[name]), strict=True):
+                if isinstance(two, Index) and one.unsigned and not two.unsigned:
+                    raise TraceError(
+                        f"{name} is 0 or more before {self.scope.what}, and may be below after its "
+                        "body; write sl.unsigned(...) around a difference that is not, or sl.signed(...) "
+                        "before the loop"
+                    )
+        return changed
+
+    def _inits(self, results: dict[str, list[Any]]) -> list[Any]:
         """Return the first value of each variable that changed; free the others of their arguments."""
         inits: list[Any] = []
-        for place, (name, before) in reversed(list(enumerate(self.before.items(), start=1))):
+        slots = [
+            (name, part, results[name][i] if name in results else None)
+            for name, before in self.before.items()
+            for i, part in enumerate(parts(before))
+        ]
+        for place, (name, before, result) in reversed(list(enumerate(slots, start=1))):
             argument = self.block.arguments[place]
-            if name in results:
-                inits.insert(0, _init(name, before.value, argument, results[name]))
+            if result is not None:
+                inits.insert(0, _init(name, before.value, argument, result))
             else:
                 argument.replace_all_uses_with(before.value)
                 self.block.erase_argument(place)
         return inits
+
+    def _check_target(self, held: dict[str, Any]) -> None:
+        """Check that the loop's variable got the index, and not for example `enumerate` of it.
+
+        Raises:
+            TraceError: if it did not.
+        """
+        value = held.get(self.names.target)
+        if not self.names.target or any(each is self.variable for each in _inner(value)):
+            raise TraceError(
+                "sl.range is not what the for statement iterates over; write for k in sl.range(n):, and "
+                "count by a variable that the loop changes"
+            )
 
     def _check_numbers(self, held: dict[str, Any]) -> None:
         """Check that no Python number depends on the one before.
@@ -184,12 +244,17 @@ class _Body:
         """
         for name in self.names.read_first - set(self.before):
             before, after = self.held.get(name), held.get(name)
-            if is_number(before) and is_number(after) and before != after:
+            if is_constant(before) and is_constant(after) and before != after:
+                what = type(before).__name__
                 raise TraceError(
-                    f"{name} is the Python number {before!r} before {self.scope.what}, and {after!r} "
+                    f"{name} is the Python {what} {before!r} before {self.scope.what}, and {after!r} "
                     "after its body, which is traced once; count with integers, or begin with a value "
                     "of the kernel"
                 )
+
+
+def _inner(value: Any) -> list[Any]:
+    return parts(value) if isinstance(value, list | tuple) else []
 
 
 def _init(name: str, init: Any, argument: Any, result: Any) -> Any:
@@ -216,14 +281,22 @@ def _init(name: str, init: Any, argument: Any, result: Any) -> Any:
 
 
 def _computed(value: Any) -> Any:
-    """Return a variable's value; an expression is computed, since a loop carries registers."""
-    if isinstance(value, Fragment) and value.is_expression:
-        return Fragment(value.value)
-    return value
+    """Return what a loop carries of a variable: an index for an integer, registers for an expression."""
+
+    def computed(part: Any) -> Any:
+        part = promoted(part)
+        is_lazy = isinstance(part, Fragment) and part.is_expression
+        return Fragment(part.value) if is_lazy else part
+
+    return rebuilt(value, iter([computed(part) for part in parts(value)]))
 
 
 def _varies(name: str, value: Any, body: Body) -> bool:
-    """Return whether the loop may carry a variable: a traced value, or an integer that it counts."""
-    if isinstance(value, CARRIED):
-        return is_carried(value)
-    return isinstance(value, int) and not isinstance(value, bool) and name in body.read_first
+    """Return whether the loop may carry a variable: traced values, or an integer that it counts."""
+    found = parts(value)
+    traced = [each for each in found if not isinstance(each, int) or isinstance(each, bool)]
+    if len(traced) < len(found) and name not in body.read_first:
+        return False
+    if isinstance(value, list | tuple) and not traced:
+        return False
+    return bool(found) and all(map(is_carried, traced))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -33,8 +34,31 @@ def snapshot(frame: FrameType) -> dict[str, Any]:
     return dict(frame.f_locals)
 
 
+def parts(value: Any) -> list[Any]:
+    """Return what a variable holds: the values in nested lists and tuples, or the value itself."""
+    if isinstance(value, list | tuple):
+        return [part for each in value for part in parts(each)]
+    return [value]
+
+
+def rebuilt(value: Any, new: Iterator[Any]) -> Any:
+    """Return a variable's value with new parts, in their order."""
+    if isinstance(value, list | tuple):
+        found = [rebuilt(each, new) for each in value]
+        if isinstance(value, list):
+            return found
+        return type(value)(*found) if hasattr(value, "_fields") else tuple(found)
+    return next(new)
+
+
 def is_carried(value: Any) -> bool:
-    """Return whether a variable's value can be carried: a traced value that can be used now."""
+    """Return whether a variable's value can be carried: a traced value that can be used now.
+
+    So can a list or a tuple of such.
+    """
+    if isinstance(value, list | tuple):
+        found = parts(value)
+        return bool(found) and all(map(is_carried, found))
     if not isinstance(value, CARRIED):
         return False
     if isinstance(value, Fragment) and value.shape is None:
@@ -49,9 +73,11 @@ def promoted(value: Any) -> Any:
     return value
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a Python number, which a trace takes as a constant."""
-    return isinstance(value, int | float)
+def is_constant(value: Any) -> bool:
+    """Return whether a value is a Python number or text, or a list of such: a trace takes it as it is."""
+    if isinstance(value, list | tuple):
+        return all(map(is_constant, value))
+    return isinstance(value, int | float | str)
 
 
 def same_kind(name: str, before: Any, after: Any, what: str) -> Any:
@@ -65,23 +91,32 @@ def same_kind(name: str, before: Any, after: Any, what: str) -> Any:
     Raises:
         TraceError: if it does not.
     """
-    after = promoted(after)
-    if isinstance(after, CARRIED) and type(after) is type(before):
-        if not isinstance(after, Fragment):
-            same = after.value.type == before.value.type
-        else:
-            same = (after.shape, after.dtype, after.axis) == (
-                before.shape,
-                before.dtype,
-                before.axis,
-            )
-        if same:
-            return after
-    raise TraceError(
-        f"{name} is {_text(before)} before {what}, and {_text(after)} after it; a variable keeps its "
-        "shape and type"
-    )
+    one, two = parts(before), [promoted(each) for each in parts(after)]
+    after = rebuilt(after, iter(two))
+    same = _structure(before) == _structure(after)
+    if not (same and all(map(_is_like, one, two))):
+        raise TraceError(
+            f"{name} is {_text(before)} before {what}, and {_text(after)} after it; a variable keeps "
+            "its shape and type"
+        )
+    return after
+
+
+def _structure(value: Any) -> Any:
+    return [_structure(each) for each in value] if isinstance(value, list | tuple) else None
+
+
+def _is_like(before: Any, after: Any) -> bool:
+    """Whether two values are of one class, shape and element type."""
+    if isinstance(before, Fragment) and isinstance(after, Fragment):
+        one, two = ((each.shape, each.dtype, each.axis) for each in (before, after))
+        return one == two
+    if isinstance(before, Scalar) and isinstance(after, Scalar):
+        return before.dtype == after.dtype
+    return any(isinstance(before, each) and isinstance(after, each) for each in (Index, Bool))
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_text, value))}]"
     return value.type_text if isinstance(value, Traced) else repr(value)

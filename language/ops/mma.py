@@ -14,6 +14,7 @@ from ..values.base import Traced
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment, readable, with_state
 from ..values.mapping import rounded_from
+from ..values.node import Operation, fragment_of
 from ..values.tile import Tile
 from .memory import tile_value
 
@@ -152,9 +153,14 @@ def _operand(a: Any, b: Any) -> Any:
     given = readable(a)
     if not given.is_expression and is_a_fragment(given.value.type):
         return given.value
-    rounded = rounded_from(given.node)
-    if rounded is not None:
-        return smem.convert(Fragment(node=rounded).value, given.dtype.type)
+    node = given.node
+    rounded = rounded_from(node)
+    if rounded is not None and isinstance(node, Operation):
+        known = fragment_of(node, "a")
+        if known is None:
+            known = Fragment(smem.convert(Fragment(node=rounded).value, node.dtype.type))
+            node.computed["a"] = known
+        return known.value
     wanted = b.dtype if isinstance(b, Tile) else "f16"
     if given.dtype != wanted:
         raise TraceError(

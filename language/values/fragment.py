@@ -22,7 +22,7 @@ from .base import Traced
 from .boolean import Bool
 from .index import Index
 from .mapping import element_of, mapped
-from .node import Leaf, Node, Operation, Position, Uniform, joined, shape_text
+from .node import Leaf, Node, Operation, Position, Uniform, fragment_of, joined, shape_text
 from .operators import Operators
 from .scalar import Scalar
 
@@ -142,7 +142,13 @@ class Fragment(Operators, Traced):
 
 @traced
 def _computed(node: Node) -> Any:
-    return mapped(node)
+    """Return the value of an expression; it is computed once in a scope."""
+    known = fragment_of(node)
+    if known is None:
+        known = Fragment(mapped(node))
+        if isinstance(node, Operation):
+            node.computed["map"] = known
+    return known.value
 
 
 def readable(given: Any) -> Fragment:

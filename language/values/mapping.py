@@ -11,7 +11,16 @@ from ..dtypes import DType, b1, f16, f32, i32, of_mlir
 from ..errors import TraceError
 from . import elements
 from .base import Traced
-from .node import Leaf, Node, Operation, Position, Uniform, leaves, shape_text, walk
+from .node import (
+    Node,
+    Operation,
+    Position,
+    Uniform,
+    fragment_of,
+    leaves,
+    shape_text,
+    walk,
+)
 
 #: Element types of accumulators.
 ACCUMULATORS = (f32, f16, i32)
@@ -26,8 +35,9 @@ def mapped(node: Node) -> Any:
     Raises:
         TraceError: for an expression without a fragment, or a result that no accumulator holds.
     """
-    if isinstance(node, Leaf):
-        return node.fragment.value
+    known = fragment_of(node)
+    if known is not None:
+        return known.value
     found = leaves(node)
     if not found:
         raise TraceError(
@@ -82,7 +92,7 @@ def _parts(node: Node, main: DType) -> list[Node]:
             continue
         if main not in types and at.dtype == main and at is not node:
             found.append(at)
-        elif isinstance(at, Leaf):
+        elif fragment_of(at) is not None:
             raise TraceError(
                 f"{shape_text(at)} meets elements of {main} in one expression; convert it first, by "
                 f"x.to(sl.{main})"
@@ -103,8 +113,8 @@ def _inputs(node: Node, values: dict[int, Any]) -> tuple[dict[int, Any], tuple[i
         seen.add(id(at))
         if id(at) in values:
             inputs[id(at)] = values[id(at)]
-        elif isinstance(at, Leaf):
-            inputs[id(at)] = at.fragment.value
+        elif (known := fragment_of(at)) is not None:
+            inputs[id(at)] = known.value
         else:
             stack.extend(reversed(at.arguments()))
     shapes = [shape_of(value.type) for value in inputs.values()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..dtypes import DType
@@ -58,18 +58,28 @@ class Operation(Node):
 
     Attributes:
         location: the MLIR location of the author's code.
+        computed: the fragments that hold its value, by what they are: "map", or "a" for an A.
     """
 
     name: str
     operands: tuple[Node, ...]
     location: Any
+    computed: dict[str, Traced] = field(default_factory=dict)
 
     def arguments(self) -> tuple[Node, ...]:
         return self.operands
 
 
+def fragment_of(node: Node, what: str = "map") -> Traced | None:
+    """Return the fragment that holds an expression's value here; None if it is not computed yet."""
+    if isinstance(node, Leaf):
+        return node.fragment
+    made = node.computed.get(what) if isinstance(node, Operation) else None
+    return made if made is not None and made.scope.open else None
+
+
 def walk(node: Node) -> Iterator[Node]:
-    """Yield the nodes of an expression, each once, operands first."""
+    """Yield the nodes of an expression, each once, operands first; none below a computed one."""
     seen: set[int] = set()
     stack: list[tuple[Node, bool]] = [(node, False)]
     while stack:
@@ -79,12 +89,13 @@ def walk(node: Node) -> Iterator[Node]:
         elif id(at) not in seen:
             seen.add(id(at))
             stack.append((at, True))
-            stack.extend((each, False) for each in reversed(at.arguments()))
+            if fragment_of(at) is None:
+                stack.extend((each, False) for each in reversed(at.arguments()))
 
 
-def leaves(node: Node) -> list[Leaf]:
-    """Return the fragments of an expression, each once."""
-    return [each for each in walk(node) if isinstance(each, Leaf)]
+def leaves(node: Node) -> list[Node]:
+    """Return the fragments and computed parts of an expression, each once."""
+    return [each for each in walk(node) if fragment_of(each) is not None]
 
 
 def joined(nodes: tuple[Node, ...]) -> tuple[tuple[int, ...] | None, int | None]:

@@ -93,6 +93,8 @@ def test_positions_that_a_slice_does_not_have():
         (lambda x: sl.zeros((64,), sl.f32), "a slice of 64 elements needs its axis"),
         (lambda x: sl.where(1.0, 2.0, 3.0), "where has no fragment among its operands"),
         (lambda x: x + "1", None),
+        (lambda x: sl.map(max), "sl.map has no fragment; expected one or more"),
+        (lambda x: sl.broadcast(x, 64), "is broadcast; expected a slice, such as x.max(axis=1)"),
     ],
 )
 def test_fragments(function, expected):
