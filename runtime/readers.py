@@ -20,7 +20,8 @@ def _read_matrix(matrix: Matrix) -> tuple[int, Hashable]:
 
 
 def _read_torch(tensor: Any) -> tuple[int, Hashable]:
-    return tensor.data_ptr(), (tensor.dtype, tensor.shape, tensor.stride(), tensor.device)
+    place = tensor.device, tensor.is_neg()
+    return tensor.data_ptr(), (tensor.dtype, tensor.shape, tensor.stride(), place)
 
 
 def _read_jax(array: Any) -> tuple[int, Hashable]:

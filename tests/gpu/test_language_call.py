@@ -330,3 +330,14 @@ def test_strided_operands_are_refused(torch, product):
         product(wide, torch.tensor(b, device="cuda"), c)
     with pytest.raises(CallError, match="A is in host memory"):
         product(torch.tensor(a), torch.tensor(b, device="cuda"), c)
+
+
+def test_a_lazily_negated_tensor(torch):
+    """Complex conjugates have such imaginary parts."""
+    scaled = text_kernels.make()
+    x, y = torch.ones(256, device="cuda"), torch.zeros(256, device="cuda")
+    scaled(x, 1.0, y)
+    with pytest.raises(CallError, match=r"negated values; call resolve_neg\(\)"):
+        scaled(torch._neg_view(x), 1.0, y)
+    scaled(torch._neg_view(x).resolve_neg(), 1.0, y)
+    assert (y == -2).all()

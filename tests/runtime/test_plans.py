@@ -39,7 +39,7 @@ class Device:
 class Tensor:
     """A stand-in for a tensor of PyTorch, whose reads are counted."""
 
-    reads = 0
+    reads, negated = 0, False
 
     def __init__(self, pointer=0x2000, shape=(256, 64), stride=(64, 1), device=0, name="bfloat16"):
         self.pointer, self.shape, self.dtype, self._stride = pointer, shape, name, stride
@@ -51,6 +51,9 @@ class Tensor:
 
     def stride(self):
         return self._stride
+
+    def is_neg(self):
+        return self.negated
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +134,18 @@ def test_what_does_not_fit_is_refused_after_what_does(scale, gpu, wrong, message
         with pytest.raises(LaunchError) as error:
             scale.launch(wrong, 1.0)
         assert str(error.value).startswith(message)
+    assert len(gpu.launches) == 1
+
+
+def test_a_lazily_negated_tensor_is_refused_after_another(scale, gpu):
+    scale.launch(Tensor(), 1.0)
+    negated = Tensor()
+    negated.negated = True
+    with pytest.raises(LaunchError) as error:
+        scale.launch(negated, 1.0)
+    assert str(error.value) == (
+        "X is not an array on a GPU: its memory holds the negated values; call resolve_neg()"
+    )
     assert len(gpu.launches) == 1
 
 

@@ -202,6 +202,8 @@ class Device(NamedTuple):
 class Tensor:
     """A tensor of PyTorch."""
 
+    negated = False
+
     def __init__(self, shape, dtype="float32", pointer=0x1000, stride=None, device=0):
         self.shape, self.dtype, self.pointer = tuple(shape), Dtype(dtype), pointer
         self.device = Device("cuda", device)
@@ -212,6 +214,9 @@ class Tensor:
 
     def stride(self):
         return self.strides
+
+    def is_neg(self):
+        return self.negated
 
 
 class Dtype(str):
