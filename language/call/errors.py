@@ -69,5 +69,7 @@ def _by(shape: Sequence[Any]) -> str:
 
 def form(parameter: Parameter) -> str:
     """Return what a parameter takes, as a signature has it."""
-    dtype = f":{parameter.dtype}" if parameter.dtype else ""
-    return f"({', '.join(map(str, parameter.shape))}){dtype}"
+    text = f"({_by(parameter.shape)})"
+    if parameter.strides is not None:
+        text += f":({_by(['?' if stride is None else stride for stride in parameter.strides])})"
+    return text + (f":{parameter.dtype}" if parameter.dtype else "")

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 import text_kernels
+from traced_kernels import copied
 
 import mlir_smem
 from mlir_smem.kernels.gemm.generator.config import default_config
@@ -320,6 +321,15 @@ def test_a_traced_product_is_the_emulators(torch, product):
     c = torch.zeros(128, 256, device="cuda", dtype=torch.float16)
     product(torch.tensor(a, device="cuda"), torch.tensor(b, device="cuda"), c)
     assert np.array_equal(c.cpu().numpy(), expected)
+
+
+def test_traced_tensor_maps_of_arrays_that_change(torch):
+    kept = [torch.randn(200, 136, device="cuda").half() for _ in range(8)]
+    for turn in range(3):
+        for x in kept:
+            y = torch.zeros(200, 160, device="cuda").half()[:, :136]
+            copied(x.add_(turn), y)
+            assert torch.equal(x, y)
 
 
 def test_strided_operands_are_refused(torch, product):

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from stand_in import Tensor
+from traced_kernels import copied
 
 import mlir_smem.language as sl
 from mlir_smem.language.call.errors import CallError
@@ -38,6 +39,9 @@ def on_torch(gpu, monkeypatch, tmp_path):
     raw = types.SimpleNamespace(_cuda_getCurrentRawStream=lambda device: 0)
     monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(_C=raw))
     monkeypatch.setattr(Tensor, "__module__", "torch")
+    for kernel in (scaled, copied):
+        # What was loaded by another test belongs to its stand-in.
+        vars(kernel).pop("_calls", None)
     return gpu
 
 
@@ -142,6 +146,53 @@ def test_a_launch_of_a_traced_kernel(on_torch):
     scaled(x, 1.5, y)
     (launch,) = on_torch.launches
     assert (launch.gridDimX, launch.blockDimX, launch.function) == (4, 128, "function of scaled")
+
+
+def test_tensor_maps_of_arrays_that_change(on_torch):
+    def call(shape, *pointers):
+        copied(*[Tensor(shape, "float16", pointer) for pointer in pointers])
+
+    for pointers in ((0x1000, 0x20000), (0x3000, 0x20000), (0x3000, 0x40000), (0x3000, 0x40000)):
+        call((128, 192), *pointers)
+    assert [made[2] for made in on_torch.maps] == [0x1000, 0x20000]
+    assert on_torch.replaced == [0x3000, 0x40000]
+    call((64, 192), 0x3000, 0x40000)
+    assert [made[3] for made in on_torch.maps[2:]] == [[192, 64], [192, 64]]
+    assert [(each.gridDimX, each.gridDimY) for each in on_torch.launches[3:]] == [(3, 2), (3, 1)]
+
+
+@pytest.mark.parametrize(
+    "stride, pointer, message",
+    [
+        ((192, 1), 0x1008, "X begins at 0x1008, not a multiple of 16"),
+        (
+            (196, 1),
+            0x1000,
+            "X has the stride 392 bytes along dimension 0; the kernel accesses 16 bytes",
+        ),
+        ((1, 128), 0x1000, r"X has the strides \[1, 128\]; the kernel takes \['\?', 1\]"),
+    ],
+)
+def test_arrays_that_tma_cannot_take(on_torch, stride, pointer, message):
+    y = Tensor((128, 192), "float16", 0x20000)
+    copied(Tensor((128, 192), "float16", 0x1000), y)
+    with pytest.raises(CallError, match=f"^{message}"):
+        copied(Tensor((128, 192), "float16", pointer, stride), y)
+    assert len(on_torch.launches) == 1
+
+
+def test_a_message_has_the_strides_of_the_signature():
+    with pytest.raises(
+        CallError, match=r"copied takes X \(M, N\):\(\?, 1\), Y \(M, N\):\(\?, 1\); g"
+    ):
+        copied(np.zeros((64, 64), np.float16), on="cpu")
+
+
+def test_strided_arrays_on_the_emulator():
+    x = np.arange(200 * 136, dtype=np.float16).reshape(200, 136)
+    y = np.zeros((200, 160), np.float16)
+    copied(x, y[:, :136], on="cpu")
+    assert np.array_equal(x, y[:, :136]) and not y[:, 136:].any()
 
 
 def test_a_call_and_the_methods_share_the_cache(on_torch, monkeypatch, tmp_path):
