@@ -85,6 +85,11 @@ def slice_along(dim: int) -> Attribute:
     return SliceAttr.get(ir.IntegerAttr.get(ir.IntegerType.get_signless(64), dim))
 
 
+def dim_of(slice_: Attribute) -> int:
+    """Return the dimension of `#smem.slice<dim>`."""
+    return ir.IntegerAttr(slice_.params[0]).value
+
+
 def swizzle(width: str, order: str = "row-major") -> Attribute:
     """Return `#smem.swizzle<width, order>`."""
     return SwizzleAttr.get(ir.StringAttr.get(width), ir.StringAttr.get(order))

@@ -15,6 +15,7 @@ from .bindings import ir
 from .diagnostics import Invalid
 from .elements import element_of
 from .irtypes import Type, Value
+from .slices import slice_dim
 from .types import (
     FragmentType,
     TileType,
@@ -22,7 +23,6 @@ from .types import (
     is_accumulator,
     is_metadata,
     shape_of,
-    slice_dim,
     tensor_of,
 )
 from .types import layout_of as layout_of_type

@@ -29,7 +29,7 @@ from .attributes import (
     MetadataAttr,
     SliceAttr,
     SwizzleAttr,
-    slice_along,
+    dim_of,
 )
 from .attributes import layout as layout_attr
 from .bindings import ir
@@ -143,15 +143,6 @@ def a_fragment(shape: Iterable[int], element: Type) -> Type:
         Invalid: if the type is invalid.
     """
     return _make(element, tuple(shape), FragmentType, AFragmentAttr, element_of)
-
-
-def slice_fragment(extent: int, element: Type, dim: int) -> Type:
-    """Return the `!smem.fragment` of a slice along a dimension, of an extent and MLIR element type.
-
-    Raises:
-        Invalid: if the type is invalid.
-    """
-    return _make(element, (extent,), FragmentType, slice_along(dim), accumulator_of)
 
 
 def metadata(shape: Iterable[int], element: Type) -> Type:
@@ -327,7 +318,7 @@ def check_fragment(type_: Type) -> None:
         return
     if isinstance(state, SliceAttr):
         accumulator_of(tensor.element_type)
-        check_slice(shape, _dim_of(state))
+        check_slice(shape, dim_of(state))
         return
     if not isinstance(state, AFragmentAttr | MetadataAttr):
         raise Invalid(
@@ -380,30 +371,6 @@ def is_metadata(type_: Type) -> bool:
     return isinstance(type_, FragmentType) and isinstance(
         type_.params[1].maybe_downcast(), MetadataAttr
     )
-
-
-@cached_in_context
-def slice_dim(type_: Type) -> int | None:
-    """Return the dimension along which a fragment is a slice; None if it is no slice."""
-    state = type_.params[1].maybe_downcast() if isinstance(type_, FragmentType) else None
-    return _dim_of(state) if isinstance(state, SliceAttr) else None
-
-
-def _dim_of(slice_: Attribute) -> int:
-    return ir.IntegerAttr(slice_.params[0]).value
-
-
-def check_slice_type(type_: Type) -> int:
-    """Check that a fragment is a slice, and return the dimension along which it is one.
-
-    Raises:
-        Invalid: if it is none.
-    """
-    dim = slice_dim(type_)
-    if dim is None:
-        raise Invalid(f"takes a slice, not {type_}")
-    check_fragment(type_)
-    return dim
 
 
 def check_readable(type_: Type) -> None:

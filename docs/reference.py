@@ -22,8 +22,8 @@ GROUPS = {
         "These are all that [`examples/matmul.mlir`](../examples/matmul.mlir) uses.",
     ),
     "Tiles and fragments": (
-        "view copy load map convert columns",
-        "Tiles in memory that the host has, blocking copies, epilogues, A in registers.",
+        "view copy load map reduce broadcast convert columns",
+        "Tiles in memory that the host has, blocking copies, epilogues, rows that reduce, A in registers.",
     ),
     "Tiles in a host's kernel": (
         "offset to_registers from_registers",

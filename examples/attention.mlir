@@ -76,7 +76,7 @@ gpu.module @kernels {
 
       // The largest score so far, and what the sums so far are scaled by. Every query sees key 0, so the largest
       // score is finite after the first block.
-      %m_block = "smem.reduce"(%s) {op = #gpu<all_reduce_op maximumf>, axis = 1 : i32} : (!scores) -> !row
+      %m_block = "smem.reduce"(%s) {op = "maximumf", axis = 1 : i32} : (!scores) -> !row
       %m_new = "smem.map"(%m_old, %m_block) ({
       ^bb0(%old: f32, %new: f32):
         %most = arith.maximumf %old, %new : f32
@@ -96,7 +96,7 @@ gpu.module @kernels {
         %weight = math.exp2 %difference : f32
         gpu.yield %weight : f32
       }) : (!scores, !scores) -> !scores
-      %l_block = "smem.reduce"(%p) {op = #gpu<all_reduce_op add>, axis = 1 : i32} : (!scores) -> !row
+      %l_block = "smem.reduce"(%p) {op = "add", axis = 1 : i32} : (!scores) -> !row
       %l_new = "smem.map"(%l_old, %shrink, %l_block) ({
       ^bb0(%old: f32, %factor: f32, %new: f32):
         %sum = math.fma %old, %factor, %new : f32

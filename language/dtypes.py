@@ -112,9 +112,8 @@ def dtype_of(given: Any) -> DType:
     """
     if isinstance(given, DType):
         return given
-    found = _BY_NAME.get(_name(given))
-    if found is None and hasattr(given, "dtype"):
-        found = _BY_NAME.get(_name(given.dtype))
+    is_array = hasattr(given, "dtype") and not isinstance(given, type)
+    found = _BY_NAME.get(_name(given.dtype if is_array else given))
     if found is None and isinstance(given, bool | int | float):
         found = b1 if isinstance(given, bool) else i32 if isinstance(given, int) else f32
     if found is None:

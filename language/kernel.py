@@ -248,6 +248,8 @@ def _parameters(
     arrays: list[str] = []
     constants: dict[str, Any] = {}
     name = function.__name__
+    if not (name.isidentifier() and name.isascii()):
+        raise TraceError(f"a kernel is a function with a name, which its code gets; not {name}")
     for each in inspect.signature(function).parameters.values():
         if each.kind is each.KEYWORD_ONLY:
             if each.name in _OPTIONS:

@@ -9,7 +9,7 @@ from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
 from ..dialect.irtypes import Block, Module, Op, Value
 from ..dialect.op import effects_of
-from ..dialect.ops import AllocOp, SubviewOp, ViewOp
+from ..dialect.ops import AllocOp, ReduceOp, SubviewOp, ViewOp
 from ..dialect.ops.memory import MAX_OFFSET
 from ..dialect.ops.pipeline import MBARRIER_BYTES
 from ..dialect.smem import Smem
@@ -18,6 +18,7 @@ from ..ir.barriers import is_cta_barrier
 from ..ir.errors import OpError
 from ..ir.kernel import function_of
 from ..ir.launch_attributes import SHARED_BYTES
+from ..ir.reductions import exchange_of
 from ..ir.view_memory import buffer_bytes
 from ..ir.walk import walk
 from ..layout.banks import MAX_BYTES
@@ -58,8 +59,8 @@ class Allocate(Pass):
     """Places tiles in dynamic shared memory. Tiles whose live ranges do not overlap share bytes.
 
     A tile is live from its first use to the barrier after its last use: until then some thread, or a
-    `wgmma` that has not been waited for, may still read it. Pipelines, and tiles that TMA fills or reads,
-    are live in the whole function.
+    `wgmma` that has not been waited for, may still read it. Pipelines, what reductions exchange between
+    warps, and tiles that TMA fills or reads, are live in the whole function.
 
     Memory that the kernel declares and an `smem.view` names is aligned as the view promises. A tensor map
     by which `nvgpu.tma.async.load` fills that memory has the lines and the swizzle of the tile's layout.
@@ -78,6 +79,8 @@ class Allocate(Pass):
             align_memory(view)
             check_tensor_maps(view)
         for alloc in walk(module, *allocating):
+            if isinstance(alloc, ReduceOp) and exchange_of(alloc) is None:
+                continue
             functions.setdefault(function_of(alloc), []).append(alloc)
         if self.reserved_bytes:
             # A function without tiles needs the reserved bytes, too.
@@ -201,7 +204,7 @@ def _live(function: Op, allocs: list[Op]) -> list[Live]:
         if not isinstance(alloc, AllocOp):
             # The mbarriers of a pipeline may be used by other CTAs, and until the last thread exits.
             end = timeline.end if timeline else 0
-            found.append(Live(alloc, alloc.shared_bytes, MBARRIER_BYTES, 0, end))
+            found.append(Live(alloc, _bytes_of(alloc), MBARRIER_BYTES, 0, end))
             continue
         layout = layout_of(alloc.tile.type)
         if layout is None:
@@ -218,6 +221,12 @@ def _live(function: Op, allocs: list[Op]) -> list[Live]:
             last = max(map(timeline.end_of, users), default=0)
         found.append(Live(alloc, layout.size_bytes, alignment, first, last))
     return found
+
+
+def _bytes_of(alloc: Op) -> int:
+    """Return the bytes of an op that allocates no tile."""
+    exchange = exchange_of(alloc) if isinstance(alloc, ReduceOp) else None
+    return exchange.shared_bytes(alloc.result.type) if exchange else alloc.shared_bytes
 
 
 def _users(tile: Value) -> list[Op]:

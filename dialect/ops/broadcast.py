@@ -8,16 +8,8 @@ from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..irtypes import Type, Value
 from ..op import SmemOp
-from ..types import (
-    FragmentType,
-    check_fragment,
-    check_readable,
-    check_slice_type,
-    fragment,
-    shape_of,
-    slice_dim,
-    tensor_of,
-)
+from ..slices import check_slice_type, slice_dim
+from ..types import FragmentType, check_fragment, check_readable, fragment, shape_of, tensor_of
 
 
 class BroadcastOp(SmemOp, name="broadcast"):

@@ -11,15 +11,8 @@ from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..irtypes import Type, Value
 from ..op import SmemOp
-from ..types import (
-    FragmentType,
-    check_fragment,
-    fragment,
-    is_accumulator,
-    slice_dim,
-    slice_fragment,
-    tensor_of,
-)
+from ..slices import slice_dim, slice_fragment
+from ..types import FragmentType, check_fragment, fragment, is_accumulator, tensor_of
 
 
 class FillOp(SmemOp, name="fill"):

@@ -19,18 +19,17 @@ from ..elements import element_of, held_in_tiles
 from ..irtypes import Type, Value
 from ..memrefs import check_global, check_multiples, strides_of
 from ..op import SmemOp
+from ..slices import check_slice_type, slice_dim
 from ..types import (
     FragmentType,
     TileType,
     check_fragment,
-    check_slice_type,
     fragment_accumulator,
     is_a_fragment,
     is_in_flight,
     is_metadata,
     layout_of,
     shape_of,
-    slice_dim,
     tensor_of,
 )
 from ..uses import Chooser, Path

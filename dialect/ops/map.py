@@ -12,6 +12,7 @@ from ..effects import Effects, Scope
 from ..fragment_shapes import SLICE_OF
 from ..irtypes import Op, Type, Value
 from ..op import SmemOp
+from ..slices import slice_dim, slice_fragment
 from ..types import (
     FragmentType,
     check_fragment,
@@ -20,8 +21,6 @@ from ..types import (
     is_accumulator,
     is_in_flight,
     shape_of,
-    slice_dim,
-    slice_fragment,
     tensor_of,
 )
 from .broadcast import broadcast_to

@@ -1,7 +1,5 @@
 """`smem.reduce`: one value for each row, or each column, of an accumulator."""
 
-from typing import Any
-
 from ..arguments import Fragment
 from ..bindings import ext, ir
 from ..build import create
@@ -10,30 +8,23 @@ from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..irtypes import Type, Value
 from ..op import SmemOp
-from ..types import (
-    FragmentType,
-    check_fragment,
-    check_readable,
-    shape_of,
-    slice_fragment,
-    tensor_of,
-)
+from ..slices import slice_fragment
+from ..types import FragmentType, check_fragment, check_readable, shape_of, tensor_of
+from .memory import offset_of
 from .warp_specialize import MAX_WARPGROUPS
 
-#: The operations of `#gpu<all_reduce_op ...>` for floats, and for integers.
+#: The operations for floats and for integers, by the words of `#gpu.all_reduce_op`.
 _OF_FLOATS = ("add", "mul", "maximumf", "maxnumf", "minimumf", "minnumf")
 _OF_INTEGERS = ("add", "mul", "maxsi", "maxui", "minsi", "minui", "and", "or", "xor")
-
-_ATTRIBUTE = "#gpu<all_reduce_op {}>"
 
 
 class ReduceOp(SmemOp, name="reduce"):
     """Reduces the accumulator `fragment` along the dimension `axis`: `result` is the slice of the same
     extent along the other dimension. With `axis = 1`, it has one element for each row.
 
-    `op` is one of MLIR's reduction operations, `#gpu<all_reduce_op maximumf>`: `add`, `mul`, for floats
-    also `maximumf`, `minimumf` (NaN if an element is NaN), `maxnumf`, `minnumf` (the other element
-    instead of NaN), for integers `maxsi`, `maxui`, `minsi`, `minui`, `and`, `or`, `xor`.
+    `op` is a reduction operation in the words of `gpu.all_reduce`: "add" or "mul"; of floats also
+    "maximumf", "minimumf" (NaN if an element is NaN), "maxnumf", "minnumf" (the other element instead of
+    NaN); of integers "maxsi", "maxui", "minsi", "minui", "and", "or", "xor".
 
     Each thread reduces the elements that it holds of a row: neighbours first, then neighbouring results,
     and so on. The four threads of a quad, which hold a row, then exchange theirs by shuffles. A sum of n
@@ -41,22 +32,23 @@ class ReduceOp(SmemOp, name="reduce"):
 
     With the optional attribute `warpgroups = n`, the elements along `axis` are in the fragments of n
     adjacent warpgroups, which execute the op together, and all get the result.
+
+    With `axis = 0`, and with `warpgroups`, warps exchange their results through shared memory: the op
+    stores 4 * n partial columns, or n partial rows, and has a barrier of its warpgroups before and after
+    that. `smem-allocate` adds the attribute `offset`: bytes from the start of dynamic shared memory to
+    these.
     """
 
     fragment: ext.Operand[FragmentType]
-    op: Any
+    op: ir.StringAttr
     axis: ir.IntegerAttr
     result: ext.Result[FragmentType]
 
     i32 = ("axis", "warpgroups")
-    effects = Effects(Scope.WARPGROUP)
+    i64 = ("offset",)
+    effects = Effects(Scope.WARPGROUP, allocates=True)
 
-    @property
-    def operation_name(self) -> str:
-        """The word of `op`, for example "maximumf"; "" if it is no reduction operation."""
-        text = str(self.attributes["op"])
-        prefix, suffix = _ATTRIBUTE.split("{}")
-        return text[len(prefix) : -len(suffix)] if text.startswith(prefix) else ""
+    offset = property(offset_of)
 
     @property
     def warpgroups(self) -> int:
@@ -80,7 +72,7 @@ class ReduceOp(SmemOp, name="reduce"):
         check_fragment(result)
         if axis not in (0, 1):
             raise Invalid(f"has axis = {axis}; expected 1 (along rows) or 0 (along columns)")
-        _check_operation(self.operation_name, self.attributes["op"], source)
+        _check_operation(self.op.value, source)
         expected = reduced_type(source, axis)
         if result != expected:
             raise Invalid(f"results in {result}; expected {expected}")
@@ -95,14 +87,11 @@ def reduced_type(fragment: Type, axis: int) -> Type:
     return slice_fragment(shape_of(fragment)[1 - axis], tensor_of(fragment).element_type, axis)
 
 
-def _check_operation(name: str, given: object, fragment: Type) -> None:
+def _check_operation(name: str, fragment: Type) -> None:
     element = tensor_of(fragment).element_type
     fitting = _OF_INTEGERS if isinstance(element, ir.IntegerType) else _OF_FLOATS
     if name not in fitting:
-        words = ", ".join(fitting)
-        raise Invalid(
-            f"reduces {element} by {name or given}; expected {_ATTRIBUTE.format('...')} with {words}"
-        )
+        raise Invalid(f'reduces {element} by "{name}"; expected one of {", ".join(fitting)}')
 
 
 @builder
@@ -116,6 +105,9 @@ def reduce(value: Fragment, op: str, axis: int, warpgroups: int = 1) -> Value:
         axis: 1 to reduce each row to an element, 0 each column.
         warpgroups: the number of adjacent warpgroups that hold the elements along the axis.
 
+    Raises:
+        Invalid: for another axis, or an operation that the element type does not have.
+
     Example:
         >>> print(smem.reduce(d, "maximumf", axis=1).type)
         !smem.fragment<tensor<64xf32>, #smem.slice<1 : i64>>
@@ -123,12 +115,12 @@ def reduce(value: Fragment, op: str, axis: int, warpgroups: int = 1) -> Value:
     check_readable(value.type)
     if axis not in (0, 1):
         raise Invalid(f"has axis = {axis}; expected 1 (along rows) or 0 (along columns)")
-    _check_operation(op, op, value.type)
+    _check_operation(op, value.type)
     return create(
         ReduceOp,
         [value],
         [reduced_type(value.type, axis)],
-        op=ir.Attribute.parse(_ATTRIBUTE.format(op)),
+        op=op,
         axis=axis,
         warpgroups=None if warpgroups == 1 else warpgroups,
     ).result

@@ -14,6 +14,7 @@ from ..effects import Effects, Scope
 from ..elements import element_of
 from ..irtypes import Type, Value
 from ..op import SmemOp
+from ..slices import slice_dim
 from ..types import (
     FragmentType,
     check_fragment,
@@ -22,7 +23,6 @@ from ..types import (
     is_accumulator,
     is_in_flight,
     shape_of,
-    slice_dim,
     tensor_of,
 )
 

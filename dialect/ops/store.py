@@ -15,6 +15,7 @@ from ..effects import Effects, Scope, write
 from ..elements import held_in_tiles
 from ..irtypes import Type
 from ..op import SmemOp
+from ..slices import slice_dim
 from ..types import (
     FragmentType,
     TileType,
@@ -23,7 +24,6 @@ from ..types import (
     fragment_accumulator,
     layout_of,
     shape_of,
-    slice_dim,
     tensor_of,
 )
 from ..uses import Chooser, Path

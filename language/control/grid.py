@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import lcm
 from typing import Any
 
-from ...dialect.bindings import arith, gpu
+from ...dialect.bindings import gpu
 from ..errors import TraceError
 from ..trace import current, traced
 from ..values.array import Extent
@@ -36,10 +36,9 @@ def cdiv(extent: Index | int, by: int) -> Any:
         raise TraceError(f"sl.cdiv divides by {describe(by)}; expected a positive integer")
     if isinstance(extent, int):
         return -(-extent // by)
-    sum_ = extent + (by - 1)
-    made = arith.divui(sum_.value, as_index(by).value)
+    blocks = (as_index(extent) + (by - 1)) // by
     covering = (extent.name, by) if isinstance(extent, Extent) else None
-    return emitted(made, None, extent.unsigned, covering=covering)
+    return Index(blocks.value, blocks.scope, blocks.linear, blocks.unsigned, covering)
 
 
 @traced

@@ -69,7 +69,7 @@ func.func @no_rows(%v: f32) {
 // -----
 
 func.func @multiplicand(%v: f16) {
-  // expected-error@+1 {{'smem.fill' op fills an accumulator, not !smem.fragment<tensor<64x16xf16>, #smem.a_fragment>}}
+  // expected-error@+1 {{'smem.fill' op fills an accumulator or a slice, not !smem.fragment<tensor<64x16xf16>, #smem.a_fragment>}}
   %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x16xf16>, #smem.a_fragment>
   return
 }
@@ -77,7 +77,7 @@ func.func @multiplicand(%v: f16) {
 // -----
 
 func.func @metadata(%v: f16) {
-  // expected-error@+1 {{'smem.fill' op fills an accumulator, not !smem.fragment<tensor<64x64xf16>, #smem.metadata>}}
+  // expected-error@+1 {{'smem.fill' op fills an accumulator or a slice, not !smem.fragment<tensor<64x64xf16>, #smem.metadata>}}
   %0 = "smem.fill"(%v) : (f16) -> !smem.fragment<tensor<64x64xf16>, #smem.metadata>
   return
 }

@@ -11,7 +11,7 @@ func.func @read_in_flight(%d: !d) {
 
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 func.func @made_in_flight(%v: vector<32xf32>) {
-  // expected-error@+1 {{'smem.from_registers' op results in !smem.fragment<tensor<64x64xf32>, #smem.in_flight>; expected #smem.accumulator or #smem.a_fragment}}
+  // expected-error@+1 {{'smem.from_registers' op results in !smem.fragment<tensor<64x64xf32>, #smem.in_flight>; expected #smem.accumulator, #smem.slice or #smem.a_fragment}}
   %0 = "smem.from_registers"(%v) : (vector<32xf32>) -> !d
   return
 }
@@ -20,7 +20,7 @@ func.func @made_in_flight(%v: vector<32xf32>) {
 
 !m = !smem.fragment<tensor<64x64xbf16>, #smem.metadata>
 func.func @metadata_read(%m: !m) {
-  // expected-error@+1 {{'smem.to_registers' op takes an accumulator or an A fragment, not !smem.fragment<tensor<64x64xbf16>, #smem.metadata>}}
+  // expected-error@+1 {{'smem.to_registers' op takes an accumulator, a slice or an A fragment, not !smem.fragment<tensor<64x64xbf16>, #smem.metadata>}}
   %0 = "smem.to_registers"(%m) : (!m) -> vector<2xi32>
   return
 }
@@ -29,7 +29,7 @@ func.func @metadata_read(%m: !m) {
 
 !m = !smem.fragment<tensor<64x64xbf16>, #smem.metadata>
 func.func @metadata_made(%v: vector<2xi32>) {
-  // expected-error@+1 {{'smem.from_registers' op takes an accumulator or an A fragment, not !smem.fragment<tensor<64x64xbf16>, #smem.metadata>}}
+  // expected-error@+1 {{'smem.from_registers' op takes an accumulator, a slice or an A fragment, not !smem.fragment<tensor<64x64xbf16>, #smem.metadata>}}
   %0 = "smem.from_registers"(%v) : (vector<2xi32>) -> !m
   return
 }

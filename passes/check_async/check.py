@@ -14,6 +14,7 @@ from .pipelines import check_pipelines
 from .program import Load, Mma, Program
 from .prove import Proof, refute
 from .rectangles import Allocation
+from .reductions import check_reductions
 from .translate import translate
 from .warpgroups import check_warpgroups
 
@@ -29,6 +30,7 @@ def check(function: Op) -> None:
         return
     check_cta_pairs(function)
     check_warpgroups(function)
+    check_reductions(function)
     if holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_bulk, Smem.operations)):
         if len(blocks) > 1:
             _remark_blocks(function)

@@ -6,7 +6,8 @@ from functools import cached_property
 
 from ...dialect.bindings import ir
 from ...dialect.irtypes import Type, Value
-from ...dialect.types import check_slice_type, shape_of, tensor_of
+from ...dialect.slices import check_slice_type
+from ...dialect.types import shape_of, tensor_of
 from ...ir import emit
 from ...ir.i32 import I32
 from ...layout.fragment_access import FragmentAccess
@@ -28,12 +29,14 @@ class SliceRegisters:
     Attributes:
         element: the MLIR type of the elements.
         dim: the dimension that the slice does not have: 1 for an element of each row.
+        extent: the number of elements of the whole slice.
         indices: the row or column of each element, relative to the thread's first.
         warp_rows: rows between the first rows of consecutive warps.
     """
 
     element: Type
     dim: int
+    extent: int
     indices: tuple[int, ...]
     warp_rows: int
 
@@ -86,4 +89,4 @@ def slice_registers(slice_: Type, rows: int) -> SliceRegisters:
             accumulator_column(4 * i + j) for i in range(extent // SLICE_STEPS[0]) for j in (0, 1)
         ]
     element = tensor_of(slice_).element_type
-    return SliceRegisters(element, dim, tuple(held), rows_of_warp(rows))
+    return SliceRegisters(element, dim, extent, tuple(held), rows_of_warp(rows))

@@ -7,10 +7,13 @@ from typing import ClassVar
 
 from ...dialect.diagnostics import Invalid
 from ...dialect.irtypes import Op, Type
-from ...dialect.types import check_fragment, is_accumulator, shape_of, slice_dim
+from ...dialect.slices import slice_dim
+from ...dialect.types import check_fragment, is_accumulator, shape_of
 from ...ir.errors import OpError
 from ...ir.lowerings import Lowerings
 from ...layout.arch import Arch
+from ...layout.fragments import FRAGMENT_M
+from .named_barriers import NamedBarriers
 from .registers import Registers, registers_of, words_type
 from .slices import SliceRegisters, slice_registers
 from .tile_descriptors import TileDescriptors
@@ -37,6 +40,8 @@ class MmaTarget:
         self.arch = arch
         #: The descriptors of MMA tiles that have been emitted.
         self.descriptors = TileDescriptors()
+        #: The barriers of groups of warpgroups.
+        self.named_barriers = NamedBarriers()
 
     def __init_subclass__(cls) -> None:
         _TARGETS[cls.isa] = cls
@@ -83,7 +88,9 @@ class MmaTarget:
         Raises:
             Invalid: if no registers can hold it.
         """
-        return slice_registers(slice_, self.rows(shape_of(slice_)[0]))
+        # What a thread holds of the columns does not depend on the rows of an instruction.
+        extent = shape_of(slice_)[0] if slice_dim(slice_) == 1 else FRAGMENT_M
+        return slice_registers(slice_, self.rows(extent))
 
     def rows(self, m: int) -> int:
         """Return the rows of D of each instruction of an mma of M rows."""

@@ -124,7 +124,7 @@ def test_a_tile_needs_a_layout_attribute(layout):
 def test_a_fragment_needs_a_state_attribute(state):
     with pytest.raises(
         ValueError,
-        match=re.escape("expected #smem.accumulator, #smem.in_flight, #smem.a_fragment or"),
+        match=re.escape("expected #smem.accumulator, #smem.in_flight, #smem.a_fragment"),
     ):
         types.FragmentType.get(ir.Type.parse("tensor<64x8xf32>"), ir.Attribute.parse(state))
 

@@ -33,6 +33,10 @@ FRAGMENTS = [
     f"!smem.fragment<{tensor}, {state}>"
     for tensor in ("tensor<64x64xf32>", "tensor<64x64xf16>", "tensor<65x64xf32>", "f32")
     for state in ("#smem.in_flight", "#smem.accumulator")
+] + [
+    f"!smem.fragment<{tensor}, {state}>"
+    for tensor in ("tensor<64xf32>", "tensor<64x64xf32>", "tensor<60xf32>", "tensor<64xbf16>")
+    for state in ("#smem.slice<1>", "#smem.slice<0>", "#smem.slice<2>")
 ]
 MEMREFS = [
     "memref<64x64xbf16>",
@@ -75,7 +79,9 @@ SIGNATURES = {
     "subtile": ([TILES, ["index"], ["index"]], [TILES]),
     "wait": ([FRAGMENTS], [FRAGMENTS]),
     "mma_desc": ([["i64"], ["i64"], FRAGMENTS], [FRAGMENTS]),
+    "broadcast": ([FRAGMENTS], [FRAGMENTS]),
     "columns": ([FRAGMENTS], [FRAGMENTS]),
+    "reduce": ([FRAGMENTS], [FRAGMENTS]),
     "create_pipeline": ([], [[PIPELINE]]),
     "producer_acquire": ([[PIPELINE], ["index"]], [["index"]]),
     "consumer_release": ([[PIPELINE], ["index"]], []),
@@ -113,6 +119,11 @@ OWN_ATTRIBUTES = {
     "create_pipeline": {
         **{key: ["1 : i32", "0 : i32", '"x"'] for key in ("stages", "producers", "consumers")},
         "offset": ["0 : i64", "4 : i64", '"x"'],
+    },
+    "reduce": {
+        "op": ['"add"', '"maximumf"', '"maxsi"', "5"],
+        "axis": ["0 : i32", "1 : i32", "2 : i32", "1 : i64"],
+        "warpgroups": ["1 : i32", "2 : i32", "0 : i32", "9 : i32", '"x"'],
     },
     "tma_load": {"multicast": ['"x"', '"z"', "5"], "cache": _CACHE},
     "tma_store": {"cache": _CACHE},

@@ -40,7 +40,7 @@ def test_an_if_on_a_condition_of_the_kernel():
     message, line, _ = failure(kernel)
     assert message == (
         "a condition of the running kernel is used as a Python truth value, but is known at run time "
-        "only; use with sl.when(condition): or sl.where"
+        "only; use with sl.when(condition): or sl.where, and & | ~ to combine"
     )
     assert line == "if block < 4:"
 

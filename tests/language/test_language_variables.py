@@ -116,8 +116,11 @@ def test_after_an_error_another_kernel_is_traced():
 
 def test_a_kernel_is_traced_in_another():
     def outer(A, D):
+        def inner(B):
+            sl.store(sl.load(B), B)
+
         x = sl.load(A)
-        sl.kernel("(64,64)", sync="manual")(lambda B: sl.store(sl.load(B), B)).trace(F)
+        sl.kernel("(64,64)", sync="manual")(inner).trace(F)
         sl.store(x + 1.0, D)
 
     np.testing.assert_array_equal(result(outer), A + 1)

@@ -32,6 +32,7 @@ def calls():
     at_step = {"pipeline": pipeline, "index": step}
     return {
         "alloc": {"shape": (64, 64), "element": bf16, "layout": attributes.swizzle("128B")},
+        "broadcast": {"value": ops.reduce(done, "add", 1), "extent": 8},
         "columns": {"value": done, "first": 8, "count": 16},
         "consumer_release": at_step,
         "consumer_wait": at_step,
@@ -43,7 +44,13 @@ def calls():
         "create_pipeline": {"stages": 4, "producers": 1, "consumers": 2},
         "elect": {"build": ops.tma_commit, "scope": "cta", "warp": 1},
         "fence": {},
-        "fill": {"value": 0.5, "shape": (64, 8), "in_flight": True, "element": f32},
+        "fill": {
+            "value": 0.5,
+            "shape": (64, 8),
+            "in_flight": True,
+            "element": f32,
+            "slice_dim": None,
+        },
         "from_registers": {"vector": value("vector<32xf32>"), "result": done.type},
         "load": {"source": tile, "result": done.type},
         "map": {
@@ -86,6 +93,7 @@ def calls():
         "offset": {"tile": tile, "row": step, "column": 8, "vector": (1, 8)},
         "producer_acquire": at_step,
         "producer_commit": at_step,
+        "reduce": {"value": done, "op": "maximumf", "axis": 0, "warpgroups": 2},
         "scale_d": {"accumulator": done, "keep": value("i1")},
         "stage": {"tile": stages, "at": step},
         "store": {"value": done, "target": tile},

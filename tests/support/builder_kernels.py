@@ -23,6 +23,8 @@ def gemm(ops, a, b, d):
     subtiles = ops.subtile(a_tile, (0, 32), (64, 32)), ops.subtile(b_tile, (32, 0), (32, 64))
     first = ops.wait(ops.mma(*subtiles, start))
     doubled = ops.map([first], lambda x: arith.addf(x, x))
+    most = ops.broadcast(ops.reduce(doubled, "maximumf", axis=1), 64)
+    doubled = ops.map([doubled, most], arith.addf)
     done = ops.wait(ops.mma(ops.convert(doubled, bf16), b_tile))
     view = ops.view(shared, (64, 64), bf16, attributes.swizzle("128B"))
     ops.offset(view, 0, 8, (1, 8))

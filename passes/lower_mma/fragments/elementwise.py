@@ -4,7 +4,7 @@ from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Value
 from ....dialect.ops import FillOp, MapOp
 from ....dialect.ops.map import nested
-from ....dialect.types import slice_dim
+from ....dialect.slices import slice_dim
 from ....ir import emit
 from ....ir.i32 import I32
 from ....layout.fragment_access import FragmentAccess

@@ -7,11 +7,13 @@ from ....ir import emit
 #: All lanes of a warp.
 _EVERYONE = -1
 
+#: PTX ISA, shfl.sync: segments of 4 lanes (mask 28 in bits 8-12), or of 32; any lane of a segment (31).
+_QUADS, _WARP = 28 << 8 | 31, 31
+
 
 def value_of_lane(value: Value, lane: Value) -> Value:
     """Return the i32 `value` of the thread of the same quad with a number (i32, 0 to 3)."""
-    # PTX ISA, shfl.sync: segments of 4 lanes (mask 28 in bits 8-12), any lane of a segment (31).
-    return _shuffle("idx", value, lane, 28 << 8 | 31)
+    return _shuffle("idx", value, lane, _QUADS)
 
 
 def exchanged(value: Value, distance: int) -> Value:
@@ -23,7 +25,8 @@ def exchanged(value: Value, distance: int) -> Value:
         return emit.value(
             "arith.bitcast", (emit.value("arith.trunci", (word,), i16),), ir.F16Type.get()
         )
-    return _shuffle("bfly", value, emit.constant(distance, emit.i32()), 31)
+    segment = _QUADS if distance < 4 else _WARP
+    return _shuffle("bfly", value, emit.constant(distance, emit.i32()), segment)
 
 
 def _shuffle(kind: str, value: Value, lane: Value, segment: int) -> Value:

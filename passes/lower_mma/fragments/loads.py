@@ -4,7 +4,8 @@ from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Type, Value
 from ....dialect.ops import LoadOp
 from ....dialect.ops.mma_rules import operand_element
-from ....dialect.types import TileType, is_a_fragment, is_metadata, shape_of, slice_dim, tensor_of
+from ....dialect.slices import slice_dim
+from ....dialect.types import TileType, is_a_fragment, is_metadata, shape_of, tensor_of
 from ....ir import emit
 from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memref_pointer, stride_value

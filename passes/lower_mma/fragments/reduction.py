@@ -1,18 +1,20 @@
 """Reductions of accumulators to slices, and slices as accumulators."""
 
 from collections.abc import Callable
+from functools import partial
 
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Value
 from ....dialect.ops import BroadcastOp, ReduceOp
-from ....dialect.types import check_slice_type
+from ....dialect.slices import check_slice_type
 from ....ir import emit
-from ....ir.errors import OpError
+from ....ir.reductions import exchange_of
 from ....layout.accumulators import ACC_F16
 from ....layout.fragments import accumulator_column, accumulator_row
 from ..registers import Registers, struct_of
 from ..target import MmaTarget
 from ..typed import TypedOp
+from .across_warps import combined
 from .lanes import exchanged
 from .lowerings import FRAGMENTS
 from .pairs import Pair
@@ -36,6 +38,9 @@ _OPS = {
 #: 9.7.15.5.1.1, figures of D).
 _QUAD = (1, 2)
 
+#: Of the lanes that hold a column: those with the same number in their quads.
+_COLUMN = (4, 8, 16)
+
 _Combine = Callable[[Value, Value], Value]
 
 
@@ -45,16 +50,21 @@ def lower_reduce(typed: TypedOp, target: MmaTarget) -> Value:
     op = typed.op
     registers = target.registers(typed.type_of("fragment"))
     result = target.slice_registers(typed.result)
-    if op.axis.value == 0 or op.warpgroups > 1:
-        raise OpError(op, "is not lowered along columns or across warpgroups yet")
-    combine = _combine(op.operation_name, isinstance(result.element, ir.IntegerType))
-    rows = _rows(registers, op.fragment)
+    combine = _combine(op.op.value, isinstance(result.element, ir.IntegerType))
+    along_rows = op.axis.value == 1
+    held = (_rows if along_rows else _columns)(registers, op.fragment)
     found = []
     for index in result.indices:
-        value = _halved(tree(rows[index], combine), combine)
-        for distance in _QUAD:
+        value = _halved(tree(held[index], combine), combine)
+        for distance in _QUAD if along_rows else _COLUMN:
             value = combine(value, exchanged(value, distance))
         found.append(value)
+    exchange = exchange_of(op)
+    if exchange:
+        together = partial(tree, combine=combine)
+        found = combined(
+            op, exchange, found, result, typed.thread(), target.named_barriers, together
+        )
     return result.join(found)
 
 
@@ -105,6 +115,19 @@ def _rows(registers: Registers, fragment: Value) -> dict[int, list[Value]]:
             of_row = rows.setdefault(first_row + accumulator_row(i), [])
             of_row += [pair.vector] if packed else pair.elements
     return rows
+
+
+def _columns(registers: Registers, fragment: Value) -> dict[int, list[Value]]:
+    """Return a thread's elements of each of its columns, in the order of rows."""
+    columns: dict[int, list[Value]] = {}
+    for position, scalars in registers.scalars(fragment):
+        _, first_column, count = registers.blocks[position]
+        for i in range(0, count // 2, 2):
+            pair = Pair.held(registers.accumulator, scalars, i)
+            for j, element in enumerate(pair.elements):
+                column = first_column + accumulator_column(i + j)
+                columns.setdefault(column, []).append(element)
+    return columns
 
 
 def _halved(value: Value, combine: _Combine) -> Value:

@@ -3,7 +3,8 @@
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....dialect.ops import FromRegistersOp, ToRegistersOp
-from ....dialect.types import is_a_fragment, slice_dim
+from ....dialect.slices import slice_dim
+from ....dialect.types import is_a_fragment
 from ....ir import emit
 from ..registers import of_words, struct_of, word_count, words_of
 from ..target import MmaTarget

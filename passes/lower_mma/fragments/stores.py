@@ -3,7 +3,8 @@
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....dialect.ops import StoreOp
-from ....dialect.types import TileType, slice_dim, tensor_of
+from ....dialect.slices import slice_dim
+from ....dialect.types import TileType, tensor_of
 from ....ir import emit
 from ....layout.fragment_access import accumulator_access
 from ....layout.fragments import accumulator_column, accumulator_row

@@ -1,0 +1,43 @@
+// Warpgroups that reduce together wait for each other, so all of them must execute the op.
+
+// RUN: smem-opt %s --split-input-file --smem-check-async --verify-diagnostics
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!r = !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+
+gpu.module @m {
+  gpu.func @uniform(%A: memref<64x64xf32>, %n: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %block = gpu.block_id x
+    %first = arith.cmpi eq, %block, %c0 : index
+    %a = "smem.load"(%A) : (memref<64x64xf32>) -> !c
+    scf.for %i = %c0 to %n step %c1 {
+      scf.if %first {
+        %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!r = !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+
+gpu.module @m {
+  gpu.func @one_warpgroup(%A: memref<64x64xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c128 = arith.constant 128 : index
+    %thread = gpu.thread_id x
+    %first = arith.cmpi ult, %thread, %c128 : index
+    %a = "smem.load"(%A) : (memref<64x64xf32>) -> !c
+    scf.if %first {
+      // expected-remark@+1 {{cannot prove that 2 warpgroups execute it together: the 'scf.if' at }}
+      %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
+      // One warpgroup reduces on its own.
+      %s = "smem.reduce"(%a) {op = "add", axis = 1 : i32} : (!c) -> !r
+    }
+    gpu.return
+  }
+}

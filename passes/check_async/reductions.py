@@ -1,0 +1,41 @@
+"""Reductions across warpgroups must be executed by all warpgroups of a group."""
+
+from ...dialect.diagnostics import format_location, remark
+from ...dialect.irtypes import Op, Value
+from ...dialect.ops import PartitionOp, ReduceOp, WarpSpecializeOp
+from ...ir.kernel import ancestors_of
+from ...ir.walk import walk
+from .polynomials import Divergence
+from .values import Values
+
+#: Ops whose regions every thread executes once.
+_STRAIGHT = (PartitionOp.OPERATION_NAME, WarpSpecializeOp.OPERATION_NAME)
+
+
+def check_reductions(function: Op) -> None:
+    """Emit a remark for each reduction across warpgroups that some of them may not execute."""
+    values: Values | None = None
+    for op in walk(function, ReduceOp):
+        if op.warpgroups == 1:
+            continue
+        values = values or Values(function)
+        for outer in ancestors_of(op):
+            if outer.name not in _STRAIGHT and not _is_same_for_warpgroups(outer, values):
+                remark(
+                    op.location,
+                    f"cannot prove that {op.warpgroups} warpgroups execute it together: the "
+                    f"'{outer.name}' at {format_location(outer.location)} may differ between them",
+                )
+                break
+
+
+def _is_same_for_warpgroups(op: Op, values: Values) -> bool:
+    """Whether all warpgroups execute the regions of an op alike."""
+    deciding: list[Value]
+    if op.name == "scf.if":
+        deciding = [op.operands[0]]
+    elif op.name == "scf.for":
+        deciding = list(op.operands)[:3]
+    else:
+        return False
+    return all(values.of(v).divergence <= Divergence.BETWEEN_CTAS for v in deciding)
