@@ -23,7 +23,7 @@ GROUPS = {
     ),
     "Tiles and fragments": (
         "view copy load map reduce broadcast convert columns",
-        "Tiles in memory that the host has, blocking copies, epilogues, rows that reduce, A in registers.",
+        "Tiles in memory that the host has, blocking copies, epilogues, reductions, A in registers.",
     ),
     "Tiles in a host's kernel": (
         "offset to_registers from_registers",

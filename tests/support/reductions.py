@@ -158,7 +158,7 @@ class Reduction:
 
 
 def _columns(element: str) -> list[int]:
-    return [n for n in (INTEGER_N if element == "i32" else FLOAT_N)]
+    return list(INTEGER_N if element == "i32" else FLOAT_N)
 
 
 #: Every N along both axes.
