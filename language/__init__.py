@@ -3,6 +3,7 @@
 import mlir_smem.language as sl
 """
 
+from .call.errors import CallError
 from .control.branch import otherwise, when
 from .control.grid import (
     block_id,
@@ -91,6 +92,7 @@ from .values.tile import Tile
 __all__ = [
     "Array",
     "Bool",
+    "CallError",
     "DType",
     "Fragment",
     "Index",

@@ -10,7 +10,9 @@ from ..codegen import Compiled, compile_in_place
 from ..dialect import new_context
 from ..dialect.bindings import ir, is_dialect_loaded
 from ..dialect.smem import Smem
+from ..runtime import cached_compile
 from .build import Options, build
+from .call.on_arrays import OnArrays
 from .diagnosis import Remarks, remarks, run_located
 from .dtypes import DType, dtype_of
 from .errors import TraceError, without_frames
@@ -24,10 +26,11 @@ SYNC = ("auto", "manual")
 _OPTIONS = ("arch", "debug_info", "emit", "on", "out", "stream")
 
 
-class Kernel:
-    """A kernel: what `@sl.kernel` makes of a function.
+class Kernel(OnArrays):
+    """A kernel: what `@sl.kernel` makes of a function. It is called on arrays.
 
-    Its methods take the arguments of a call, where an element type can stand for an array or a number.
+    Its other methods take the arguments of a call, where an element type can stand for an array or a
+    number.
 
     Attributes:
         function: the Python function.
@@ -35,6 +38,8 @@ class Kernel:
         constants: its keyword-only parameters and their defaults, which the trace takes as they are.
         manual: whether the author places synchronisation.
     """
+
+    __name__: str
 
     def __init__(self, function: Callable[..., Any], signature: str, options: Options) -> None:
         self.__name__ = function.__name__
@@ -127,10 +132,7 @@ class Kernel:
             >>> double.compile(sl.f32, sl.f32, emit="ptx").manifest["kernels"][0]["entry"]
             'double'
         """
-        own = {name: value for name, value in constants.items() if name in self.constants}
-        rest = {name: value for name, value in constants.items() if name not in self.constants}
-        if not self.manual:
-            rest.setdefault("insert_sync", True)
+        own, rest = self._split(constants)
         with new_context():
             module = self.trace(*given, **own)
             return run_located(
@@ -148,16 +150,34 @@ class Kernel:
         assert ptx is not None
         return ptx
 
-    def cubin(self, *given: Any, **options: Any) -> bytes:
-        """Return the machine code; arguments as for `compile`.
+    def cubin(
+        self, *given: Any, arch: str = "sm_90a", debug_info: str = "none", **constants: Any
+    ) -> bytes:
+        """Return the machine code, from the cache on disk that calls use; arguments as for `compile`.
 
         Example:
             >>> len(double.cubin(sl.f32, sl.f32)) > 0
             True
         """
-        cubin = self.compile(*given, emit="cubin", **options).cubin
-        assert cubin is not None
-        return cubin
+        own, options = self._split(constants)
+        if debug_info != "none":
+            options["debug_info"] = debug_info
+        with new_context():
+            module = self.trace(*given, **own)
+            made = run_located(lambda: cached_compile(module, arch, **options))
+        assert made.cubin is not None
+        return made.cubin
+
+    def _split(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the constants of the kernel among keywords, and the options of `smem-to-nvvm`."""
+        own = {name: value for name, value in given.items() if name in self.constants}
+        rest = {name: value for name, value in given.items() if name not in self.constants}
+        return own, {**self.lowering, **rest}
+
+    @property
+    def lowering(self) -> dict[str, Any]:
+        """The options of `compile` that the kernel has of itself."""
+        return {} if self.manual else {"insert_sync": True}
 
     def explain(self, *given: Any, **options: Any) -> Remarks:
         """Return why the passes chose what they chose, at the lines of the kernel; printed, as text.
