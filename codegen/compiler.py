@@ -143,8 +143,9 @@ def compile(
         check_nesting(module)
     except OpError as error:
         raise located(error.op, error.message) from None
-    text = module.operation.get_asm(enable_debug_info=True)
+    # Printing verifies, and verifiers make types in the current context.
     with module.context, module.operation.location:
+        text = module.operation.get_asm(enable_debug_info=True)
         return compile_in_place(parse_module(text), arch, emit, **options)
 
 

@@ -24,6 +24,7 @@ PACKAGES = {
     "mlir_smem.codegen": "codegen",
     "mlir_smem.runtime": "runtime",
     "mlir_smem.emulator": "runtime",
+    "mlir_smem.language": "language",
     "mlir_smem.kernels.gemm": "kernels",
 }
 
@@ -43,6 +44,10 @@ def names_for(package: str) -> Iterator[dict[str, Any]]:
     names: dict[str, Any] = {"mlir_smem": mlir_smem, "np": np}
     if package == "mlir_smem.dialect.ops":
         with _kernel() as values:
+            yield names | values
+        return
+    if package == "mlir_smem.language":
+        with _traced() as values:
             yield names | values
         return
     used = ["mlir_smem.layout"] if package == "mlir_smem.advisor" else []
@@ -72,3 +77,31 @@ def _kernel() -> Iterator[dict[str, Any]]:
             names |= {"smem": ops, "types": types, "attributes": attributes, "bf16": bf16}
             yield names | upstream | {"stages": ops.alloc((4, 64, 64), bf16)}
             module.operation.verify()
+
+
+@contextmanager
+def _traced() -> Iterator[dict[str, Any]]:
+    """Enter a kernel that is being traced, and return what is defined there."""
+    import mlir_smem.language as sl
+    from mlir_smem.dialect import new_context
+    from mlir_smem.language.build import Options, new_kernel
+    from mlir_smem.language.signature import parse
+
+    @sl.kernel("(M,64), (M,64)", sync="manual")
+    def double(A, B):  # noqa: N803
+        row = sl.grid(sl.cdiv(sl.multiple_of(A.shape[0], 64), 64)) * 64
+        sl.store(sl.load(A[row : row + 64, :]) * 2.0, B[row : row + 64, :])
+
+    names = "ACDW"
+    parameters = dict(zip(names, parse("(M,K), (M,64), (M,64), (1,1,128)"), strict=True))
+    dtypes = dict(zip(names, (sl.bf16, sl.f32, sl.bf16, sl.i32), strict=True))
+    options = Options(1, True, (1, 1, 1), None)
+    with (
+        new_context(),
+        new_kernel(_traced.__code__, parameters, dtypes, options) as (_, _, arrays),
+    ):
+        a, b = sl.alloc((64, 64), sl.bf16), sl.alloc((64, 64), sl.bf16)
+        zeros = sl.zeros((64, 64), sl.f32)
+        known = {"sl": sl, "double": double, "a": a, "b": b, "zeros": zeros}
+        known |= dict(zip(names, arrays, strict=True))
+        yield known | {"acc": zeros, "scores": zeros + 0.0, "M": arrays[0].shape[0]}

@@ -43,6 +43,7 @@ _FOLDERS = (
     "interop",
     "ir",
     "kernels",
+    "language",
     "layout",
     "passes",
     "runtime",

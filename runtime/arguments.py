@@ -11,6 +11,7 @@ import numpy as np
 from ..layout.elements import UNIT_BYTES
 from ..layout.lines import unaligned_dim
 from .errors import LaunchError
+from .scalars import check_scalar
 
 #: NumPy's types for the MLIR element types of arguments.
 DTYPES = {
@@ -133,9 +134,11 @@ def shape_from(argument: Mapping[str, Any], extents: Mapping[str, int]) -> tuple
 
 
 def host_arrays(
-    kernel: Mapping[str, Any], inputs: Mapping[str, np.ndarray], outputs: Sequence[str]
-) -> dict[str, np.ndarray]:
-    """Return an array for each argument of a kernel: the inputs, and zeros for the other outputs.
+    kernel: Mapping[str, Any], inputs: Mapping[str, Any], outputs: Sequence[str]
+) -> dict[str, Any]:
+    """Return the arguments of a kernel in order: the inputs, and arrays of zeros for the other outputs.
+
+    A number is given as such, or as an array without dimensions.
 
     Raises:
         LaunchError: if names, shapes or element types do not fit the kernel.
@@ -149,25 +152,53 @@ def host_arrays(
     missing = [name for name in arguments if name not in inputs and name not in outputs]
     if missing:
         raise LaunchError(f"nothing is given for {', '.join(missing)}")
-    extents = solve_extents(kernel, {name: a.shape for name, a in inputs.items()})
-    arrays = {}
+    extents = solve_extents(kernel, {name: np.shape(each) for name, each in inputs.items()})
+    arrays: dict[str, Any] = {}
     for name, argument in arguments.items():
         if argument["kind"] != "memref":
-            raise LaunchError(f"{name} is a {argument['type']}; only arrays can be given here")
-        dtype = DTYPES.get(argument["element"])
-        if dtype is None:
-            raise LaunchError(
-                f"{name} has elements of {argument['element']}, a type that NumPy lacks"
-            )
-        if name in inputs and inputs[name].dtype != dtype:
-            raise LaunchError(
-                f"{name} has elements of {inputs[name].dtype}; expected {argument['element']}"
-            )
+            if name not in inputs:
+                raise LaunchError(f"{name} is a {argument['type']}; only arrays can be read back")
+            arrays[name] = _number(inputs[name])
+            check_scalar(argument, arrays[name])
+            continue
+        dtype = _dtype(argument)
         if name in inputs:
+            check_dtype(argument, inputs[name].dtype)
             arrays[name] = inputs[name]
         else:
             arrays[name] = _zeros(argument, shape_from(argument, extents), dtype)
     return arrays
+
+
+def _number(value: Any) -> Any:
+    """Return a number that may be an array without dimensions."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+
+
+def _dtype(argument: Mapping[str, Any]) -> np.dtype:
+    """Return NumPy's type of an argument's elements.
+
+    Raises:
+        LaunchError: if NumPy lacks it.
+    """
+    dtype = DTYPES.get(argument["element"])
+    if dtype is None:
+        raise LaunchError(
+            f"{argument['name']} has elements of {argument['element']}, a type that NumPy lacks"
+        )
+    return dtype
+
+
+def check_dtype(argument: Mapping[str, Any], dtype: np.dtype) -> None:
+    """Check the element type of an array in host memory.
+
+    Raises:
+        LaunchError: if it is not the argument's.
+    """
+    if dtype != _dtype(argument):
+        raise LaunchError(
+            f"{argument['name']} has elements of {dtype}; expected {argument['element']}"
+        )
 
 
 def _zeros(argument: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -190,6 +221,20 @@ def _zeros(argument: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype)
         raise LaunchError(
             f"{argument['name']} of {list(shape)} does not fit this machine's memory: {error}"
         ) from None
+
+
+def check_count(kernel: Mapping[str, Any], given: Sequence[Any]) -> None:
+    """Check the number of arguments of a launch.
+
+    Raises:
+        LaunchError: if it is not that of the kernel.
+    """
+    arguments = kernel["arguments"]
+    if len(given) != len(arguments):
+        raise LaunchError(
+            f"{kernel['entry']} takes {len(arguments)} arguments "
+            f"({', '.join(a['name'] for a in arguments)}), not {len(given)}"
+        )
 
 
 def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:

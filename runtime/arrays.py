@@ -100,6 +100,8 @@ def _read_torch(tensor: Any) -> tuple[int, Sequence[int], Sequence[int], int | N
 
     PyTorch's DLPack refuses tensors that require gradients, and those of 8-bit floats before
     DLPack 1.1; its CUDA array interface has neither these nor bf16."""
+    if tensor.is_neg():
+        raise ValueError("its memory holds the negated values; call resolve_neg()")
     device = tensor.device.index if tensor.device.type == "cuda" else None
     return tensor.data_ptr(), tensor.shape, tensor.stride(), device
 

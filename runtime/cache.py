@@ -32,14 +32,15 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _CHECKSUM = 32
 
 
-def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
-    """Compile MLIR text to a kernel to launch, or read it from the cache.
+def cached_compile(module: Any, arch: str = "sm_90a", **options: Any) -> Compiled:
+    """Compile a module to a kernel to launch, or read it from the cache.
 
     The result has the manifest, the cubin and ptxas's report, and no earlier stage, in both cases. Output
     of the passes is printed when they run; with `explain`, they always run.
 
     Args:
-        text: the module.
+        module: MLIR text, or an `ir.Module`. Locations in an `ir.Module` make no other kernel, unless
+            `debug_info` puts them into its code.
         arch: the architecture.
         options: `debug_info` and `source_name` of `compile`, and options of `smem-to-nvvm`, dashes as
             underscores.
@@ -56,22 +57,22 @@ def cached_compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
         >>> compiled.report.spill_bytes
         0
     """
-    path = None if options.get("explain") else _path(text, arch, options)
+    path = None if options.get("explain") else _path(module, arch, options)
     found = _read(path, arch) if path else None
     if found:
         return found
-    made = compile(text, arch, **options)
+    made = compile(module, arch, **options)
     made = Compiled(made.manifest, cubin=made.cubin, report=made.report)
     if path:
         _write(path, made)
     return made
 
 
-def is_cached(text: str, arch: str = "sm_90a", **options: Any) -> bool:
+def is_cached(module: Any, arch: str = "sm_90a", **options: Any) -> bool:
     """Return whether `cached_compile` finds the kernel and compiles nothing.
 
     Args:
-        text: the module.
+        module: as for `cached_compile`.
         arch: the architecture.
         options: options of `smem-to-nvvm`, dashes as underscores.
 
@@ -81,7 +82,7 @@ def is_cached(text: str, arch: str = "sm_90a", **options: Any) -> bool:
         >>> is_cached(text), is_cached(text, max_swizzle=64)
         (True, False)
     """
-    path = _path(text, arch, options)
+    path = _path(module, arch, options)
     return path is not None and _read(path, arch) is not None
 
 
@@ -97,17 +98,26 @@ def cache_folder() -> Path | None:
     return None if named in ("", "off") else Path(named)
 
 
-def _path(text: str, arch: str, options: dict[str, Any]) -> Path | None:
+def _path(module: Any, arch: str, options: dict[str, Any]) -> Path | None:
     folder = cache_folder()
-    return folder / f"{_key(text, arch, options)}.kernel" if folder else None
+    return folder / f"{_key(module, arch, options)}.kernel" if folder else None
 
 
-def _key(text: str, arch: str, options: dict[str, Any]) -> str:
+def _key(module: Any, arch: str, options: dict[str, Any]) -> str:
     # Lines have the absolute names of files.
     lines = options.get("debug_info", "none") != "none"
     directory = current_directory() if lines else None
+    text = module if isinstance(module, str | bytes) else _text(module, lines)
     parts = (_FORMAT, text, arch, sorted(options.items()), directory, toolchain())
     return sha256(repr(parts).encode()).hexdigest()
+
+
+def _text(module: Any, lines: bool) -> str:
+    """Return the text of a module, with its locations only if lines are wanted."""
+    operation = getattr(module, "operation", module)
+    # Printing verifies, and verifiers make types in the current context.
+    with operation.context:
+        return operation.get_asm(enable_debug_info=True) if lines else str(operation)
 
 
 def _read(path: Path, arch: str) -> Compiled | None:

@@ -13,6 +13,8 @@ from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
     block_extents,
+    check_count,
+    check_dtype,
     check_matrix,
     host_arrays,
     kernel_named,
@@ -20,6 +22,7 @@ from .arguments import (
     solve_extents,
 )
 from .errors import LaunchError
+from .scalars import check_scalar
 from .tensor_maps import tensor_map
 
 #: Wraps an iterable of thread blocks, whose number is the second argument.
@@ -29,7 +32,7 @@ Progress = Callable[[Iterable[Any], int], Iterable[Any]]
 def run_on_cpu(
     compiled: Compiled,
     entry: str | None,
-    inputs: Mapping[str, np.ndarray],
+    inputs: Mapping[str, Any],
     outputs: Sequence[str],
     grid: Sequence[int] | None = None,
     progress: Progress = lambda blocks, _: blocks,
@@ -39,7 +42,7 @@ def run_on_cpu(
     Args:
         compiled: the result of `compile` with `emit="nvvm"`.
         entry: the kernel's name; None if there is only one.
-        inputs: the arrays to pass, by argument; the kernel gets their strides.
+        inputs: the arrays and numbers to pass, by argument; the kernel gets the arrays' strides.
         outputs: the arguments to read back; those that are not inputs are zeros at the start.
         grid: thread blocks along x, y, z; computed from the manifest if None.
         progress: wraps the thread blocks while they run, for example in a progress bar.
@@ -61,37 +64,98 @@ def run_on_cpu(
         >>> np.array_equal(found["arg2"], np.eye(64))
         True
     """
-    if compiled.located is None:
-        raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")
-    kernel = kernel_named(compiled.manifest, entry)
-    block = block_extents(kernel)
+    kernel = _emulated(compiled, entry)
     try:
         host = host_arrays(kernel, inputs, outputs)
-        _check_memory(sum(array.nbytes for array in host.values()))
-        arrays = {name: strided_copy(array)[1] for name, array in host.items()}
+        _check_memory(_bytes(host.values()))
+        arguments = {
+            name: strided_copy(each)[1] if isinstance(each, np.ndarray) else each
+            for name, each in host.items()
+        }
     except MemoryError as error:
         raise LaunchError(f"the arrays do not fit this machine's memory: {error}") from None
-    matrices = {}
-    for argument in kernel["arguments"]:
-        array = arrays[argument["name"]]
-        strides = tuple(stride // array.itemsize for stride in array.strides)
-        matrix = Matrix(0, array.shape, strides, array.itemsize)
-        check_matrix(argument, matrix)
-        matrices[argument["name"]] = matrix
+    launch_on_cpu(compiled, entry, list(arguments.values()), grid, progress)
+    return {name: arguments[name] for name in outputs}
+
+
+def launch_on_cpu(
+    compiled: Compiled,
+    entry: str | None,
+    arguments: Sequence[Any],
+    grid: Sequence[int] | None = None,
+    progress: Progress = lambda blocks, _: blocks,
+) -> None:
+    """Run a kernel once on the emulator, and write its results into the given arrays.
+
+    Args:
+        compiled: the result of `compile` with `emit="nvvm"`.
+        entry: the kernel's name; None if there is only one.
+        arguments: for each argument of the kernel, a NumPy array or a number.
+        grid: thread blocks along x, y, z; computed from the manifest if None.
+        progress: as for `run_on_cpu`.
+
+    Raises:
+        LaunchError: if the arguments do not fit the kernel, or the machine; nothing has been written.
+        EmulationError, Violations: as for `run_on_cpu`; nothing has been written.
+
+    Example:
+        >>> text = mlir_smem.examples.path("mma.mlir").read_text()
+        >>> compiled = mlir_smem.compile(text, emit="nvvm")
+        >>> import ml_dtypes
+        >>> a, b = (np.eye(64, dtype=ml_dtypes.bfloat16) for _ in "AB")
+        >>> d = np.zeros((64, 64), np.float32)
+        >>> launch_on_cpu(compiled, "mma", [a, b, d], grid=(1,))
+        >>> np.array_equal(d, np.eye(64))
+        True
+    """
+    kernel = _emulated(compiled, entry)
+    block = block_extents(kernel)
+    check_count(kernel, arguments)
+    _check_memory(_bytes(arguments))
+    matrices: dict[str, Matrix] = {}
+    for argument, given in zip(kernel["arguments"], arguments, strict=True):
+        if argument["kind"] == "scalar":
+            check_scalar(argument, given)
+            continue
+        matrices[argument["name"]] = _matrix(argument, given)
     for entry_of_map in kernel["tensor_maps"]:
         tensor_map(entry_of_map, matrices[entry_of_map["argument"]])
-    shapes = {name: array.shape for name, array in arrays.items()}
+    shapes = {name: matrix.shape for name, matrix in matrices.items()}
     x, y, z = launch_grid(kernel, solve_extents(kernel, shapes), grid)
     emulate(
-        compiled.located,
+        compiled.located or "",
         kernel["entry"],
-        [arrays[argument["name"]] for argument in kernel["arguments"]],
+        arguments,
         grid=(x, y, z),
         block=block,
         dynamic_shared_bytes=kernel["shared_bytes"],
         progress=lambda blocks: progress(blocks, prod((x, y, z))),
     )
-    return {name: arrays[name] for name in outputs}
+
+
+def _emulated(compiled: Compiled, entry: str | None) -> Mapping[str, Any]:
+    """Return the manifest of a kernel that the emulator can run."""
+    if compiled.located is None:
+        raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")
+    return kernel_named(compiled.manifest, entry)
+
+
+def _matrix(argument: Mapping[str, Any], given: Any) -> Matrix:
+    """Return an array as the kernel addresses the emulator's copy of it."""
+    if not isinstance(given, np.ndarray):
+        raise LaunchError(
+            f"{argument['name']} is {type(given).__name__}; the emulator takes NumPy arrays"
+        )
+    check_dtype(argument, given.dtype)
+    copied = strided_copy(given)[1]
+    strides = tuple(stride // copied.itemsize for stride in copied.strides)
+    matrix = Matrix(0, copied.shape, strides, copied.itemsize)
+    check_matrix(argument, matrix)
+    return matrix
+
+
+def _bytes(arguments: Iterable[Any]) -> int:
+    return sum(each.nbytes for each in arguments if isinstance(each, np.ndarray))
 
 
 def _check_memory(size: int) -> None:

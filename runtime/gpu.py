@@ -10,6 +10,7 @@ from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
     block_extents,
+    check_count,
     check_matrix,
     host_arrays,
     kernel_named,
@@ -19,9 +20,10 @@ from .arguments import (
 from .arrays import matrix_of
 from .errors import LaunchError
 from .occupancy import resident_blocks
-from .parameters import Parameters, by_value, memref_parameters, scalar
-from .prepared import Code, Extents, Prepared
-from .tensor_maps import encode, tensor_map
+from .plans import Plan, Plans, Read
+from .prepared import Code, Extents, Prepared, Starter, stream_handle
+from .scalars import check_scalar
+from .tensor_maps import tensor_map
 
 
 def _cuda() -> Any:
@@ -79,6 +81,8 @@ class Kernel:
         self._kernel = self._object.get_kernel(self.manifest["entry"])
         self._allow_shared(self.manifest["shared_bytes"])
         self._code = self._loaded()
+        self._is_array = [a["kind"] == "memref" for a in self.manifest["arguments"]]
+        self._plans = Plans()
 
     def _allow_shared(self, size: int) -> None:
         """Allow the kernel `size` bytes of dynamic shared memory; more than 48 KiB need it."""
@@ -115,30 +119,59 @@ class Kernel:
         Raises:
             LaunchError: if an array does not fit the kernel.
         """
+        plan, addresses, numbers = self.planned(arrays, grid)
+        return Prepared(plan.starter, plan.frame(addresses, numbers), arrays)
+
+    def planned(
+        self, arrays: Sequence[Any], grid: Sequence[int] | None
+    ) -> tuple[Plan, Sequence[int], Sequence[Any]]:
+        """Return the plan of a launch, the addresses of its arrays and its numbers.
+
+        Arrays of equal signatures are checked once, and share a plan.
+
+        Args:
+            arrays: as for `prepare`.
+            grid: as for `prepare`.
+
+        Raises:
+            LaunchError: if an array does not fit the kernel.
+        """
+        try:
+            read = Read(self._is_array, arrays)
+            key = (read.key, None if grid is None else tuple(grid))
+            plan = self._plans.get(key)
+        except Exception:
+            # It has no signature, so it is checked at each call; the check says what is wrong with it.
+            plan, matrices = self._plan(arrays, grid)
+            numbers = [v for v, a in zip(arrays, self._is_array, strict=True) if not a]
+            return plan, [matrix.pointer for matrix in matrices], numbers
+        if plan is None:
+            plan, _ = self._plan(arrays, grid)
+            self._plans.keep(key, plan)
+        return plan, read.addresses, read.numbers
+
+    def _plan(
+        self, arrays: Sequence[Any], grid: Sequence[int] | None = None
+    ) -> tuple[Plan, list[Matrix]]:
+        """Check the arguments of a launch; return its plan, and the arrays as it addresses them."""
         arguments = self.manifest["arguments"]
-        if len(arrays) != len(arguments):
-            raise LaunchError(
-                f"{self.manifest['entry']} takes {len(arguments)} arguments "
-                f"({', '.join(a['name'] for a in arguments)}), not {len(arrays)}"
-            )
+        check_count(self.manifest, arrays)
         matrices: dict[str, Matrix] = {}
-        values: list[Any] = []
         for argument, value in zip(arguments, arrays, strict=True):
             if argument["kind"] == "scalar":
-                values.append(scalar(argument, value))
+                check_scalar(argument, value)
                 continue
             is_matrix = isinstance(value, Matrix)
             matrix = value if is_matrix else matrix_of(argument, value, self.device.device_id)
             check_matrix(argument, matrix)
             matrices[argument["name"]] = matrix
-            values += memref_parameters(matrix)
         shapes = {name: matrix.shape for name, matrix in matrices.items()}
         extents = self._extents(
             launch_grid(self.manifest, solve_extents(self.manifest, shapes), grid)
         )
         maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
-        values += [by_value(encode(each)) for each in maps]
-        return Prepared(self._code, extents, Parameters(values), arrays)
+        plan = Plan(self.manifest, matrices, maps, Starter(self._code, extents))
+        return plan, list(matrices.values())
 
     def _extents(self, grid: tuple[int, int, int]) -> Extents:
         return Extents(
@@ -166,13 +199,15 @@ class Kernel:
         Raises:
             LaunchError: if an array does not fit the kernel, before anything is started.
         """
-        self.prepare(*arrays, grid=grid).launch(stream)
+        handle = stream_handle(stream)
+        plan, addresses, numbers = self.planned(arrays, grid)
+        plan.start(addresses, numbers, handle)
 
 
 def run_on_gpu(
     compiled: Compiled,
     entry: str | None,
-    inputs: Mapping[str, np.ndarray],
+    inputs: Mapping[str, Any],
     outputs: Sequence[str],
     grid: Sequence[int] | None = None,
 ) -> dict[str, np.ndarray]:
@@ -181,7 +216,7 @@ def run_on_gpu(
     Args:
         compiled: the result of `compile`.
         entry: the kernel's name; None if there is only one.
-        inputs: the arrays to pass, by argument; the kernel gets their strides.
+        inputs: the arrays and numbers to pass, by argument; the kernel gets the arrays' strides.
         outputs: the arguments to read back; those that are not inputs are zeros at the start.
         grid: thread blocks along x, y, z; computed from the manifest if None.
 
@@ -201,8 +236,13 @@ def run_on_gpu(
     """
     host = host_arrays(kernel_named(compiled.manifest, entry), inputs, outputs)
     kernel = Kernel(compiled, entry, device=0)
-    buffers = {name: Buffer(kernel.device, array) for name, array in host.items()}
-    kernel.launch(*(buffer.matrix for buffer in buffers.values()), grid=grid)
+    buffers = {
+        name: Buffer(kernel.device, each)
+        for name, each in host.items()
+        if isinstance(each, np.ndarray)
+    }
+    given = {**host, **{name: buffer.matrix for name, buffer in buffers.items()}}
+    kernel.launch(*given.values(), grid=grid)
     kernel.device.sync()
     return {name: buffers[name].read() for name in outputs}
 
@@ -212,6 +252,7 @@ class Buffer:
 
     Attributes:
         matrix: its address, shape and strides.
+        shape: its extents.
         dtype: its element type.
 
     Raises:
@@ -231,7 +272,7 @@ class Buffer:
         self._copy("cuMemcpyHtoD", pointer, self._bytes.ctypes.data)
         strides = tuple(s // array.itemsize for s in self._host.strides)
         self.matrix = Matrix(pointer, array.shape, strides, array.itemsize)
-        self.dtype = array.dtype
+        self.shape, self.dtype = array.shape, array.dtype
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

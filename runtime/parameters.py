@@ -1,53 +1,106 @@
 """The parameters of a kernel in memory, as the driver reads them."""
 
 import ctypes
+import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from .arguments import Matrix, pack
-from .errors import LaunchError
+from .scalars import scalar_type
 
 
-class Parameters:
-    """Values, and the array of pointers to them that `cuLaunchKernelEx` takes.
+@dataclass(frozen=True)
+class Slots:
+    """Where the parameters of a launch lie in its memory, in bytes.
+
+    What changes from launch to launch is in front, so that one call packs it: the addresses of the arrays
+    and the numbers. The rest of the memory are zeros, extents and strides.
 
     Attributes:
-        values: ctypes objects; their memory lives as long as this object.
-        address: the address of the array.
+        changing: the format of the front: the addresses in order, then the numbers in order.
+        rest: the content after the front.
+        offsets: the offset of each parameter, in the kernel's order, without tensor maps.
     """
 
-    def __init__(self, values: Sequence[Any]) -> None:
-        self.values = tuple(values)
-        self._pointers = (ctypes.c_void_p * len(self.values))(*map(ctypes.addressof, self.values))
-        self.address = ctypes.addressof(self._pointers)
+    changing: struct.Struct
+    rest: bytes
+    offsets: tuple[int, ...]
 
 
-def memref_parameters(matrix: Matrix) -> list[Any]:
-    """Return the parameters of a memref."""
-    return [ctypes.c_int64(word) for word in pack(matrix)]
+def slots(arguments: Sequence[Mapping[str, Any]], matrices: Mapping[str, Matrix]) -> Slots:
+    """Return the slots of a kernel's arguments.
 
+    A memref is passed as its address twice, the offset 0, the extents and the strides; both addresses are
+    read from one slot.
 
-def by_value(data: bytes) -> Any:
-    """Return a parameter that is passed by value, with the given bytes."""
-    return (ctypes.c_char * len(data)).from_buffer_copy(data)
-
-
-def scalar(argument: Mapping[str, Any], value: Any) -> Any:
-    """Return a number as a parameter of the kernel.
+    Args:
+        arguments: the arguments' entries in the manifest.
+        matrices: extents and strides of the arrays, by argument.
 
     Raises:
-        LaunchError: if the argument's type cannot hold it, or cannot be passed.
+        LaunchError: for a type that cannot be passed.
     """
-    name, type_ = argument["name"], argument["type"]
-    if type_ == "f32" and isinstance(value, int | float):
-        return ctypes.c_float(value)
-    widths = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "index": ctypes.c_int64}
-    if type_ in widths and isinstance(value, int | np.integer):
-        number = widths[type_](int(value))
-        if number.value == value:
-            return number
-    if type_ not in ("f32", *widths):
-        raise LaunchError(f"{name} is of type {type_}, which cannot be passed")
-    raise LaunchError(f"{name} is {value!r}, which is not of type {type_}")
+    numbers = [scalar_type(a).format for a in arguments if a["kind"] == "scalar"]
+    changing, starts = _aligned(["Q"] * len(matrices) + numbers)
+    addresses, values = iter(starts[: len(matrices)]), iter(starts[len(matrices) :])
+    begin = _front(changing)
+    rest: list[int] = []
+    offsets: list[int] = []
+    for argument in arguments:
+        if argument["kind"] == "scalar":
+            offsets.append(next(values))
+            continue
+        matrix, address = matrices[argument["name"]], next(addresses)
+        words = pack(matrix)[2:]
+        offsets += [address, address]
+        offsets += [begin + 8 * (len(rest) + i) for i in range(len(words))]
+        rest += words
+    return Slots(changing, struct.pack(f"{len(rest)}q", *rest), tuple(offsets))
+
+
+def _aligned(formats: Sequence[str]) -> tuple[struct.Struct, list[int]]:
+    """Return one format of values, each aligned to its size, and the offsets of the values.
+
+    Python's native formats align, too, but pack a number that f32 cannot hold as infinity."""
+    text, starts, end = "<", [], 0
+    for each in formats:
+        size = struct.calcsize(f"<{each}")
+        padding = -end % size
+        text += "x" * padding + each
+        starts.append(end + padding)
+        end += padding + size
+    return struct.Struct(text), starts
+
+
+def _front(changing: struct.Struct) -> int:
+    """Return where the rest begins, which are words of 8 bytes."""
+    return -(-changing.size // 8) * 8
+
+
+class Frame:
+    """The memory of the parameters of one launch.
+
+    The driver copies the parameters while it starts a kernel, so a frame may then be filled for the next
+    launch, but not by two threads at a time.
+
+    Args:
+        slots: where the parameters lie.
+        maps: encoded tensor maps (`CUtensorMap`), which the kernel takes after its arguments.
+
+    Attributes:
+        memory: the parameters' memory, for `slots.changing`.
+        maps: the tensor maps; `cuTensorMapReplaceAddress` changes them in place.
+        mapped: the addresses of the arrays for which the maps were encoded.
+        address: the address of the array of pointers that `cuLaunchKernelEx` takes.
+    """
+
+    def __init__(self, slots: Slots, maps: Sequence[Any], mapped: Sequence[int]) -> None:
+        front = _front(slots.changing)
+        self.memory = ctypes.create_string_buffer(front + len(slots.rest) + 1)
+        begin = ctypes.addressof(self.memory)
+        ctypes.memmove(begin + front, slots.rest, len(slots.rest))
+        self.maps, self.mapped = tuple(maps), list(mapped)
+        pointers = [*(begin + at for at in slots.offsets), *(int(m.getPtr()) for m in self.maps)]
+        self._pointers = (ctypes.c_void_p * len(pointers))(*pointers)
+        self.address = ctypes.addressof(self._pointers)

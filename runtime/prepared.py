@@ -1,14 +1,17 @@
 """A launch whose arguments are checked and packed once, to be started many times."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from .errors import LaunchError
-from .parameters import Parameters
+from .parameters import Frame
 
 #: The handle of the legacy default stream (`CU_STREAM_LEGACY`).
-_LEGACY_STREAM = 1
+LEGACY_STREAM = 1
+
+#: Streams whose launch configurations a starter keeps.
+_STREAMS = 64
 
 
 @dataclass(frozen=True)
@@ -46,56 +49,45 @@ class Extents:
     programmatic: bool = False
 
 
-class Prepared:
-    """A launch whose arguments are checked and packed; `Kernel.prepare` returns it.
+class Starter:
+    """Starts a loaded kernel with a grid, on any stream and from any thread."""
 
-    It holds references to the arrays, so that their memory is not freed. Their elements may change
-    between launches; addresses and shapes are those at the time of `prepare`.
-    """
-
-    def __init__(
-        self, code: Code, extents: Extents, parameters: Parameters, arrays: Sequence[Any]
-    ) -> None:
+    def __init__(self, code: Code, extents: Extents) -> None:
         from cuda.bindings import driver
 
         self._code, self._extents = code, extents
-        self._parameters, self._arrays = parameters, tuple(arrays)
         self._driver, self._success = driver, driver.CUresult.CUDA_SUCCESS
         self._context = int(code.context)
+        self._current, self._launch = driver.cuCtxGetCurrent, driver.cuLaunchKernelEx
         self._configs: dict[int, Any] = {}
 
-    def launch(self, stream: Any = None) -> None:
-        """Start the kernel; it runs after the earlier work of its stream.
+    def start(self, address: int, stream: int) -> None:
+        """Start the kernel.
 
         Args:
-            stream: a stream of cuda-core, an object with `__cuda_stream__`, or a stream's handle (as
-                PyTorch's `stream.cuda_stream`); the legacy default stream if None.
+            address: of the array of pointers to the parameters, which are copied before this returns.
+            stream: the stream's handle.
 
         Raises:
-            LaunchError: if `stream` is not a stream, or the driver refuses the launch.
+            LaunchError: if the driver refuses the launch.
         """
-        handle = _LEGACY_STREAM if stream is None else _handle(stream)
-        config = self._configs.get(handle) or self._configure(handle)
-        driver = self._driver
-        _, current = driver.cuCtxGetCurrent()
-        if int(current) == self._context:
-            (error,) = driver.cuLaunchKernelEx(
-                config, self._code.function, self._parameters.address, 0
-            )
+        config = self._configs.get(stream) or self._configure(stream)
+        if int(self._current()[1]) == self._context:
+            (error,) = self._launch(config, self._code.function, address, 0)
         else:
-            error = self._launch_elsewhere(config)
+            error = self._launch_elsewhere(config, address)
         if error != self._success:
             raise LaunchError(
                 f"the driver refuses to launch {self._code.entry} with {self._extents}: {error.name}"
             )
 
-    def _launch_elsewhere(self, config: Any) -> Any:
+    def _launch_elsewhere(self, config: Any, address: int) -> Any:
         """Launch from a thread in which another GPU or none is current; return the driver's error."""
         driver = self._driver
         (error,) = driver.cuCtxPushCurrent(self._code.context)
         if error != self._success:
             return error
-        (error,) = driver.cuLaunchKernelEx(config, self._code.function, self._parameters.address, 0)
+        (error,) = self._launch(config, self._code.function, address, 0)
         driver.cuCtxPopCurrent()
         return error
 
@@ -103,8 +95,52 @@ class Prepared:
         """Return the configuration of a launch to a stream. Each stream has its own, because several
         threads may launch at the same time."""
         config = configuration(self._driver, self._extents, stream)
+        if len(self._configs) >= _STREAMS:
+            self._configs = {}
         self._configs[stream] = config
         return config
+
+
+class Prepared:
+    """A launch whose arguments are checked and packed; `Kernel.prepare` returns it.
+
+    It holds references to the arrays, so that their memory is not freed. Their elements may change
+    between launches; addresses and shapes are those at the time of `prepare`.
+
+    Args:
+        starter: starts the kernel.
+        frame: the parameters.
+        arrays: the arrays, and other arguments.
+        current: returns the handle of the stream to launch on where none is given; None for the legacy
+            default stream.
+    """
+
+    def __init__(
+        self,
+        starter: Starter,
+        frame: Frame,
+        arrays: Sequence[Any],
+        current: Callable[[], int] | None = None,
+    ) -> None:
+        self._frame, self._arrays, self._current = frame, tuple(arrays), current
+        self._start, self._address = starter.start, frame.address
+
+    def launch(self, stream: Any = None) -> None:
+        """Start the kernel; it runs after the earlier work of its stream.
+
+        Args:
+            stream: a stream of cuda-core, an object with `__cuda_stream__`, or a stream's handle (as
+                PyTorch's `stream.cuda_stream`). If None, the legacy default stream; for a kernel of the
+                language, the current stream of its arrays' library.
+
+        Raises:
+            LaunchError: if `stream` is not a stream, or the driver refuses the launch.
+        """
+        if stream is None and self._current is not None:
+            handle = self._current()
+        else:
+            handle = stream_handle(stream)
+        self._start(self._address, handle)
 
 
 def configuration(driver: Any, extents: Extents, stream: int) -> Any:
@@ -136,7 +172,14 @@ def _attributes(driver: Any, extents: Extents) -> list[Any]:
     return found
 
 
-def _handle(stream: Any) -> int:
+def stream_handle(stream: Any) -> int:
+    """Return the handle of a stream that a caller gives; None is the legacy default stream.
+
+    Raises:
+        LaunchError: if it is no stream.
+    """
+    if stream is None:
+        return LEGACY_STREAM
     if isinstance(stream, int):
         return stream
     try:

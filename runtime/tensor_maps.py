@@ -3,7 +3,6 @@
 The limits are those of `cuTensorMapEncodeTiled` in the reference of the CUDA driver API.
 """
 
-import ctypes
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +15,6 @@ from .errors import LaunchError
 
 #: The largest extent of a matrix, and the exclusive limit of its strides in bytes.
 _MAX_EXTENT, _STRIDE_LIMIT = 2**32, 2**40
-
-#: Bytes of an encoded map: the `CUtensorMap` that a kernel takes by value.
-MAP_BYTES = 128
 
 #: Element types that are packed in global memory and padded in shared memory, by name.
 _PADDED = {name: element for name, element in NARROW.items() if element.padding}
@@ -168,8 +164,8 @@ def _check_box(
         )
 
 
-def encode(described: TensorMap) -> bytes:
-    """Return the map as the 128 bytes that a kernel takes.
+def encode(described: TensorMap) -> Any:
+    """Return the map as the driver's `CUtensorMap`, which a kernel takes by value.
 
     Raises:
         LaunchError: if the driver refuses it.
@@ -177,7 +173,7 @@ def encode(described: TensorMap) -> bytes:
     from cuda.bindings import driver
 
     rank = len(described.extents)
-    error, encoded = driver.cuTensorMapEncodeTiled(
+    error, made = driver.cuTensorMapEncodeTiled(
         getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{described.data_type}"),
         rank,
         described.pointer,
@@ -192,4 +188,4 @@ def encode(described: TensorMap) -> bytes:
     )
     if error != driver.CUresult.CUDA_SUCCESS:
         raise LaunchError(f"the driver cannot encode {described}: {error.name}")
-    return ctypes.string_at(encoded.getPtr(), MAP_BYTES)
+    return made

@@ -15,6 +15,7 @@ PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 SESSIONS = [
     ROOT / "docs" / "index.md",
     ROOT / "docs" / "tutorial.md",
+    ROOT / "docs" / "language.md",
     ROOT / "docs" / "debugging.md",
     ROOT / "docs" / "foreign-kernels.md",
     *sorted(ROOT.glob("docs/howto/*.md")),

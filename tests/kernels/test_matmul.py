@@ -10,7 +10,7 @@ from stand_in import OnGpu
 from mlir_smem.kernels.gemm import Config, ProblemError, matmul, prepare
 from mlir_smem.kernels.gemm.call import matmul as matmul_module
 from mlir_smem.kernels.gemm.call.libraries import element_named
-from mlir_smem.runtime import LaunchError
+from mlir_smem.runtime import LaunchError, streams
 from mlir_smem.runtime.arguments import DTYPES
 
 SMALL = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
@@ -18,7 +18,8 @@ SMALL = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
 
 @pytest.fixture(autouse=True)
 def fresh(gpu, monkeypatch, tmp_path):
-    """Clear loaded kernels, and use an empty cache on disk."""
+    """Clear loaded kernels and the libraries of classes, and use an empty cache on disk."""
+    monkeypatch.setattr(streams, "_BY_CLASS", {})
     matmul_module._kernel.cache_clear()
     matmul_module._prepared.cache_clear()
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))

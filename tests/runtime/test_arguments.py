@@ -203,7 +203,7 @@ def test_every_element_type(element):
             kernel(A, SCALAR),
             {"A": ones(8, 8)},
             ["n"],
-            "n is a index; only arrays can be given here",
+            "n is a index; only arrays can be read back",
         ),
         (kernel(), {"A": ones(8, 8), "B": ones(4, 8)}, ["C"], "K is 8 in A but 4 in B"),
         (

@@ -29,6 +29,8 @@ class Dtype:
 class Tensor:
     """A stand-in for a tensor of PyTorch."""
 
+    negated = False
+
     def __init__(self, dtype="bfloat16", device="cuda", index=0):
         self.dtype, self.shape = Dtype(dtype), (256, 64)
         self.device = types.SimpleNamespace(type=device, index=index)
@@ -38,6 +40,9 @@ class Tensor:
 
     def stride(self):
         return (72, 1)
+
+    def is_neg(self):
+        return self.negated
 
 
 class JaxArray:

@@ -4,6 +4,8 @@ import ctypes
 import enum
 import sys
 import types
+from math import prod
+from typing import NamedTuple
 
 #: The contexts of two GPUs.
 CONTEXTS = (0xC0, 0xC1)
@@ -58,12 +60,17 @@ def _core(calls):
             return (0, self.handle)
 
     class Device:
-        compute_capability = (9, 0)
         name = "a stand-in"
         properties = types.SimpleNamespace(multiprocessor_count=132)
 
         def __init__(self, number=0):
             self.device_id = number
+
+        @property
+        def compute_capability(self):
+            if self.device_id >= len(CONTEXTS):
+                raise RuntimeError("invalid device ordinal")
+            return (9, 0)
 
         def set_current(self):
             if self.device_id >= len(CONTEXTS):
@@ -96,6 +103,10 @@ def _driver(calls):
         calls.maps.append(arguments)
         return calls.refusals.get("encode", Result.CUDA_SUCCESS), Map(len(calls.maps))
 
+    def replace_address(made, address):
+        calls.replaced.append(address)
+        return (calls.refusals.get("replace", Result.CUDA_SUCCESS),)
+
     def start(config, function, address, extra):
         assert extra == 0
         launch = types.SimpleNamespace(**vars(config))
@@ -112,6 +123,10 @@ def _driver(calls):
     def push(context):
         calls.current.append(context)
         return (calls.refusals.get("push", Result.CUDA_SUCCESS),)
+
+    def set_current(context):
+        calls.current.append(context)
+        return (Result.CUDA_SUCCESS,)
 
     def attribute():
         return types.SimpleNamespace(
@@ -140,9 +155,10 @@ def _driver(calls):
     driver.CUstream = driver.cuuint32_t = driver.cuuint64_t = int
     driver.cuKernelSetAttribute, driver.cuKernelGetFunction = allow, function
     driver.cuTensorMapEncodeTiled, driver.cuLaunchKernelEx = encode, start
+    driver.cuTensorMapReplaceAddress = replace_address
     driver.cuOccupancyMaxActiveClusters = occupancy
     driver.cuCtxGetCurrent = lambda: (Result.CUDA_SUCCESS, calls.current[-1])
-    driver.cuCtxPushCurrent = push
+    driver.cuCtxPushCurrent, driver.cuCtxSetCurrent = push, set_current
     driver.cuCtxPopCurrent = lambda: (Result.CUDA_SUCCESS, calls.current.pop())
     return driver
 
@@ -151,7 +167,14 @@ def install(monkeypatch):
     """Replace cuda-core by the stand-in; return its recorded calls, and the refusals that tests may
     set."""
     calls = types.SimpleNamespace(
-        launches=[], shared=[], maps=[], current=[0], refusals={}, occupancies=[], processors=132
+        launches=[],
+        shared=[],
+        maps=[],
+        replaced=[],
+        current=[0],
+        refusals={},
+        occupancies=[],
+        processors=132,
     )
     utils = types.ModuleType("utils")
     utils.StridedMemoryView = View
@@ -167,6 +190,42 @@ def install(monkeypatch):
     }.items():
         monkeypatch.setitem(sys.modules, name, stand_in)
     return calls
+
+
+class Device(NamedTuple):
+    """A device of PyTorch."""
+
+    type: str
+    index: int | None
+
+
+class Tensor:
+    """A tensor of PyTorch."""
+
+    negated = False
+
+    def __init__(self, shape, dtype="float32", pointer=0x1000, stride=None, device=0):
+        self.shape, self.dtype, self.pointer = tuple(shape), Dtype(dtype), pointer
+        self.device = Device("cuda", device)
+        self.strides = stride or tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+
+    def data_ptr(self):
+        return self.pointer
+
+    def stride(self):
+        return self.strides
+
+    def is_neg(self):
+        return self.negated
+
+
+class Dtype(str):
+    """An element type of PyTorch."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return f"torch.{super().__str__()}"
 
 
 def parameters(launch, *types_):

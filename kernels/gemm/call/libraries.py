@@ -1,10 +1,11 @@
-"""New arrays and current streams of the library that an operand belongs to."""
+"""New arrays of the library that an operand belongs to."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
 
+from ....runtime.streams import library
 from ..generator.problem import ProblemError
 
 #: The libraries' names of MLIR's element types.
@@ -18,9 +19,6 @@ _NAMES = {
     "i8": "int8",
     "ui8": "uint8",
 }
-
-#: Packages of JAX's arrays. JAX does not expose its streams.
-_JAX = ("jax", "jaxlib")
 
 
 def element_named(dtype: Any) -> str:
@@ -69,27 +67,6 @@ def _numpy_dtype(name: str) -> Any:
     return np.dtype(getattr(ml_dtypes, name, None) or name)
 
 
-def library(array: Any) -> str:
-    """Return the top-level package of an array's type."""
-    return type(array).__module__.partition(".")[0]
-
-
-def current_stream(array: Any) -> int | None:
-    """Return the current stream of the array's library; None for the legacy default stream."""
-    match library(array):
-        case "torch":
-            return sys.modules["torch"].cuda.current_stream(array.device).cuda_stream or None
-        case "cupy":
-            return sys.modules["cupy"].cuda.get_current_stream().ptr or None
-    return None
-
-
-def wait_for(array: Any) -> None:
-    """Wait until an array is computed, if its library does not expose its streams."""
-    if library(array) in _JAX:
-        array.block_until_ready()
-
-
 def assign(out: Any, values: Any) -> None:
     """Copy an array to another of the same library and shape, on the library's current stream.
 
@@ -105,11 +82,3 @@ def assign(out: Any, values: Any) -> None:
             raise ProblemError(
                 f"cannot copy to an array of {other}; give one whose rows are multiples of 16 bytes"
             )
-
-
-def finish(array: Any) -> None:
-    """Wait for a GEMM whose result belongs to a library that does not expose its streams."""
-    if library(array) in _JAX:
-        from cuda.core import LEGACY_DEFAULT_STREAM
-
-        LEGACY_DEFAULT_STREAM.sync()

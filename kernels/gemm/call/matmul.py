@@ -8,11 +8,12 @@ from typing import Any
 
 from ....runtime import DeviceArray, Kernel, Prepared, cached_compile, device_array
 from ....runtime.arguments import DTYPES
+from ....runtime.streams import current_stream, finish, wait_for
 from ..generator.config import Config, default_config
 from ..generator.kernel import text
 from ..generator.problem import Problem, ProblemError, results
 from .device import gpu_name
-from .libraries import assign, current_stream, element_named, empty, finish, wait_for
+from .libraries import assign, element_named, empty
 from .operands import Operands, operands, whole_columns
 from .transposing import k_major
 from .tuning_cache import tuned_config

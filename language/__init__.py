@@ -1,0 +1,196 @@
+"""The kernel language: Python functions, traced to ops of the dialect.
+
+import mlir_smem.language as sl
+"""
+
+from .call.errors import CallError
+from .control.branch import otherwise, when
+from .control.grid import (
+    block_id,
+    cdiv,
+    grid,
+    grid_dim,
+    multiple_of,
+    signed,
+    thread_id,
+    unsigned,
+    warpgroup_id,
+)
+from .control.loop import range_ as range
+from .control.partition import elect, partition, warp_specialize
+from .diagnosis import Remark, Remarks
+from .dtypes import (
+    DType,
+    b1,
+    bf16,
+    dtype_of,
+    e2m1,
+    e2m3,
+    e3m2,
+    e4m3,
+    e5m2,
+    e8m0,
+    f16,
+    f32,
+    f64,
+    i8,
+    i16,
+    i32,
+    i64,
+    index,
+    padded_e2m1,
+    tf32,
+    u8,
+)
+from .errors import Position, TraceError
+from .kernel import Kernel, kernel
+from .ops.foreign import broadcast, op
+from .ops.foreign import map_ as map
+from .ops.maths import abs_ as abs
+from .ops.maths import (
+    ceil,
+    cos,
+    erf,
+    exp,
+    exp2,
+    floor,
+    log,
+    log2,
+    maximum,
+    minimum,
+    rsqrt,
+    sin,
+    sqrt,
+    tanh,
+)
+from .ops.maths import pow_ as pow
+from .ops.memory import (
+    alloc,
+    barrier,
+    copy,
+    copy_async,
+    copy_commit,
+    copy_wait,
+    fence,
+    load,
+    load_metadata,
+    store,
+    tma_commit,
+    tma_wait,
+    warpgroup_barrier,
+)
+from .ops.mma import from_registers, mma, mma_scaled, mma_sp, to_registers, wait
+from .ops.pipeline import Pipeline, Stage, pipeline, tma_load, tma_store
+from .values.array import Array, Window
+from .values.boolean import Bool
+from .values.fragment import Fragment, full, iota, reduce, where, zeros
+from .values.index import Index
+from .values.scalar import Scalar
+from .values.slices import ds
+from .values.tile import Tile
+
+__all__ = [
+    "Array",
+    "Bool",
+    "CallError",
+    "DType",
+    "Fragment",
+    "Index",
+    "Kernel",
+    "Pipeline",
+    "Position",
+    "Remark",
+    "Remarks",
+    "Scalar",
+    "Stage",
+    "Tile",
+    "TraceError",
+    "Window",
+    "abs",
+    "alloc",
+    "b1",
+    "barrier",
+    "bf16",
+    "block_id",
+    "broadcast",
+    "cdiv",
+    "ceil",
+    "copy",
+    "copy_async",
+    "copy_commit",
+    "copy_wait",
+    "cos",
+    "ds",
+    "dtype_of",
+    "e2m1",
+    "e2m3",
+    "e3m2",
+    "e4m3",
+    "e5m2",
+    "e8m0",
+    "elect",
+    "erf",
+    "exp",
+    "exp2",
+    "f16",
+    "f32",
+    "f64",
+    "fence",
+    "floor",
+    "from_registers",
+    "full",
+    "grid",
+    "grid_dim",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "index",
+    "iota",
+    "kernel",
+    "load",
+    "load_metadata",
+    "log",
+    "log2",
+    "map",
+    "maximum",
+    "minimum",
+    "mma",
+    "mma_scaled",
+    "mma_sp",
+    "multiple_of",
+    "op",
+    "otherwise",
+    "padded_e2m1",
+    "partition",
+    "pipeline",
+    "pow",
+    "range",
+    "reduce",
+    "rsqrt",
+    "signed",
+    "sin",
+    "sqrt",
+    "store",
+    "tanh",
+    "tf32",
+    "thread_id",
+    "tma_commit",
+    "tma_load",
+    "tma_store",
+    "tma_wait",
+    "to_registers",
+    "u8",
+    "unsigned",
+    "wait",
+    "warp_specialize",
+    "warpgroup_barrier",
+    "warpgroup_id",
+    "when",
+    "where",
+    "zeros",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

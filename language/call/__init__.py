@@ -1,0 +1,1 @@
+"""Calling kernels of the language on arrays."""

@@ -1,0 +1,75 @@
+"""Errors of a call: what does not fit, and all that was given beside what the kernel takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...runtime import LaunchError, Matrix
+from ..signature import Parameter
+
+
+class CallError(LaunchError):
+    """A call whose arguments do not fit the kernel, or that the GPU refuses.
+
+    The first line is a sentence that says what is wrong; the second has the shapes and types that were
+    given, and those that the kernel takes.
+
+    Example:
+        >>> x = np.zeros((64, 32), np.float32)
+        >>> try:
+        ...     double(x, x, on="cpu")
+        ... except sl.CallError as error:
+        ...     print(error)
+        A is [64, 32]; expected (M, 64)
+          double takes A (M, 64), B (M, 64); given: A float32[64, 32], B float32[64, 32]
+    """
+
+
+def call_error(
+    name: str,
+    parameters: Sequence[tuple[str, Parameter]],
+    arguments: Sequence[Any],
+    message: str,
+) -> CallError:
+    """Return the error of a call.
+
+    Args:
+        name: the kernel's name.
+        parameters: the kernel's parameters, by name.
+        arguments: those of the call.
+        message: what is wrong.
+    """
+    names = [name for name, _ in parameters] + ["?"] * len(arguments)
+    given = ", ".join(
+        f"{name} {described(each)}" for name, each in zip(names, arguments, strict=False)
+    )
+    takes = ", ".join(f"{name} {form(parameter)}" for name, parameter in parameters)
+    return CallError(
+        f"{message}\n  {name} takes {takes or 'no arguments'}; given: {given or 'none'}"
+    )
+
+
+def described(argument: Any) -> str:
+    """Return the element type and the shape of an array, or a number."""
+    if isinstance(argument, Matrix):
+        return f"[{_by(argument.shape)}]"
+    shape, dtype = getattr(argument, "shape", None), getattr(argument, "dtype", None)
+    if shape is None or dtype is None:
+        text = repr(argument)
+        return text if len(text) <= 40 else f"{text[:37]}..."
+    if len(shape) == 0:
+        return f"{dtype} {argument}"
+    return f"{str(dtype).removeprefix('torch.')}[{_by(shape)}]"
+
+
+def _by(shape: Sequence[Any]) -> str:
+    return ", ".join(map(str, shape))
+
+
+def form(parameter: Parameter) -> str:
+    """Return what a parameter takes, as a signature has it."""
+    text = f"({_by(parameter.shape)})"
+    if parameter.strides is not None:
+        text += f":({_by(['?' if stride is None else stride for stride in parameter.strides])})"
+    return text + (f":{parameter.dtype}" if parameter.dtype else "")

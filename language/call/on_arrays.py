@@ -1,0 +1,150 @@
+"""What can be called of a kernel of the language: the kernel itself, and the kernel with a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from ...runtime import LaunchError, Prepared
+from .calls import Calls
+
+if TYPE_CHECKING:
+    from .calls import Traceable
+
+#: Where a kernel runs.
+_PLACES = ("gpu", "cpu")
+
+
+class OnArrays:
+    """The part of `Kernel` that is called on arrays."""
+
+    @cached_property
+    def _calls(self) -> Calls:
+        return Calls(cast("Traceable", self))
+
+    def __call__(
+        self,
+        *arguments: Any,
+        on: str = "gpu",
+        stream: Any = None,
+        arch: str | None = None,
+        **constants: Any,
+    ) -> None:
+        """Run the kernel once; results are in the given arrays.
+
+        Args:
+            arguments: for each parameter, an array on one GPU (PyTorch, CuPy, JAX, or anything with
+                DLPack or the CUDA array interface), or a number. Extents and strides may differ from
+                call to call.
+            on: "gpu"; or "cpu" for the emulator, which takes NumPy arrays (with ml_dtypes' elements for
+                bf16 and 8-bit floats).
+            stream: a stream of cuda-core, an object with `__cuda_stream__`, or a handle. If None, the
+                current stream of the library of the first array. JAX hides its streams: a call waits for
+                its arrays, and returns after the kernel has ended.
+            arch: the architecture that is emulated; sm_90a if None. A GPU has its own.
+            constants: the constants of the trace.
+
+        Raises:
+            CallError: if the arguments do not fit the kernel, or the GPU.
+            TraceError: if the kernel cannot be traced for their element types and the constants.
+            Violations: on the emulator, if the kernel breaks a rule of the hardware.
+
+        Example:
+            >>> x, y = np.ones((64, 64), np.float32), np.zeros((64, 64), np.float32)
+            >>> double(x, y, on="cpu")
+            >>> float(y[0, 0])
+            2.0
+        """
+        if on == "gpu" and arch is None:
+            self._calls.launch(arguments, constants, None, stream)
+        else:
+            self._calls.emulate(arguments, constants, None, _emulated(on, stream, arch))
+
+    def __getitem__(self, grid: int | Sequence[int]) -> Gridded:
+        """Return the kernel with a grid of thread blocks along x, y, z, to be called as the kernel is.
+
+        A kernel that declares its grid needs none.
+
+        Raises:
+            LaunchError: if the grid is not one to three positive numbers.
+
+        Example:
+            >>> x, y = np.ones((128, 64), np.float32), np.zeros((128, 64), np.float32)
+            >>> double[1](x, y, on="cpu")
+            >>> float(y[63, 0]), float(y[64, 0])
+            (2.0, 0.0)
+        """
+        return Gridded(self._calls, _grid(grid))
+
+    def prepare(self, *arguments: Any, **constants: Any) -> Prepared:
+        """Return a launch that is checked, compiled and packed, to be started many times.
+
+        It holds the arrays; their elements may change between launches. `launch()` uses the current
+        stream of their library at that time. For arrays of JAX, the caller waits for them.
+
+        Args:
+            arguments: as for a call on a GPU.
+            constants: the constants of the trace.
+
+        Raises:
+            CallError, TraceError: as for a call.
+
+        Example:
+            >>> import torch  # on a GPU
+            >>> a, b = torch.ones(64, 64, device="cuda"), torch.zeros(64, 64, device="cuda")  # on a GPU
+            >>> double.prepare(a, b).launch()  # on a GPU
+            >>> float(b[0, 0])  # on a GPU
+            2.0
+        """
+        return self._calls.prepare(arguments, constants, None)
+
+
+class Gridded:
+    """A kernel with a grid, `kernel[grid]`; it is called as the kernel is."""
+
+    __slots__ = ("_calls", "_grid")
+
+    def __init__(self, calls: Calls, grid: tuple[int, ...]) -> None:
+        self._calls, self._grid = calls, grid
+
+    def __call__(
+        self,
+        *arguments: Any,
+        on: str = "gpu",
+        stream: Any = None,
+        arch: str | None = None,
+        **constants: Any,
+    ) -> None:
+        """Run the kernel once, with the grid; see the call of a kernel."""
+        if on == "gpu" and arch is None:
+            self._calls.launch(arguments, constants, self._grid, stream)
+        else:
+            self._calls.emulate(arguments, constants, self._grid, _emulated(on, stream, arch))
+
+    def prepare(self, *arguments: Any, **constants: Any) -> Prepared:
+        """Return a launch with the grid; see `Kernel.prepare`."""
+        return self._calls.prepare(arguments, constants, self._grid)
+
+
+def _emulated(on: str, stream: Any, arch: str | None) -> str:
+    """Return the architecture that the emulator runs, for a call that is not a launch on a GPU."""
+    if on not in _PLACES:
+        raise LaunchError(f"on is {on!r}; expected {' or '.join(map(repr, _PLACES))}")
+    if on == "gpu":
+        raise LaunchError(f'arch is {arch!r}, but a GPU has its own; with on="cpu" it is emulated')
+    if stream is not None:
+        raise LaunchError(f"stream is {stream!r}, but the emulator has no streams")
+    return arch or "sm_90a"
+
+
+def _grid(grid: Any) -> tuple[int, ...]:
+    """Return a grid as a tuple of Python's integers."""
+    given = grid if isinstance(grid, Sequence) else (grid,)
+    try:
+        found = tuple(each.__index__() for each in given)
+    except AttributeError:
+        found = ()
+    if not 1 <= len(found) <= 3 or any(each < 1 for each in found):
+        raise LaunchError(f"a grid has one to three positive extents, not {grid!r}")
+    return found

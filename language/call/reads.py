@@ -1,0 +1,191 @@
+"""What a trace can read besides its arguments: globals and closures of the kernel and of its helpers.
+
+The names are those that the functions' code loads. Functions of the author's are followed; those of
+Python's library and of installed packages are not: these do not change while a program runs.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import inspect
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+from .frozen import frozen, is_constant
+
+#: Folders of Python's library, of installed packages, and of this package.
+_FIXED = tuple(
+    {f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {f"{Path(__file__).parents[1]}/"}
+)
+
+#: Marks a name that has no value.
+_MISSING = object()
+
+
+class Reads:
+    """The values that a trace of a function can read, as they were when this was made.
+
+    Args:
+        function: the function that is traced.
+        given: the constants that the call gives, which may be functions that the trace calls. They are
+            part of the call, so only what these functions read is looked at.
+        defaults: the defaults of the other constants. A list among them may change.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        given: Iterable[Any] = (),
+        defaults: Iterable[Any] = (),
+    ) -> None:
+        self._names: list[tuple[Mapping[str, Any], str, Any]] = []
+        self._others: list[tuple[Callable[[], Any], Any, bool]] = []
+        self._seen: set[int] = set()
+        self._alive: list[Any] = []
+        self._named_before: set[tuple[int, str]] = set()
+        self._note(function)
+        self._read(lambda: function.__code__)
+        self._follow_code(function, function.__code__)
+        for each in (*given, *defaults):
+            self._follow(each)
+        for each in defaults:
+            if not is_constant(each):
+                self._read(lambda each=each: each)
+
+    def hold(self) -> bool:
+        """Return whether all values are still the same."""
+        for namespace, name, value in self._names:
+            if namespace.get(name, _MISSING) is not value:
+                return False
+        for read, value, constant in self._others:
+            now = read()
+            if now is not value if constant else frozen(now) != value:
+                return False
+        return True
+
+    def _follow(self, value: Any) -> None:
+        """Follow a function of the author's, also within a container; other values read nothing."""
+        if isinstance(value, Mapping):
+            value = tuple(value.values())
+        if isinstance(value, list | tuple | set | frozenset):
+            if id(value) not in self._seen:
+                self._note(value)
+                for each in value:
+                    self._follow(each)
+            return
+        value = _function(value)
+        if value is None or id(value) in self._seen:
+            return
+        if value.__code__.co_filename.startswith(_FIXED):
+            return
+        self._note(value)
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            self._read(partial(getattr, value, name))
+        self._follow_code(value, value.__code__)
+
+    def _note(self, value: Any) -> None:
+        """Note a value that is followed, so that it is followed once."""
+        self._seen.add(id(value))
+        self._alive.append(value)
+
+    def _follow_code(self, function: FunctionType, code: CodeType) -> None:
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        for first, names in _chains(code):
+            if first in cells and first in code.co_freevars:
+                found = _content(cells[first])
+                if (id(cells[first]), first) not in self._named_before:
+                    self._named_before.add((id(cells[first]), first))
+                    self._read(partial(_content, cells[first]))
+            elif first in code.co_names:
+                found = self._named(function.__globals__, first)
+            else:
+                continue
+            self._follow_attributes(found, names)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._follow_code(function, constant)
+
+    def _named(self, namespace: Mapping[str, Any], name: str) -> Any:
+        """Read a global name, or that of a builtin."""
+        value = namespace.get(name, _MISSING)
+        if (id(namespace), name) not in self._named_before:
+            self._named_before.add((id(namespace), name))
+            if value is _MISSING or is_constant(value):
+                self._names.append((namespace, name, value))
+            else:
+                self._read(lambda: namespace.get(name, _MISSING))
+        return vars(builtins).get(name) if value is _MISSING else value
+
+    def _read(self, read: Callable[[], Any]) -> Any:
+        value = read()
+        constant = value is _MISSING or is_constant(value)
+        self._others.append((read, value if constant else frozen(value), constant))
+        return value
+
+    def _follow_attributes(self, value: Any, names: list[str]) -> None:
+        """Follow what is read of a value by names, such as `tiles.M` or `config.rows()`."""
+        for name in names:
+            if isinstance(value, ModuleType):
+                if (getattr(value, "__file__", None) or "").startswith(_FIXED):
+                    return
+                value = self._named(vars(value), name)
+                continue
+            self._follow(value)
+            value = self._attribute(value, name)
+        self._follow(value)
+
+    def _attribute(self, value: Any, name: str) -> Any:
+        """Return an attribute of an object or a class; None if a call is needed to know it."""
+        if name in getattr(value, "__dict__", ()) and not isinstance(value, type):
+            return vars(value)[name]  # a part of the object's snapshot
+        cls = value if isinstance(value, type) else type(value)
+        for base in cls.__mro__:
+            if name in vars(base):
+                found = self._named(vars(base), name)
+                if isinstance(found, property):
+                    return found.fget
+                return getattr(found, "__func__", found)
+        return None
+
+
+def _function(value: Any) -> FunctionType | None:
+    """Return the function that is called for a value; None if it is not written in Python."""
+    while isinstance(value, partial):
+        value = value.func
+    value = getattr(value, "__func__", value)
+    if not isinstance(value, FunctionType | type):
+        # `functools.cache` is not written in Python; it names the function that it calls.
+        wrapped = getattr(value, "__wrapped__", None)
+        value = wrapped or inspect.getattr_static(type(value), "__call__", None)
+    return value if isinstance(value, FunctionType) else None
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+def _chains(code: CodeType) -> Iterator[tuple[str, list[str]]]:
+    """Yield the globals and closures that code loads, each with the attributes that it takes of them."""
+    first: str | None = None
+    names: list[str] = []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "EXTENDED_ARG":
+            continue
+        if first is not None and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            names.append(instruction.argval)
+            continue
+        if first is not None:
+            yield first, names
+        loads = instruction.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME", "LOAD_CLASSDEREF")
+        first, names = (instruction.argval if loads else None), []
+    if first is not None:
+        yield first, names

@@ -1,0 +1,48 @@
+"""A kernel of the language for given element types and constants: traced, compiled, loaded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...codegen import Compiled, compile
+from ...runtime import Kernel, cached_compile
+from ...runtime.devices import architecture, current_kept
+from ..diagnosis import run_located
+from .traceable import Traceable
+
+
+class Specialisation:
+    """A traced kernel, which is compiled when it is first needed for a GPU or the emulator.
+
+    Args:
+        kernel: the kernel.
+        module: the traced kernel, an `ir.Module`.
+    """
+
+    def __init__(self, kernel: Traceable, module: Any) -> None:
+        self._module, self._options = module, dict(kernel.lowering)
+        self._kernels: dict[int, Kernel] = {}
+        self._emulated: dict[str, Compiled] = {}
+
+    def on(self, device: int) -> Kernel:
+        """Return the kernel on a GPU; its code is compiled once, and kept on disk.
+
+        Raises:
+            LaunchError: without a GPU of that number.
+        """
+        found = self._kernels.get(device)
+        if found is None:
+            arch = architecture(device)
+            compiled = run_located(lambda: cached_compile(self._module, arch, **self._options))
+            with current_kept():
+                found = self._kernels[device] = Kernel(compiled, device=device)
+        return found
+
+    def emulated(self, arch: str) -> Compiled:
+        """Return the kernel as the emulator runs it."""
+        found = self._emulated.get(arch)
+        if found is None:
+            found = self._emulated[arch] = run_located(
+                lambda: compile(self._module, arch, "nvvm", **self._options)
+            )
+        return found

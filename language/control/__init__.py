@@ -1,0 +1,1 @@
+"""Statements: loops, branches, partitions, the grid."""

@@ -1,0 +1,309 @@
+"""`with sl.when(condition):` and `with sl.otherwise():`, branches of the running kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import FrameType, TracebackType
+from typing import Any
+
+from ...dialect.bindings import ir, scf
+from ..errors import TraceError
+from ..places import author_frame, position_of
+from ..trace import Scope, Trace, current, statement
+from ..values.boolean import Bool, condition_value
+from ..values.fragment import Fragment
+from ..values.index import Index
+from .variables import (
+    CARRIED,
+    assign,
+    is_carried,
+    is_constant,
+    parts,
+    promoted,
+    rebuilt,
+    same_kind,
+    snapshot,
+)
+
+
+class Region:
+    """A region that is traced into a block of its own, and the variables before and after it.
+
+    Attributes:
+        scope: of its values.
+        before, after: the variables of the author's function.
+    """
+
+    def __init__(self, trace: Trace, what: str, frame: FrameType) -> None:
+        self.trace = trace
+        self.location = trace.here()
+        self.scope = Scope(f"{what} in line {position_of(frame).line}")
+        self.before = snapshot(frame)
+        self.after: dict[str, Any] = {}
+        with self.location:
+            self.holder = ir.Operation.create("builtin.module", regions=1, ip=False)
+            self.block = ir.Block.create_at_start(self.holder.regions[0], [])
+
+    def enter(self) -> None:
+        """Begin the region."""
+        self.trace.enter(self.scope, self.block)
+
+    def leave(self, frame: FrameType) -> None:
+        """End the region.
+
+        Raises:
+            TraceError: if a loop in it has not ended.
+        """
+        self.after = snapshot(frame)
+        self.trace.leave(self.scope)
+        self.scope.open = False
+
+    def changed(self) -> list[str]:
+        """The variables that the region changed, of those that there were before."""
+        return [
+            name
+            for name, before in self.before.items()
+            if self.after.get(name) is not before and _differs(before, self.after.get(name))
+        ]
+
+    def yielded(self, names: list[str]) -> list[Any]:
+        """End the block by a yield of variables, and return their values."""
+        self.scope.open = True
+        return yielded(self.trace, self.scope, self.block, self.location, self.after, names)
+
+
+def yielded(
+    trace: Trace, scope: Scope, block: Any, location: Any, held: dict[str, Any], names: list[str]
+) -> list[Any]:
+    """End a block by a yield of variables, close its scope, and return the values."""
+    trace.enter(scope, block)
+    with location:
+        values = values_of(held[name] for name in names)
+        scf.yield_(values)
+    trace.leave(scope)
+    scope.open = False
+    return values
+
+
+def values_of(held: Iterable[Any]) -> list[Any]:
+    """Return the MLIR values of variables, in lists and tuples, too."""
+    return [promoted(part).value for each in held for part in parts(each)]
+
+
+def _differs(before: Any, after: Any) -> bool:
+    if is_constant(before) and is_constant(after):
+        return before != after
+    return is_carried(before) or (is_constant(before) and isinstance(after, CARRIED))
+
+
+class When:
+    """The statement `with sl.when(condition):`."""
+
+    def __init__(self, condition: Bool | bool) -> None:
+        self.condition = condition
+        self.region: Region | None = None
+
+    @statement
+    def __enter__(self) -> None:
+        frame, trace = author_frame(), current()
+        with trace.here():
+            self.test = condition_value(self.condition)
+        self.region = Region(trace, "the branch", frame)
+        self.region.enter()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._end(author_frame())
+
+    @statement
+    def _end(self, frame: FrameType) -> None:
+        region = self.region
+        assert region is not None
+        region.leave(frame)
+        branch = _Branch(self.test, region)
+        branch.build(frame)
+        region.trace.last_branch = branch
+
+
+class Otherwise:
+    """The statement `with sl.otherwise():`."""
+
+    def __init__(self) -> None:
+        self.branch: _Branch | None = None
+
+    @statement
+    def __enter__(self) -> None:
+        frame, trace = author_frame(), current()
+        branch = trace.last_branch
+        if branch is None or not branch.is_last():
+            raise TraceError("sl.otherwise() does not follow the block of an sl.when")
+        self.branch = branch
+        branch.undo(frame)
+        branch.other = Region(trace, "the other branch", frame)
+        branch.other.enter()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._end(author_frame())
+
+    @statement
+    def _end(self, frame: FrameType) -> None:
+        branch = self.branch
+        assert branch is not None and branch.other is not None
+        branch.other.leave(frame)
+        branch.build(frame)
+        branch.region.trace.last_branch = None
+
+
+class _Branch:
+    """An `scf.if` in the making.
+
+    Attributes:
+        test: the MLIR condition.
+        region: what `when` holds.
+        other: what `otherwise` holds, if there is one.
+    """
+
+    def __init__(self, test: Any, region: Region) -> None:
+        self.test = test
+        self.region = region
+        self.other: Region | None = None
+        self.made: Any = None
+
+    def is_last(self) -> bool:
+        """Whether nothing was built after it."""
+        block = ir.InsertionPoint.current.block
+        *_, last = block.operations
+        return last.operation == self.made
+
+    def undo(self, frame: FrameType) -> None:
+        """Take the branch apart, for another region; the variables are as before it."""
+        restored = {name: self.region.before[name] for name in self.region.changed()}
+        self.region.block.append_to(self.region.holder.regions[0])
+        *_, yield_ = self.region.block.operations
+        yield_.operation.erase()
+        self.made.erase()
+        assign(frame, restored)
+
+    def build(self, frame: FrameType) -> None:
+        """Build the `scf.if`, and give the variables that changed its results."""
+        regions = [self.region, *([self.other] if self.other else [])]
+        for region in regions:
+            region.scope.open = True
+        names = self._names(regions)
+        kept = {name: _like(name, regions) for name in names}
+        for region in regions:
+            region.scope.open = False
+        first = self.region.yielded(names)
+        second = self._other_block(names)
+        with self.region.location:
+            made = ir.Operation.create(
+                "scf.if", results=[v.type for v in first], operands=[self.test], regions=2
+            ).operation
+        self._check_states(kept, first, second)
+        self.region.block.append_to(made.regions[0])
+        if second is not None:
+            self.holder.append_to(made.regions[1])
+        self.made = made
+        scope = self.region.trace.scope
+        results = iter(made.results)
+        assign(frame, {name: _joined(*kept[name], results, scope) for name in names})
+
+    def _names(self, regions: list[Region]) -> list[str]:
+        """The variables that get results: those that changed, and those that both regions define."""
+        found = [name for region in regions for name in region.changed()]
+        if len(regions) == 2:
+            one, two = (region.after for region in regions)
+            for name, value in one.items():
+                new = name not in self.region.before and name in two
+                if new and is_carried(value) and is_carried(two[name]):
+                    found.append(name)
+        return list(dict.fromkeys(found))
+
+    def _other_block(self, names: list[str]) -> list[Any] | None:
+        """Return what the other region yields; None if there is no other region."""
+        if self.other is not None:
+            self.holder = self.other.block
+            return self.other.yielded(names)
+        if not names:
+            return None
+        with self.region.location:
+            self.kept = ir.Operation.create("builtin.module", regions=1, ip=False)
+            self.holder = ir.Block.create_at_start(self.kept.regions[0], [])
+        region = self.region
+        scope = Scope("the branch that is not taken")
+        return yielded(region.trace, scope, self.holder, region.location, region.before, names)
+
+    def _check_states(self, kept: Any, first: list[Any], second: list[Any] | None) -> None:
+        names = [name for name, (before, _) in kept.items() for _ in parts(before)]
+        for name, one, two in zip(names, first, second or first, strict=True):
+            if one.type != two.type:
+                raise TraceError(
+                    f"{name} is in flight after one branch and readable after the other; put sl.wait "
+                    "in both, or after them"
+                )
+
+
+def _like(name: str, regions: list[Region]) -> tuple[Any, Any]:
+    """Return what a variable holds at the ends of the branches, which must be of one kind.
+
+    Raises:
+        TraceError: if they are not.
+    """
+    region = regions[0]
+    before = regions[1].after.get(name) if len(regions) == 2 else region.before[name]
+    before = rebuilt(before, iter([promoted(part) for part in parts(before)]))
+    if not is_carried(before):
+        raise TraceError(
+            f"{name} is {before!r} before {region.scope.what}, and changes in it; begin with a value of "
+            "the kernel, for example sl.zeros"
+        )
+    return before, same_kind(name, before, region.after.get(name), region.scope.what)
+
+
+def _joined(before: Any, after: Any, results: Iterator[Any], scope: Scope) -> Any:
+    """Return a variable with the results of an `scf.if`."""
+
+    def wrapped(one: Any, two: Any) -> Any:
+        result = next(results)
+        if isinstance(one, Index):
+            return Index(result, scope, unsigned=one.unsigned and two.unsigned)
+        return (
+            Fragment(result, scope) if isinstance(one, Fragment) else one.rewrapped(result, scope)
+        )
+
+    both = zip(parts(before), parts(after), strict=True)
+    return rebuilt(after, iter([wrapped(one, two) for one, two in both]))
+
+
+def when(condition: Bool | bool) -> When:
+    """Run a block if a condition holds: `with sl.when(k < n):`.
+
+    A variable that the block changes has its new value after it, if the condition holds. The condition
+    is that of the running kernel; a Python `if` chooses while the kernel is traced.
+
+    Args:
+        condition: a comparison of indices or numbers.
+
+    Example:
+        >>> with sl.when(sl.block_id(0) < 2):
+        ...     sl.store(acc, C[0:64, 0:64])
+    """
+    return When(condition)
+
+
+def otherwise() -> Otherwise:
+    """Run a block if the condition of the `sl.when` before it does not hold: `with sl.otherwise():`.
+
+    Example:
+        >>> scale = sl.block_id(0)
+        >>> with sl.when(sl.block_id(0) < 2):
+        ...     scale = scale + 1
+        >>> with sl.otherwise():
+        ...     scale = scale + 2
+    """
+    return Otherwise()

@@ -1,0 +1,302 @@
+"""`for i in sl.range(n)`: a loop of the running kernel, which carries the variables that change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from ...dialect.bindings import ir, scf
+from ...dialect.ops import FillOp
+from ..errors import Position, TraceError
+from ..places import author_frame, position_of
+from ..trace import Scope, Trace, current, statement, traced
+from ..values.fragment import Fragment, with_state
+from ..values.index import Index, as_index
+from .bytecode import Body, body_of
+from .others import Others
+from .variables import (
+    assign,
+    is_carried,
+    is_constant,
+    parts,
+    promoted,
+    rebuilt,
+    same_kind,
+    snapshot,
+)
+
+
+def range_(start: Index | int, stop: Index | int | None = None, step: int = 1) -> Iterator[Index]:
+    """Iterate in the running kernel: `for k in sl.range(n):`, as with Python's `range`.
+
+    The body is traced once. A variable that it changes is carried: it has its new value in the next
+    iteration and after the loop. `break` and `return` do not leave the loop; use `sl.when`. Python's own
+    `range` repeats the body in the kernel's code.
+
+    Args:
+        start, stop: the first index, and the one after the last; with one argument, `stop`.
+        step: a positive number.
+
+    Raises:
+        TraceError: outside of a `for` statement, for another step, or for a variable that
+            changes its type.
+
+    Example:
+        >>> total = zeros
+        >>> for k in sl.range(4):
+        ...     total = total + 1.0
+        >>> print(total.type_text)
+        a fragment 64x64 of f32
+    """
+    first, last = (0, start) if stop is None else (start, stop)
+    return _Loop(*_bounds(first, last, step))
+
+
+@traced
+def _bounds(start: Any, stop: Any, step: Any) -> tuple[Index, Index, Index]:
+    if isinstance(step, int) and step < 1:
+        raise TraceError(f"sl.range has the step {step}; expected 1 or more")
+    return as_index(start), as_index(stop), as_index(step)
+
+
+class _Loop:
+    """The iterator of one `for` statement. It is asked twice: for the body, and for the end."""
+
+    def __init__(self, start: Index, stop: Index, step: Index) -> None:
+        self.bounds = (start, stop, step)
+        self.trace: Trace = current()
+        self.body: _Body | None = None
+
+    def __iter__(self) -> _Loop:
+        return self
+
+    def __next__(self) -> Index:
+        frame = author_frame()
+        if self.body is None:
+            return self._begin(frame)
+        self._end(frame, self.body)
+        raise StopIteration
+
+    def __del__(self) -> None:
+        if self.body is not None and not self.body.done and self.trace.broken is None:
+            self.trace.broken = TraceError(
+                f"{self.body.scope.what} was left before its end; a loop of the kernel has no break "
+                "and no return, use sl.when",
+                self.body.place,
+            )
+
+    @statement
+    def _begin(self, frame: FrameType) -> Index:
+        body = body_of(frame)
+        if body is None:
+            raise TraceError("sl.range is not in a for statement; write for k in sl.range(n):")
+        self.body = _Body(self.trace, body, frame)
+        return self.body.begin(frame, self.bounds[0].unsigned)
+
+    @statement
+    def _end(self, frame: FrameType, body: _Body) -> None:
+        body.end(frame, self.bounds)
+
+
+class _Body:
+    """The body of a loop while it is traced, in a block of its own.
+
+    Attributes:
+        scope: of its values.
+        place: of the `for` statement.
+        done: whether the loop is built.
+    """
+
+    def __init__(self, trace: Trace, names: Body, frame: FrameType) -> None:
+        self.trace = trace
+        self.place: Position = position_of(frame)
+        self.location = trace.here()
+        self.scope = Scope(f"the loop in line {self.place.line}")
+        self.done = False
+        self.names = names
+        self.held = snapshot(frame)
+        self.others = Others(trace.locations.kernel, frame, self.held)
+        with self.location:
+            self.before = {
+                name: _computed(value)
+                for name, value in self.held.items()
+                if name in names.assigned and name != names.target and _varies(name, value, names)
+            }
+        self.inside: dict[str, Any] = {}
+
+    def begin(self, frame: FrameType, unsigned: bool) -> Index:
+        """Give each variable that may change arguments of the block; return the loop's variable."""
+        carried = parts(list(self.before.values()))
+        types = [ir.IndexType.get(), *(each.value.type for each in carried)]
+        with self.location:
+            self.holder = ir.Operation.create("builtin.module", regions=1, ip=False)
+            self.block = ir.Block.create_at_start(self.holder.regions[0], types)
+        self.trace.enter(self.scope, self.block)
+        variable, *arguments = self.block.arguments
+        new = iter([e.rewrapped(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
+        self.inside = {name: rebuilt(before, new) for name, before in self.before.items()}
+        self.first = {name: parts(each) for name, each in self.inside.items()}
+        assign(frame, self.inside)
+        self.variable = Index(variable, self.scope, unsigned=unsigned)
+        return self.variable
+
+    def end(self, frame: FrameType, bounds: tuple[Index, Index, Index]) -> None:
+        """Build the loop with the variables that changed, and give them its results."""
+        trace, scope, held = self.trace, self.scope, snapshot(frame)
+        self._check_target(held)
+        self._check_numbers(held)
+        changed = self._changed(held)
+        with self.location:
+            results = {name: [e.value for e in parts(after)] for name, after in changed.items()}
+            inits = self._inits(results)
+            yielded = [value for values in results.values() for value in values]
+            scf.yield_(yielded)
+        trace.leave(scope)
+        with self.location:
+            made = ir.Operation.create(
+                "scf.for",
+                results=[value.type for value in yielded],
+                operands=[*(each.value for each in bounds), *inits],
+                regions=1,
+            )
+        self.block.append_to(made.operation.regions[0])
+        self.done, scope.open = True, False
+        after = {
+            name: self.held[name]
+            for name in self.before
+            if name not in changed and self._is_same(name, held.get(name))
+        }
+        new = iter(made.operation.results)
+        for name, value in changed.items():
+            wrapped = iter([each.rewrapped(next(new), trace.scope) for each in parts(value)])
+            after[name] = rebuilt(value, wrapped)
+        assign(frame, after)
+        self.others.check({*self.before, self.names.target}, scope.what)
+
+    def _is_same(self, name: str, after: Any) -> bool:
+        """Whether a variable holds what it held at the begin of the body."""
+        new, old = parts(after), self.first[name]
+        same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+        return after is self.inside[name] and same
+
+    def _changed(self, held: dict[str, Any]) -> dict[str, Any]:
+        """Return the variables that the body changed, with what they hold at its end.
+
+        A variable that the body assigns before it reads it may get another type; it is then of the
+        body alone.
+        """
+        changed: dict[str, Any] = {}
+        for name, before in self.before.items():
+            after = held.get(name)
+            if self._is_same(name, after):
+                continue
+            try:
+                changed[name] = same_kind(name, before, after, self.scope.what)
+            except TraceError:
+                if name in self.names.read_first:
+                    raise
+                continue
+            for one, two in zip(parts(before), parts(changed[name]), strict=True):
+                if isinstance(two, Index) and one.unsigned and not two.unsigned:
+                    raise TraceError(
+                        f"{name} is 0 or more before {self.scope.what}, and may be below after its "
+                        "body; write sl.unsigned(...) around a difference that is not, or sl.signed(...) "
+                        "before the loop"
+                    )
+        return changed
+
+    def _inits(self, results: dict[str, list[Any]]) -> list[Any]:
+        """Return the first value of each variable that changed; free the others of their arguments."""
+        inits: list[Any] = []
+        slots = [
+            (name, part, results[name][i] if name in results else None)
+            for name, before in self.before.items()
+            for i, part in enumerate(parts(before))
+        ]
+        for place, (name, before, result) in reversed(list(enumerate(slots, start=1))):
+            argument = self.block.arguments[place]
+            if result is not None:
+                inits.insert(0, _init(name, before.value, argument, result))
+            else:
+                argument.replace_all_uses_with(before.value)
+                self.block.erase_argument(place)
+        return inits
+
+    def _check_target(self, held: dict[str, Any]) -> None:
+        """Check that the loop's variable got the index, and not for example `enumerate` of it.
+
+        Raises:
+            TraceError: if it did not.
+        """
+        value = held.get(self.names.target)
+        if not self.names.target or any(each is self.variable for each in _inner(value)):
+            raise TraceError(
+                "sl.range is not what the for statement iterates over; write for k in sl.range(n):, and "
+                "count by a variable that the loop changes"
+            )
+
+    def _check_numbers(self, held: dict[str, Any]) -> None:
+        """Check that no Python number depends on the one before.
+
+        Raises:
+            TraceError: if one does: the trace would keep its first value.
+        """
+        for name in self.names.read_first - set(self.before):
+            before, after = self.held.get(name), held.get(name)
+            if is_constant(before) and is_constant(after) and before != after:
+                what = type(before).__name__
+                raise TraceError(
+                    f"{name} is the Python {what} {before!r} before {self.scope.what}, and {after!r} "
+                    "after its body, which is traced once; count with integers, or begin with a value "
+                    "of the kernel"
+                )
+
+
+def _inner(value: Any) -> list[Any]:
+    return parts(value) if isinstance(value, list | tuple) else []
+
+
+def _init(name: str, init: Any, argument: Any, result: Any) -> Any:
+    """Return the first value of a carried variable, of the type that the body gives it.
+
+    An accumulator that begins as a fill is in flight from the start if the body carries it so.
+    """
+    if init.type == result.type:
+        return init
+    owner = init.owner
+    is_fill = not isinstance(owner, ir.Block) and owner.name == FillOp.OPERATION_NAME
+    in_flight = with_state(init.type, True)
+    if result.type != in_flight or not is_fill:
+        states = ("in flight", "readable") if init.type == in_flight else ("readable", "in flight")
+        raise TraceError(
+            f"{name} is {states[0]} before the loop, and {states[1]} after its body; put sl.wait before "
+            "the loop, or at the end of its body"
+        )
+    argument.set_type(in_flight)
+    with ir.InsertionPoint(owner), owner.location:
+        return ir.Operation.create(
+            FillOp.OPERATION_NAME, results=[in_flight], operands=list(owner.operands)
+        ).result
+
+
+def _computed(value: Any) -> Any:
+    """Return what a loop carries of a variable: an index for an integer, registers for an expression."""
+
+    def computed(part: Any) -> Any:
+        part = promoted(part)
+        is_lazy = isinstance(part, Fragment) and part.is_expression
+        return Fragment(part.value) if is_lazy else part
+
+    return rebuilt(value, iter([computed(part) for part in parts(value)]))
+
+
+def _varies(name: str, value: Any, body: Body) -> bool:
+    """Return whether the loop may carry a variable: traced values, or an integer that it counts."""
+    found = parts(value)
+    traced = [each for each in found if not isinstance(each, int) or isinstance(each, bool)]
+    if len(traced) < len(found) and name not in body.read_first:
+        return False
+    if isinstance(value, list | tuple) and not traced:
+        return False
+    return bool(found) and all(map(is_carried, traced))

@@ -1,0 +1,167 @@
+"""Code of some warpgroups or threads: partitions of the warpgroups, an elected thread."""
+
+from __future__ import annotations
+
+from types import FrameType, TracebackType
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.build import create
+from ...dialect.ops import ElectOp, PartitionOp, WarpSpecializeOp
+from ..errors import TraceError
+from ..places import author_frame, position_of
+from ..trace import Scope, current, statement
+from ..values.index import Index
+from .variables import CARRIED, assign, snapshot
+
+
+class _Part:
+    """A statement `with ...:` whose block is the region of an op.
+
+    Attributes:
+        what: for messages.
+        restores: whether variables have the values from before the block after it.
+    """
+
+    what = "the block"
+    restores = True
+
+    def __init__(self) -> None:
+        self.scope: Scope | None = None
+        self.before: dict[str, Any] = {}
+
+    def make(self) -> Any:
+        """Build the op, with an empty region."""
+        raise NotImplementedError
+
+    @statement
+    def __enter__(self) -> Any:
+        frame, trace = author_frame(), current()
+        self.trace = trace
+        with trace.here():
+            made = self.make()
+            types = [ir.IndexType.get()] if isinstance(self, Partition) else []
+            block = ir.Block.create_at_start(made.operation.regions[0], types)
+        self.before = snapshot(frame)
+        self.scope = Scope(f"{self.what} in line {position_of(frame).line}")
+        trace.enter(self.scope, block)
+        arguments = block.arguments
+        return Index(arguments[0], self.scope, unsigned=True) if len(arguments) else None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._end(author_frame())
+
+    @statement
+    def _end(self, frame: FrameType) -> None:
+        assert self.scope is not None
+        self.trace.leave(self.scope)
+        self.scope.open = False
+        if self.restores:
+            held = frame.f_locals
+            changed = {
+                name: value
+                for name, value in self.before.items()
+                if isinstance(value, CARRIED) and held.get(name) is not value
+            }
+            self.trace.hidden.update((name, held[name]) for name in changed if name in held)
+            assign(frame, changed)
+
+
+class WarpSpecialize(_Part):
+    """The statement `with sl.warp_specialize():`."""
+
+    what = "the warp specialisation"
+
+    def make(self) -> Any:
+        self.trace.hidden.clear()
+        return create(WarpSpecializeOp, regions=1)
+
+    def _end(self, frame: FrameType) -> None:
+        super()._end(frame)
+        # What a partition changed is not defined after all of them: its use is an error.
+        assign(frame, self.trace.hidden)
+
+
+class Partition(_Part):
+    """The statement `with sl.partition(...) as warpgroup:`."""
+
+    what = "the partition"
+
+    def __init__(self, warpgroups: int, registers: int | None) -> None:
+        super().__init__()
+        self.warpgroups = warpgroups
+        self.registers = registers
+
+    def make(self) -> Any:
+        return create(PartitionOp, regions=1, warpgroups=self.warpgroups, registers=self.registers)
+
+
+class Elect(_Part):
+    """The statement `with sl.elect():`."""
+
+    what = "the elected thread's block"
+    restores = False
+
+    def __init__(self, scope: str, warp: int) -> None:
+        super().__init__()
+        self.group = scope
+        self.warp = warp
+
+    def make(self) -> Any:
+        return create(ElectOp, regions=1, scope=self.group, warp=self.warp or None)
+
+
+def warp_specialize() -> WarpSpecialize:
+    """Divide the warpgroups among partitions: `with sl.warp_specialize():` holds `sl.partition` alone.
+
+    Example:
+        >>> with sl.warp_specialize():
+        ...     with sl.partition(registers=40):
+        ...         with sl.elect():
+        ...             sl.tma_store(a, D[0:64, 0:64])
+        ...     with sl.partition(warpgroups=2, registers=232) as warpgroup:
+        ...         sl.fence()
+    """
+    return WarpSpecialize()
+
+
+def partition(warpgroups: int = 1, registers: int | None = None) -> Partition:
+    """Give the next warpgroups a block of their own: `with sl.partition(2) as warpgroup:`.
+
+    A variable that the block changes has its value from before the block after it.
+
+    Args:
+        warpgroups: their number.
+        registers: of a thread (setmaxnreg); None leaves them.
+
+    Returns:
+        The context, whose value is the index of the warpgroup in the partition.
+
+    Example:
+        >>> with sl.warp_specialize():
+        ...     with sl.partition(2) as warpgroup:
+        ...         row = warpgroup * 64
+    """
+    return Partition(warpgroups, registers)
+
+
+def elect(scope: str = "warpgroup", warp: int = 0) -> Elect:
+    """Let one thread run a block: `with sl.elect():`.
+
+    Args:
+        scope: "warpgroup" for a thread of each warpgroup, "cta" for a thread of the CTA.
+        warp: the index of its warp.
+
+    Raises:
+        TraceError: for another scope.
+
+    Example:
+        >>> with sl.elect():
+        ...     sl.tma_store(a, D[0:64, 0:64])
+    """
+    if scope not in ("warpgroup", "cta"):
+        raise TraceError(f'sl.elect has the scope {scope!r}; expected "warpgroup" or "cta"')
+    return Elect(scope, warp)

@@ -1,0 +1,122 @@
+"""The variables of the author's function: which hold traced values, and what they hold now."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from ..errors import TraceError
+from ..values.base import Traced
+from ..values.boolean import Bool
+from ..values.fragment import Fragment
+from ..values.index import Index, as_index
+from ..values.scalar import Scalar
+
+#: Values that a loop or a branch can carry.
+CARRIED = (Index, Scalar, Bool, Fragment)
+
+
+def assign(frame: FrameType, values: dict[str, Any]) -> None:
+    """Assign local variables of a function that runs."""
+    if not values:
+        return
+    frame.f_locals.update(values)
+    if sys.version_info < (3, 13):
+        # `f_locals` is a copy before Python 3.13 (PEP 667); this writes it back, as debuggers do.
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
+
+
+def snapshot(frame: FrameType) -> dict[str, Any]:
+    """Return the local variables of a function, by name."""
+    return dict(frame.f_locals)
+
+
+def parts(value: Any) -> list[Any]:
+    """Return what a variable holds: the values in nested lists and tuples, or the value itself."""
+    if isinstance(value, list | tuple):
+        return [part for each in value for part in parts(each)]
+    return [value]
+
+
+def rebuilt(value: Any, new: Iterator[Any]) -> Any:
+    """Return a variable's value with new parts, in their order."""
+    if isinstance(value, list | tuple):
+        found = [rebuilt(each, new) for each in value]
+        if isinstance(value, list):
+            return found
+        return type(value)(*found) if hasattr(value, "_fields") else tuple(found)
+    return next(new)
+
+
+def is_carried(value: Any) -> bool:
+    """Return whether a variable's value can be carried: a traced value that can be used now.
+
+    So can a list or a tuple of such.
+    """
+    if isinstance(value, list | tuple):
+        found = parts(value)
+        return bool(found) and all(map(is_carried, found))
+    if not isinstance(value, CARRIED):
+        return False
+    if isinstance(value, Fragment) and value.shape is None:
+        return False
+    return value.scope.open
+
+
+def promoted(value: Any) -> Any:
+    """Return a Python integer as an index; other values as they are."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return as_index(value)
+    return value
+
+
+def is_constant(value: Any) -> bool:
+    """Return whether a value is a Python number or text, or a list of such: a trace takes it as it is."""
+    if isinstance(value, list | tuple):
+        return all(map(is_constant, value))
+    return isinstance(value, int | float | str)
+
+
+def same_kind(name: str, before: Any, after: Any, what: str) -> Any:
+    """Check that a variable keeps its class, shape and element type, and return what it holds after.
+
+    Args:
+        name: the variable's.
+        before, after: what it held before and after a loop's body or a branch.
+        what: what changes it, for messages.
+
+    Raises:
+        TraceError: if it does not.
+    """
+    one, two = parts(before), [promoted(each) for each in parts(after)]
+    after = rebuilt(after, iter(two))
+    same = _structure(before) == _structure(after)
+    if not (same and all(map(_is_like, one, two))):
+        raise TraceError(
+            f"{name} is {_text(before)} before {what}, and {_text(after)} after it; a variable keeps "
+            "its shape and type"
+        )
+    return after
+
+
+def _structure(value: Any) -> Any:
+    return [_structure(each) for each in value] if isinstance(value, list | tuple) else None
+
+
+def _is_like(before: Any, after: Any) -> bool:
+    """Whether two values are of one class, shape and element type."""
+    if isinstance(before, Fragment) and isinstance(after, Fragment):
+        one, two = ((each.shape, each.dtype, each.axis) for each in (before, after))
+        return one == two
+    if isinstance(before, Scalar) and isinstance(after, Scalar):
+        return before.dtype == after.dtype
+    return any(isinstance(before, each) and isinstance(after, each) for each in (Index, Bool))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    return value.type_text if isinstance(value, Traced) else repr(value)

@@ -1,0 +1,90 @@
+"""Diagnostics of passes at the lines of a kernel: errors, and remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..dialect.bindings import ir
+from ..dialect.diagnostics import remark_handler
+from ..dialect.locations import frames
+from .errors import Position, TraceError, excerpt
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What a pass says of a line of a kernel.
+
+    Attributes:
+        message: one sentence.
+        position: the line; None if the pass speaks of no line.
+
+    Example:
+        >>> print(sl.Remark("a layout was chosen"))
+        remark: a layout was chosen
+    """
+
+    message: str
+    position: Position | None = None
+
+    def __str__(self) -> str:
+        if self.position is None:
+            return f"remark: {self.message}"
+        return f"{self.position}: remark: {self.message}{excerpt(self.position)}"
+
+
+class Remarks(tuple[Remark, ...]):
+    """Remarks, in the order of the passes; as text, one after the other.
+
+    Example:
+        >>> print(sl.Remarks([sl.Remark("one"), sl.Remark("two")]))
+        remark: one
+        remark: two
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self))
+
+
+def position_in(location: Any) -> Position | None:
+    """Return the position of an MLIR location: of the innermost call; None outside of files."""
+    found = frames(location)
+    if not found:
+        return None
+    first = found[0]
+    return Position(first.file, first.line, first.column)
+
+
+def run_located(run: Callable[[], R]) -> R:
+    """Run something on a kernel's module; its first error becomes a `TraceError` at its line.
+
+    Raises:
+        TraceError: for an error of MLIR's with a diagnostic.
+    """
+    try:
+        return run()
+    except ir.MLIRError as error:
+        diagnostics = error.error_diagnostics
+        if not diagnostics:
+            raise
+        first = diagnostics[0]
+        found = TraceError(first.message, position_in(first.location))
+        for note in first.notes:
+            place = position_in(note.location)
+            line = f"{place}: note: {note.message}{excerpt(place)}" if place else note.message
+            found.add_note(line)
+    raise found
+
+
+@contextmanager
+def remarks() -> Iterator[list[Remark]]:
+    """Collect the remarks of the passes that run in the `with` block."""
+    found: list[Remark] = []
+    with remark_handler(lambda at, message: found.append(Remark(message, position_in(at)))):
+        yield found

@@ -1,0 +1,141 @@
+"""Element types by their usual names; MLIR types are made of them in the context of a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialect.bindings import ir
+from .errors import TraceError
+
+
+@dataclass(frozen=True)
+class DType:
+    """An element type.
+
+    Attributes:
+        name: the usual name, for example "bf16" or "e4m3".
+        mlir: the name in MLIR, for example "f8E4M3FN".
+        bits: of an element.
+        kind: "float", "integer", "index" or "bool".
+    """
+
+    name: str
+    mlir: str
+    bits: int
+    kind: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"sl.{self.name}"
+
+    @property
+    def type(self) -> Any:
+        """The MLIR type in the current context."""
+        return ir.Type.parse(self.mlir)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is a floating-point type."""
+        return self.kind == "float"
+
+
+f64 = DType("f64", "f64", 64, "float")
+f32 = DType("f32", "f32", 32, "float")
+tf32 = DType("tf32", "tf32", 32, "float")
+f16 = DType("f16", "f16", 16, "float")
+bf16 = DType("bf16", "bf16", 16, "float")
+e4m3 = DType("e4m3", "f8E4M3FN", 8, "float")
+e5m2 = DType("e5m2", "f8E5M2", 8, "float")
+e8m0 = DType("e8m0", "f8E8M0FNU", 8, "float")
+e2m3 = DType("e2m3", "f6E2M3FN", 6, "float")
+e3m2 = DType("e3m2", "f6E3M2FN", 6, "float")
+e2m1 = DType("e2m1", "f4E2M1FN", 4, "float")
+padded_e2m1 = DType("padded_e2m1", "!smem.padded<f4E2M1FN>", 4, "float")
+i64 = DType("i64", "i64", 64, "integer")
+i32 = DType("i32", "i32", 32, "integer")
+i16 = DType("i16", "i16", 16, "integer")
+i8 = DType("i8", "i8", 8, "integer")
+u8 = DType("u8", "ui8", 8, "integer")
+b1 = DType("b1", "i1", 1, "bool")
+index = DType("index", "index", 64, "index")
+
+#: All element types.
+ALL = (
+    *(f64, f32, tf32, f16, bf16, e4m3, e5m2, e8m0, e2m3, e3m2, e2m1, padded_e2m1),
+    *(i64, i32, i16, i8, u8, b1, index),
+)
+
+#: Names of element types in array libraries that differ from both names here.
+_OTHER_NAMES = {
+    "float64": f64,
+    "float32": f32,
+    "float16": f16,
+    "bfloat16": bf16,
+    "float8_e4m3fn": e4m3,
+    "float8_e5m2": e5m2,
+    "float8_e8m0fnu": e8m0,
+    "float4_e2m1fn": e2m1,
+    "float6_e2m3fn": e2m3,
+    "float6_e3m2fn": e3m2,
+    "int64": i64,
+    "int32": i32,
+    "int16": i16,
+    "int8": i8,
+    "uint8": u8,
+    "bool": b1,
+    "si8": i8,
+}
+
+_BY_NAME = {
+    **{dtype.mlir: dtype for dtype in ALL},
+    **{dtype.name: dtype for dtype in ALL},
+    **_OTHER_NAMES,
+}
+
+
+def dtype_of(given: Any) -> DType:
+    """Return an element type: of itself, of a name, of a library's element type, or of an array.
+
+    Args:
+        given: an `sl` element type, a name such as "bf16", "float32" or "f8E4M3FN", an object that a
+            library prints so (`torch.bfloat16`, `numpy.dtype`), or an array with such a `dtype`.
+
+    Raises:
+        TraceError: for anything else.
+
+    Example:
+        >>> sl.dtype_of("bfloat16"), sl.dtype_of("f8E4M3FN")
+        (sl.bf16, sl.e4m3)
+    """
+    if isinstance(given, DType):
+        return given
+    is_array = hasattr(given, "dtype") and not isinstance(given, type)
+    found = _BY_NAME.get(_name(given.dtype if is_array else given))
+    if found is None and isinstance(given, bool | int | float):
+        found = b1 if isinstance(given, bool) else i32 if isinstance(given, int) else f32
+    if found is None:
+        names = ", ".join(dtype.name for dtype in ALL)
+        raise TraceError(f"{given!r} is no element type; expected an array, or one of {names}")
+    return found
+
+
+def _name(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    name = getattr(given, "name", None) or getattr(given, "__name__", None) or str(given)
+    return str(name).removeprefix("torch.")
+
+
+def of_mlir(type_: Any) -> DType:
+    """Return the element type of an MLIR type.
+
+    Raises:
+        TraceError: if the language has no name for it.
+    """
+    found = _BY_NAME.get(str(type_))
+    if found is None:
+        raise TraceError(f"elements of {type_} have no name in the language")
+    return found

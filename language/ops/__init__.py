@@ -1,0 +1,1 @@
+"""Functions on values: memory, mma, pipelines, mathematics."""

@@ -1,0 +1,117 @@
+"""Ops without a function of their own: of the dialect, and of upstream's dialects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialect import ops as smem
+from ...dialect.bindings import ir
+from ...dialect.types import FragmentType, TileType
+from ..errors import TraceError
+from ..trace import traced
+from ..values.array import Window
+from ..values.base import Traced
+from ..values.boolean import Bool
+from ..values.fragment import Fragment, readable
+from ..values.index import Index
+from ..values.scalar import Scalar
+from ..values.tile import Tile
+
+
+@traced
+def op(builder: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    """Call a builder of MLIR's bindings, or of `mlir_smem.dialect.ops`, with values of the kernel.
+
+    Args:
+        builder: the function that builds an op, for example `nvvm.griddepcontrol`.
+        given, named: its arguments; values of the kernel, also in lists, become MLIR values.
+
+    Returns:
+        What the builder returns; a value as a value of the kernel, if the language has its type.
+
+    Example:
+        >>> from mlir_smem.dialect import ops as smem
+        >>> from mlir_smem.dialect.bindings import arith
+        >>> print(sl.op(arith.divui, sl.block_id(0), sl.block_id(1)).type_text)
+        an index
+        >>> print(sl.op(smem.scale_d, acc, sl.block_id(0) < 1).type_text)
+        a fragment 64x64 of f32
+    """
+    made = builder(*map(unwrapped, given), **{key: unwrapped(each) for key, each in named.items()})
+    return wrapped(made)
+
+
+def unwrapped(given: Any) -> Any:
+    """Return the MLIR value of a value of the kernel; of each in a list; other things as they are."""
+    if isinstance(given, Traced | Window):
+        return given.value
+    if isinstance(given, list | tuple):
+        return [unwrapped(each) for each in given]
+    return given
+
+
+def wrapped(made: Any) -> Any:
+    """Return an MLIR value as a value of the kernel; other things as they are."""
+    if not isinstance(made, ir.Value):
+        return made
+    type_ = made.type
+    if isinstance(type_, ir.IndexType):
+        return Index(made)
+    if isinstance(type_, TileType):
+        return Tile(made)
+    if isinstance(type_, FragmentType):
+        return Fragment(made)
+    if isinstance(type_, ir.IntegerType) and type_.width == 1:
+        return Bool(made)
+    is_number = isinstance(type_, ir.IntegerType | ir.FloatType)
+    return Scalar(made) if is_number else made
+
+
+@traced
+def map_(
+    function: Callable[..., Any], *fragments: Fragment, with_position: bool = False
+) -> Fragment:
+    """Return a function of the elements of fragments, whose ops are those of MLIR's bindings.
+
+    Operators and the functions of this package need no such function.
+
+    Args:
+        function: builds the element: it takes an MLIR value of each fragment, and returns one.
+        fragments: readable accumulators, or slices, of one element type.
+        with_position: whether the function also takes the row and the column.
+
+    Raises:
+        TraceError: without fragments, or for one in flight.
+
+    Example:
+        >>> from mlir_smem.dialect.bindings import math
+        >>> print(sl.map(math.cbrt, acc).type_text)
+        a fragment 64x64 of f32
+    """
+    if not fragments:
+        raise TraceError("sl.map has no fragment; expected one or more")
+    values = [readable(each).value for each in fragments]
+    return Fragment(smem.map(values, function, with_position=with_position))
+
+
+@traced
+def broadcast(slice_: Fragment, extent: int) -> Fragment:
+    """Return a slice as a matrix, without an instruction; arithmetic with a matrix does so by itself.
+
+    Args:
+        slice_: the slice.
+        extent: of the matrix, along the axis that the slice lacks.
+
+    Raises:
+        TraceError: for a matrix.
+
+    Example:
+        >>> print(sl.broadcast(acc.max(axis=1), 128).type_text)
+        a fragment 64x128 of f32
+    """
+    if readable(slice_).axis is None:
+        raise TraceError(
+            f"{slice_.type_text} is broadcast; expected a slice, such as x.max(axis=1)"
+        )
+    return Fragment(smem.broadcast(slice_.value, extent))

@@ -1,0 +1,254 @@
+"""Functions of elements: of numbers, of fragments, and the smaller or larger of indices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialect.bindings import arith
+from ..errors import TraceError
+from ..trace import traced
+from ..values import fragment, scalar
+from ..values.base import Traced
+from ..values.fragment import Fragment
+from ..values.index import Index, as_index, emitted, is_index
+from ..values.scalar import Scalar
+
+
+def _apply(name: str, *operands: Any) -> Any:
+    if any(isinstance(each, Fragment) for each in operands):
+        return fragment.apply(name, *operands)
+    if any(isinstance(each, Scalar) for each in operands):
+        return scalar.apply(name, *operands)
+    return _refused(name, operands)
+
+
+@traced
+def _refused(name: str, operands: tuple[Any, ...]) -> Any:
+    texts = (each.type_text if isinstance(each, Traced) else repr(each) for each in operands)
+    raise TraceError(
+        f"sl.{name} of {' and '.join(texts)}; expected a fragment or a number of the kernel"
+    )
+
+
+def _extreme(name: str, a: Any, b: Any) -> Any:
+    if is_index(a) and is_index(b):
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a, b) if name == "maximum" else min(a, b)
+        return _of_indices(name, a, b)
+    return _apply(name, a, b)
+
+
+@traced
+def _of_indices(name: str, a: Any, b: Any) -> Index:
+    left, right = as_index(a), as_index(b)
+    unsigned = left.unsigned and right.unsigned
+    operation = f"{name[:3]}{'u' if unsigned else 's'}i"
+    return emitted(getattr(arith, operation)(left.value, right.value), unsigned=unsigned)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of two elements; NaN if one is.
+
+    Args:
+        a, b: fragments, numbers or indices.
+
+    Example:
+        >>> print(sl.maximum(scores, 0.0).type_text)
+        a fragment 64x64 of f32
+    """
+    return _extreme("maximum", a, b)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of two elements; NaN if one is.
+
+    Args:
+        a, b: fragments, numbers or indices.
+
+    Example:
+        >>> sl.minimum(3, 4)
+        3
+    """
+    return _extreme("minimum", a, b)
+
+
+def abs_(x: Any) -> Any:
+    """Return the absolute value, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.abs(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("abs", x)
+
+
+def ceil(x: Any) -> Any:
+    """Return the smallest whole number that is not less, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.ceil(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("ceil", x)
+
+
+def cos(x: Any) -> Any:
+    """Return the cosine, of radians, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.cos(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("cos", x)
+
+
+def erf(x: Any) -> Any:
+    """Return the error function, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.erf(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("erf", x)
+
+
+def exp(x: Any) -> Any:
+    """Return e to the power of x, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.exp(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("exp", x)
+
+
+def exp2(x: Any) -> Any:
+    """Return 2 to the power of x, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.exp2(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("exp2", x)
+
+
+def floor(x: Any) -> Any:
+    """Return the largest whole number that is not greater, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.floor(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("floor", x)
+
+
+def log(x: Any) -> Any:
+    """Return the natural logarithm, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.log(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("log", x)
+
+
+def log2(x: Any) -> Any:
+    """Return the logarithm to base 2, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.log2(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("log2", x)
+
+
+def rsqrt(x: Any) -> Any:
+    """Return the reciprocal of the square root, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.rsqrt(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("rsqrt", x)
+
+
+def sin(x: Any) -> Any:
+    """Return the sine, of radians, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.sin(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("sin", x)
+
+
+def sqrt(x: Any) -> Any:
+    """Return the square root, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.sqrt(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("sqrt", x)
+
+
+def tanh(x: Any) -> Any:
+    """Return the hyperbolic tangent, element by element.
+
+    Args:
+        x: a fragment, or a number of the kernel.
+
+    Example:
+        >>> print(sl.tanh(scores).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("tanh", x)
+
+
+def pow_(x: Any, y: Any) -> Any:
+    """Return x to the power of y, element by element.
+
+    Args:
+        x, y: fragments, or numbers of the kernel.
+
+    Example:
+        >>> print(sl.pow(scores, 2.0).type_text)
+        a fragment 64x64 of f32
+    """
+    return _apply("pow", x, y)

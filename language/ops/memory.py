@@ -1,0 +1,299 @@
+"""Tiles and copies: shared memory, cp.async, loads and stores of fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dialect import ops as smem
+from ...dialect.bindings import gpu
+from ...dialect.types import a_fragment, fragment, metadata, slice_fragment
+from ..dtypes import DType, dtype_of, f16, f32, i32
+from ..errors import TraceError
+from ..trace import traced
+from ..values.array import Array, Window
+from ..values.base import Traced
+from ..values.fragment import Fragment, readable
+from ..values.mapping import rounded_from
+from ..values.tile import Tile
+
+Memory = Tile | Window | Array
+
+
+@traced
+def alloc(shape: Sequence[int], dtype: DType, layout: Any = None) -> Tile:
+    """Allocate a tile in shared memory, and return it; the passes choose its layout.
+
+    Args:
+        shape: (rows, columns), or (stages, rows, columns), in elements.
+        dtype: the element type.
+        layout: an MLIR layout attribute, to choose it by hand.
+
+    Example:
+        >>> print(sl.alloc((4, 128, 64), sl.bf16).type_text)
+        a tile 4x128x64 of bf16
+    """
+    return Tile(smem.alloc(tuple(shape), dtype_of(dtype).type, layout))
+
+
+def memory_value(given: Any) -> Any:
+    """Return the MLIR value of a window, an array or a tile.
+
+    Raises:
+        TraceError: for something else.
+    """
+    if isinstance(given, Tile | Array):
+        return given.value
+    if isinstance(given, Window):
+        return given.value
+    what = given.type_text if isinstance(given, Traced) else repr(given)
+    raise TraceError(f"expected a tile, or a window of an array such as A[0:64, 0:64], not {what}")
+
+
+def tile_value(given: Any) -> Any:
+    """Return the MLIR value of a tile.
+
+    Raises:
+        TraceError: for something else, or a tile with stages.
+    """
+    if not isinstance(given, Tile):
+        what = given.type_text if isinstance(given, Traced | Window) else repr(given)
+        raise TraceError(f"expected a tile, not {what}")
+    if len(given.shape) == 3:
+        raise TraceError(f"{given.type_text} has {given.shape[0]} stages; take one, t[i]")
+    return given.value
+
+
+@traced
+def copy(
+    source: Memory, tile: Tile, permutation: Sequence[int] | None = None, relayout: bool = False
+) -> None:
+    """Copy a window or a tile to a tile, by all threads.
+
+    Args:
+        source: of the tile's shape.
+        tile: the destination.
+        permutation: (1, 0) to exchange rows and columns.
+        relayout: whether the contiguous dimension may change.
+
+    Example:
+        >>> sl.copy(A[0:64, 0:64], a)
+    """
+    check_shapes(source, tile, permutation)
+    smem.copy(memory_value(source), tile_value(tile), permutation, relayout)
+
+
+@traced
+def copy_async(
+    source: Window | Array, tile: Tile, permutation: Sequence[int] | None = None
+) -> None:
+    """Start a copy of a window to a tile (cp.async), by all threads.
+
+    Args:
+        source: of the tile's shape.
+        tile: the destination.
+        permutation: (1, 0) to exchange rows and columns.
+
+    Example:
+        >>> sl.copy_async(A[0:64, 0:64], a)
+        >>> sl.copy_commit()
+        >>> sl.copy_wait()
+    """
+    check_shapes(source, tile, permutation)
+    smem.copy_async(memory_value(source), tile_value(tile), permutation)
+
+
+def check_shapes(source: Any, tile: Any, permutation: Sequence[int] | None = None) -> None:
+    """Check that a window has the shape of a tile; packed elements are left to the dialect.
+
+    Raises:
+        TraceError: if it has not.
+    """
+    if not isinstance(source, Window | Tile) or not isinstance(tile, Tile):
+        return
+    expected = tile.shape if permutation is None else tuple(tile.shape[d] for d in permutation)
+    same = source.dtype.bits == tile.dtype.bits
+    if len(source.shape) == len(expected) and source.shape != expected and same:
+        raise TraceError(
+            f"{source.type_text} is copied to {tile.type_text}; expected a window "
+            f"{'x'.join(map(str, expected))}"
+        )
+
+
+@traced
+def load(
+    source: Memory, dtype: DType | None = None, *, a: bool = False, axis: int | None = None
+) -> Fragment:
+    """Return a window or a tile in registers: an accumulator, a slice, or an A of `sl.mma`.
+
+    Args:
+        source: (M, N), or (M,) for a slice of rows or (N,) for one of columns.
+        dtype: of the accumulator: f32, f16 or i32; by default the one that holds the elements.
+        a: whether to load an A, from a tile, with its element type.
+        axis: for a slice, the dimension that it lacks: 1 for rows, 0 for columns.
+
+    Raises:
+        TraceError: for an extent that is known at run time only.
+
+    Example:
+        >>> print(sl.load(C[0:64, 0:64]).type_text)
+        a fragment 64x64 of f32
+        >>> print(sl.load(a, a=True).type_text)
+        an A fragment 64x64 of bf16
+    """
+    if not isinstance(source, Tile | Window | Array):
+        memory_value(source)
+    shape, held = static_shape(source), source.dtype
+    if a:
+        return Fragment(smem.load(memory_value(source), a_fragment(shape, held.type)))
+    kept = dtype or _accumulator(held)
+    if len(shape) == 1:
+        return _load_slice(source, shape, kept, axis)
+    return Fragment(smem.load(memory_value(source), fragment(shape, kept.type)))
+
+
+def static_shape(source: Memory) -> tuple[int, ...]:
+    """Return the shape of a tile, a window or an array.
+
+    Raises:
+        TraceError: if an extent is known at run time only.
+    """
+    shape = tuple(extent for extent in source.shape if isinstance(extent, int))
+    if len(shape) < len(source.shape):
+        raise TraceError(f"{source.type_text} is taken whole; take a window of a static shape")
+    return shape
+
+
+def _load_slice(source: Any, shape: Any, kept: DType, axis: int | None) -> Fragment:
+    if axis not in (0, 1):
+        raise TraceError(
+            f"{source.type_text} is loaded to a slice; expected axis=1 for rows, or axis=0 for columns"
+        )
+    result = slice_fragment(shape[0], kept.type, axis)
+    return Fragment(smem.load(memory_value(source), result))
+
+
+def _accumulator(held: DType) -> DType:
+    """The type of the accumulator that holds elements of a type."""
+    return i32 if held == i32 else f16 if held == f16 else f32
+
+
+@traced
+def load_metadata(source: Memory, shape: tuple[int, int], dtype: DType) -> Fragment:
+    """Return the metadata of a sparse A for `sl.mma_sp`, a fragment.
+
+    Args:
+        source: i32 (M / 64, words, 128), as `mlir_smem.layout.compress` returns it.
+        shape: (M, K) of A, before it was compressed.
+        dtype: A's element type.
+
+    Example:
+        >>> print(sl.load_metadata(W, (64, 64), sl.bf16).type_text)
+        a fragment 64x64 of bf16
+    """
+    return Fragment(smem.load(memory_value(source), metadata(shape, dtype.type)))
+
+
+@traced
+def store(value: Fragment, target: Memory) -> None:
+    """Store an accumulator or a slice to a window or a tile of its shape, converted to its elements.
+
+    Args:
+        value: a fragment, or an expression; floats are rounded to nearest even.
+        target: the window or tile.
+
+    Raises:
+        TraceError: if shapes differ, or the accumulator is in flight.
+
+    Example:
+        >>> sl.store(acc * 2.0, C[0:64, 0:64])
+    """
+    given = readable(value)
+    if (
+        isinstance(target, Tile | Window)
+        and given.shape is not None
+        and target.shape != given.shape
+    ):
+        raise TraceError(
+            f"{given.type_text} is stored to {target.type_text}; expected a window or tile "
+            f"{'x'.join(map(str, given.shape))}"
+        )
+    smem.store(_stored(given, target), memory_value(target))
+
+
+def _stored(given: Fragment, target: Any) -> Any:
+    """Return the value to store: the store itself rounds to the target's type."""
+    rounded = rounded_from(given.node)
+    if rounded is not None and given.dtype == target.dtype and given.dtype.is_float:
+        return Fragment(node=rounded).value
+    return given.value
+
+
+@traced
+def barrier() -> None:
+    """Wait for all threads of the CTA.
+
+    Example:
+        >>> sl.barrier()
+    """
+    gpu.barrier()
+
+
+@traced
+def fence() -> None:
+    """Order the thread's accesses of shared memory before those of tensor cores and TMA.
+
+    Example:
+        >>> sl.fence()
+    """
+    smem.fence()
+
+
+@traced
+def copy_commit() -> None:
+    """Close the group of copies that the thread has started.
+
+    Example:
+        >>> sl.copy_commit()
+    """
+    smem.copy_commit()
+
+
+@traced
+def copy_wait(pending: int = 0) -> None:
+    """Wait for all but the latest `pending` groups of copies.
+
+    Example:
+        >>> sl.copy_wait(pending=1)
+    """
+    smem.copy_wait(pending)
+
+
+@traced
+def tma_commit() -> None:
+    """Close the group of TMA stores that the thread has started.
+
+    Example:
+        >>> sl.tma_commit()
+    """
+    smem.tma_commit()
+
+
+@traced
+def tma_wait(pending: int = 0, read: bool = False) -> None:
+    """Wait for all but the latest `pending` groups of TMA stores, or until their tiles are read.
+
+    Example:
+        >>> sl.tma_wait(read=True)
+    """
+    smem.tma_wait(pending, read)
+
+
+@traced
+def warpgroup_barrier() -> None:
+    """Wait for the threads of the warpgroup.
+
+    Example:
+        >>> sl.warpgroup_barrier()
+    """
+    smem.warpgroup_barrier()

@@ -1,0 +1,165 @@
+"""Pipelines of stages, the copies that fill them, and TMA."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from ...dialect import ops as smem
+from ..errors import TraceError
+from ..trace import traced
+from ..values.array import Array, Window
+from ..values.base import Traced
+from ..values.index import Index, as_index
+from ..values.tile import Tile
+from .memory import check_shapes, tile_value
+
+
+class Stage(Index):
+    """The number of a pipeline's stage, with the pipeline index that it belongs to.
+
+    Attributes:
+        pipeline, index: the pipeline and its index, which `tma_load` counts bytes for.
+    """
+
+    __slots__ = ("index", "pipeline")
+
+    def __init__(self, value: Any, pipeline: Pipeline, index: Index) -> None:
+        super().__init__(value, unsigned=True)
+        self.pipeline = pipeline
+        self.index = index
+
+
+class Pipeline(Traced):
+    """Stages that producers fill and consumers release; see `pipeline`.
+
+    A pipeline index counts iterations from 0 on, through the whole kernel; its stage is the remainder.
+    """
+
+    __slots__ = ()
+
+    kind = "a pipeline"
+
+    def producer(self, index: Index | int) -> _Side:
+        """Acquire a stage, and commit it at the end: `with pipe.producer(k) as stage:`."""
+        return _Side(self, index, "acquire", "commit")
+
+    def consumer(self, index: Index | int) -> _Side:
+        """Wait for a stage, and release it at the end: `with pipe.consumer(k) as stage:`."""
+        return _Side(self, index, "wait", "release")
+
+    @traced
+    def acquire(self, index: Index | int) -> Stage:
+        """Wait until the stage of an index is empty, and return the stage."""
+        at = as_index(index)
+        return Stage(smem.producer_acquire(self.value, at.value), self, at)
+
+    @traced
+    def commit(self, index: Index | int) -> None:
+        """Commit the stage of an index, which the thread has filled."""
+        smem.producer_commit(self.value, as_index(index).value)
+
+    @traced
+    def wait(self, index: Index | int) -> Stage:
+        """Wait until the stage of an index is full, and return the stage."""
+        at = as_index(index)
+        return Stage(smem.consumer_wait(self.value, at.value), self, at)
+
+    @traced
+    def release(self, index: Index | int) -> None:
+        """Release the stage of an index; the warpgroup does not read it any more."""
+        smem.consumer_release(self.value, as_index(index).value)
+
+
+class _Side:
+    """A side of a pipeline as a context: the op at its begin returns the stage."""
+
+    def __init__(self, pipeline: Pipeline, index: Index | int, first: str, last: str) -> None:
+        self.pipeline, self.index, self.first, self.last = pipeline, index, first, last
+
+    def __enter__(self) -> Stage:
+        return getattr(self.pipeline, self.first)(self.index)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        if error is None:
+            getattr(self.pipeline, self.last)(self.index)
+
+
+@traced
+def pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Pipeline:
+    """Return a new pipeline: full and empty barriers for each stage.
+
+    Args:
+        stages: their number.
+        producers: the threads that commit a stage.
+        consumers: the warpgroups that release a stage.
+
+    Example:
+        >>> pipe = sl.pipeline(4, consumers=2)
+        >>> with pipe.consumer(0) as stage:
+        ...     acc = sl.wait(sl.mma(a, b))
+    """
+    return Pipeline(smem.create_pipeline(stages, producers, consumers))
+
+
+@traced
+def tma_load(
+    window: Window, tile: Tile, stage: Stage, multicast: str | None = None, cache: str | None = None
+) -> None:
+    """Load a window to a tile by TMA; its bytes count for the stage of a pipeline. One thread runs it.
+
+    Args:
+        window: of the tile's shape; elements outside of the array are zero.
+        tile: the destination.
+        stage: of `pipe.producer(k)` or `pipe.acquire(k)`.
+        multicast: "x" or "y", to share the load among the CTAs of a cluster along it.
+        cache: "evict_first", "evict_last" or "evict_normal".
+
+    Raises:
+        TraceError: for an array instead of a window, a window of another shape, or no stage.
+
+    Example:
+        >>> pipe = sl.pipeline(4)
+        >>> with pipe.producer(0) as stage:
+        ...     sl.tma_load(A[0:64, 0:64], a, stage)
+    """
+    if not isinstance(stage, Stage):
+        raise TraceError(
+            f"sl.tma_load counts its bytes for a stage; expected that of pipe.producer(k), not {stage!r}"
+        )
+    array, starts = _box(window, tile)
+    at, pipe = stage.index, stage.pipeline
+    smem.tma_load(array, tile_value(tile), pipe.value, at.value, starts, multicast, cache)
+
+
+@traced
+def tma_store(tile: Tile, window: Window, cache: str | None = None) -> None:
+    """Store a tile to a window by TMA. One thread runs it.
+
+    Args:
+        tile: the source.
+        window: of the tile's shape; elements outside of the array are not written.
+        cache: "evict_first", "evict_last" or "evict_normal".
+
+    Example:
+        >>> sl.tma_store(a, D[0:64, 0:64])
+        >>> sl.tma_commit()
+    """
+    array, starts = _box(window, tile)
+    smem.tma_store(tile_value(tile), array, starts, cache)
+
+
+def _box(window: Any, tile: Any) -> tuple[Any, list[Any]]:
+    """Return the array of a window, and where the window begins.
+
+    Raises:
+        TraceError: for something else, or a window of another shape.
+    """
+    if not isinstance(window, Window):
+        what = window.type_text if isinstance(window, Array | Traced) else repr(window)
+        raise TraceError(f"TMA copies a window of an array, such as A[0:64, 0:64], not {what}")
+    check_shapes(window, tile)
+    starts = [at.value if isinstance(at, Index) else at for at in window.starts]
+    return window.array.value, starts

@@ -1,0 +1,78 @@
+"""Places in the Python source of a kernel: frames, positions, MLIR locations."""
+
+from __future__ import annotations
+
+import sys
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+from ..dialect.bindings import ir
+from .errors import Position
+
+#: The folder of this package; its frames are not the author's.
+FOLDER = f"{Path(__file__).parent}/"
+
+
+def author_frame() -> FrameType:
+    """Return the innermost frame of the author's code: the kernel, or a function that it calls."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(FOLDER) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
+
+
+@lru_cache(maxsize=256)
+def _positions(code: CodeType) -> tuple[Position, ...]:
+    """Return the position of each instruction of a code object."""
+    found = []
+    for line, end_line, column, end in code.co_positions():
+        known = line or code.co_firstlineno
+        if column is None:
+            found.append(Position(code.co_filename, known))
+        else:
+            last = (end or 0) + 1 if end_line == line else 0
+            found.append(Position(code.co_filename, known, column + 1, last))
+    return tuple(found)
+
+
+def position_of(frame: FrameType) -> Position:
+    """Return the position of the instruction that a frame executes."""
+    positions = _positions(frame.f_code)
+    index = frame.f_lasti // 2
+    if 0 <= index < len(positions):
+        return positions[index]
+    return Position(frame.f_code.co_filename, frame.f_lineno)
+
+
+class Locations:
+    """The MLIR locations of a trace, of one context: positions, with the calls that lead to them."""
+
+    def __init__(self, kernel: CodeType) -> None:
+        self.kernel = kernel
+        self._known: dict[Any, Any] = {}
+
+    def at(self, frame: FrameType) -> Any:
+        """Return the location of a frame; in a function that the kernel calls, with the call."""
+        if frame.f_code is self.kernel:
+            return self._location(frame)
+        calls, back = [self._location(frame)], frame.f_back
+        while back is not None:
+            if not back.f_code.co_filename.startswith(FOLDER):
+                calls.append(self._location(back))
+            if back.f_code is self.kernel:
+                break
+            back = back.f_back
+        if back is None or len(calls) == 1:
+            return calls[0]
+        return ir.Location.callsite(calls[0], calls[1:])
+
+    def _location(self, frame: FrameType) -> Any:
+        key = (frame.f_code, frame.f_lasti)
+        known = self._known.get(key)
+        if known is None:
+            place = position_of(frame)
+            known = ir.Location.file(place.file, place.line, max(1, place.column))
+            self._known[key] = known
+        return known

@@ -1,0 +1,106 @@
+"""The signature of a kernel: the extents, strides and element types of its array parameters.
+
+A signature is written like those of NumPy's generalised ufuncs, "(M,K), (K,N), (M,N)": equal names are
+equal extents, a number is a fixed extent, "()" is a scalar. A suffix ":(?,1)" gives strides, as CuTe
+writes shape:stride; a suffix ":bf16" fixes the element type.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialect.bindings import ir
+from .dtypes import DType, dtype_of
+from .errors import TraceError
+
+_PARAMETER = re.compile(
+    r"\s*\((?P<shape>[^()]*)\)(?P<suffixes>(?:\s*:\s*(?:\([^()]*\)|[\w.]+))*)\s*(?P<end>,|$)"
+)
+_SUFFIX = re.compile(r":\s*(\([^()]*\)|[\w.]+)")
+_EXTENT = re.compile(r"[A-Za-z_]\w*|[1-9]\d*")
+_STRIDE = re.compile(r"\?|[1-9]\d*")
+
+_FORM = '"(M,K), (K,N):bf16, (M,N):(?,1), ()"'
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel.
+
+    Attributes:
+        shape: names of extents, and numbers; empty for a scalar.
+        strides: in elements, None for one that is known at run time; None for a contiguous array.
+        dtype: the element type; None if the call gives it.
+    """
+
+    shape: tuple[str | int, ...]
+    strides: tuple[int | None, ...] | None = None
+    dtype: DType | None = None
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether it is a number."""
+        return not self.shape
+
+    def type(self, dtype: DType) -> Any:
+        """Return the MLIR type of the argument in the current context."""
+        if self.is_scalar:
+            return dtype.type
+        dynamic = ir.ShapedType.get_dynamic_size()
+        extents = [extent if isinstance(extent, int) else dynamic for extent in self.shape]
+        if self.strides is None:
+            return ir.MemRefType.get(extents, dtype.type)
+        unknown = ir.ShapedType.get_dynamic_stride_or_offset()
+        strides = [unknown if stride is None else stride for stride in self.strides]
+        return ir.MemRefType.get(extents, dtype.type, ir.StridedLayoutAttr.get(0, strides))
+
+
+def parse(text: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a signature.
+
+    Raises:
+        TraceError: if the text is malformed.
+    """
+    found: list[Parameter] = []
+    at = 0
+    while at < len(text):
+        match = _PARAMETER.match(text, at)
+        if match is None:
+            raise TraceError(
+                f"the signature {text!r} is malformed at {text[at:].strip()[:20]!r}; expected a form "
+                f"like {_FORM}"
+            )
+        found.append(_parameter(match["shape"], _SUFFIX.findall(match["suffixes"])))
+        at = match.end()
+        if match["end"] and at >= len(text.rstrip()):
+            raise TraceError(f"the signature {text!r} ends with a comma")
+    return tuple(found)
+
+
+def _parameter(shape: str, suffixes: list[str]) -> Parameter:
+    extents = tuple(
+        int(word) if word.isdigit() else word for word in _words(shape, _EXTENT, "an extent")
+    )
+    strides: tuple[int | None, ...] | None = None
+    dtype: DType | None = None
+    for suffix in suffixes:
+        if suffix.startswith("("):
+            words = _words(suffix[1:-1], _STRIDE, "a stride")
+            strides = tuple(None if word == "?" else int(word) for word in words)
+        else:
+            dtype = dtype_of(suffix)
+    if strides is not None and len(strides) != len(extents):
+        raise TraceError(f"({shape}) has {len(extents)} extents, but {len(strides)} strides")
+    return Parameter(extents, strides, dtype)
+
+
+def _words(text: str, form: re.Pattern[str], what: str) -> list[str]:
+    words = [word.strip() for word in text.split(",")]
+    if words and not words[-1]:
+        words.pop()
+    for word in words:
+        if not form.fullmatch(word):
+            raise TraceError(f"the signature has {word!r} as {what}; expected a form like {_FORM}")
+    return words

@@ -1,0 +1,214 @@
+"""The state of a trace: scopes, hoisted constants, the author's position."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ParamSpec, TypeVar
+
+from ..dialect.bindings import arith, ir
+from ..dialect.diagnostics import Invalid
+from ..layout import LayoutError
+from .errors import Position, TraceError
+from .places import Locations, author_frame, position_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Scope:
+    """A region of the kernel that is being traced: its body, a loop, a branch, a partition.
+
+    Attributes:
+        what: for messages, for example "the loop at matmul.py:12".
+        open: whether its values can still be used.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.open = True
+
+
+class Trace:
+    """The trace of one kernel.
+
+    Attributes:
+        name: the kernel's.
+        manual: whether the author places synchronisation.
+        warpgroups: of a CTA.
+        scopes: the open scopes, the innermost last.
+        pure: ops without effects, which are erased at the end if nothing uses them.
+        extents: the indices of named extents, by name.
+        grid, multiples: what `grid` and `multiple_of` declared.
+        broken: the error of a loop that was left early.
+        last_branch: the latest `when`, which an `otherwise` may follow.
+        hidden: variables that partitions changed, by name.
+    """
+
+    def __init__(self, name: str, locations: Locations, manual: bool, warpgroups: int) -> None:
+        self.name = name
+        self.manual = manual
+        self.warpgroups = warpgroups
+        self.locations = locations
+        self.scopes = [Scope(f"the kernel {name}")]
+        self.pure: list[Any] = []
+        self.grid: list[list[Any]] | None = None
+        self.multiples: dict[str, int] = {}
+        self.broken: TraceError | None = None
+        self.last_branch: Any = None
+        self.hidden: dict[str, Any] = {}
+        self.extents: dict[str, Any] = {}
+        self._constants: dict[Any, Any] = {}
+        self._anchor: Any = None
+        self._points: list[Any] = []
+
+    def begin(self) -> None:
+        """Mark the insertion point before which hoisted ops are placed."""
+        self._anchor = arith.constant(ir.IndexType.get(), 0).owner
+        self.pure.append(self._anchor)
+
+    def hoisted(self) -> Any:
+        """Return the insertion point of ops that the whole kernel can use."""
+        return ir.InsertionPoint(self._anchor)
+
+    def constant(self, type_: Any, number: float) -> Any:
+        """Return a constant, of which there is one for each type and number."""
+        key = (str(type_), repr(number))
+        found = self._constants.get(key)
+        if found is None:
+            with self.hoisted():
+                found = self._constants[key] = arith.constant(type_, number)
+            self.pure.append(found.owner)
+        return found
+
+    def index(self, number: int) -> Any:
+        """Return a constant of type index."""
+        return self.constant(ir.IndexType.get(), number)
+
+    @property
+    def scope(self) -> Scope:
+        """The innermost scope."""
+        return self.scopes[-1]
+
+    def enter(self, scope: Scope, block: Any) -> None:
+        """Begin a scope: ops are created at the end of a block."""
+        point = ir.InsertionPoint(block)
+        point.__enter__()
+        self._points.append(point)
+        self.scopes.append(scope)
+
+    def leave(self, scope: Scope) -> None:
+        """End a scope; its values can be used until it is closed.
+
+        Raises:
+            TraceError: if another scope in it has not ended.
+        """
+        if self.scope is not scope:
+            raise TraceError(f"{self.scope.what} does not end in {scope.what}")
+        self._points.pop().__exit__(None, None, None)
+        self.scopes.pop()
+
+    def unwind(self) -> None:
+        """Leave all scopes, after an error."""
+        while self._points:
+            self._points.pop().__exit__(None, None, None)
+
+    def here(self) -> Any:
+        """Return the location of the author's code."""
+        return self.locations.at(author_frame())
+
+    def close(self) -> None:
+        """End all scopes: no value of the trace can be used any more."""
+        for scope in self.scopes:
+            scope.open = False
+
+    def erase_unused(self) -> None:
+        """Erase the ops without effects that nothing uses."""
+        for op in reversed(self.pure):
+            if not any(True for result in op.results for _ in result.uses):
+                op.operation.erase()
+        self.pure.clear()
+
+
+_CURRENT: ContextVar[Trace | None] = ContextVar("trace", default=None)
+
+#: Errors of builders that are the author's: a violated rule, an argument of another type.
+_MISTAKES = (Invalid, LayoutError, TypeError, ValueError)
+
+
+def current() -> Trace:
+    """Return the trace that runs.
+
+    Raises:
+        TraceError: outside of a kernel, or after a loop was left before its end.
+    """
+    trace = _CURRENT.get()
+    if trace is None:
+        raise TraceError("no kernel is being traced; call this in a function under @sl.kernel")
+    if trace.broken is not None:
+        raise trace.broken
+    return trace
+
+
+@contextmanager
+def tracing(trace: Trace) -> Iterator[None]:
+    """Make a trace the current one."""
+    token = _CURRENT.set(trace)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+def traced(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function create its ops at the author's line, and raise its errors there.
+
+    An error of a builder becomes a `TraceError`.
+    """
+
+    @functools.wraps(function)
+    def call(*given: P.args, **named: P.kwargs) -> R:
+        with current().locations.at(author_frame()):
+            return function(*given, **named)
+
+    return statement(call)
+
+
+def statement(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function raise its errors at the author's line; it enters or leaves a region.
+
+    It sets no location: the bindings keep locations and insertion points on one stack.
+    """
+
+    @functools.wraps(function)
+    def call(*given: P.args, **named: P.kwargs) -> R:
+        frame = author_frame()
+        try:
+            return function(*given, **named)
+        except TraceError as error:
+            if error.position is None:
+                error.position = position_of(frame)
+            raise
+        except _MISTAKES as error:
+            raise TraceError(_sentence(error), position_of(frame)) from None
+
+    return call
+
+
+def located(error: TraceError) -> TraceError:
+    """Return an error with the author's position, if it has none."""
+    if error.position is None:
+        error.position = position_of(author_frame())
+    return error
+
+
+def here() -> Position:
+    """Return the author's position."""
+    return position_of(author_frame())
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text.replace("smem.", "sl.", 1) if text.startswith("smem.") else text

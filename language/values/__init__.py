@@ -1,0 +1,1 @@
+"""Values of the running kernel: indices, numbers, fragments, tiles, arrays."""

@@ -1,0 +1,98 @@
+"""What all traced values have in common: an MLIR value, and the scope that defines it."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any, NoReturn, Self
+
+from ..errors import TraceError
+from ..places import author_frame
+from ..trace import Scope, current, located
+
+
+class Traced:
+    """A value of the running kernel.
+
+    Attributes:
+        scope: the scope that defines it; it can be used while that is open.
+    """
+
+    __slots__ = ("_value", "scope")
+
+    #: What it is called in messages.
+    kind = "a value"
+
+    def __init__(self, value: Any, scope: Scope | None = None) -> None:
+        self._value = value
+        self.scope = scope or current().scope
+
+    @property
+    def value(self) -> Any:
+        """The MLIR value.
+
+        Raises:
+            TraceError: if its scope has ended.
+        """
+        self.check()
+        return self._value
+
+    def check(self) -> None:
+        """Check that it can be used here.
+
+        Raises:
+            TraceError: if the scope that defines it has ended.
+        """
+        if not self.scope.open:
+            raise located(TraceError(escaped(self)))
+
+    def rewrapped(self, value: Any, scope: Scope | None = None) -> Self:
+        """Return a value of the same class for another MLIR value of the same type."""
+        return type(self)(value, scope)
+
+    @property
+    def type_text(self) -> str:
+        """The type for messages."""
+        return self.kind
+
+    def __bool__(self) -> bool:  # noqa: PLE0304
+        self._refuse("a Python truth value", "with sl.when(condition): or sl.where, and & | ~ to combine")
+
+    def __iter__(self) -> Any:
+        self._refuse("a Python iterable", "for i in sl.range(n):")
+
+    def __index__(self) -> int:  # noqa: PLE0305
+        self._refuse(
+            "a Python integer", "sl.range for the loop, or a keyword-only parameter for a constant"
+        )
+
+    def __int__(self) -> int:
+        return self.__index__()
+
+    def __float__(self) -> float:
+        self._refuse("a Python number", "arithmetic on the value itself")
+
+    def _refuse(self, used_as: str, instead: str) -> NoReturn:
+        name = name_of(self)
+        what = f"{self.type_text} of the running kernel"
+        what = f"{name}, {what}," if name else what
+        raise located(
+            TraceError(f"{what} is used as {used_as}, but is known at run time only; use {instead}")
+        )
+
+
+def name_of(value: object, frame: FrameType | None = None) -> str | None:
+    """Return the name that the author has for a value; None without one."""
+    frame = frame or author_frame()
+    for name, held in frame.f_locals.items():
+        if held is value:
+            return name
+    return None
+
+
+def escaped(value: Traced) -> str:
+    """Return the message for a value that is used after its scope."""
+    name = name_of(value) or value.type_text
+    return (
+        f"{name} is used here, but {value.scope.what} defines it and has ended; give it a value "
+        "before, so that it is carried out"
+    )

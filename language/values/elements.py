@@ -1,0 +1,135 @@
+"""Arithmetic on single elements: the ops of `arith` and `math` by operation and element type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialect.bindings import arith, ir, math
+from ..dtypes import DType, b1, f32, f64, i32
+from ..errors import TraceError
+from ..trace import current
+
+Build = Callable[..., Any]
+
+_F, _I = arith.CmpFPredicate, arith.CmpIPredicate
+
+#: Operations on two elements of a type, by name: of floats, of integers.
+BINARY: dict[str, tuple[Build | None, Build | None]] = {
+    "+": (arith.addf, arith.addi),
+    "-": (arith.subf, arith.subi),
+    "*": (arith.mulf, arith.muli),
+    "/": (arith.divf, None),
+    "//": (None, arith.floordivsi),
+    "maximum": (arith.maximumf, arith.maxsi),
+    "minimum": (arith.minimumf, arith.minsi),
+    "maxnum": (arith.maxnumf, None),
+    "minnum": (arith.minnumf, None),
+    "pow": (math.powf, None),
+    "atan2": (math.atan2, None),
+    "copysign": (math.copysign, None),
+    "&": (None, arith.andi),
+    "|": (None, arith.ori),
+    "^": (None, arith.xori),
+    "<<": (None, arith.shli),
+    ">>": (None, arith.shrsi),
+}
+
+#: Comparisons; NaN compares false except by "!=".
+COMPARISONS = {
+    "<": (_F.OLT, _I.slt),
+    "<=": (_F.OLE, _I.sle),
+    ">": (_F.OGT, _I.sgt),
+    ">=": (_F.OGE, _I.sge),
+    "==": (_F.OEQ, _I.eq),
+    "!=": (_F.UNE, _I.ne),
+}
+
+#: Functions of one element: of floats, of integers.
+UNARY: dict[str, tuple[Build | None, Build | None]] = {
+    "abs": (math.absf, math.absi),
+    "ceil": (math.ceil, None),
+    "cos": (math.cos, None),
+    "erf": (math.erf, None),
+    "exp": (math.exp, None),
+    "exp2": (math.exp2, None),
+    "floor": (math.floor, None),
+    "log": (math.log, None),
+    "log2": (math.log2, None),
+    "neg": (arith.negf, None),
+    "rsqrt": (math.rsqrt, None),
+    "sin": (math.sin, None),
+    "sqrt": (math.sqrt, None),
+    "tanh": (math.tanh, None),
+}
+
+
+def result_type(name: str, dtype: DType) -> DType:
+    """Return the element type of an operation's result.
+
+    Raises:
+        TraceError: if elements of the type do not have the operation.
+    """
+    if name in COMPARISONS:
+        return b1
+    both = BINARY.get(name) or UNARY[name]
+    if both[0 if dtype.is_float else 1] is None and not (name == "neg" and not dtype.is_float):
+        raise TraceError(f"elements of {dtype} have no {name}")
+    return dtype
+
+
+def computed(name: str, dtype: DType, operands: list[Any]) -> Any:
+    """Build an operation on MLIR values of an element type, and return its value."""
+    kind = 0 if dtype.is_float else 1
+    if name in COMPARISONS:
+        build = arith.cmpf if dtype.is_float else arith.cmpi
+        return build(COMPARISONS[name][kind], *operands)
+    if name == "neg" and not dtype.is_float:
+        return arith.subi(current().constant(dtype.type, 0), *operands)
+    build = (BINARY.get(name) or UNARY[name])[kind]
+    assert build is not None, name
+    return build(*operands)
+
+
+def converted(value: Any, source: DType, target: DType) -> Any:
+    """Build the conversion of an element, and return its value.
+
+    Floats are rounded to nearest even; a float becomes an integer by truncation.
+
+    Raises:
+        TraceError: if there is none.
+    """
+    if source == target:
+        return value
+    type_ = target.type
+    if source.is_float and target.is_float:
+        return (arith.extf if target.bits > source.bits else arith.truncf)(type_, value)
+    if source.is_float and target.kind == "integer":
+        return arith.fptosi(type_, value)
+    if target in (f32, f64) or (target.is_float and source.kind != "index"):
+        if source.kind == "index":
+            value, source = arith.index_cast(i32.type, value), i32
+        return (arith.uitofp if source == b1 else arith.sitofp)(type_, value)
+    if "index" in (source.kind, target.kind) and "bool" not in (source.kind, target.kind):
+        return arith.index_cast(type_, value)
+    if source == b1 and target.kind == "integer":
+        return arith.extui(type_, value)
+    if source.kind == target.kind == "integer":
+        return (arith.extsi if target.bits > source.bits else arith.trunci)(type_, value)
+    raise TraceError(f"{source} is not converted to {target}")
+
+
+def constant(number: float, dtype: DType) -> Any:
+    """Return a constant of an element type.
+
+    Raises:
+        TraceError: for a fraction of an integer type.
+    """
+    type_ = dtype.type
+    if dtype.is_float:
+        return current().constant(type_, float(number))
+    if int(number) != number:
+        raise TraceError(f"{number} is used with {dtype}; expected a whole number, or x.to(sl.f32)")
+    if dtype == b1:
+        return current().constant(ir.IntegerType.get_signless(1), int(number))
+    return current().constant(type_, int(number))

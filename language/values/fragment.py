@@ -1,0 +1,364 @@
+"""Fragments: matrices, and slices of them, in the registers of a warpgroup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialect import ops as smem
+from ...dialect.types import (
+    fragment,
+    is_a_fragment,
+    is_accumulator,
+    is_in_flight,
+    shape_of,
+    slice_dim,
+    tensor_of,
+)
+from ..dtypes import DType, b1, dtype_of, index
+from ..errors import TraceError
+from ..trace import Scope, current, traced
+from . import elements
+from .base import Traced
+from .boolean import Bool
+from .index import Index
+from .mapping import element_of, mapped
+from .node import Leaf, Node, Operation, Position, Uniform, fragment_of, joined, shape_text
+from .operators import Operators
+from .scalar import Scalar
+
+
+class Fragment(Operators, Traced):
+    """A matrix (M, N) in the registers of a warpgroup, a slice of one, or an expression of them.
+
+    Operators and functions of elements build an expression; it becomes one `smem.map` where it is used:
+    stored, multiplied, reduced, or carried by a loop. A slice, the result of a reduction, meets a matrix
+    without an index: the slice knows its axis.
+
+    Attributes:
+        shape: (M, N), or (M,) or (N,) of a slice, in elements; None for positions alone.
+        axis: the dimension that a slice lacks; None for a matrix.
+        dtype: the element type.
+        in_flight: whether an unfinished mma may still write it.
+        is_a: whether it is an A of `sl.mma`.
+    """
+
+    __slots__ = ("_node", "axis", "dtype", "in_flight", "is_a", "shape")
+
+    kind = "a fragment"
+
+    def __init__(
+        self, value: Any = None, scope: Scope | None = None, node: Node | None = None
+    ) -> None:
+        super().__init__(value, scope)
+        self._node = node
+        self.in_flight = self.is_a = False
+        if node is not None:
+            self.shape, self.axis, self.dtype = node.shape, node.axis, node.dtype
+        else:
+            type_ = value.type
+            self.shape, self.axis, self.dtype = (
+                shape_of(type_),
+                slice_dim(type_),
+                element_of(type_),
+            )
+            self.in_flight, self.is_a = is_in_flight(type_), is_a_fragment(type_)
+
+    @property
+    def node(self) -> Node:
+        """The expression; a leaf for a fragment in registers."""
+        if self._node is None:
+            self._node = Leaf(self.dtype, self.shape, self.axis, self)
+        return self._node
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether it is not computed yet."""
+        return self._value is None
+
+    @property
+    def value(self) -> Any:
+        """The MLIR value; an expression is computed here.
+
+        Raises:
+            TraceError: if a scope that defines it has ended.
+        """
+        return _computed(self.node) if self._value is None else super().value
+
+    @property
+    def type_text(self) -> str:
+        if self.shape is None:
+            return "an expression of positions"
+        text = shape_text(Node(self.dtype, self.shape, self.axis))
+        if self.is_expression:
+            return text
+        if self.in_flight:
+            return f"{text} in flight"
+        return text.replace("a fragment", "an A fragment") if self.is_a else text
+
+    def to(self, dtype: DType) -> Fragment:
+        """Return the elements converted to another type: floats are rounded to nearest even.
+
+        f32, f16 and i32 are types of accumulators. Others are those of A, which `sl.mma` takes, and of
+        what `sl.store` stores.
+        """
+        return _converted(self, dtype)
+
+    def max(self, axis: int, warpgroups: int = 1) -> Fragment:
+        """Return the maximum along an axis, a slice; NaN if an element is."""
+        return reduce(self, "max", axis, warpgroups)
+
+    def min(self, axis: int, warpgroups: int = 1) -> Fragment:
+        """Return the minimum along an axis, a slice; NaN if an element is."""
+        return reduce(self, "min", axis, warpgroups)
+
+    def sum(self, axis: int, warpgroups: int = 1) -> Fragment:
+        """Return the sum along an axis, a slice."""
+        return reduce(self, "sum", axis, warpgroups)
+
+    def prod(self, axis: int, warpgroups: int = 1) -> Fragment:
+        """Return the product along an axis, a slice."""
+        return reduce(self, "prod", axis, warpgroups)
+
+    @traced
+    def __getitem__(self, at: Any) -> Fragment:
+        """Return columns, `acc[:, 64:128]`; `m[:, None]` and `m[None, :]` of a slice are the slice."""
+        given = at if isinstance(at, tuple) else (at,)
+        if self.axis is not None:
+            if given in ((slice(None), None), (None, slice(None))) and given[self.axis] is None:
+                return self
+            expected = "m[:, None]" if self.axis == 1 else "m[None, :]"
+            raise TraceError(f"{self.type_text} is indexed; expected {expected}, or no index")
+        if len(given) != 2 or given[0] != slice(None) or not isinstance(given[1], slice):
+            raise TraceError(f"{self.type_text} is indexed; expected columns, x[:, first:last]")
+        assert self.shape is not None
+        first, last, step = given[1].indices(self.shape[1])
+        if step != 1 or last <= first:
+            raise TraceError(f"{self.type_text} has no columns {first} : {last}")
+        return Fragment(smem.columns(readable(self).value, first, last - first))
+
+    def _apply(self, name: str, *operands: Any) -> Any:
+        return apply(name, *operands)
+
+
+@traced
+def _computed(node: Node) -> Any:
+    """Return the value of an expression; it is computed once in a scope."""
+    known = fragment_of(node)
+    if known is None:
+        known = Fragment(mapped(node))
+        if isinstance(node, Operation):
+            node.computed["map"] = known
+    return known.value
+
+
+def readable(given: Any) -> Fragment:
+    """Return a fragment whose elements can be read.
+
+    Raises:
+        TraceError: for something else, or for one in flight.
+    """
+    if not isinstance(given, Fragment):
+        what = given.type_text if isinstance(given, Traced) else repr(given)
+        raise TraceError(f"expected a fragment, not {what}")
+    given.check()
+    if given.in_flight:
+        raise TraceError(
+            f"{given.type_text} is read, but its mma may still run; write acc = sl.wait(acc) before"
+        )
+    return given
+
+
+@traced
+def apply(name: str, *operands: Any) -> Any:
+    """Return the expression of an operation on the elements of fragments; see `elements`.
+
+    Raises:
+        TraceError: if shapes or element types do not meet.
+    """
+    if not all(isinstance(each, Traced | int | float) for each in operands):
+        return NotImplemented
+    dtype = _common(name, operands)
+    nodes = tuple(as_node(each, dtype) for each in operands)
+    shape, axis = joined(nodes)
+    result = elements.result_type(name, dtype)
+    return Fragment(node=Operation(result, shape, axis, name, nodes, current().here()))
+
+
+@traced
+def where(condition: Any, first: Any, second: Any) -> Fragment:
+    """Return `first` where a condition holds, else `second`, element by element.
+
+    Args:
+        condition: a comparison of fragments or positions.
+        first, second: fragments or numbers of the same element type.
+
+    Raises:
+        TraceError: if shapes or element types do not meet.
+
+    Example:
+        >>> print(scores.shape, sl.where(sl.iota(1) <= sl.iota(0), scores, 0.0).shape)
+        (64, 64) (64, 64)
+    """
+    dtype = _common("where", (first, second))
+    nodes = (as_node(condition, b1), as_node(first, dtype), as_node(second, dtype))
+    shape, axis = joined(nodes)
+    return Fragment(node=Operation(dtype, shape, axis, "where", nodes, current().here()))
+
+
+@traced
+def _converted(given: Fragment, dtype: DType) -> Fragment:
+    node = readable(given).node
+    target = dtype_of(dtype)
+    if node.dtype == target:
+        return given
+    made = Operation(target, node.shape, node.axis, "to", (node,), current().here())
+    return Fragment(node=made)
+
+
+def _common(name: str, operands: tuple[Any, ...]) -> DType:
+    """Return the element type of an operation's operands; Python numbers take that of the others."""
+    types = [_type_of(each) for each in operands if isinstance(each, Traced)]
+    if not types:
+        raise TraceError(f"{name} has no fragment among its operands")
+    for dtype in types[1:]:
+        if dtype != types[0]:
+            raise TraceError(
+                f"elements of {types[0]} meet elements of {dtype}; convert one, for example by "
+                f"x.to(sl.{types[0]})"
+            )
+    return types[0]
+
+
+def _type_of(given: Traced) -> DType:
+    if isinstance(given, Fragment | Scalar):
+        return given.dtype
+    if isinstance(given, Index):
+        return index
+    if isinstance(given, Bool):
+        return b1
+    raise TraceError(f"{given.type_text} is no operand of arithmetic; sl.load reads it")
+
+
+def as_node(given: Any, dtype: DType) -> Node:
+    """Return the node of an operand, of an element type."""
+    if isinstance(given, Fragment):
+        found = readable(given).node
+        if found.dtype != dtype:
+            raise TraceError(f"elements of {found.dtype} are used as {dtype}")
+        if isinstance(found, Leaf) and not (
+            is_accumulator(found.fragment.value.type) or found.axis is not None
+        ):
+            raise TraceError(f"{given.type_text} has no arithmetic; expected an accumulator")
+        return found
+    if isinstance(given, Traced):
+        given.check()
+        if _type_of(given) != dtype:
+            raise TraceError(f"{given.type_text} is used as {dtype}")
+        return Uniform(dtype, None, None, given)
+    if not isinstance(given, int | float):
+        raise TraceError(f"{given!r} is used as {dtype}; expected a number, or a fragment")
+    return Uniform(dtype, None, None, given)
+
+
+#: The words of `smem.reduce`, by the name here: of floats, of integers.
+_REDUCTIONS = {
+    "max": ("maximumf", "maxsi"),
+    "min": ("minimumf", "minsi"),
+    "sum": ("add", "add"),
+    "prod": ("mul", "mul"),
+}
+
+
+@traced
+def reduce(given: Fragment, operation: str, axis: int, warpgroups: int = 1) -> Fragment:
+    """Return a reduction along an axis, a slice.
+
+    Args:
+        given: a readable accumulator (M, N), or an expression of one.
+        operation: "max", "min", "sum", "prod", or a word of `gpu.all_reduce`, for example "maxnumf".
+        axis: 1 to reduce each row, 0 to reduce each column.
+        warpgroups: adjacent warpgroups that hold pieces along the axis; all get the result.
+
+    Raises:
+        TraceError: for a slice, another axis, or a word that the elements do not have.
+
+    Example:
+        >>> print(sl.reduce(scores, "maxnumf", axis=1).type_text)
+        a slice of 64 rows of f32
+    """
+    value = readable(given)
+    if value.axis is not None:
+        raise TraceError(f"{value.type_text} is reduced; expected a matrix")
+    if axis not in (0, 1):
+        raise TraceError(
+            f"a fragment is reduced along axis {axis!r}; expected 0 (columns) or 1 (rows)"
+        )
+    both = _REDUCTIONS.get(operation, (operation, operation))
+    word = both[0 if value.dtype.is_float else 1]
+    return Fragment(smem.reduce(value.value, word, axis=axis, warpgroups=warpgroups))
+
+
+@traced
+def iota(axis: int) -> Fragment:
+    """Return the position of each element along an axis: its row (0) or its column (1).
+
+    It takes the shape of the fragment that it is used with. In a slice, it is the position in the slice.
+
+    Args:
+        axis: 0 for rows, 1 for columns.
+
+    Raises:
+        TraceError: for another axis.
+
+    Example:
+        >>> masked = sl.where(sl.iota(1) < 32, scores, 0.0)
+        >>> print(masked.type_text)
+        a fragment 64x64 of f32
+    """
+    if axis not in (0, 1):
+        raise TraceError(f"positions are along axis 0 (rows) or 1 (columns), not {axis!r}")
+    return Fragment(node=Position(index, None, None, axis))
+
+
+@traced
+def full(shape: tuple[int, ...], number: Any, dtype: DType, axis: int | None = None) -> Fragment:
+    """Return an accumulator, or a slice, with the same number in each element.
+
+    Args:
+        shape: (M, N), or (M,) for a slice of rows (axis 1), (N,) for one of columns (axis 0).
+        number: a Python number or a scalar of the kernel.
+        dtype: f32, f16 or i32.
+        axis: of a slice, the dimension that it lacks.
+
+    Raises:
+        TraceError: for a slice without an axis.
+
+    Example:
+        >>> print(sl.full((64, 128), 1.0, sl.f32).type_text)
+        a fragment 64x128 of f32
+    """
+    value = number.value if isinstance(number, Scalar) else elements.constant(number, dtype)
+    if len(shape) == 1 and axis not in (0, 1):
+        raise TraceError(f"a slice of {shape[0]} elements needs its axis; expected axis=1 for rows")
+    made = smem.fill(value, shape, slice_dim=axis)
+    current().pure.append(made.owner)
+    return Fragment(made)
+
+
+@traced
+def zeros(shape: tuple[int, ...], dtype: DType, axis: int | None = None) -> Fragment:
+    """Return an accumulator, or a slice, of zeros; see `full`.
+
+    Args:
+        shape, dtype, axis: as for `full`.
+
+    Example:
+        >>> print(sl.zeros((64, 128), sl.f32).type_text)
+        a fragment 64x128 of f32
+    """
+    return full(shape, 0, dtype, axis)
+
+
+def with_state(type_: Any, in_flight: bool) -> Any:
+    """Return the type of an accumulator, readable or in flight."""
+    return fragment(shape_of(type_), tensor_of(type_).element_type, in_flight)

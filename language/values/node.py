@@ -1,0 +1,145 @@
+"""Element expressions: trees that become the region of one `smem.map` when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..dtypes import DType
+from ..errors import TraceError
+from .base import Traced
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """An expression of an element.
+
+    Attributes:
+        dtype: its element type.
+        shape: of the fragment: (M, N), (M,) or (N,) of a slice; None if any fragment fits, for a
+            position or a number.
+        axis: of a slice, the dimension that is gone; else None.
+    """
+
+    dtype: DType
+    shape: tuple[int, ...] | None
+    axis: int | None
+
+    def arguments(self) -> tuple[Node, ...]:
+        """The nodes that it is computed from."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf(Node):
+    """A fragment in registers."""
+
+    fragment: Traced
+
+
+@dataclass(frozen=True, eq=False)
+class Uniform(Node):
+    """A number that all elements see: an index, a scalar, a condition, a Python number."""
+
+    given: Traced | float
+
+
+@dataclass(frozen=True, eq=False)
+class Position(Node):
+    """The row (dimension 0) or column (dimension 1) of the element."""
+
+    dim: int
+
+
+@dataclass(frozen=True, eq=False)
+class Operation(Node):
+    """An operation of `elements`, or "to" (a conversion) or "where".
+
+    Attributes:
+        location: the MLIR location of the author's code.
+        computed: the fragments that hold its value, by what they are: "map", or "a" for an A.
+    """
+
+    name: str
+    operands: tuple[Node, ...]
+    location: Any
+    computed: dict[str, Traced] = field(default_factory=dict)
+
+    def arguments(self) -> tuple[Node, ...]:
+        return self.operands
+
+
+def fragment_of(node: Node, what: str = "map") -> Traced | None:
+    """Return the fragment that holds an expression's value here; None if it is not computed yet."""
+    if isinstance(node, Leaf):
+        return node.fragment
+    made = node.computed.get(what) if isinstance(node, Operation) else None
+    return made if made is not None and made.scope.open else None
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Yield the nodes of an expression, each once, operands first; none below a computed one."""
+    seen: set[int] = set()
+    stack: list[tuple[Node, bool]] = [(node, False)]
+    while stack:
+        at, done = stack.pop()
+        if done:
+            yield at
+        elif id(at) not in seen:
+            seen.add(id(at))
+            stack.append((at, True))
+            if fragment_of(at) is None:
+                stack.extend((each, False) for each in reversed(at.arguments()))
+
+
+def leaves(node: Node) -> list[Node]:
+    """Return the fragments and computed parts of an expression, each once."""
+    return [each for each in walk(node) if fragment_of(each) is not None]
+
+
+def joined(nodes: tuple[Node, ...]) -> tuple[tuple[int, ...] | None, int | None]:
+    """Return (shape, axis) of an operation on fragments; slices are broadcast to matrices.
+
+    Raises:
+        TraceError: if the extents do not meet.
+    """
+    shaped = [node for node in nodes if node.shape is not None]
+    matrices = [node for node in shaped if node.axis is None]
+    if not shaped:
+        return None, None
+    first = (matrices or shaped)[0]
+    for node in shaped:
+        if not _fits(node, first):
+            raise TraceError(
+                f"{shape_text(node)} meets {shape_text(first)}; expected {_expected(node, first)}"
+            )
+    return first.shape, first.axis
+
+
+def _fits(node: Node, into: Node) -> bool:
+    assert node.shape is not None and into.shape is not None
+    if node.axis == into.axis:
+        return node.shape == into.shape
+    if into.axis is None and node.axis is not None:
+        return node.shape[0] == into.shape[1 - node.axis]
+    return False
+
+
+def _expected(node: Node, into: Node) -> str:
+    assert into.shape is not None
+    if into.axis is not None:
+        return "two slices along the same axis, or a matrix to broadcast them to"
+    if node.axis is not None:
+        lines = "rows" if node.axis == 1 else "columns"
+        return f"a slice with {into.shape[1 - node.axis]} {lines}"
+    return "fragments of the same shape"
+
+
+def shape_text(node: Node) -> str:
+    """Return what a node is, for messages."""
+    assert node.shape is not None
+    text = "x".join(map(str, node.shape))
+    if node.axis is None:
+        return f"a fragment {text} of {node.dtype}"
+    return f"a slice of {text} {'rows' if node.axis == 1 else 'columns'} of {node.dtype}"

@@ -1,0 +1,62 @@
+"""Tiles in shared memory, their stages and their subtiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialect import ops as smem
+from ...dialect.types import tensor_of
+from ..dtypes import DType, of_mlir
+from ..errors import TraceError
+from ..trace import Scope, current, traced
+from .base import Traced
+from .index import Index
+from .slices import ranges
+
+
+class Tile(Traced):
+    """A tile in shared memory, (rows, columns) or (stages, rows, columns).
+
+    `t[i]` of a tile with stages is a stage; `t[r : r + 64, :]` is a subtile, at any start.
+
+    Attributes:
+        shape: (rows, columns) or (stages, rows, columns), in elements.
+        dtype: the element type.
+    """
+
+    __slots__ = ("dtype", "shape")
+
+    kind = "a tile"
+
+    def __init__(self, value: Any, scope: Scope | None = None) -> None:
+        super().__init__(value, scope)
+        tensor = tensor_of(value.type)
+        self.shape: tuple[int, ...] = tuple(tensor.shape)
+        self.dtype: DType = of_mlir(tensor.element_type)
+
+    @property
+    def type_text(self) -> str:
+        return f"a tile {'x'.join(map(str, self.shape))} of {self.dtype}"
+
+    @traced
+    def __getitem__(self, at: Any) -> Tile:
+        taken = ranges(self.type_text, self.shape, at)
+        value = self.value
+        if len(self.shape) == 3:
+            first, *taken = taken
+            if not first.dropped:
+                raise TraceError(f"stages of {self.type_text} are taken one at a time: t[i]")
+            start = first.start
+            value = smem.stage(value, start.value if isinstance(start, Index) else start)
+            current().pure.append(value.owner)
+        if any(each.dropped for each in taken):
+            raise TraceError(
+                f"an element of {self.type_text} is taken; expected slices of rows and columns, or "
+                "sl.load of the tile"
+            )
+        sizes = [each.size for each in taken]
+        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in taken]
+        if tuple(sizes) != self.shape[-2:]:
+            value = smem.subtile(value, starts, sizes)
+            current().pure.append(value.owner)
+        return Tile(value)

@@ -1,0 +1,58 @@
+"""The GPUs of this machine: which one is current, and their architectures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .errors import LaunchError
+
+
+def current_device() -> int:
+    """Return the number of the current GPU, or of the first.
+
+    Raises:
+        LaunchError: without cuda-core.
+    """
+    return _device(None).device_id
+
+
+def architecture(device: int) -> str:
+    """Return the architecture of a GPU with the instructions that only it has, such as "sm_90a".
+
+    Raises:
+        LaunchError: without cuda-core, or a GPU of that number.
+    """
+    try:
+        major, minor = _device(device).compute_capability
+    except LaunchError:
+        raise
+    except Exception as error:
+        raise LaunchError(f"no GPU can be used: {error}") from error
+    return f"sm_{major}{minor}a"
+
+
+@contextmanager
+def current_kept() -> Iterator[None]:
+    """Leave the GPU current that was, after code that makes another one current.
+
+    A library such as PyTorch takes the current GPU for the one that it works on.
+    """
+    from cuda.bindings import driver
+
+    _, before = driver.cuCtxGetCurrent()
+    try:
+        yield
+    finally:
+        if int(before):
+            driver.cuCtxSetCurrent(before)
+
+
+def _device(number: int | None):
+    try:
+        from cuda.core import Device
+    except ImportError:
+        raise LaunchError(
+            "running on a GPU needs cuda-core; install mlir-smem with its extra 'gpu'"
+        ) from None
+    return Device() if number is None else Device(number)

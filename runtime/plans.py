@@ -1,0 +1,177 @@
+"""Launches whose checks are done once for arrays of equal signatures.
+
+A plan has all of a launch but the addresses of its arrays, its numbers and its stream. Starting one packs
+these, gives tensor maps the addresses that changed, and calls the driver.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .arguments import Matrix
+from .errors import LaunchError
+from .parameters import Frame, slots
+from .prepared import Starter
+from .readers import reader
+from .scalars import check_scalar, scalar_type
+from .tensor_maps import TensorMap, encode
+
+
+class Read:
+    """What was read of the arguments of a call.
+
+    Attributes:
+        addresses: of the arrays, in order.
+        numbers: the scalar arguments, in order.
+        key: the signatures of the arrays and the classes of the numbers, in the kernel's order.
+    """
+
+    __slots__ = ("addresses", "key", "numbers")
+
+    def __init__(self, is_array: Sequence[bool], arguments: Sequence[Any]) -> None:
+        addresses: list[int] = []
+        numbers: list[Any] = []
+        key: list[Hashable] = []
+        for array, argument in zip(is_array, arguments, strict=True):
+            if array:
+                address, signature = reader(type(argument))(argument)
+                addresses.append(address)
+                key.append(signature)
+            else:
+                numbers.append(argument)
+                key.append(type(argument))
+        self.addresses, self.numbers, self.key = addresses, numbers, tuple(key)
+
+
+class Plan:
+    """A launch of a kernel with arrays of given signatures.
+
+    Args:
+        manifest: the kernel's entry in the manifest.
+        matrices: the arrays that were checked, by argument.
+        maps: the tensor maps of these arrays, in the kernel's order.
+        starter: starts the kernel with its grid.
+    """
+
+    def __init__(
+        self,
+        manifest: Mapping[str, Any],
+        matrices: Mapping[str, Matrix],
+        maps: Sequence[TensorMap],
+        starter: Starter,
+    ) -> None:
+        from cuda.bindings import driver
+
+        arguments = manifest["arguments"]
+        self.starter = starter
+        self._arrays = [a for a in arguments if a["kind"] == "memref"]
+        self._scalars = [a for a in arguments if a["kind"] == "scalar"]
+        self._alignments = [a["alignment"] for a in self._arrays]
+        converted = [scalar_type(a).bits for a in self._scalars]
+        self._converted = converted if any(converted) else None
+        names = [a["name"] for a in self._arrays]
+        self._maps = [
+            (names.index(entry["argument"]), described)
+            for entry, described in zip(manifest["tensor_maps"], maps, strict=True)
+        ]
+        self._slots = slots(arguments, matrices)
+        self._replace, self._success = (
+            driver.cuTensorMapReplaceAddress,
+            driver.CUresult.CUDA_SUCCESS,
+        )
+        self._free: list[Frame] = []
+
+    def start(self, addresses: Sequence[int], numbers: Sequence[Any], stream: int) -> None:
+        """Start the kernel with arrays of the plan's signatures at these addresses, and these numbers.
+
+        Args:
+            addresses: of the arrays, in order.
+            numbers: of the scalar arguments, in order.
+            stream: the stream's handle.
+
+        Raises:
+            LaunchError: for an address that is not aligned, a number out of its type's range, or a launch
+                that the driver refuses.
+        """
+        try:
+            frame = self._free.pop()
+        except IndexError:
+            frame = self._new_frame(addresses)
+        try:
+            self._fill(frame, addresses, numbers)
+            self.starter.start(frame.address, stream)
+        finally:
+            self._free.append(frame)
+
+    def frame(self, addresses: Sequence[int], numbers: Sequence[Any]) -> Frame:
+        """Return a frame of its own with these arguments; see `start`."""
+        frame = self._new_frame(addresses)
+        self._fill(frame, addresses, numbers)
+        return frame
+
+    def _fill(self, frame: Frame, addresses: Sequence[int], numbers: Sequence[Any]) -> None:
+        for address, alignment in zip(addresses, self._alignments, strict=True):
+            if not address or address % alignment:
+                self._refuse_address(addresses)
+        try:
+            if self._converted:
+                packed = [
+                    to_bits(number) if to_bits else number
+                    for to_bits, number in zip(self._converted, numbers, strict=True)
+                ]
+                self._slots.changing.pack_into(frame.memory, 0, *addresses, *packed)
+            else:
+                self._slots.changing.pack_into(frame.memory, 0, *addresses, *numbers)
+        except (struct.error, OverflowError):
+            for argument, number in zip(self._scalars, numbers, strict=True):
+                check_scalar(argument, number)
+            raise
+        for i, (position, described) in enumerate(self._maps):
+            if frame.mapped[i] == (address := addresses[position]):
+                continue
+            frame.mapped[i] = 0  # unknown, if the driver refuses the address
+            (error,) = self._replace(frame.maps[i], address)
+            if error != self._success:
+                found = replace(described, pointer=address)
+                raise LaunchError(f"the driver cannot encode {found}: {error.name}")
+            frame.mapped[i] = address
+
+    def _new_frame(self, addresses: Sequence[int]) -> Frame:
+        described = [replace(each, pointer=addresses[position]) for position, each in self._maps]
+        return Frame(self._slots, [encode(e) for e in described], [e.pointer for e in described])
+
+    def _refuse_address(self, addresses: Sequence[int]) -> None:
+        for argument, address in zip(self._arrays, addresses, strict=True):
+            if not address:
+                raise LaunchError(f"{argument['name']} has no memory: its address is 0")
+            if address % argument["alignment"]:
+                raise LaunchError(
+                    f"{argument['name']} begins at {address:#x}, not a multiple of "
+                    f"{argument['alignment']}"
+                )
+
+
+class Plans:
+    """The plans of one kernel, by the key of the arguments and the grid.
+
+    The oldest plan is dropped when there are more than `limit`.
+    """
+
+    def __init__(self, limit: int = 1024) -> None:
+        self._plans: dict[Hashable, Plan] = {}
+        self._limit = limit
+
+    def get(self, key: Hashable) -> Plan | None:
+        """Return the plan of a key; None if there is none."""
+        return self._plans.get(key)
+
+    def keep(self, key: Hashable, plan: Plan) -> None:
+        """Keep a plan for later calls."""
+        if len(self._plans) >= self._limit:
+            # Another thread may have changed the dictionary; any plan can be made again.
+            for old in list(self._plans)[: self._limit // 2]:
+                self._plans.pop(old, None)
+        self._plans[key] = plan

@@ -1,0 +1,237 @@
+"""Which variables a loop or a branch carries, and what it refuses."""
+
+import sys
+
+import numpy as np
+import pytest
+from kernel_failures import failure
+
+import mlir_smem.language as sl
+from mlir_smem.runtime import run_on_cpu
+
+F = sl.f32
+A = np.trunc(np.random.default_rng(5).standard_normal((64, 64)) * 8).astype(np.float32)
+
+
+def result(function):
+    """Return what a kernel of one warpgroup makes of A."""
+    compiled = sl.kernel("(64,64), (64,64)", sync="manual")(function).compile(F, F, emit="nvvm")
+    return run_on_cpu(compiled, None, {"A": A}, ["D"], grid=(1,))["D"]
+
+
+def test_lists_and_tuples_that_are_bound_anew():
+    def kernel(A, D):
+        x = sl.load(A)
+        both, pair, count = [x, x * 2.0], (x, (x, 0)), 0
+        for _ in sl.range(3):
+            both = [each + 1.0 for each in both]
+            pair = (pair[0] + 2.0, (pair[1][0], pair[1][1] + 1))
+            count += 1
+        total = both[0] + both[1] + pair[0] + pair[1][0]
+        with sl.when((pair[1][1] == 3) & (count == 3)):
+            total = total * 2.0
+        sl.store(total, D)
+
+    np.testing.assert_array_equal(result(kernel), ((A + 3) + (2 * A + 3) + (A + 6) + A) * 2)
+
+
+def test_lists_in_a_branch():
+    def kernel(A, D):
+        x = sl.load(A)
+        both = [x, x]
+        with sl.when(sl.block_id(0) == 0):
+            both = [both[0] + 1.0, both[1] * 2.0]
+        with sl.otherwise():
+            both = [x * 100.0, x]
+        sl.store(both[0] + both[1], D)
+
+    np.testing.assert_array_equal(result(kernel), A + 1 + 2 * A)
+
+
+def test_a_variable_of_the_body_may_have_another_type_before():
+    def kernel(A, D):
+        x, y = sl.load(A), sl.load(A)[:, 0:32]
+        for _ in sl.range(2):
+            y = x + 1.0
+            x = y * 2.0
+        sl.store(x, D)
+
+    np.testing.assert_array_equal(result(kernel), ((A + 1) * 2 + 1) * 2)
+
+
+def test_an_extent_becomes_another_index():
+    def kernel(A, D):
+        n = sl.warpgroup_id() + 3
+        x = sl.load(A)
+        for _ in sl.range(n):
+            n = n + 1
+            x = x + 1.0
+        with sl.when(n == 6):
+            x = x * 2.0
+        sl.store(x, D)
+
+    np.testing.assert_array_equal(result(kernel), (A + 3) * 2)
+
+
+def test_while_a_debugger_traces_each_line():
+    def kernel(A, D):
+        x = sl.load(A)
+        total = x
+        for _ in sl.range(3):
+            total = total + x
+            with sl.when(sl.block_id(0) == 0):
+                total = total + 1.0
+        sl.store(total, D)
+
+    lines = []
+
+    def follow(frame, event, argument):
+        if frame.f_code is kernel.__code__:
+            lines.append((frame.f_lineno, len(frame.f_locals)))
+        return follow
+
+    before = sys.gettrace()
+    sys.settrace(follow)
+    try:
+        found = result(kernel)
+    finally:
+        sys.settrace(before)
+    assert len(lines) > 8
+    np.testing.assert_array_equal(found, 4 * A + 3)
+
+
+def test_after_an_error_another_kernel_is_traced():
+    def wrong(A, D):
+        for _ in sl.range(3):
+            with sl.when(sl.block_id(0) < 1):
+                raise KeyError("of the author")
+
+    def right(A, D):
+        sl.store(sl.load(A), D)
+
+    with pytest.raises(KeyError, match="of the author"):
+        sl.kernel("(64,64), (64,64)", sync="manual")(wrong).trace(F, F)
+    np.testing.assert_array_equal(result(right), A)
+
+
+def test_a_kernel_is_traced_in_another():
+    def outer(A, D):
+        def inner(B):
+            sl.store(sl.load(B), B)
+
+        x = sl.load(A)
+        sl.kernel("(64,64)", sync="manual")(inner).trace(F)
+        sl.store(x + 1.0, D)
+
+    np.testing.assert_array_equal(result(outer), A + 1)
+
+
+def test_an_element_of_a_list_changes():
+    def kernel(A, B):
+        parts = [sl.load(A[0:64, :])]
+        for _ in sl.range(3):
+            parts[0] = parts[0] + 1.0
+
+    message = failure(kernel)[0]
+    assert message.startswith("parts[0] changes in the loop in line")
+    assert message.endswith(
+        "which carries variables alone; bind a new list, for example parts = [...]"
+    )
+
+
+def test_a_value_of_a_dictionary_changes():
+    def kernel(A, B):
+        state = {"sum": {"x": sl.load(A[0:64, :])}}
+        for _ in sl.range(3):
+            state["sum"]["x"] = state["sum"]["x"] + 1.0
+
+    assert failure(kernel)[0].startswith("state['sum']['x'] changes in the loop in line")
+
+
+def test_a_loop_of_another_function():
+    def blocks(n):
+        for i in sl.range(n):  # noqa: UP028
+            yield i
+
+    def kernel(A, B):
+        x = sl.load(A[0:64, :])
+        for _ in blocks(3):
+            x = x + 1.0
+
+    with pytest.raises(sl.TraceError, match="x changes in the loop in line") as caught:
+        sl.kernel("(M,64), (M,64)", sync="manual")(kernel).trace(F, F)
+    assert "write the for statement in the function of the variable" in caught.value.message
+
+
+@pytest.mark.parametrize("what", [enumerate, lambda it: zip(it, [1], strict=False)])
+def test_an_iterator_around_the_range(what):
+    def kernel(A, B):
+        for pair in what(sl.range(3)):
+            del pair
+
+    def unpacked(A, B):
+        for _, _ in what(sl.range(3)):
+            pass
+
+    assert "sl.range is not what the for statement iterates over" in failure(unpacked)[0]
+
+    def kept(A, B):
+        for pair in what(sl.range(3)):  # noqa: B007
+            pass
+
+    assert "sl.range is not what the for statement iterates over" in failure(kept)[0]
+
+
+def test_a_text_that_a_branch_changes():
+    def kernel(A, B):
+        mode = "a"
+        with sl.when(sl.block_id(0) < 1):
+            mode = "b"
+        del mode
+
+    assert failure(kernel)[0].startswith("mode is 'a' before the branch in line")
+
+
+def test_a_deleted_variable():
+    def kernel(A, B):
+        x = sl.load(A[0:64, :])
+        for _ in sl.range(3):
+            x = x + 1.0
+            del x
+
+    assert "x is a fragment 64x64 of f32 before the loop in line" in failure(kernel)[0]
+
+
+def test_an_expression_is_computed_once():
+    def kernel(A, D):
+        p = sl.exp2(sl.load(A))
+        sl.store(p * 2.0 - p.max(axis=1) + p, D)
+
+    traced = sl.kernel("(64,64), (64,64)", sync="manual")(kernel)
+    assert traced.mlir(F, F).count("math.exp2") == 1
+
+
+def test_an_a_is_converted_once():
+    def kernel(A, D):
+        p, v = sl.exp2(sl.load(A)).to(sl.f16), sl.alloc((64, 64), sl.f16)
+        sl.store(sl.wait(sl.mma(p, v, sl.mma(p, v))), D)
+
+    text = sl.kernel("(64,64), (64,64)", sync="manual")(kernel).mlir(F, F)
+    assert text.count("smem.convert") == text.count("math.exp2") == 1
+
+
+def test_an_expression_of_a_branch_is_computed_again_outside():
+    def kernel(A, D):
+        x = sl.load(A)
+        p, y = x * 3.0, x
+        with sl.when(sl.block_id(0) == 0):
+            y = p + 1.0
+            sl.store(p, D)
+        with sl.otherwise():
+            y = p - 1.0
+            sl.store(p, D)
+        for _ in sl.range(2):
+            sl.store(p, D)
+        sl.store(p + y, D)
+
+    np.testing.assert_array_equal(result(kernel), 6 * A + 1)
