@@ -7,7 +7,8 @@ from typing import Any
 
 from ...dialect import ops as smem
 from ...dialect.bindings import gpu
-from ...dialect.types import a_fragment, fragment, metadata, slice_fragment
+from ...dialect.slices import slice_fragment
+from ...dialect.types import a_fragment, fragment, metadata
 from ..dtypes import DType, dtype_of, f16, f32, i32
 from ..errors import TraceError
 from ..trace import traced

@@ -55,7 +55,9 @@ class Traced:
         return self.kind
 
     def __bool__(self) -> bool:  # noqa: PLE0304
-        self._refuse("a Python truth value", "with sl.when(condition): or sl.where, and & | ~ to combine")
+        self._refuse(
+            "a Python truth value", "with sl.when(condition): or sl.where, and & | ~ to combine"
+        )
 
     def __iter__(self) -> Any:
         self._refuse("a Python iterable", "for i in sl.range(n):")

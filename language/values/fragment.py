@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialect import ops as smem
+from ...dialect.slices import slice_dim
 from ...dialect.types import (
     fragment,
     is_a_fragment,
     is_accumulator,
     is_in_flight,
     shape_of,
-    slice_dim,
     tensor_of,
 )
 from ..dtypes import DType, b1, dtype_of, index

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...dialect import ops as smem
 from ...dialect.bindings import arith
-from ...dialect.types import shape_of, slice_dim, tensor_of
+from ...dialect.slices import slice_dim
+from ...dialect.types import shape_of, tensor_of
 from ..dtypes import DType, b1, f16, f32, i32, of_mlir
 from ..errors import TraceError
 from . import elements
