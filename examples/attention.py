@@ -15,7 +15,7 @@ def attention(Q, K, V, scale, O, L, *, d=64, keys=64):
     q, k, v = sl.alloc((64, d), Q.dtype), sl.alloc((d, keys), K.dtype), sl.alloc((keys, d), V.dtype)
     sl.copy(Q[query : query + 64, 0:d], q)
 
-    o, l = sl.zeros((64, d), sl.f32), sl.zeros((64,), sl.f32, axis=1)
+    o, sums = sl.zeros((64, d), sl.f32), sl.zeros((64,), sl.f32, axis=1)
     m = sl.full((64,), float("-inf"), sl.f32, axis=1)
     for key in sl.range(0, query + 64, keys):
         sl.copy(K[key : key + keys, 0:d], k, permutation=(1, 0))
@@ -25,8 +25,8 @@ def attention(Q, K, V, scale, O, L, *, d=64, keys=64):
         s = sl.where(key + sl.iota(1) <= query + sl.iota(0), s, float("-inf"))
         old, m = m, sl.maximum(m, s.max(axis=1))
         p, shrink = sl.exp2(s - m), sl.exp2(old - m)
-        l = l * shrink + p.sum(axis=1)
+        sums = sums * shrink + p.sum(axis=1)
         o = sl.wait(sl.mma(p.to(V.dtype), v, o * shrink))
         sl.barrier()
-    sl.store(o / l, O[query : query + 64, 0:d])
-    sl.store(m + sl.log2(l), L[query : query + 64])
+    sl.store(o / sums, O[query : query + 64, 0:d])
+    sl.store(m + sl.log2(sums), L[query : query + 64])

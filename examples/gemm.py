@@ -1,7 +1,7 @@
 """C = A * B by TMA: persistent, warp-specialized, with an epilogue that overlaps the next tile.
 
-The kernel is that of `mlir_smem.kernels.gemm`, as CUTLASS's `KernelTmaWarpSpecializedCooperative`. A call gives
-the grid: as many CTAs as run at the same time, or fewer if C has fewer tiles.
+The kernel is that of `mlir_smem.kernels.gemm`, as CUTLASS's `KernelTmaWarpSpecializedCooperative`. A
+call gives the grid: as many CTAs as run at the same time, or fewer if C has fewer tiles.
 """
 
 import mlir_smem.language as sl
@@ -46,8 +46,9 @@ def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffe
                     for i in sl.range(2 * parts):
                         index = number * (2 * parts) + i
                         stores.acquire(index + 2 * parts)
-                        at = sl.ds(row + i // parts * rows, rows), sl.ds(column + i % parts * width, width)
-                        sl.tma_store(c[index % buffers], C[at])
+                        at_m = sl.ds(row + i // parts * rows, rows)
+                        at_n = sl.ds(column + i % parts * width, width)
+                        sl.tma_store(c[index % buffers], C[at_m, at_n])
                         sl.tma_commit()
                         sl.tma_wait(1, read=True)
                         stores.commit(index + buffers - 1)
