@@ -5,15 +5,15 @@ from mlir_smem.dialect import ops as smem
 
 
 @sl.kernel(
-    "(M,Kb):i8, (Kb,N):(1,?):i8, (Mb,Kf,32,4,4), (Nb,Kf,32,4,4), (), (M,N):(?,1)",
+    "(M,Kb), (Kb,N):(1,?), (Mb,Kf,32,4,4), (Nb,Kf,32,4,4), (), (M,N):(?,1)",
     warpgroups=2,
     sync="manual",
 )
 def nvfp4(A, B, SA, SB, alpha, C, *, element=sl.e2m1, factor=sl.e4m3, step=256, factors=16):
-    """Compute C (M, N) of A (M, K) and B (K, N), packed in bytes, with a scale factor for each K / factors.
+    """Compute C (M, N) of A (M, K) and B (K, N), which hold their elements in bytes.
 
-    SA and SB are in cuBLAS's layout, blocks of 128 rows and 4 factors. M and N are multiples of 128, K of
-    `step`, of which 128 bytes hold the elements.
+    Each `step` elements of a row, 128 bytes, have `factors` scale factors. SA and SB are in cuBLAS's
+    layout, blocks of 128 rows and 4 factors. M and N are multiples of 128, K of `step`.
     """
     M, N, Kb = sl.multiple_of((*C.shape, A.shape[1]), (128, 128, 128))
     x, y = sl.grid(sl.cdiv(N, 128), sl.cdiv(M, 128))

@@ -8,12 +8,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from kernel_lines import kernel_lines
+from scaled_gemm import FORMATS
 
 import mlir_smem
 import mlir_smem.language as sl
 from mlir_smem.examples.attention import attention
 from mlir_smem.examples.gemm import gemm
 from mlir_smem.examples.matmul import matmul
+from mlir_smem.examples.nvfp4 import nvfp4
 from mlir_smem.kernels.gemm import Config, Problem
 from mlir_smem.kernels.gemm.generator.kernel import text
 
@@ -69,6 +71,25 @@ def test_attention_of_wider_heads():
     expected = weights / weights.sum(axis=1, keepdims=True) @ v
     # A weight is rounded to 8 bits.
     assert np.abs(o - expected).max() <= 2.0**-8 * np.abs(v).max()
+
+
+@pytest.mark.parametrize(
+    "name, constants",
+    [
+        ("nvfp4", {}),
+        ("mxfp4", {"factor": sl.e8m0, "factors": 8}),
+        ("mxfp8", {"element": sl.e4m3, "factor": sl.e8m0, "step": 128, "factors": 4}),
+    ],
+)
+def test_block_scaled_formats(name, constants):
+    form = FORMATS[name]
+    for rows, columns, k_blocks in ((256, 128, 1), (128, 256, 9)):
+        values = form.values(rows, columns, k_blocks * form.k)
+        inputs = form.inputs(values)
+        c = np.zeros((rows, columns), ml_dtypes.bfloat16)
+        operands = [inputs[each] for each in ("A", "B", "SA", "SB")]
+        nvfp4(*operands, float(values["Alpha"][0]), c, on="cpu", arch="sm_100a", **constants)
+        assert np.array_equal(c, form.expected(values))
 
 
 @pytest.mark.parametrize("kernel, types", [(attention, _ATTENTION), (gemm, (sl.bf16,) * 3)])
