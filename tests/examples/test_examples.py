@@ -78,10 +78,14 @@ def test_no_example_is_forgotten():
     examples = files - {"__init__.py", "__main__.py"}
     assert examples == {
         "attention.mlir",
+        "attention.py",
         "build_matmul.py",
+        "gemm.py",
         "hosts",
         "matmul.mlir",
+        "matmul.py",
         "mma.mlir",
         "nvfp4.mlir",
+        "nvfp4.py",
         "nvfp4_pair.mlir",
     }

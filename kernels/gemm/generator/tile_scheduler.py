@@ -31,7 +31,7 @@ class PersistentTileScheduler:
         the pipeline indices of a tile to those of all earlier tiles: the tile's first pipeline index."""
         along_m, along_n = self.config.cluster
         block_x = gpu.block_id(gpu.Dimension.x)
-        block_y = gpu.block_id(gpu.Dimension.y)
+        block_y = gpu.block_id(gpu.Dimension.y) if along_n > 1 else None
         cluster = arith.divui(block_x, _index(along_m))
         clusters = arith.divui(gpu.grid_dim(gpu.Dimension.x), _index(along_m))
         rank_m = arith.remui(block_x, _index(along_m))
@@ -41,7 +41,8 @@ class PersistentTileScheduler:
             number = loop.inner_iter_args[0]
             row, column = self._rasterize(loop.induction_variable)
             row = arith.addi(arith.muli(row, _index(along_m)), rank_m)
-            column = arith.addi(arith.muli(column, _index(along_n)), block_y)
+            if along_n > 1:
+                column = arith.addi(arith.muli(column, _index(along_n)), block_y)
             tile_m, tile_n, _ = self.config.tile
             yield (
                 arith.muli(row, _index(tile_m)),
