@@ -10,6 +10,7 @@ from ..codegen import Compiled, compile_in_place
 from ..dialect import new_context
 from ..dialect.bindings import ir, is_dialect_loaded
 from ..dialect.smem import Smem
+from ..passes import pass_named
 from ..runtime import cached_compile
 from .build import Options, build
 from .call.on_arrays import OnArrays
@@ -169,9 +170,20 @@ class Kernel(OnArrays):
         return made.cubin
 
     def _split(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the constants of the kernel among keywords, and the options of `smem-to-nvvm`."""
+        """Return the constants of the kernel among keywords, and the options of `smem-to-nvvm`.
+
+        Raises:
+            TraceError: for another keyword.
+        """
         own = {name: value for name, value in given.items() if name in self.constants}
         rest = {name: value for name, value in given.items() if name not in self.constants}
+        options = {name.replace("-", "_") for name in pass_named("smem-to-nvvm").options()}
+        for name in rest:
+            if name not in options | {"source_name"}:
+                known = ", ".join(self.constants) or "none"
+                raise TraceError(
+                    f"{self.__name__} has no constant {name}; it has {known}, and options of compile"
+                )
         return own, {**self.lowering, **rest}
 
     @property

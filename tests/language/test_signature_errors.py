@@ -40,6 +40,10 @@ def test_arguments_of_a_trace():
         kernel.trace(F, sl.f16)
     with pytest.raises(sl.TraceError, match="has no constant depth; it has rows, columns"):
         kernel.trace(F, sl.f16, depth=1)
+    with pytest.raises(
+        sl.TraceError, match="has no constant colums; it has rows, columns, and options"
+    ):
+        kernel.ptx(F, sl.f16, columns=1, colums=2)
     with pytest.raises(sl.TraceError, match="is no element type; expected an array, or one of"):
         kernel.trace("float", sl.f16, columns=1)
 
