@@ -1,8 +1,9 @@
 """Random kernels of the language, compared with the same source run as Python on NumPy arrays.
 
-A kernel has loops (also of no iteration), branches, unrolled loops, lists, functions that change its
-variables, and counts of integers. Loops and branches of the reference are Python's own, so that a variable
-that is carried wrongly, or read from another iteration, is seen. A kernel that the trace refuses is not wrong.
+A kernel has loops (also of no iteration), branches, unrolled loops, lists, functions that change
+its variables, and counts of integers. Loops and branches of the reference are Python's own, so that a
+variable that is carried wrongly, or read from another iteration, is seen. A kernel that the trace
+refuses is not wrong.
 
 An input is the body of the kernel. Elements are small whole numbers, so that results are exact.
 """
@@ -68,10 +69,15 @@ def _statement(random: Random, depth: int) -> list[str]:
     if kind == 2:
         return [_count(random)]
     if kind == 3:
-        return [random.choice(("both = [both[1], bounded(both[0] + x)]", "bump(1.0)", "y = x", "z = both[0]"))]
+        return [
+            random.choice(
+                ("both = [both[1], bounded(both[0] + x)]", "bump(1.0)", "y = x", "z = both[0]")
+            )
+        ]
     if kind == 4:
         name, other = random.sample(_FRAGMENTS, 2)
-        return [f"{name} = bounded({other} - {other}.{random.choice(('max', 'min'))}(axis={random.randrange(2)}))"]
+        reduced = f"{other}.{random.choice(('max', 'min'))}(axis={random.randrange(2)})"
+        return [f"{name} = bounded({other} - {reduced})"]
     body = ["    " + line for line in _block(random, random.randint(1, 3), depth + 1)]
     if kind == 5:
         return [f"for q{depth} in range({random.randint(0, 2)}):", *body]
@@ -191,7 +197,9 @@ def outcome(text: str) -> str:
     Raises:
         Wrong: if the emulator computes something else than Python.
     """
-    plain = re.sub(r"with sl\.when\((.*)\):", r"if \1:", text).replace("with sl.otherwise():", "else:")
+    plain = re.sub(r"with sl\.when\((.*)\):", r"if \1:", text).replace(
+        "with sl.otherwise():", "else:"
+    )
     a = np.random.default_rng(1).integers(-9, 10, (64, 64)).astype(np.float32)
     try:
         traced = _function(text, {"sl": sl, "bounded": bounded_by(sl)})
@@ -201,7 +209,7 @@ def outcome(text: str) -> str:
             reference = _reference(block, stored)
             _function(plain, {"sl": reference, "bounded": bounded_by(reference)})(a, None)
             expected.append(stored[0])
-    except (SyntaxError, NameError, IndexError, UnboundLocalError):
+    except (SyntaxError, NameError, IndexError, ValueError, TypeError):
         return "malformed"
     try:
         compiled = sl.kernel("(64,64), (64,64)", sync="manual")(traced).compile(
@@ -213,11 +221,13 @@ def outcome(text: str) -> str:
     for block in range(2):
         last = run_on_cpu(compiled, None, {"A": a}, ["D"], grid=(block + 1,))["D"]
         if not np.array_equal(last, expected[block]):
-            raise Wrong("wrong result", f"block {block}", f"{last[0, :6]}, not {expected[block][0, :6]}")
+            raise Wrong(
+                "wrong result", f"block {block}", f"{last[0, :6]}, not {expected[block][0, :6]}"
+            )
     return "computed"
 
 
-FUZZER = Fuzzer("language", draw, check, suffix=".py", lifetime=200)
+FUZZER = Fuzzer("language", draw, check, suffix=".txt", lifetime=200)
 
 if __name__ == "__main__":
     main(FUZZER)

@@ -76,6 +76,9 @@ def run_located(run: Callable[[], R]) -> R:
         first = diagnostics[0]
         found = TraceError(first.message, position_in(first.location))
         for note in first.notes:
+            # MLIR attaches the whole op; the line says where it is.
+            if note.message.startswith("see current operation"):
+                continue
             place = position_in(note.location)
             line = f"{place}: note: {note.message}{excerpt(place)}" if place else note.message
             found.add_note(line)

@@ -1,6 +1,7 @@
 """Diagnostics in a compiler's format (position, message and source line), or as JSON."""
 
 import json
+import linecache
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -103,7 +104,8 @@ def with_notes(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
 
 
 def print_diagnostics(collector: Collector, source: str | bytes, diagnostics: str = "text") -> None:
-    """Print diagnostics to standard error; for those in the input, its line and a caret.
+    """Print diagnostics to standard error; for those in the input, or in Python
+    that made it, the line and a caret.
 
     Args:
         collector: holds the diagnostics.
@@ -119,9 +121,21 @@ def print_diagnostics(collector: Collector, source: str | bytes, diagnostics: st
     for d in with_notes(collector.found):
         where = f"{d.file}:{d.line}:{d.column}: " if d.line else f"{d.file}: "
         print(f"{where}{d.severity}: {d.message}", file=sys.stderr)
-        shown = d.file == collector.file and d.severity in ("error", "warning")
-        if shown and 0 < d.line <= len(lines):
-            print(f"  {lines[d.line - 1]}\n  {' ' * (d.column - 1)}^", file=sys.stderr)
+        text = _line(d, collector.file, lines)
+        if text is not None and d.severity in ("error", "warning"):
+            print(f"  {text}\n  {' ' * (d.column - 1)}^", file=sys.stderr)
+
+
+def _line(diagnostic: Diagnostic, file: str, lines: list[str]) -> str | None:
+    """Return the source line of a diagnostic: of the input, or of the Python that made it.
+
+    None if it is not known.
+    """
+    if diagnostic.file == file:
+        return lines[diagnostic.line - 1] if 0 < diagnostic.line <= len(lines) else None
+    if not diagnostic.file.endswith(".py"):
+        return None
+    return linecache.getline(diagnostic.file, diagnostic.line).rstrip("\n") or None
 
 
 def is_mlir_error(error: Exception) -> bool:

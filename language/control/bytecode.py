@@ -55,7 +55,9 @@ def _body(code: CodeType, offset: int) -> Body | None:
                 assigned.add(name)
             first.setdefault(name, is_store)
     read = {name for name, stored in first.items() if not stored}
-    return Body(frozenset(assigned | _of_nested(code)), frozenset(assigned & read), target)
+    # What nested functions do first, and whether the body calls them, is not looked at.
+    nested = _of_nested(code)
+    return Body(frozenset(assigned | nested), frozenset((assigned & read) | nested), target)
 
 
 def _of_nested(code: CodeType) -> set[str]:

@@ -17,13 +17,16 @@ from .bytecode import Body, body_of
 from .others import Others
 from .variables import (
     assign,
+    changes,
     is_carried,
     is_constant,
+    lost,
     parts,
     promoted,
     rebuilt,
     same_kind,
     snapshot,
+    text_of,
 )
 
 
@@ -145,18 +148,20 @@ class _Body:
         """Build the loop with the variables that changed, and give them its results."""
         trace, scope, held = self.trace, self.scope, snapshot(frame)
         self._check_target(held)
-        self._check_numbers(held)
+        self._check_others(held)
         changed = self._changed(held)
         with self.location:
             results = {name: [e.value for e in parts(after)] for name, after in changed.items()}
-            inits = self._inits(results)
-            yielded = [value for values in results.values() for value in values]
-            scf.yield_(yielded)
+            # Before arguments are erased: what is yielded may be one of them.
+            scf.yield_([value for values in results.values() for value in values])
+            types = {name: [v.type for v in values] for name, values in results.items()}
+            inits = self._inits(types)
+            del results
         trace.leave(scope)
         with self.location:
             made = ir.Operation.create(
                 "scf.for",
-                results=[value.type for value in yielded],
+                results=[type_ for found in types.values() for type_ in found],
                 operands=[*(each.value for each in bounds), *inits],
                 regions=1,
             )
@@ -171,7 +176,7 @@ class _Body:
         for name, value in changed.items():
             wrapped = iter([each.rewrapped(next(new), trace.scope) for each in parts(value)])
             after[name] = rebuilt(value, wrapped)
-        assign(frame, after)
+        assign(frame, {**self._lost(held), **after})
         self.others.check({*self.before, self.names.target}, scope.what)
 
     def _is_same(self, name: str, after: Any) -> bool:
@@ -206,18 +211,18 @@ class _Body:
                     )
         return changed
 
-    def _inits(self, results: dict[str, list[Any]]) -> list[Any]:
+    def _inits(self, types: dict[str, list[Any]]) -> list[Any]:
         """Return the first value of each variable that changed; free the others of their arguments."""
         inits: list[Any] = []
         slots = [
-            (name, part, results[name][i] if name in results else None)
+            (name, part, types[name][i] if name in types else None)
             for name, before in self.before.items()
             for i, part in enumerate(parts(before))
         ]
-        for place, (name, before, result) in reversed(list(enumerate(slots, start=1))):
+        for place, (name, before, type_) in reversed(list(enumerate(slots, start=1))):
             argument = self.block.arguments[place]
-            if result is not None:
-                inits.insert(0, _init(name, before.value, argument, result))
+            if type_ is not None:
+                inits.insert(0, _init(name, before.value, argument, type_))
             else:
                 argument.replace_all_uses_with(before.value)
                 self.block.erase_argument(place)
@@ -236,38 +241,50 @@ class _Body:
                 "count by a variable that the loop changes"
             )
 
-    def _check_numbers(self, held: dict[str, Any]) -> None:
-        """Check that no Python number depends on the one before.
+    def _check_others(self, held: dict[str, Any]) -> None:
+        """Check that nothing that the loop does not carry depends on the iteration before.
 
         Raises:
-            TraceError: if one does: the trace would keep its first value.
+            TraceError: if something does: each iteration would read its first value.
         """
-        for name in self.names.read_first - set(self.before):
+        for name in sorted(self.names.read_first - set(self.before)):
             before, after = self.held.get(name), held.get(name)
-            if is_constant(before) and is_constant(after) and before != after:
-                what = type(before).__name__
+            if name in self.held and changes(before, after):
                 raise TraceError(
-                    f"{name} is the Python {what} {before!r} before {self.scope.what}, and {after!r} "
-                    "after its body, which is traced once; count with integers, or begin with a value "
-                    "of the kernel"
+                    f"{name} is {text_of(before)} before {self.scope.what}, and {text_of(after)} after "
+                    "its body, which is traced once; a loop carries integers, and indices, numbers, "
+                    "conditions and fragments of the kernel"
                 )
+
+    def _lost(self, held: dict[str, Any]) -> dict[str, Any]:
+        """Return Python constants that the body assigns, as values that can not be used.
+
+        After a loop without an iteration, they would be what they were.
+        """
+        return {
+            name: lost(self.scope)
+            for name in self.names.assigned - set(self.before) - {self.names.target}
+            if name in self.held
+            and is_constant(self.held[name])
+            and changes(self.held[name], held.get(name))
+        }
 
 
 def _inner(value: Any) -> list[Any]:
     return parts(value) if isinstance(value, list | tuple) else []
 
 
-def _init(name: str, init: Any, argument: Any, result: Any) -> Any:
+def _init(name: str, init: Any, argument: Any, type_: Any) -> Any:
     """Return the first value of a carried variable, of the type that the body gives it.
 
     An accumulator that begins as a fill is in flight from the start if the body carries it so.
     """
-    if init.type == result.type:
+    if init.type == type_:
         return init
     owner = init.owner
     is_fill = not isinstance(owner, ir.Block) and owner.name == FillOp.OPERATION_NAME
     in_flight = with_state(init.type, True)
-    if result.type != in_flight or not is_fill:
+    if type_ != in_flight or not is_fill:
         states = ("in flight", "readable") if init.type == in_flight else ("readable", "in flight")
         raise TraceError(
             f"{name} is {states[0]} before the loop, and {states[1]} after its body; put sl.wait before "

@@ -11,8 +11,10 @@ from ...dialect.ops import ElectOp, PartitionOp, WarpSpecializeOp
 from ..errors import TraceError
 from ..places import author_frame, position_of
 from ..trace import Scope, current, statement
+from ..values.array import Window
+from ..values.base import Traced
 from ..values.index import Index
-from .variables import CARRIED, assign, snapshot
+from .variables import assign, changes, is_constant, lost, snapshot
 
 
 class _Part:
@@ -59,15 +61,19 @@ class _Part:
         assert self.scope is not None
         self.trace.leave(self.scope)
         self.scope.open = False
+        held = frame.f_locals
+        changed = {
+            name: value
+            for name, value in self.before.items()
+            if (isinstance(value, Traced | Window) or is_constant(value))
+            and changes(value, held.get(name))
+        }
+        gone = {name: lost(self.scope) for name in changed}
         if self.restores:
-            held = frame.f_locals
-            changed = {
-                name: value
-                for name, value in self.before.items()
-                if isinstance(value, CARRIED) and held.get(name) is not value
-            }
-            self.trace.hidden.update((name, held[name]) for name in changed if name in held)
+            self.trace.hidden.update(gone)
             assign(frame, changed)
+        else:
+            assign(frame, gone)
 
 
 class WarpSpecialize(_Part):

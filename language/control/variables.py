@@ -9,6 +9,8 @@ from types import FrameType
 from typing import Any
 
 from ..errors import TraceError
+from ..trace import Scope
+from ..values.array import Window
 from ..values.base import Traced
 from ..values.boolean import Bool
 from ..values.fragment import Fragment
@@ -96,7 +98,7 @@ def same_kind(name: str, before: Any, after: Any, what: str) -> Any:
     same = _structure(before) == _structure(after)
     if not (same and all(map(_is_like, one, two))):
         raise TraceError(
-            f"{name} is {_text(before)} before {what}, and {_text(after)} after it; a variable keeps "
+            f"{name} is {text_of(before)} before {what}, and {text_of(after)} after it; a variable keeps "
             "its shape and type"
         )
     return after
@@ -116,7 +118,20 @@ def _is_like(before: Any, after: Any) -> bool:
     return any(isinstance(before, each) and isinstance(after, each) for each in (Index, Bool))
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return what a variable holds, for messages."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_text, value))}]"
-    return value.type_text if isinstance(value, Traced) else repr(value)
+        return f"[{', '.join(map(text_of, value))}]"
+    return value.type_text if isinstance(value, Traced | Window) else repr(value)
+
+
+def changes(before: Any, after: Any) -> bool:
+    """Return whether a variable that is not carried holds another thing than before."""
+    if is_constant(before) and is_constant(after):
+        return bool(before != after)
+    return before is not after
+
+
+def lost(scope: Scope) -> Any:
+    """Return a value whose use is an error, which names the scope that assigned it."""
+    return Index(None, scope)

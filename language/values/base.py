@@ -74,6 +74,7 @@ class Traced:
         self._refuse("a Python number", "arithmetic on the value itself")
 
     def _refuse(self, used_as: str, instead: str) -> NoReturn:
+        self.check()
         name = name_of(self)
         what = f"{self.type_text} of the running kernel"
         what = f"{name}, {what}," if name else what

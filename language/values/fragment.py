@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialect import ops as smem
+from ...dialect.bindings import arith
 from ...dialect.slices import slice_dim
 from ...dialect.types import (
     fragment,
@@ -19,12 +20,12 @@ from ..errors import TraceError
 from ..trace import Scope, current, traced
 from . import elements
 from .base import Traced
-from .boolean import Bool
-from .index import Index
+from .boolean import Bool, condition_value
+from .index import Index, as_index, emitted, is_index
 from .mapping import element_of, mapped
 from .node import Leaf, Node, Operation, Position, Uniform, fragment_of, joined, shape_text
 from .operators import Operators
-from .scalar import Scalar
+from .scalar import Scalar, as_scalar
 
 
 class Fragment(Operators, Traced):
@@ -185,12 +186,12 @@ def apply(name: str, *operands: Any) -> Any:
 
 
 @traced
-def where(condition: Any, first: Any, second: Any) -> Fragment:
+def where(condition: Any, first: Any, second: Any) -> Any:
     """Return `first` where a condition holds, else `second`, element by element.
 
     Args:
-        condition: a comparison of fragments or positions.
-        first, second: fragments or numbers of the same element type.
+        condition: a comparison of fragments or positions; of numbers or indices, to select one of two.
+        first, second: fragments or numbers of the same element type, or indices.
 
     Raises:
         TraceError: if shapes or element types do not meet.
@@ -199,10 +200,25 @@ def where(condition: Any, first: Any, second: Any) -> Fragment:
         >>> print(scores.shape, sl.where(sl.iota(1) <= sl.iota(0), scores, 0.0).shape)
         (64, 64) (64, 64)
     """
+    if not any(isinstance(each, Fragment) for each in (condition, first, second)):
+        return _selected(condition, first, second)
     dtype = _common("where", (first, second))
     nodes = (as_node(condition, b1), as_node(first, dtype), as_node(second, dtype))
     shape, axis = joined(nodes)
     return Fragment(node=Operation(dtype, shape, axis, "where", nodes, current().here()))
+
+
+def _selected(condition: Any, first: Any, second: Any) -> Any:
+    """Return one of two indices or numbers."""
+    test = condition_value(condition)
+    if is_index(first) and is_index(second):
+        one, two = as_index(first), as_index(second)
+        made = arith.select(test, one.value, two.value)
+        return emitted(made, unsigned=one.unsigned and two.unsigned)
+    dtype = _common("where", (first, second))
+    made = arith.select(test, as_scalar(first, dtype).value, as_scalar(second, dtype).value)
+    current().pure.append(made.owner)
+    return Scalar(made)
 
 
 @traced
@@ -230,6 +246,7 @@ def _common(name: str, operands: tuple[Any, ...]) -> DType:
 
 
 def _type_of(given: Traced) -> DType:
+    given.check()
     if isinstance(given, Fragment | Scalar):
         return given.dtype
     if isinstance(given, Index):
@@ -251,7 +268,6 @@ def as_node(given: Any, dtype: DType) -> Node:
             raise TraceError(f"{given.type_text} has no arithmetic; expected an accumulator")
         return found
     if isinstance(given, Traced):
-        given.check()
         if _type_of(given) != dtype:
             raise TraceError(f"{given.type_text} is used as {dtype}")
         return Uniform(dtype, None, None, given)

@@ -122,7 +122,8 @@ def as_index(given: Any) -> Index:
     if isinstance(given, int) and not isinstance(given, bool):
         trace = current()
         return Index(trace.index(given), trace.scopes[0], {None: given}, given >= 0)
-    raise TraceError(f"expected an index or an integer, not {describe(given)}")
+    hint = "; x.to(sl.index) converts it" if hasattr(given, "to") else ""
+    raise TraceError(f"expected an index or an integer, not {describe(given)}{hint}")
 
 
 def describe(given: Any) -> str:

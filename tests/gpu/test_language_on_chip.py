@@ -67,5 +67,7 @@ def test_the_chip_computes_what_the_emulator_does(name):
     emulated = run_on_cpu(kernel.compile(*types, emit="nvvm"), None, given, outputs)
     measured = run_on_gpu(kernel.compile(*types), None, given, outputs)
     for output in outputs:
-        found, expected = (np.asarray(each[output]).astype(np.float64) for each in (measured, emulated))
+        found, expected = (
+            np.asarray(each[output]).astype(np.float64) for each in (measured, emulated)
+        )
         np.testing.assert_allclose(found, expected, rtol=2e-6 if name == "softmax" else 0)

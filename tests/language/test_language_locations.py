@@ -110,3 +110,20 @@ def test_a_file_in_the_current_folder_is_shown_by_its_name(monkeypatch, tmp_path
     assert str(error) == "here.py:2:7: is wrong\n    two(three)\n        ^~~~~"
     assert str(sl.Position("/elsewhere/here.py", 3)) == "/elsewhere/here.py:3"
     assert str(sl.TraceError("is wrong", sl.Position("/elsewhere/here.py", 3))).endswith("is wrong")
+
+
+def test_the_tools_show_the_line_of_the_kernel(tmp_path, capsys):
+    def kernel(A, D):
+        a = sl.alloc((64, 64), sl.bf16)
+        sl.copy(A, a)
+        sl.store(sl.wait(sl.mma(a, a)), D)
+
+    from mlir_smem.tools.smem_opt import smem_opt
+
+    text = sl.kernel("(64,64), (64,64)", sync="manual")(kernel).mlir(B, F, locations=True)
+    (tmp_path / "kernel.mlir").write_text(text)
+    assert smem_opt(["--smem-to-nvvm", str(tmp_path / "kernel.mlir")]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    at = line_of(kernel, "sl.mma")
+    assert lines[0].startswith(f"{__file__}:{at}:26: error: 'smem.mma' op ")
+    assert lines[1:3] == ["          sl.store(sl.wait(sl.mma(a, a)), D)", " " * 27 + "^"]

@@ -235,3 +235,120 @@ def test_an_expression_of_a_branch_is_computed_again_outside():
         sl.store(p + y, D)
 
     np.testing.assert_array_equal(result(kernel), 6 * A + 1)
+
+
+def test_a_function_counts_an_integer_of_the_kernel():
+    def kernel(A, D):
+        x, n = sl.load(A), 0
+
+        def bump():
+            nonlocal x, n
+            x, n = x + 1.0, n + 1
+
+        for _ in sl.range(3):
+            bump()
+            bump()
+        with sl.when(n == 6):
+            x = x * 2.0
+        sl.store(x, D)
+
+    np.testing.assert_array_equal(result(kernel), (A + 6) * 2)
+
+
+def test_a_variable_is_yielded_that_is_another_ones_argument():
+    def kernel(A, D):
+        x = sl.load(A)
+        y = x * 2.0
+        for _ in sl.range(2):
+            for _ in sl.range(2):
+                y = x
+                with sl.when(sl.block_id(0) > 5):
+                    x = x + 1.0
+        sl.store(y + x, D)
+
+    np.testing.assert_array_equal(result(kernel), 2 * A)
+
+
+def test_a_tile_is_not_carried():
+    def kernel(A, B):
+        tiles = sl.alloc((2, 64, 64), sl.f32)
+        now = tiles[0]
+        for k in sl.range(4):
+            sl.copy(A[0:64, :], now)
+            now = tiles[k % 2]
+
+    message = failure(kernel)[0]
+    assert message.startswith("now is a tile 64x64 of f32 before the loop in line")
+    assert message.endswith(
+        "a loop carries integers, and indices, numbers, conditions and fragments of the kernel"
+    )
+
+
+def test_a_list_of_constants_that_depends_on_the_iteration():
+    def kernel(A, B):
+        sizes = [1, 2]
+        for _ in sl.range(4):
+            sizes = [*sizes, 3]
+
+    assert failure(kernel)[0].startswith("sizes is [1, 2] before the loop in line")
+
+
+def test_a_constant_of_a_loops_body_is_not_defined_after_it():
+    def kernel(A, B):
+        flag = False
+        for _ in sl.range(sl.block_id(0)):
+            flag = True
+        if flag:
+            pass
+
+    assert "flag is used here, but the loop in line" in failure(kernel)[0]
+
+    def compared(A, B):
+        number = 1.0
+        for _ in sl.range(sl.block_id(0)):
+            number = 2.0
+        sl.store(sl.load(A[0:64, :]) * number, B[0:64, :])
+
+    assert "number is used here, but the loop in line" in failure(compared)[0]
+
+
+def test_constants_of_a_partition():
+    def kernel(A, D):
+        factor = 1
+        with sl.warp_specialize():
+            with sl.partition():
+                factor = 2
+                sl.store(sl.load(A) * factor, D)
+            with sl.partition():
+                sl.store(sl.load(A) * factor, D)
+
+    decorate = sl.kernel("(64,64), (64,64)", warpgroups=2, sync="manual")
+    text = decorate(kernel).mlir(F, F)
+    assert "2.000000e+00" in text and "1.000000e+00" in text
+
+    def after(A, B):
+        factor = 1
+        with sl.elect():
+            factor = 2
+        sl.store(sl.load(A[0:64, :]) * factor, B[0:64, :])
+
+    assert "factor" in failure(after)[0]
+
+
+def test_one_of_two_indices_or_numbers():
+    def kernel(A, D):
+        n = sl.where(sl.block_id(0) == 0, sl.block_id(0) + 2, 7)
+        factor = sl.where(n == 2, A[0, 0], 5.0)
+        sl.store(sl.load(A) * factor, D)
+
+    np.testing.assert_array_equal(result(kernel), A * A[0, 0])
+
+
+def test_a_number_is_no_index():
+    def kernel(A, B):
+        for _ in sl.range(A[0, 0]):
+            pass
+
+    assert failure(kernel)[0] == (
+        "expected an index or an integer, not a number of f32; x.to(sl.index) converts it"
+    )

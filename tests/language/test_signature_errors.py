@@ -51,7 +51,7 @@ def test_parameters_of_a_kernel():
     def option(A, *, arch):
         pass
 
-    with pytest.raises(sl.TraceError, match="a kernel is a function with a name, .* not <lambda>"):
+    with pytest.raises(sl.TraceError, match=r"a kernel is a function with a name, .* not <lambda>"):
         sl.kernel("(M,K)")(lambda A: None)
     with pytest.raises(sl.TraceError, match="a kernel has a fixed number of them"):
         sl.kernel("(M,K)")(some)

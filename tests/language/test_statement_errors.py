@@ -41,8 +41,8 @@ def test_a_python_number_that_depends_on_the_iteration():
             x = x * 2.0
 
     message = failure(kernel)[0]
-    assert message.startswith("x is the Python float 1.0 before the loop in line")
-    assert "and 2.0 after its body, which is traced once" in message
+    assert message.startswith("x is 1.0 before the loop in line")
+    assert "and 2.0 after its body, which is traced once; a loop carries integers" in message
 
 
 def test_an_index_that_may_become_negative():
