@@ -51,6 +51,22 @@ def renewed(text: str, gpu: bool) -> str:
         return _FENCE.sub(renew, text)
 
 
+def files_of(page: Path, name: str) -> list[str]:
+    """Return the texts of a page's file, in the order of the sessions before which it is changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, found = Path(folder) / name, list[str]()
+        for fence in _FENCE.finditer(page.read_text()):
+            language, body = fence.groups()
+            named = _NAMED.match(body)
+            if language == "diff" and body.startswith(f"--- {name}\n"):
+                _change(body, Path(folder))
+                found.append(file.read_text())
+            elif language != "console" and named and named[1] == name:
+                file.write_text(body)
+                found.append(body)
+    return found
+
+
 def _run(body: str, folder: Path, gpu: bool) -> str:
     """Return a session's text with each command's output after it."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

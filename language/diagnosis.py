@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ..dialect.bindings import ir
 from ..dialect.diagnostics import remark_handler
 from ..dialect.locations import frames
-from .errors import Position, TraceError, excerpt
+from .errors import Position, TraceError, excerpt, from_here
 
 R = TypeVar("R")
 
@@ -74,13 +74,14 @@ def run_located(run: Callable[[], R]) -> R:
         if not diagnostics:
             raise
         first = diagnostics[0]
-        found = TraceError(first.message, position_in(first.location))
+        found = TraceError(from_here(first.message), position_in(first.location))
         for note in first.notes:
             # MLIR attaches the whole op; the line says where it is.
             if note.message.startswith("see current operation"):
                 continue
             place = position_in(note.location)
-            line = f"{place}: note: {note.message}{excerpt(place)}" if place else note.message
+            message = from_here(note.message)
+            line = f"{place}: note: {message}{excerpt(place)}" if place else message
             found.add_note(line)
     raise found
 
@@ -89,5 +90,7 @@ def run_located(run: Callable[[], R]) -> R:
 def remarks() -> Iterator[list[Remark]]:
     """Collect the remarks of the passes that run in the `with` block."""
     found: list[Remark] = []
-    with remark_handler(lambda at, message: found.append(Remark(message, position_in(at)))):
+    with remark_handler(
+        lambda at, message: found.append(Remark(from_here(message), position_in(at)))
+    ):
         yield found

@@ -28,10 +28,12 @@ class Position(NamedTuple):
     end: int = 0
 
     def __str__(self) -> str:
-        here = f"{Path.cwd()}/"
-        return f"{self.file.removeprefix(here)}:{self.line}" + (
-            f":{self.column}" if self.column else ""
-        )
+        return f"{from_here(self.file)}:{self.line}" + (f":{self.column}" if self.column else "")
+
+
+def from_here(text: str) -> str:
+    """Return a text in which paths below the current folder are relative to it."""
+    return text.replace(f"{Path.cwd()}/", "")
 
 
 class TraceError(Exception):
