@@ -56,7 +56,8 @@ class WithInterface:
     """An array that has the CUDA array interface, and a type of elements."""
 
     def __init__(self, array: torch.Tensor) -> None:
-        self.__cuda_array_interface__ = array.__cuda_array_interface__
+        # PyTorch gives version 2, which has no stream.
+        self.__cuda_array_interface__ = {**array.__cuda_array_interface__, "version": 3}
         self.dtype, self.shape = array.dtype, array.shape
 
 

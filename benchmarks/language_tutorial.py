@@ -36,7 +36,9 @@ STEPS = {
 
 
 def kernel_of(file: str, name: str, change: int) -> Any:
-    """Return a kernel of the page, after a number of changes of its file."""
+    """Return a kernel of the page, after a number of changes of its file; nothing is checked."""
+    sys.modules["check"] = ModuleType("check")
+    vars(sys.modules["check"])["check"] = lambda *_, **__: None
     module = ModuleType(Path(file).stem)
     exec(compile(files_of(DOCS / "language_tutorial.md", file)[change], file, "exec"), vars(module))
     return vars(module)[name]

@@ -1,4 +1,4 @@
-"""C = alpha * (A * SA) * (B * SB) in NVFP4 on Blackwell, as `nvfp4.mlir`; constants give other formats."""
+"""C = alpha * (A * SA) * (B * SB) in NVFP4 on Blackwell, as `nvfp4.mlir`; other formats by constants."""
 
 import mlir_smem.language as sl
 from mlir_smem.dialect import ops as smem

@@ -26,16 +26,12 @@ class Options:
 
     Attributes:
         warpgroups: of a CTA.
-        manual: whether the author places synchronisation.
         cluster: CTAs of a cluster along x, y and z.
         min_blocks: CTAs of a multiprocessor at least (`.minnctapersm`); None leaves it.
     """
 
-    def __init__(
-        self, warpgroups: int, manual: bool, cluster: tuple[int, ...], min_blocks: int | None
-    ) -> None:
+    def __init__(self, warpgroups: int, cluster: tuple[int, ...], min_blocks: int | None) -> None:
         self.warpgroups = warpgroups
-        self.manual = manual
         self.cluster = (*cluster, 1, 1)[:3]
         self.min_blocks = min_blocks
 
@@ -79,7 +75,7 @@ def new_kernel(
         parameters, dtypes, options: as for `build`.
     """
     location = ir.Location.file(code.co_filename, code.co_firstlineno, 1)
-    trace = Trace(code.co_name, Locations(code), options.manual, options.warpgroups)
+    trace = Trace(code.co_name, Locations(code), options.warpgroups)
     with location:
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):

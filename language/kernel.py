@@ -20,8 +20,8 @@ from .errors import TraceError, without_frames
 from .places import FOLDER
 from .signature import Parameter, parse
 
-#: How synchronisation gets into a kernel.
-SYNC = ("auto", "manual")
+#: How waits, fences and barriers get into a kernel: its author places them.
+SYNC = "manual"
 
 #: Options of `compile`, which are no names for constants of a trace.
 _OPTIONS = ("arch", "debug_info", "emit", "on", "out", "stream")
@@ -37,7 +37,6 @@ class Kernel(OnArrays):
         function: the Python function.
         parameters: its arrays and numbers, by name, as the signature has them.
         constants: its keyword-only parameters and their defaults, which the trace takes as they are.
-        manual: whether the author places synchronisation.
     """
 
     __name__: str
@@ -48,7 +47,6 @@ class Kernel(OnArrays):
         self.__module__ = function.__module__
         self.__wrapped__ = self.function = function
         self.options = options
-        self.manual = options.manual
         self.parameters, self.constants = _parameters(function, signature)
 
     def dtypes(self, *given: Any) -> dict[str, DType]:
@@ -184,12 +182,7 @@ class Kernel(OnArrays):
                 raise TraceError(
                     f"{self.__name__} has no constant {name}; it has {known}, and options of compile"
                 )
-        return own, {**self.lowering, **rest}
-
-    @property
-    def lowering(self) -> dict[str, Any]:
-        """The options of `compile` that the kernel has of itself."""
-        return {} if self.manual else {"insert_sync": True}
+        return own, rest
 
     def explain(self, *given: Any, **options: Any) -> Remarks:
         """Return why the passes chose what they chose, at the lines of the kernel; printed, as text.
@@ -288,18 +281,18 @@ def kernel(
     signature: str,
     *,
     warpgroups: int = 1,
-    sync: str = "auto",
+    sync: str = SYNC,
     cluster: tuple[int, ...] = (1, 1, 1),
     min_blocks: int | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a kernel, by tracing it: `@sl.kernel("(M,K), (K,N), (M,N)")`.
+    """Make a function a kernel, by tracing it: `@sl.kernel("(M,K), (K,N), (M,N)", sync="manual")`.
 
     Args:
         signature: the extents of each array, as in NumPy's generalised ufuncs: equal names are equal
             extents, a number is a fixed extent, "()" is a number. ":(?,1)" adds strides in elements,
             ":bf16" an element type; without, arrays are contiguous, and the call gives the type.
         warpgroups: of a CTA, of 128 threads each.
-        sync: "auto" to insert waits, fences and barriers; "manual" if the kernel has them.
+        sync: "manual": the kernel has its waits, fences and barriers.
         cluster: CTAs of a cluster along x, y and z.
         min_blocks: CTAs that a multiprocessor holds at least, which limits registers.
 
@@ -314,7 +307,9 @@ def kernel(
         >>> double.compile(sl.f32, sl.f32).report.spill_bytes
         0
     """
-    if sync not in SYNC:
-        raise TraceError(f"sync is {sync!r}; expected {' or '.join(map(repr, SYNC))}")
-    options = Options(warpgroups, sync == "manual", cluster, min_blocks)
+    if sync != SYNC:
+        raise TraceError(
+            f'sync is {sync!r}; expected "manual": the kernel has its waits, fences and barriers'
+        )
+    options = Options(warpgroups, cluster, min_blocks)
     return lambda function: Kernel(function, signature, options)

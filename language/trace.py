@@ -36,7 +36,6 @@ class Trace:
 
     Attributes:
         name: the kernel's.
-        manual: whether the author places synchronisation.
         warpgroups: of a CTA.
         scopes: the open scopes, the innermost last.
         pure: ops without effects, which are erased at the end if nothing uses them.
@@ -47,9 +46,8 @@ class Trace:
         hidden: variables that partitions changed, by name.
     """
 
-    def __init__(self, name: str, locations: Locations, manual: bool, warpgroups: int) -> None:
+    def __init__(self, name: str, locations: Locations, warpgroups: int) -> None:
         self.name = name
-        self.manual = manual
         self.warpgroups = warpgroups
         self.locations = locations
         self.scopes = [Scope(f"the kernel {name}")]

@@ -24,6 +24,7 @@ from ..errors import TraceError
 from ..signature import Parameter
 from ..trace import located
 from ..values.base import Traced
+from .dense import check_dense
 from .errors import call_error, described, form
 from .frozen import frozen
 from .reads import Reads
@@ -153,6 +154,7 @@ class Calls:
                 _, specialisation = self._specialised(arguments, constants)
                 compiled = specialisation.emulated(arch)
             self._check_grid(compiled.manifest["kernels"][0], grid)
+            check_dense(self._parameters, arguments)
             launch_on_cpu(compiled, None, arguments, grid)
         except LaunchError as error:
             raise self._error(arguments, error) from None
@@ -173,6 +175,7 @@ class Calls:
             kernel = specialisation.on(device)
         self._check_grid(kernel.manifest, grid)
         plan, addresses, numbers = kernel.planned(arguments, grid)
+        check_dense(self._parameters, arguments)
         launch = _Launch(
             reads,
             plan,
@@ -204,10 +207,10 @@ class Calls:
         reads = Reads(self._kernel.function, constants.values(), defaults)
         with new_context():
             module = self._kernel.trace(*types, **constants)
-            text = (str(module), frozen(self._kernel.lowering))
+            text = str(module)
         self._by_text = _newer(self._by_text, _TRACED)
         self._traced = _newer(self._traced, _TRACED)
-        found = self._by_text.setdefault(text, Specialisation(self._kernel, module))
+        found = self._by_text.setdefault(text, Specialisation(module))
         self._traced[key] = reads, found
         return reads, found
 

@@ -8,19 +8,17 @@ from ...codegen import Compiled, compile
 from ...runtime import Kernel, cached_compile
 from ...runtime.devices import architecture, current_kept
 from ..diagnosis import run_located
-from .traceable import Traceable
 
 
 class Specialisation:
     """A traced kernel, which is compiled when it is first needed for a GPU or the emulator.
 
     Args:
-        kernel: the kernel.
         module: the traced kernel, an `ir.Module`.
     """
 
-    def __init__(self, kernel: Traceable, module: Any) -> None:
-        self._module, self._options = module, dict(kernel.lowering)
+    def __init__(self, module: Any) -> None:
+        self._module = module
         self._kernels: dict[int, Kernel] = {}
         self._emulated: dict[str, Compiled] = {}
 
@@ -33,7 +31,7 @@ class Specialisation:
         found = self._kernels.get(device)
         if found is None:
             arch = architecture(device)
-            compiled = run_located(lambda: cached_compile(self._module, arch, **self._options))
+            compiled = run_located(lambda: cached_compile(self._module, arch))
             with current_kept():
                 found = self._kernels[device] = Kernel(compiled, device=device)
         return found
@@ -42,7 +40,5 @@ class Specialisation:
         """Return the kernel as the emulator runs it."""
         found = self._emulated.get(arch)
         if found is None:
-            found = self._emulated[arch] = run_located(
-                lambda: compile(self._module, arch, "nvvm", **self._options)
-            )
+            found = self._emulated[arch] = run_located(lambda: compile(self._module, arch, "nvvm"))
         return found

@@ -26,11 +26,6 @@ class Traceable(Protocol):
     @property
     def constants(self) -> Mapping[str, Any]: ...
 
-    @property
-    def lowering(self) -> Mapping[str, Any]:
-        """Options of `compile`."""
-        ...
-
     def trace(self, *types: Any, **constants: Any) -> Any:
         """Return the kernel for element types and constants, as an `ir.Module`."""
         ...

@@ -9,10 +9,10 @@ from ...dialect.ops.mma import Modifiers
 from ...dialect.types import is_a_fragment, shape_of
 from ..dtypes import DType
 from ..errors import TraceError
-from ..trace import current, traced
+from ..trace import traced
 from ..values.base import Traced
 from ..values.boolean import Bool, condition_value
-from ..values.fragment import Fragment, readable, with_state
+from ..values.fragment import Fragment, readable
 from ..values.mapping import rounded_from
 from ..values.node import Operation, fragment_of
 from ..values.tile import Tile
@@ -133,9 +133,6 @@ def wait(acc: Fragment, pending: int = 0, in_flight: bool | None = None) -> Frag
 
 
 def _result(made: Any) -> Fragment:
-    """Return the result of an mma, readable if synchronisation is inserted."""
-    if not current().manual:
-        made.set_type(with_state(made.type, False))
     return Fragment(made)
 
 

@@ -1,5 +1,6 @@
 """Calls on the emulator: results in the given arrays, what is traced again, and what is refused."""
 
+import re
 import threading
 
 import ml_dtypes
@@ -8,6 +9,7 @@ import pytest
 import text_kernels
 from text_kernels import make
 
+import mlir_smem.language as sl
 from mlir_smem.codegen import CompileError
 from mlir_smem.language.call.errors import CallError
 from mlir_smem.runtime import LaunchError
@@ -214,3 +216,22 @@ def test_a_long_argument_is_shortened():
     with pytest.raises(CallError) as error:
         make()([1.0] * 100, 1.0, Y, on="cpu")
     assert str(error.value).startswith("X is [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1...; expected")
+
+
+def test_an_array_without_strides_in_the_signature_is_dense():
+    @sl.kernel("(M,64), (M,64):(?,1)", sync="manual")
+    def doubled(X, Y):
+        row = sl.grid(sl.cdiv(sl.multiple_of(X.shape[0], 64), 64)) * 64
+        sl.store(sl.load(X[row : row + 64, :]) * 2.0, Y[row : row + 64, :])
+
+    x = np.arange(128 * 64, dtype=np.float32).reshape(128, 64)
+    wide = np.zeros((128, 96), np.float32)
+    doubled(x, wide[:, :64], on="cpu")
+    assert np.array_equal(wide[:, :64], 2 * x)
+    assert not wide[:, 64:].any()
+    message = re.escape(
+        "X has the strides [96, 1]; expected a contiguous array, or a signature with strides, "
+        "(M,64):(?,1)"
+    )
+    with pytest.raises(sl.CallError, match=message):
+        doubled(wide[:, :64], x, on="cpu")

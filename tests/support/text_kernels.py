@@ -12,8 +12,6 @@ FACTOR = 2.0
 class TextKernel(OnArrays):
     """A kernel whose function takes element types and constants and returns MLIR text."""
 
-    lowering = {}  # noqa: RUF012
-
     def __init__(self, function, signature, names):
         self.function, self.__name__ = function, function.__name__
         self.parameters = dict(zip(names, parse(signature), strict=True))
