@@ -24,6 +24,12 @@ def test_kernel_is_the_example():
     assert fenced("mlir") == [EXAMPLE]
 
 
+def test_the_kernel_in_python_is_the_example():
+    (shown,) = fenced("python")
+    source = (ROOT / "examples" / "matmul.py").read_text()
+    assert source.endswith(shown.split("\n\n\n", 1)[1])
+
+
 def test_ptx_is_what_the_example_compiles_to():
     ptx = compile_module(EXAMPLE).ptx
     shown = next(block for block in fenced("") if block.startswith("or.b64")).splitlines()
