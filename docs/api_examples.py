@@ -95,7 +95,7 @@ def _traced() -> Iterator[dict[str, Any]]:
     names = "ACDW"
     parameters = dict(zip(names, parse("(M,K), (M,64), (M,64), (1,1,128)"), strict=True))
     dtypes = dict(zip(names, (sl.bf16, sl.f32, sl.bf16, sl.i32), strict=True))
-    options = Options(1, True, (1, 1, 1), None)
+    options = Options(1, (1, 1, 1), None)
     with (
         new_context(),
         new_kernel(_traced.__code__, parameters, dtypes, options) as (_, _, arrays),
