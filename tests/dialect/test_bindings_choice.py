@@ -18,7 +18,7 @@ print(shim.PACKAGE, shim.ir.__name__)
 """
 
 MODULES = ("ir", "passmanager")
-DIALECTS = ("ext", "arith", "gpu", "llvm", "memref", "nvvm", "scf")
+DIALECTS = ("ext", "arith", "gpu", "llvm", "math", "memref", "nvvm", "scf")
 
 
 def stub(folder, package):

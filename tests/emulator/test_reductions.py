@@ -53,3 +53,53 @@ def test_nan_and_infinities(element, op, axis):
         assert np.array_equal(np.isnan(got), np.isnan(wanted))
         settled = np.isinf(wanted) | (op != "add")
         assert np.array_equal(got[settled], wanted[settled].astype(got.dtype), equal_nan=True)
+
+
+@pytest.mark.parametrize("m", [64, 128, 192, 256])
+@pytest.mark.parametrize("arch", ["sm_90a", "sm_100a"])
+def test_a_reduction_of_a_product(m, arch):
+    """The accumulator comes from tensor memory on sm_100a."""
+    text = f"""
+    !a = !smem.tile<tensor<{m}x32xf16>, #smem.auto>
+    !b = !smem.tile<tensor<32x48xf16>, #smem.auto>
+    !in_flight = !smem.fragment<tensor<{m}x48xf32>, #smem.in_flight>
+    !accumulator = !smem.fragment<tensor<{m}x48xf32>, #smem.accumulator>
+    !rows = !smem.fragment<tensor<{m}xf32>, #smem.slice<1>>
+    !columns = !smem.fragment<tensor<48xf32>, #smem.slice<0>>
+    gpu.module @kernels {{
+      gpu.func @reduce(%A: memref<{m}x32xf16> {{smem.name = "A"}},
+                       %B: memref<32x48xf16> {{smem.name = "B"}},
+                       %R: memref<{m}xf32> {{smem.name = "R"}},
+                       %C: memref<48xf32> {{smem.name = "C"}},
+                       %D: memref<{m}x48xf32> {{smem.name = "D"}})
+          kernel attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
+        %a = "smem.alloc"() : () -> !a
+        %b = "smem.alloc"() : () -> !b
+        "smem.copy"(%A, %a) : (memref<{m}x32xf16>, !a) -> ()
+        "smem.copy"(%B, %b) : (memref<32x48xf16>, !b) -> ()
+        "smem.fence"() : () -> ()
+        gpu.barrier
+        %0 = "smem.mma"(%a, %b) : (!a, !b) -> !in_flight
+        %d = "smem.wait"(%0) {{pending = 0 : i32}} : (!in_flight) -> !accumulator
+        %r = "smem.reduce"(%d) {{op = "add", axis = 1 : i32}} : (!accumulator) -> !rows
+        %c = "smem.reduce"(%d) {{op = "maximumf", axis = 0 : i32}} : (!accumulator) -> !columns
+        %most = "smem.broadcast"(%c) : (!columns) -> !accumulator
+        %e = "smem.map"(%d, %most) ({{
+        ^bb0(%x: f32, %y: f32):
+          %z = arith.subf %x, %y : f32
+          gpu.yield %z : f32
+        }}) : (!accumulator, !accumulator) -> !accumulator
+        "smem.store"(%r, %R) : (!rows, memref<{m}xf32>) -> ()
+        "smem.store"(%c, %C) : (!columns, memref<48xf32>) -> ()
+        "smem.store"(%e, %D) : (!accumulator, memref<{m}x48xf32>) -> ()
+        gpu.return
+      }}
+    }}"""
+    random = np.random.default_rng(m)
+    a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((m, 32), (32, 48)))
+    compiled = mlir_smem.compile(text, arch=arch, emit="nvvm")
+    found = run_on_cpu(compiled, "reduce", {"A": a, "B": b}, ["R", "C", "D"], (1,))
+    product = a.astype(np.float32) @ b.astype(np.float32)
+    assert np.array_equal(found["R"], product.sum(axis=1))
+    assert np.array_equal(found["C"], product.max(axis=0))
+    assert np.array_equal(found["D"], product - product.max(axis=0))

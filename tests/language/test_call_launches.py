@@ -37,7 +37,8 @@ def packed(launch):
 
 
 def test_a_call_is_a_launch(gpu):
-    assert make()(X, 1.5, Y) is None
+    scaled = make()  # The kernel holds the memory of the arguments.
+    assert scaled(X, 1.5, Y) is None
     (launch,) = gpu.launches
     assert packed(launch) == [0x1000, 0x1000, 0, 256, 1, 1.5, 0x2000, 0x2000, 0, 256, 1]
     assert (launch.gridDimX, launch.blockDimX, launch.function) == (2, 128, "function of scaled")
