@@ -30,7 +30,9 @@ from .variables import (
 )
 
 
-def range_(start: Index | int, stop: Index | int | None = None, step: int = 1) -> Iterator[Index]:
+def range_(
+    start: Index | int, stop: Index | int | None = None, step: Index | int = 1
+) -> Iterator[Index]:
     """Iterate in the running kernel: `for k in sl.range(n):`, as with Python's `range`.
 
     The body is traced once. A variable that it changes is carried: it has its new value in the next
@@ -39,7 +41,7 @@ def range_(start: Index | int, stop: Index | int | None = None, step: int = 1) -
 
     Args:
         start, stop: the first index, and the one after the last; with one argument, `stop`.
-        step: a positive number.
+        step: a positive number, or an index.
 
     Raises:
         TraceError: outside of a `for` statement, for another step, or for a variable that
