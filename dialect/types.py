@@ -136,6 +136,11 @@ def fragment(shape: Iterable[int], element: Type, in_flight: bool = False) -> Ty
     return _make(element, tuple(shape), FragmentType, state, accumulator_of)
 
 
+def with_state(accumulator: Type, in_flight: bool) -> Type:
+    """Return the type of an accumulator, readable or in flight."""
+    return fragment(shape_of(accumulator), tensor_of(accumulator).element_type, in_flight)
+
+
 def a_fragment(shape: Iterable[int], element: Type) -> Type:
     """Return the `!smem.fragment` of an A in registers, of a shape and MLIR element type.
 

@@ -8,6 +8,7 @@ from .check_async import CheckAsync
 from .driver.base import OptionError, Pass, option
 from .driver.manager import add_pass, add_passes, parse_pipeline
 from .driver.registry import add_own, pass_named, passes
+from .insert_sync import InsertSync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
@@ -58,6 +59,7 @@ def __dir__() -> list[str]:
 
 
 add_own(
+    InsertSync,
     AssignLayouts,
     PlaceAccumulators,
     Allocate,

@@ -10,6 +10,7 @@ from .allocate import Allocate
 from .assign_layouts import AssignLayouts
 from .check_async import CheckAsync
 from .driver.base import Pass, option
+from .insert_sync import InsertSync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
 from .lower_warp_specialize import LowerWarpSpecialize
@@ -30,7 +31,11 @@ class SmemToNvvm(Pass):
     max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
     reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
+    insert_sync: bool = option(False, "first insert the synchronization that program order needs")
+
     def passes(self) -> Iterator[Pass]:
+        if self.insert_sync:
+            yield InsertSync(explain=self.explain)
         yield AssignLayouts(arch=self.arch, max_swizzle=self.max_swizzle, explain=self.explain)
         if self.arch.isa.has_tensor_memory:
             yield PlaceAccumulators()

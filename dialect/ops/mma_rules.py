@@ -95,7 +95,7 @@ def check_types(result: Type, a: Type, b: Type, optional: OptionalTypes, ctas: i
             f"adds products of {element} and {tile_element(b)} in {kept}; expected "
             f"{accumulator_types(added_in)}"
         )
-    if shape_of(result) != (m, n) or not is_in_flight(result):
+    if shape_of(result) != (m, n) or not is_accumulator(result):
         raise Invalid(
             f"results in {result}; expected !smem.fragment<tensor<{m}x{n}x{kept}>, #smem.in_flight>"
         )

@@ -33,7 +33,7 @@ from ..types import (
     check_fragment,
     fragment,
     fragment_accumulator,
-    is_in_flight,
+    is_accumulator,
     layout_of,
     shape_of,
     tensor_of,
@@ -173,7 +173,7 @@ def _check_types(
     if fragment_accumulator(result) is not ACC_F32:
         kept = tensor_of(result).element_type
         raise Invalid(f"adds scaled products in {kept}; expected f32")
-    if shape_of(result) != (m, n) or not is_in_flight(result):
+    if shape_of(result) != (m, n) or not is_accumulator(result):
         raise Invalid(
             f"results in {result}; expected !smem.fragment<tensor<{m}x{n}xf32>, #smem.in_flight>"
         )

@@ -42,7 +42,7 @@ class WaitOp(SmemOp, name="wait"):
         if not is_accumulator(result):
             raise Invalid(f"results in {result}; expected #smem.accumulator or #smem.in_flight")
         check_single_use(source)
-        if not is_in_flight(result) and pending > (after := _mma_after(source, self)):
+        if not is_in_flight(result) and pending > (after := mma_after(source, self)):
             raise Invalid(
                 f"has pending = {pending}, but only {after} mma are known to follow the one that it "
                 f"waits for, which may thus still run; expected pending = {after} or less, or a "
@@ -50,16 +50,16 @@ class WaitOp(SmemOp, name="wait"):
             )
 
 
-def _mma_after(value: Value, wait: Op) -> int:
-    """The number of mma that are known to run between the one that makes `value` and the wait."""
+def mma_after(value: Value, op: Op) -> int:
+    """The number of mma that are known to run between the one that makes `value` and an op."""
     made = value.owner
     if isinstance(made, ir.Block) or not isinstance(made.opview, AnyMma):
         return 0
-    if made.operation.block != wait.operation.block:
+    if made.operation.block != op.operation.block:
         return 0
-    ops = [op.operation for op in wait.operation.block.operations]
-    between = ops[ops.index(made.operation) + 1 : ops.index(wait.operation)]
-    return sum(isinstance(op.opview, AnyMma) for op in between)
+    ops = [each.operation for each in op.operation.block.operations]
+    between = ops[ops.index(made.operation) + 1 : ops.index(op.operation)]
+    return sum(isinstance(each.opview, AnyMma) for each in between)
 
 
 @builder

@@ -8,10 +8,11 @@ from typing import Any
 
 from ...dialect.bindings import ir, scf
 from ...dialect.ops import FillOp
+from ...dialect.types import with_state
 from ..errors import Position, TraceError
 from ..places import author_frame, position_of
 from ..trace import Scope, Trace, current, statement, traced
-from ..values.fragment import Fragment, with_state
+from ..values.fragment import Fragment
 from ..values.index import Index, as_index
 from .bytecode import Body, body_of
 from .others import Others

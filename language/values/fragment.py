@@ -8,12 +8,10 @@ from ...dialect import ops as smem
 from ...dialect.bindings import arith
 from ...dialect.slices import slice_dim
 from ...dialect.types import (
-    fragment,
     is_a_fragment,
     is_accumulator,
     is_in_flight,
     shape_of,
-    tensor_of,
 )
 from ..dtypes import DType, b1, dtype_of, index
 from ..errors import TraceError
@@ -373,8 +371,3 @@ def zeros(shape: tuple[int, ...], dtype: DType, axis: int | None = None) -> Frag
         a fragment 64x128 of f32
     """
     return full(shape, 0, dtype, axis)
-
-
-def with_state(type_: Any, in_flight: bool) -> Any:
-    """Return the type of an accumulator, readable or in flight."""
-    return fragment(shape_of(type_), tensor_of(type_).element_type, in_flight)

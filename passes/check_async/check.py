@@ -2,7 +2,7 @@
 
 from ...dialect.diagnostics import remark
 from ...dialect.effects import Completion
-from ...dialect.irtypes import Op
+from ...dialect.irtypes import Block, Op
 from ...dialect.op import SmemOp
 from ...dialect.ops import CreatePipelineOp, WarpSpecializeOp
 from ...dialect.smem import Smem
@@ -18,6 +18,9 @@ from .reductions import check_reductions
 from .translate import translate
 from .warpgroups import check_warpgroups
 
+#: Why a function is not followed.
+SEVERAL_BLOCKS = "the function has several blocks"
+
 
 def check(function: Op) -> None:
     """Check a function; remarks state what is neither proven nor wrong.
@@ -25,13 +28,13 @@ def check(function: Op) -> None:
     Raises:
         OpError: if some run breaks a rule.
     """
-    blocks = [block for region in function.regions for block in region.blocks]
+    blocks = blocks_of(function)
     if not blocks:
         return
     check_cta_pairs(function)
     check_warpgroups(function)
     check_reductions(function)
-    if holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_bulk, Smem.operations)):
+    if has_pipelines(function):
         if len(blocks) > 1:
             _remark_blocks(function)
         else:
@@ -43,7 +46,7 @@ def check(function: Op) -> None:
     if len(blocks) > 1:
         _remark_blocks(function)
         return
-    _check_written(program)
+    check_written(program)
     proof = Proof(program)
     proof.run()
     found = refute(program) if proof.hazards else None
@@ -53,18 +56,31 @@ def check(function: Op) -> None:
         remark(op.location, message)
 
 
+def blocks_of(function: Op) -> list[Block]:
+    """Return the blocks of a function; none of a declaration."""
+    return [block for region in function.regions for block in region.blocks]
+
+
+def has_pipelines(function: Op) -> bool:
+    """Whether a function is checked partition by partition, and not as one program of all threads."""
+    return holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_bulk, Smem.operations))
+
+
 def _is_bulk(op: type[SmemOp]) -> bool:
     """Whether ops of a class copy in bulk; the interpreter of one CTA's threads does not follow these."""
     return op.effects.completion in (Completion.BULK_GROUP, Completion.MBARRIER)
 
 
 def _remark_blocks(function: Op) -> None:
-    reason = "the function has several blocks"
-    remark(function.location, f"cannot prove that accesses of tiles are in order: {reason}")
+    remark(function.location, f"{report.NOT_PROVEN}: {SEVERAL_BLOCKS}")
 
 
-def _check_written(program: Program) -> None:
-    """Check that some op writes what is read."""
+def check_written(program: Program) -> None:
+    """Check that some op writes what is read.
+
+    Raises:
+        OpError: if none does.
+    """
     for reader, allocation in _unwritten(program):
         if not allocation.outside:
             raise OpError(reader.op, f"reads the {report.at(allocation.op)}, which nothing writes")
@@ -84,7 +100,7 @@ def _unwritten(program: Program) -> list[tuple[Mma | Load, Allocation]]:
 def _unproven(program: Program, proof: Proof) -> dict[tuple[Op, str], str]:
     """Return what is not proven to be in order, once for each op and reason."""
     found = {
-        (op, reason): f"cannot prove that accesses of tiles are in order: {reason}"
+        (op, reason): f"{report.NOT_PROVEN}: {reason}"
         for op, reason in (*proof.skipped.items(), *program.unknown.items())
     }
     for reader, allocation in _unwritten(program):

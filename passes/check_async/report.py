@@ -3,11 +3,14 @@
 from ...dialect.diagnostics import format_location
 from ...dialect.effects import Proxy
 from ...dialect.irtypes import Op
-from ...dialect.op import SmemOp
 from ...dialect.ops import CopyCommitOp, CopyWaitOp, FenceOp, WaitOp
 from .interpreter import Hazard
+from .needs import CTA_BARRIER, Need, listed
 from .rectangles import Rectangle
 from .state import Read
+
+#: How remarks about what is not proven begin.
+NOT_PROVEN = "cannot prove that accesses of tiles are in order"
 
 
 def error(hazard: Hazard) -> str:
@@ -18,14 +21,13 @@ def error(hazard: Hazard) -> str:
         fix = "copy to a subtile that does not overlap the other"
         return f"reads and writes the same bytes of {tile}; {fix}"
     if hazard.rectangle.allocation.of_registers:
-        waits = wait_for(WaitOp, hazard.age or 0)
         return (
             f"writes registers that the {at(hazard.earlier.op)} may still be reading"
-            f"{_iteration(hazard)}; put {waits} between them"
+            f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
         )
     return (
         f"{_verb(hazard)} {_tile(hazard.rectangle)} before the {at(hazard.earlier.op)} is over"
-        f"{_iteration(hazard)}; put {_missing(hazard)} between them"
+        f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
     )
 
 
@@ -67,31 +69,19 @@ def _iteration(hazard: Hazard) -> str:
     return ""
 
 
-def _missing(hazard: Hazard) -> str:
+def needs(hazard: Hazard) -> tuple[Need, ...]:
     """Return the ops that would put the two accesses in order."""
-    if isinstance(hazard.earlier, Read):
-        needs = [wait_for(WaitOp, hazard.age)] if hazard.age is not None else []
-        return listed([*needs, "gpu.barrier"])
-    write = hazard.earlier
-    needs = []
-    if hazard.age is not None:
-        needs = [CopyCommitOp.OPERATION_NAME] if hazard.age < 0 else []
-        needs.append(wait_for(CopyWaitOp, max(hazard.age, 0)))
-    if hazard.proxy is Proxy.ASYNC and not write.fenced:
-        needs.append(FenceOp.OPERATION_NAME)
-    needs += [] if write.past_barrier else ["gpu.barrier"]
-    return listed(needs)
-
-
-def wait_for(op: type[SmemOp], pending: int) -> str:
-    """Return the wait that leaves at most `pending` groups pending."""
-    return f"{op.OPERATION_NAME} with pending = {pending}{' or less' if pending else ''}"
-
-
-def listed(words: list[str]) -> str:
-    """Return words as a sentence lists them."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
+    earlier, age = hazard.earlier, hazard.age
+    if isinstance(earlier, Read):
+        waits = [] if age is None else [Need(WaitOp, age)]
+        return (*waits, *([] if hazard.rectangle.allocation.of_registers else [CTA_BARRIER]))
+    found = []
+    if age is not None:
+        found = [Need(CopyCommitOp)] if age < 0 else []
+        found.append(Need(CopyWaitOp, max(age, 0)))
+    if hazard.proxy is Proxy.ASYNC and not earlier.fenced:
+        found.append(Need(FenceOp))
+    return (*found, *([] if earlier.past_barrier else [CTA_BARRIER]))
 
 
 def reason(hazard: Hazard) -> str:
@@ -101,4 +91,4 @@ def reason(hazard: Hazard) -> str:
         return f"'{op.operation.name}' at {format_location(op.location)} may order them"
     if hazard.unsure:
         return hazard.unsure
-    return f"there may be a path without {_missing(hazard)} between them"
+    return f"there may be a path without {listed(needs(hazard))} between them"

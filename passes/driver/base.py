@@ -13,6 +13,7 @@ from ...dialect.packages import is_foreign, package_of, remedy
 from ...ir.errors import OpError
 from ...ir.kernel import MODULES
 from ...ir.nesting import check_nesting
+from ...ir.program_order import check_in_flight
 from ...ir.walk import walk
 from ...layout import LayoutError, Swizzle
 from ...layout.arch import Arch
@@ -52,6 +53,9 @@ class Pass:
 
     name: ClassVar[str]
     description: ClassVar[str]
+
+    #: Whether it takes modules whose mma result in readable accumulators, as `smem-insert-sync` does.
+    takes_program_order: ClassVar[bool] = False
 
     def run(self, module: Module) -> None:
         """Transform a `builtin.module`.
@@ -207,9 +211,12 @@ def run_on(pass_: Pass, module: Module) -> bool:
 
 def run_all(pass_: Pass, module: Module) -> bool:
     """Run a pass, or all passes of a pipeline; return False if one failed, after a located diagnostic."""
+    passes = list(pass_.passes())
     try:
         check_nesting(module)
+        if not any(each.takes_program_order for each in passes[:1]):
+            check_in_flight(module)
     except OpError as error:
         emit_op_error(error.op, error.message)
         return False
-    return all(run_on(each, module) for each in pass_.passes())
+    return all(run_on(each, module) for each in passes)

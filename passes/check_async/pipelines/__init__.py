@@ -2,6 +2,7 @@
 
 from ....dialect.diagnostics import remark
 from ....dialect.irtypes import Block, Op
+from ..report import NOT_PROVEN
 from .findings import Findings
 from .kernel import Kernel
 from .partitions import Partitions
@@ -15,12 +16,30 @@ def check_pipelines(function: Op, block: Block) -> None:
     Raises:
         OpError: if some run breaks a rule.
     """
-    kernel, findings = Kernel.of(function), Findings()
+    findings = Findings()
+    follow_pipelines(function, block, findings)
+    for op, reason in findings.remarks:
+        remark(op.location, f"{NOT_PROVEN}: {reason}")
+
+
+def follow_pipelines(function: Op, block: Block, findings: Findings, furthest: int = 1) -> None:
+    """Find what is wrong or not proven in a function with pipelines or partitions.
+
+    Args:
+        function: the function.
+        block: its block.
+        findings: receives what is found.
+        furthest: groups are told apart up to this many groups back, even if no wait leaves as many
+            pending.
+
+    Raises:
+        OpError: if some run breaks a rule.
+    """
+    kernel = Kernel.of(function)
+    kernel.furthest = max(kernel.furthest, furthest)
     Partitions(kernel, findings).follow(kernel.ops.of(block))
     races = Races(kernel, findings)
     races.check_written()
     if not findings.remarks:
         PipelineCounts(kernel, findings).check()
         races.check()
-    for op, reason in findings.remarks:
-        remark(op.location, f"cannot prove that accesses of tiles are in order: {reason}")

@@ -6,9 +6,10 @@ from ....dialect.effects import Access, Completion, Proxy, Scope
 from ....dialect.irtypes import Op, Value
 from ....dialect.ops import ElectOp, WarpgroupBarrierOp, WarpSpecializeOp
 from ..extents import Extent
+from ..needs import Need, listed
 from ..polynomials import number
-from ..report import at, listed
-from .findings import Findings
+from ..report import at
+from .findings import Findings, Order
 from .kernel import Kernel, TileAccess, stages_of
 from .pipeline_sides import Side
 from .state import Read, Reader, State, Write
@@ -82,7 +83,8 @@ class Accesses:
             if read.rectangle.allocation == op and read.age is not None:
                 message = f"writes registers that the {at(read.op)} may still be reading"
                 fix = f"put {listed(read.missing)} between them"
-                self._findings.error(op, f"{message}; {fix}", state.certain, state)
+                order = Order(read.op, tuple(read.missing))
+                self._findings.error(op, f"{message}; {fix}", state.certain, state, order)
 
     def _has_needed_threads(self, op: Op, state: State) -> bool:
         """Whether an op is executed by all threads that its accesses need."""
@@ -168,7 +170,7 @@ class Accesses:
                     read.rectangle
                 )
                 if overlaps is not False:
-                    needs = [*read.missing, WarpgroupBarrierOp.OPERATION_NAME]
+                    needs = [*read.missing, Need(WarpgroupBarrierOp)]
                     self._race(write.op, read, "overwrites", needs, overlaps is True, state)
             state.filled |= {rectangle}
         elif not self._is_held(write.op, rectangle, "writes", state):
@@ -191,14 +193,14 @@ class Accesses:
         if overlaps is False or (not earlier.in_bulk and (earlier.past_barrier or again)):
             return
         if earlier.in_bulk:
-            needs = [f"{Side.CONSUMER.wait_name} of its stage"]
-            self._race(write.op, earlier, "overwrites", needs, overlaps is True, state)
+            self._race(write.op, earlier, "overwrites", [], overlaps is True, state)
             return
         reason = (
             f"it may overwrite the {at(earlier.rectangle.allocation)} before the {at(earlier.op)} is "
             f"over; put {WarpgroupBarrierOp.OPERATION_NAME} between them"
         )
-        self._findings.remark(write.op, reason, state)
+        order = Order(earlier.op, (Need(WarpgroupBarrierOp),))
+        self._findings.remark(write.op, reason, state, order)
 
     # Reads.
 
@@ -243,20 +245,24 @@ class Accesses:
         op: Op,
         other: Write | Read,
         verb: str,
-        needs: list[str],
+        needs: list[Need],
         overlaps: bool,
         state: State,
     ) -> None:
-        """Report an access that begins before an earlier one is complete."""
+        """Report an access that begins before an earlier one is complete; a bulk load needs nothing but
+        a consumer's wait."""
         message = f"{verb} the {at(other.rectangle.allocation)} before the {at(other.op)} is over"
-        fix = f"put {listed(needs)} between them"
+        fix = listed(needs) if needs else f"{Side.CONSUMER.wait_name} of its stage"
+        order = Order(other.op, tuple(needs))
         if overlaps:
-            self._findings.error(op, f"{message}; {fix}", state.certain, state)
+            message = f"{message}; put {fix} between them"
+            self._findings.error(op, message, state.certain, state, order)
         else:
             self._findings.remark(
                 op,
                 f"it is not known whether it shares bytes with the {at(other.op)}, which is not over",
                 state,
+                order,
             )
 
     def _is_held(self, op: Op, rectangle: TileRectangle, verb: str, state: State) -> bool:

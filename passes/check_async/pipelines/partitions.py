@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ....dialect.irtypes import Op
-from ....dialect.ops import ElectOp, WarpSpecializeOp
+from ....dialect.ops import ElectOp, FenceOp, WarpSpecializeOp
 from ....ir.kernel import threads_of
 from ....ir.walk import walk
 from ....layout.fragments import WARPGROUP
-from .findings import Findings
+from ..needs import CTA_BARRIER, Need
+from .findings import Findings, Order
 from .kernel import Kernel, Partition
-from .state import State
+from .state import Read, State, Write
 from .walker import Walker
 
 
@@ -45,9 +46,10 @@ class Partitions:
         for state in states:
             if state.pipelines:
                 self._findings.remark(specialized[0], "pipelines are used outside of it", state)
-            if state.writes or not all(read.past_barrier for read in state.reads):
+            for access in (*state.writes, *(r for r in state.reads if not r.past_barrier)):
                 reason = "no barrier comes after the accesses before it"
-                self._findings.remark(specialized[0], reason, state)
+                order = Order(access.op, _missing(access))
+                self._findings.remark(specialized[0], reason, state, order)
         first = 0
         for op in specialized[0].partitions:
             own = op.warpgroups.value
@@ -84,3 +86,11 @@ def _threads_of_warp(
     return Partition(
         own[0], partition.warpgroups, partition.whole, partition.first, partition.symbol
     ), own
+
+
+def _missing(access: Read | Write) -> tuple[Need, ...]:
+    """Return what is missing between an access of the whole CTA and those of its partitions."""
+    barrier = () if access.past_barrier else (CTA_BARRIER,)
+    if isinstance(access, Read):
+        return (*access.missing, *barrier)
+    return (*(() if access.fenced else (Need(FenceOp),)), *barrier)

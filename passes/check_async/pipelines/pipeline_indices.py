@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ....dialect.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, ElectOp, FenceOp, WarpgroupBarrierOp
+from ..needs import Need, listed
 from ..polynomials import Polynomial, number
-from ..report import at, listed
-from .findings import Findings
+from ..report import at
+from .findings import Findings, Order
 from .kernel import Arrival, Event, Kernel, stages_of
 from .pipeline_sides import PipelineSide, Side, pipeline_side_of
 from .state import PipelineState, Read, Reader, State, Write
@@ -244,7 +245,7 @@ class PipelineIndices:
 
     def _check_complete(self, op: Op, writes: list[Write], reads: list[Read], state: State) -> None:
         """Check that the accesses of a stage that is committed or released are complete."""
-        barrier = [WarpgroupBarrierOp.OPERATION_NAME]
+        barrier = [Need(WarpgroupBarrierOp)]
         for write in writes:
             if self._threads.scope and not write.past_barrier:
                 self._report_incomplete(op, write, "written", barrier, state)
@@ -273,15 +274,17 @@ class PipelineIndices:
                     f"by the async proxy; put {FenceOp.OPERATION_NAME} between them",
                     state.certain,
                     state,
+                    Order(access.op, (Need(FenceOp),)),
                 )
 
     def _report_incomplete(
-        self, op: Op, access: Read | Write, verb: str, needs: list[str], state: State
+        self, op: Op, access: Read | Write, verb: str, needs: list[Need], state: State
     ) -> None:
         arrives = pipeline_side_of(op).side.arrives
         message = f"{arrives} a stage that may still be {verb} by the {at(access.op)}"
         fix = f"put {listed(needs)} between them"
-        self._findings.error(op, f"{message}; {fix}", state.certain, state)
+        order = Order(access.op, tuple(needs))
+        self._findings.error(op, f"{message}; {fix}", state.certain, state, order)
 
 
 def _indices(count: int) -> str:

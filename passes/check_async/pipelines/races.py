@@ -5,8 +5,9 @@ from __future__ import annotations
 from ....dialect.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, FenceOp, TmaWaitOp
 from ....ir.errors import OpError
+from ..needs import Need
 from ..report import at
-from .findings import Findings
+from .findings import Findings, Order
 from .kernel import Arrival, Kernel, TileAccess, stages_of
 from .pipeline_sides import PipelineSide, Side
 from .state import Reader
@@ -57,13 +58,16 @@ class Races:
 
     def _check_ends(self) -> None:
         """Check that no bulk store is incomplete when the kernel ends."""
-        for states in self._kernel.ends.values():
+        for partition, states in self._kernel.ends.items():
             for state in states:
                 for read in state.reads:
                     if read.by is Reader.BULK and read.age is not None:
                         message = "may still read its tile when the kernel ends"
                         fix = f"put {TmaWaitOp.OPERATION_NAME} with pending = 0 before the end"
-                        self._findings.error(read.op, f"{message}; {fix}", state.certain)
+                        order = Order(read.op, tuple(read.missing), partition.op)
+                        self._findings.error(
+                            read.op, f"{message}; {fix}", state.certain, order=order
+                        )
 
     # Stages.
 
@@ -87,7 +91,8 @@ class Races:
                     message = f"reads the {at(allocation)} before the {at(write)} is over"
                     fix = f"put {FenceOp.OPERATION_NAME} before the {at(arrival.op)}"
                     certain = read.certain and arrival.certain
-                    self._findings.error(read.op, f"{message}; {fix}", certain)
+                    order = Order(write, (Need(FenceOp),), arrival.op)
+                    self._findings.error(read.op, f"{message}; {fix}", certain, order=order)
 
     def _writing_sides(self, allocation: Op) -> list[PipelineSide]:
         written = (

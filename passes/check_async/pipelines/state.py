@@ -8,9 +8,9 @@ from enum import Enum
 from typing import NamedTuple, TypeVar
 
 from ....dialect.irtypes import Op
-from ....dialect.ops import ElectOp, FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
+from ....dialect.ops import FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
+from ..needs import Need
 from ..polynomials import Polynomial
-from ..report import wait_for
 from .pipeline_sides import PipelineSide
 from .tile_rectangles import TileRectangle
 
@@ -62,10 +62,10 @@ class Write(NamedTuple):
     past_barrier: bool = False
     in_bulk: bool = False
 
-    def missing(self, by: Reader) -> list[str]:
+    def missing(self, by: Reader) -> list[Need]:
         """Return the ops that are missing between the write and a read, in any order."""
-        fences = [] if self.fenced or by is Reader.THREADS else [FenceOp.OPERATION_NAME]
-        return [*fences, *([] if self.past_barrier else [WarpgroupBarrierOp.OPERATION_NAME])]
+        fences = [] if self.fenced or by is Reader.THREADS else [Need(FenceOp)]
+        return [*fences, *([] if self.past_barrier else [Need(WarpgroupBarrierOp)])]
 
 
 class Read(NamedTuple):
@@ -93,15 +93,14 @@ class Read(NamedTuple):
         return by_threads and not self.fenced
 
     @property
-    def missing(self) -> list[str]:
+    def missing(self) -> list[Need]:
         """The ops that would wait for the read."""
         if self.age is None:
             return []
         if self.by is Reader.MMA:
-            return [wait_for(WaitOp, self.age)]
-        commit = [TmaCommitOp.OPERATION_NAME] if self.age < 0 else []
-        wait = f"{wait_for(TmaWaitOp, max(self.age, 0))} in {ElectOp.OPERATION_NAME}"
-        return [*commit, wait]
+            return [Need(WaitOp, self.age)]
+        commit = [Need(TmaCommitOp)] if self.age < 0 else []
+        return [*commit, Need(TmaWaitOp, max(self.age, 0), elected=True, read=True)]
 
 
 _Access = TypeVar("_Access", Read, Write)

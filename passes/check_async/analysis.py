@@ -1,0 +1,97 @@
+"""What is not in order in a function, as data: `smem-insert-sync` puts it in order."""
+
+from dataclasses import dataclass, field, replace
+
+from ...dialect.irtypes import Op
+from . import report
+from .check import SEVERAL_BLOCKS, blocks_of, check_written, has_pipelines
+from .needs import Unordered
+from .pipelines import follow_pipelines
+from .pipelines.findings import Findings, Order
+from .pipelines.state import State
+from .program import Program
+from .prove import Proof
+from .translate import translate
+
+
+@dataclass
+class Analysis:
+    """What is not proven about a function.
+
+    Attributes:
+        unordered: accesses that are not in order on some path, in the order in which they were found.
+        unknown: the other ops of which something is not known, with the reason.
+    """
+
+    unordered: list[Unordered] = field(default_factory=list)
+    unknown: dict[tuple[Op, str], None] = field(default_factory=dict)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether every access is proven to be in order."""
+        return not self.unordered and not self.unknown
+
+
+def analyze(function: Op, furthest: int = 1) -> Analysis:
+    """Find the accesses of tiles that are not in order.
+
+    Args:
+        function: the function.
+        furthest: groups of copies and of mma are told apart up to this many groups back, even if no wait
+            of the function leaves as many pending.
+
+    Raises:
+        OpError: if the function breaks a rule that no order of accesses mends.
+    """
+    blocks = blocks_of(function)
+    if len(blocks) != 1:
+        return Analysis(unknown={(function, SEVERAL_BLOCKS): None} if blocks else {})
+    if has_pipelines(function):
+        findings = _Unproven()
+        follow_pipelines(function, blocks[0], findings, furthest)
+        return findings.analysis
+    program = translate(function, blocks)
+    check_written(program)
+    return _of_program(replace(program, furthest=max(program.furthest, furthest)))
+
+
+def _of_program(program: Program) -> Analysis:
+    proof = Proof(program)
+    proof.run()
+    unknown = dict.fromkeys((*proof.skipped.items(), *program.unknown.items()))
+    unordered = {
+        (each.op, each.earlier.op, needs := report.needs(each)): Unordered(
+            each.op, each.earlier.op, needs, report.remark(each)
+        )
+        for each in proof.hazards
+    }
+    return Analysis(list(unordered.values()), unknown)
+
+
+class _Unproven(Findings):
+    """Findings of which those that an order of accesses mends are kept, and not raised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.analysis = Analysis()
+
+    def remark(
+        self, op: Op, reason: str, state: State | None = None, order: Order | None = None
+    ) -> None:
+        if state is None or not state.reported:
+            if order is None:
+                self.analysis.unknown[op, reason] = None
+            else:
+                at = order.before or op
+                self.analysis.unordered.append(Unordered(at, order.earlier, order.needs, reason))
+        super().remark(op, reason, state, order)
+
+    def error(
+        self,
+        op: Op,
+        message: str,
+        certain: bool,
+        state: State | None = None,
+        order: Order | None = None,
+    ) -> None:
+        super().error(op, message, certain and order is None, state, order)

@@ -1,0 +1,59 @@
+"""What would put two accesses in order, if it came between them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...dialect.irtypes import Op
+from ...dialect.op import SmemOp
+from ...dialect.ops import ElectOp
+
+
+class Need(NamedTuple):
+    """An op that is missing between two accesses.
+
+    Attributes:
+        op: its class; None for a barrier of the CTA.
+        pending: for a wait, the most groups that it may leave pending.
+        elected: whether the threads of an `smem.elect` execute it.
+        read: whether it waits only until tiles have been read.
+    """
+
+    op: type[SmemOp] | None
+    pending: int | None = None
+    elected: bool = False
+    read: bool = False
+
+    def __str__(self) -> str:
+        name = self.op.OPERATION_NAME if self.op else "gpu.barrier"
+        if self.pending is None:
+            return name
+        more = " or less" if self.pending else ""
+        within = f" in {ElectOp.OPERATION_NAME}" if self.elected else ""
+        return f"{name} with pending = {self.pending}{more}{within}"
+
+
+#: A barrier of the CTA.
+CTA_BARRIER = Need(None)
+
+
+class Unordered(NamedTuple):
+    """Two ops whose accesses some path does not put in order.
+
+    Attributes:
+        op: the later op.
+        earlier: the op whose access may not be over; None if it is not known.
+        needs: what is missing between them; nothing if no op of these orders them.
+        message: the finding, for people.
+    """
+
+    op: Op
+    earlier: Op | None
+    needs: tuple[Need, ...]
+    message: str
+
+
+def listed(needs: tuple[Need, ...] | list[Need]) -> str:
+    """Return needs as a sentence lists them."""
+    *first, last = map(str, needs)
+    return f"{', '.join(first)} and {last}" if first else last

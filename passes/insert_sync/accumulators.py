@@ -1,0 +1,195 @@
+"""Accumulators of mma are in flight until something reads them, and so are those that loops carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...dialect.bindings import ir
+from ...dialect.build import create
+from ...dialect.irtypes import Op, Value
+from ...dialect.op import SmemOp
+from ...dialect.ops import AnyMma, FillOp, ScaleDOp, TileMma, WaitOp
+from ...dialect.ops.wait import mma_after
+from ...dialect.types import FragmentType, is_accumulator, is_in_flight, with_state
+from ...ir.walk import walk
+from ..check_async.needs import Need
+from .inserted import Inserted
+from .places import ancestor_in, is_argument, ops_of
+
+
+@dataclass(frozen=True)
+class _Carried:
+    """An accumulator that a loop carries: the loop, and its position among what the loop carries."""
+
+    loop: Op
+    position: int
+
+    @property
+    def initial(self) -> Value:
+        """What it is in the first iteration."""
+        return self.loop.operands[3 + self.position]
+
+    @property
+    def argument(self) -> Value:
+        """What it is within an iteration."""
+        return self.loop.regions[0].blocks[0].arguments[1 + self.position]
+
+    @property
+    def yielded(self) -> Value:
+        """What it is in the next iteration."""
+        return ops_of(self.loop.regions[0].blocks[0])[-1].operands[self.position]
+
+    @property
+    def result(self) -> Value:
+        """What it is after the loop."""
+        return self.loop.results[self.position]
+
+
+def put_in_flight(function: Op) -> list[Inserted]:
+    """Give mma that result in readable accumulators results in flight, and insert what waits for these.
+
+    Returns:
+        The waits.
+    """
+    made = [op for op in walk(function, TileMma) if not is_in_flight(op.result.type)]
+    if not made:
+        return []
+    carried = _carried_in_flight(function)
+    values = [op.result for op in made]
+    for each in carried:
+        if _is_fill(each.initial):
+            each.loop.operands[3 + each.position] = _fill_in_flight(each.initial)
+        if _is_fill(each.yielded):
+            end = ops_of(each.loop.regions[0].blocks[0])[-1]
+            end.operands[each.position] = _fill_in_flight(each.yielded)
+        values += [each.argument, each.result]
+    for value in values:
+        _put_in_flight(value)
+    waits = []
+    for value in [op.result for op in made] + [each.result for each in carried]:
+        reader = _first_reader(value, carried)
+        if reader is not None:
+            waits.append(_wait_before(reader, value))
+    return waits
+
+
+def _put_in_flight(value: Value) -> None:
+    value.set_type(with_state(value.type, True))
+    for use in value.uses:
+        if isinstance(use.owner, ScaleDOp):
+            use.owner.result.set_type(value.type)
+
+
+def _wait_before(reader: Op, value: Value) -> Inserted:
+    """Insert the wait by which an accumulator becomes readable for an op and all later ones."""
+    uses = [(use.owner, use.operand_number) for use in value.uses]
+    with ir.InsertionPoint(reader), reader.location:
+        readable = with_state(value.type, False)
+        made = create(WaitOp, [value], [readable], pending=mma_after(value, reader))
+    for owner, number in uses:
+        owner.operands[number] = made.result
+        if isinstance(owner, ScaleDOp):
+            owner.result.set_type(made.result.type)
+    return Inserted(made.operation, Need(WaitOp, 0), reader=reader)
+
+
+# Which accumulators can stay in flight.
+
+
+def _carried_in_flight(function: Op) -> list[_Carried]:
+    """Return the accumulators that loops can carry in flight: mma alone add to them."""
+    possible = [
+        _Carried(op.operation, position)
+        for op in walk(function, "scf.for")
+        for position, result in enumerate(op.results)
+        if _is_readable_accumulator(result)
+    ]
+    while True:
+        kept = [each for each in possible if _stays_in_flight(each, possible)]
+        if len(kept) == len(possible):
+            return kept
+        possible = kept
+
+
+def _stays_in_flight(each: _Carried, carried: list[_Carried]) -> bool:
+    loops = (_Carried(x.owner.operation, x.result_number) for x in _results(each.yielded))
+    added = isinstance(_maker(each.yielded), TileMma) or any(loop in carried for loop in loops)
+    return (
+        added
+        and _can_be_in_flight(each.initial, carried)
+        and _first_reader(each.argument, carried) is None
+        and _first_reader(each.yielded, carried) is None
+    )
+
+
+def _can_be_in_flight(value: Value, carried: list[_Carried]) -> bool:
+    """Whether a loop that begins with an accumulator can carry it in flight."""
+    if _is_fill(value):
+        return True
+    if is_argument(value):
+        known = any(value == each.argument for each in carried)
+    else:
+        known = isinstance(_maker(value), TileMma) or any(value == each.result for each in carried)
+    known = known or is_in_flight(value.type)
+    return known and _first_reader(value, carried) is None
+
+
+def _first_reader(value: Value, carried: list[_Carried]) -> Op | None:
+    """Return the first op for which an accumulator must be readable; None if no op reads it.
+
+    The registers of an accumulator in flight cannot be copied, so if it has several uses, all read it.
+    """
+    uses = list(value.uses)
+    if len(uses) <= 1 and all(_keeps_in_flight(u.owner, u.operand_number, carried) for u in uses):
+        return None
+    block = value.owner if is_argument(value) else value.owner.operation.block
+    users = {each: None for use in uses if (each := ancestor_in(block, use.owner)) is not None}
+    return next((op for op in ops_of(block) if op in users), None)
+
+
+def _keeps_in_flight(user: Op, operand: int, carried: list[_Carried]) -> bool:
+    """Whether an op takes an accumulator that is in flight."""
+    if isinstance(user, ScaleDOp | WaitOp):
+        return True
+    if isinstance(user, AnyMma):
+        return operand == len(user.operands) - 1
+    op = user.operation
+    if op.name == "scf.for" and operand >= 3:
+        taken = op.results[operand - 3]
+        return is_in_flight(taken.type) or _Carried(op, operand - 3) in carried
+    if op.name == "scf.yield" and op.parent.operation.name == "scf.for":
+        taken = op.parent.operation.results[operand]
+        return is_in_flight(taken.type) or _Carried(op.parent.operation, operand) in carried
+    return False
+
+
+def _maker(value: Value) -> SmemOp | None:
+    """Return the op of the dialect that makes a value; None if there is none."""
+    made = None if is_argument(value) else value.owner.opview
+    return made if isinstance(made, SmemOp) else None
+
+
+def _results(value: Value) -> Iterator[Value]:
+    """Yield a value if it is the result of a loop."""
+    if not is_argument(value) and value.owner.operation.name == "scf.for":
+        yield value
+
+
+def _is_readable_accumulator(value: Value) -> bool:
+    type_ = value.type
+    return isinstance(type_, FragmentType) and is_accumulator(type_) and not is_in_flight(type_)
+
+
+def _is_fill(value: Value) -> bool:
+    return isinstance(_maker(value), FillOp)
+
+
+def _fill_in_flight(value: Value) -> Value:
+    """Return the same fill as an accumulator in flight: a new one, if the other is also read."""
+    fill = value.owner
+    if len(list(value.uses)) == 1:
+        value.set_type(with_state(value.type, True))
+        return value
+    with ir.InsertionPoint(fill), fill.location:
+        return create(FillOp, list(fill.operands), [with_state(value.type, True)]).fragment

@@ -1,0 +1,135 @@
+"""Ops that were inserted, and how they are taken out again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...dialect.bindings import gpu, ir
+from ...dialect.build import create
+from ...dialect.irtypes import Op, Value
+from ...dialect.op import SmemOp
+from ...dialect.ops import (
+    CopyCommitOp,
+    CopyWaitOp,
+    ElectOp,
+    FenceOp,
+    TmaCommitOp,
+    TmaWaitOp,
+    WaitOp,
+    WarpgroupBarrierOp,
+)
+from ...dialect.types import is_in_flight
+from ...ir.barriers import is_cta_barrier
+from ..check_async.needs import Need, Unordered
+from .places import Place
+
+#: The ops that close a group of asynchronous copies, and the barriers.
+COMMITS = (CopyCommitOp, TmaCommitOp)
+BARRIERS = (None, WarpgroupBarrierOp)
+
+#: The order of ops before an access: what is waited for, what makes it visible, then the barrier.
+RANKS: dict[type[SmemOp] | None, int] = {
+    CopyCommitOp: 0,
+    TmaCommitOp: 0,
+    CopyWaitOp: 1,
+    WaitOp: 2,
+    TmaWaitOp: 3,
+    FenceOp: 4,
+    WarpgroupBarrierOp: 5,
+    None: 5,
+}
+
+
+@dataclass(eq=False)
+class Inserted:
+    """An op that was inserted.
+
+    Attributes:
+        op: the op; of a wait within an `smem.elect` of its own, the wait.
+        kind: what it is.
+        orders: the accesses that it was inserted for.
+        reader: for the wait by which an accumulator becomes readable, the first op that reads it.
+    """
+
+    op: Op
+    kind: Need
+    orders: list[Unordered] = field(default_factory=list)
+    reader: Op | None = None
+
+    @property
+    def whole(self) -> Op:
+        """The op, with the `smem.elect` that was inserted around it."""
+        return self.op.parent.operation if self.kind.elected else self.op
+
+    @property
+    def makes_readable(self) -> bool:
+        """Whether it is the wait by which an accumulator becomes readable."""
+        return self.kind.op is WaitOp and not is_in_flight(self.op.results[0].type)
+
+    @property
+    def pending(self) -> int | None:
+        """How many of the latest groups it leaves pending, if it is a wait."""
+        if self.kind.pending is None:
+            return None
+        return ir.IntegerAttr(self.op.attributes["pending"]).value
+
+    @pending.setter
+    def pending(self, groups: int) -> None:
+        self.op.attributes["pending"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), groups)
+
+    def erase(self) -> None:
+        """Take the op out for good."""
+        if len(self.op.results):
+            self.op.results[0].replace_all_uses_with(self.op.operands[0])
+        self.whole.erase()
+
+
+def build(
+    need: Need, place: Place, value: Value | None = None, elected_as: ElectOp | None = None
+) -> Inserted:
+    """Insert an op that is needed.
+
+    Args:
+        need: what is needed; a wait leaves as many groups pending as that says.
+        place: where.
+        value: for `smem.wait`, the accumulator in flight.
+        elected_as: for a wait in an `smem.elect` of its own, one with the same threads.
+    """
+    need = need._replace(elected=elected_as is not None)
+    with place.insertion_point, place.op.location:
+        if need.op is None:
+            return Inserted(gpu.barrier().operation, need)
+        if need.op is WaitOp:
+            assert value is not None
+            return Inserted(_wait(value, need), need)
+        attributes = {"pending": need.pending, "read": need.read}
+        if elected_as is None:
+            return Inserted(create(need.op, **attributes).operation, need)
+        scope, warp = elected_as.scope.value, elected_as.warp or None
+        made = create(ElectOp, regions=1, scope=scope, warp=warp)
+        with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
+            return Inserted(create(need.op, **attributes).operation, need)
+
+
+def _wait(value: Value, need: Need) -> Op:
+    """Wait for mma between the op that makes an accumulator in flight and its use."""
+    uses = [(use.owner, use.operand_number) for use in value.uses]
+    made = create(WaitOp, [value], [value.type], pending=need.pending)
+    for owner, number in uses:
+        owner.operands[number] = made.result
+    return made.operation
+
+
+def kind_of(op: Op) -> type[SmemOp] | str | None:
+    """Return the key in `RANKS` of an op that orders accesses; "" of another op."""
+    if is_cta_barrier(op):
+        return None
+    return type(op.opview) if type(op.opview) in RANKS else ""
+
+
+def provides(op: Op, need: Need) -> bool:
+    """Whether an op is what is needed, but for how much it leaves pending."""
+    if need.op in BARRIERS and is_cta_barrier(op):
+        return True
+    view = op.opview
+    return type(view) is need.op and (not isinstance(view, TmaWaitOp) or need.read or not view.read)

@@ -1,0 +1,173 @@
+"""Inserts what puts accesses in order, one pair of accesses after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...dialect.irtypes import Op
+from ...dialect.ops import (
+    AllocOp,
+    CopyAsyncOp,
+    PartitionOp,
+    TileMma,
+    TmaStoreOp,
+    TmaWaitOp,
+    ViewOp,
+    WaitOp,
+)
+from ...dialect.types import shape_of
+from ...ir.errors import OpError
+from ...ir.walk import gather
+from ..check_async.analysis import Analysis, analyze
+from ..check_async.needs import Need, Unordered
+from .groups import end_of_copies
+from .inserted import BARRIERS, COMMITS, Inserted, build, provides
+from .places import (
+    Place,
+    elect_around,
+    end_of_threads,
+    gap_between,
+    in_flight_at,
+    loops_around,
+    ops_of,
+    place_of,
+    user_in,
+    whole_warpgroups,
+)
+from .trial import Trial
+
+#: How refusals begin.
+REFUSED = "cannot insert synchronization"
+
+#: The most groups that are told apart.
+_FURTHEST = 32
+
+
+class Insertion:
+    """Inserts ops into a function until every access is proven to be in order.
+
+    Args:
+        function: the function.
+        readers: the waits by which accumulators became readable.
+
+    Attributes:
+        inserted: the ops, in the order in which they were inserted.
+        furthest: groups are told apart up to this many groups back.
+    """
+
+    def __init__(self, function: Op, readers: list[Inserted]) -> None:
+        self._function = function
+        self.furthest = _furthest(function)
+        self.inserted = list(readers)
+
+    def analyze(self) -> Analysis:
+        """Return what is not in order now."""
+        return analyze(self._function, self.furthest)
+
+    def run(self) -> None:
+        """Insert ops until every access is in order.
+
+        Raises:
+            OpError: if it is not known how an access is put in order.
+        """
+        while not (analysis := self.analyze()).is_proven:
+            for op, reason in analysis.unknown:
+                raise OpError(op, f"{REFUSED}: {reason}")
+            for each in analysis.unordered:
+                commit = next((need for need in each.needs if need.op in COMMITS), None)
+                if commit is not None:
+                    self._commit(each, commit)
+                    break
+            else:
+                self._order(analysis.unordered[0])
+
+    def _commit(self, unordered: Unordered, need: Need) -> None:
+        """Close the group of a copy.
+
+        Raises:
+            OpError: if it is closed already, but not on every path.
+        """
+        assert unordered.earlier is not None
+        place = Place(end_of_copies(unordered.earlier), is_after=True)
+        following = ops_of(place.block)[len(place.preceding) :][:1]
+        if following and provides(following[0], need):
+            raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
+        self.inserted.append(build(need, place))
+        self.inserted[-1].orders.append(unordered)
+
+    def _order(self, unordered: Unordered) -> None:
+        """Insert what is missing between two accesses.
+
+        Raises:
+            OpError: if nothing that can be inserted puts them in order.
+        """
+        if unordered.earlier is not None and unordered.needs:
+            for place in self._places(unordered, unordered.earlier.operation):
+                if self._try(unordered, place):
+                    return
+        raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
+
+    def _places(self, unordered: Unordered, earlier: Op) -> Iterator[Place]:
+        """Yield where what is missing can come, the best place first.
+
+        A barrier that is there already can order the accesses too, if what they wait for comes before
+        it: the latest one before the access, then, for loops, those after it.
+        """
+        needs = unordered.needs
+        gap = self._gap(unordered, earlier)
+        barriers = [need for need in needs if need.op in BARRIERS]
+        if 0 < len(barriers) < len(needs):
+            ops, at = ops_of(gap.block), len(gap.preceding)
+            for op in ops[:at][::-1] + ops[at:][::-1]:
+                if provides(op, barriers[0]):
+                    yield Place(op)
+        yield gap
+        if any(need.op is WaitOp for need in needs) and not in_flight_at(gap):
+            # No accumulator is in flight there; one is where the mma is.
+            user = user_in(earlier.block, earlier.results[0])
+            last = ops_of(earlier.block)[-1]
+            yield Place(user) if user else place_of(earlier) if last == earlier else Place(last)
+
+    def _gap(self, unordered: Unordered, earlier: Op) -> Place:
+        """Return the latest place that separates two accesses on every path."""
+        later = unordered.op.operation
+        if later == self._function or isinstance(later.opview, PartitionOp):
+            # Something is not complete at the end of a kernel or partition.
+            outer = elect_around(earlier)
+            repeated = outer is not None and loops_around(outer)
+            return end_of_threads(outer if repeated else earlier)
+        bulk = any(need.op is TmaWaitOp for need in unordered.needs)
+        if (
+            bulk
+            and elect_around(later) is not None
+            and elect_around(later) == elect_around(earlier)
+        ):
+            return gap_between(earlier, later)
+        return gap_between(whole_warpgroups(earlier), whole_warpgroups(later))
+
+    def _try(self, unordered: Unordered, place: Place) -> bool:
+        """Insert at a place what is missing between two accesses; return whether they are then in
+        order. If not, nothing is inserted."""
+        trial = Trial(self.inserted, unordered)
+        needs = [need for need in unordered.needs if not provides(place.op, need)]
+        if all(trial.provide(need, place) for need in needs):
+            while True:
+                if self._is_ordered(unordered):
+                    trial.keep()
+                    return True
+                if not trial.lower():
+                    break
+        trial.undo()
+        return False
+
+    def _is_ordered(self, unordered: Unordered) -> bool:
+        analysis = self.analyze()
+        pairs = [(each.op, each.earlier) for each in analysis.unordered]
+        return not analysis.unknown and (unordered.op, unordered.earlier) not in pairs
+
+
+def _furthest(function: Op) -> int:
+    """Return how many groups back copies and mma of a function can matter."""
+    ops, allocations = gather(function, [TileMma, CopyAsyncOp, TmaStoreOp], [AllocOp, ViewOp])
+    stages = [shape_of(op.tile.type)[0] for op in allocations if len(shape_of(op.tile.type)) > 2]
+    return min(2 + len(ops) + max(stages, default=1), _FURTHEST)

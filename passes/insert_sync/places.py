@@ -1,0 +1,126 @@
+"""Where ops can be inserted, and the accumulators that are in flight there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ...dialect.bindings import ir
+from ...dialect.irtypes import Block, Op, Value
+from ...dialect.ops import ElectOp, MapOp, ScaleDOp
+from ...dialect.types import FragmentType, is_in_flight
+
+#: Ops whose regions whole warpgroups do not execute, or not once.
+_CLOSED = (ElectOp.OPERATION_NAME, MapOp.OPERATION_NAME)
+
+
+class Place(NamedTuple):
+    """A place between the ops of a block: before an op, or after it."""
+
+    op: Op
+    is_after: bool = False
+
+    @property
+    def block(self) -> Block:
+        """The block."""
+        return self.op.block
+
+    @property
+    def preceding(self) -> list[Op]:
+        """The ops of the block before the place."""
+        ops = ops_of(self.block)
+        return ops[: ops.index(self.op) + self.is_after]
+
+    @property
+    def insertion_point(self) -> Any:
+        """Where the bindings insert ops."""
+        return ir.InsertionPoint.after(self.op) if self.is_after else ir.InsertionPoint(self.op)
+
+    def insert(self, op: Op) -> None:
+        """Insert an op that was taken out."""
+        self.insertion_point.insert(op)
+
+    def move(self, op: Op) -> None:
+        """Move an op there."""
+        op.move_after(self.op) if self.is_after else op.move_before(self.op)
+
+
+def place_of(op: Op) -> Place:
+    """Return where an op is: there it comes back after it was moved or taken out."""
+    ops = ops_of(op.block)
+    at = ops.index(op)
+    return Place(ops[at + 1]) if at + 1 < len(ops) else Place(ops[at - 1], is_after=True)
+
+
+def gap_between(earlier: Op, later: Op) -> Place:
+    """Return a place that is on every path from one op to another, and in no loop that contains only the
+    later one."""
+    inside = list(_outwards(earlier))
+    for op in _outwards(later):
+        if any(op.block == other.block for other in inside):
+            return Place(op)
+    raise AssertionError("two ops of a function share its body")
+
+
+def end_of_threads(op: Op) -> Place:
+    """Return the last place of an op's block at which the same threads are, in no loop around the op."""
+    loops = loops_around(op)
+    each = loops[0] if loops else op.operation
+    last = ops_of(each.block)[-1]
+    return Place(last, is_after=not last.name.endswith((".return", ".yield")))
+
+
+def whole_warpgroups(op: Op) -> Op:
+    """Return an op, or the outermost one around it whose region whole warpgroups do not execute."""
+    return next((x for x in [*_outwards(op)][::-1] if x.name in _CLOSED), op.operation)
+
+
+def elect_around(op: Op) -> ElectOp | None:
+    """Return the `smem.elect` around an op; None if there is none."""
+    return next((x.opview for x in _outwards(op) if isinstance(x.opview, ElectOp)), None)
+
+
+def ancestor_in(block: Block, op: Op) -> Op | None:
+    """Return the op of a block that contains an op, or is it; None if there is none."""
+    return next((each for each in _outwards(op) if each.block == block), None)
+
+
+def loops_around(op: Op) -> list[Op]:
+    """Return the `scf.for` around an op, from the outside in."""
+    return [each for each in _outwards(op) if each.name == "scf.for" and each != op.operation][::-1]
+
+
+def ops_of(block: Block) -> list[Op]:
+    """Return the ops of a block."""
+    return [each.operation for each in block.operations]
+
+
+def user_in(block: Block, value: Value) -> Op | None:
+    """Return the op of a block that has the single use of a value in flight; None if it has no use."""
+    return next((ancestor_in(block, use.owner) for use in value.uses), None)
+
+
+def in_flight_at(place: Place) -> list[Value]:
+    """Return the accumulators that are in flight at a place, the latest one first."""
+    preceding = place.preceding
+    made = [x for op in preceding for x in op.results if op.name != ScaleDOp.OPERATION_NAME]
+    return [
+        value
+        for value in [*place.block.arguments, *made][::-1]
+        if isinstance(value.type, FragmentType)
+        and is_in_flight(value.type)
+        and user_in(place.block, value) not in preceding
+    ]
+
+
+def is_argument(value: Value) -> bool:
+    """Whether a value is an argument of a block."""
+    return isinstance(value.owner, ir.Block)
+
+
+def _outwards(op: Op) -> Iterator[Op]:
+    """Yield an op and the ops around it, from the inside out, up to those in a function's body."""
+    each = op.operation
+    while each.parent is not None:
+        yield each
+        each = each.parent.operation

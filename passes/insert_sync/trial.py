@@ -1,0 +1,108 @@
+"""A trial: ops that are inserted for two accesses, and taken back if they do not put them in order."""
+
+from __future__ import annotations
+
+from ...dialect.irtypes import Op, Value
+from ...dialect.ops import TmaWaitOp, WaitOp
+from ...dialect.ops.wait import mma_after
+from ..check_async.needs import Need, Unordered
+from .inserted import RANKS, Inserted, build, kind_of, provides
+from .places import Place, elect_around, in_flight_at, place_of, user_in
+
+
+class Trial:
+    """What is tried for two accesses: ops that are inserted, and waits that leave less pending.
+
+    Args:
+        inserted: the ops that were inserted before; those of this trial are added at its end.
+        unordered: the two accesses.
+    """
+
+    def __init__(self, inserted: list[Inserted], unordered: Unordered) -> None:
+        self._all = inserted
+        self._count = len(inserted)
+        self._unordered = unordered
+        #: Waits that the trial changes, with what they left pending; None for those that it inserts.
+        self._before: dict[Inserted, int | None] = {}
+        self._moved: list[tuple[Op, Place]] = []
+
+    def provide(self, need: Need, place: Place) -> bool:
+        """Provide what is needed at a place; return whether that is possible.
+
+        Ops that order accesses stand together, in the order of `RANKS`; one that is there is not
+        repeated.
+        """
+        own = {each.whole: each for each in self._all}
+        at = place
+        for op in place.preceding[::-1]:
+            found = own.get(op)
+            kind = kind_of(found.op if found else op)
+            if isinstance(kind, str) or RANKS[kind] < RANKS[need.op]:
+                break
+            if provides(found.op if found else op, need):
+                if need.pending is None:
+                    return True
+                if found is not None:
+                    self._lower_to(found, need.pending)
+                    return True
+            at = Place(op)
+        return self._insert(need, at)
+
+    def _insert(self, need: Need, place: Place) -> bool:
+        value: Value | None = None
+        elected_as = None
+        if need.op is WaitOp:
+            values = in_flight_at(place)
+            if not values:
+                return False
+            if not place.is_after and self._move(need, place, values):
+                return True
+            value = values[0]
+        if need.op is TmaWaitOp and self._unordered.earlier is not None:
+            within = elect_around(self._unordered.earlier)
+            elected_as = None if within == elect_around(place.op) else within
+        made = build(need, place, value, elected_as)
+        self._all.append(made)
+        self._before[made] = None
+        return True
+
+    def _move(self, need: Need, place: Place, values: list[Value]) -> bool:
+        """Move the wait of a later reader to where it is needed already."""
+        own = {each.op: each for each in self._all if each.makes_readable}
+        for value in values:
+            found = own.get(user_in(place.block, value))
+            if found is not None and mma_after(value, place.op) >= (need.pending or 0):
+                self._moved.append((found.op, place_of(found.op)))
+                place.move(found.op)
+                self._lower_to(found, need.pending or 0)
+                return True
+        return False
+
+    def _lower_to(self, found: Inserted, pending: int) -> None:
+        before = found.pending or 0
+        self._before.setdefault(found, before)
+        found.pending = min(before, pending)
+
+    def lower(self) -> bool:
+        """Let each wait leave one group less pending; return whether that changes anything."""
+        waits = [each for each in self._before if each.pending]
+        for each in waits:
+            each.pending = (each.pending or 0) - 1
+        return bool(waits)
+
+    def undo(self) -> None:
+        """Take the trial back."""
+        for each in self._all[self._count :][::-1]:
+            del self._before[each]
+            each.erase()
+        del self._all[self._count :]
+        for each, pending in self._before.items():
+            each.pending = pending or 0
+        for op, place in self._moved[::-1]:
+            place.move(op)
+
+    def keep(self) -> None:
+        """Note that the ops of the trial put the two accesses in order."""
+        for each in [*self._before, *self._all[self._count :]]:
+            if self._unordered not in each.orders:
+                each.orders.append(self._unordered)
