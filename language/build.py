@@ -28,9 +28,17 @@ class Options:
         warpgroups: of a CTA.
         cluster: CTAs of a cluster along x, y and z.
         min_blocks: CTAs of a multiprocessor at least (`.minnctapersm`); None leaves it.
+        inserts_sync: whether `smem-insert-sync` synchronizes the kernel, and not its author.
     """
 
-    def __init__(self, warpgroups: int, cluster: tuple[int, ...], min_blocks: int | None) -> None:
+    def __init__(
+        self,
+        warpgroups: int,
+        cluster: tuple[int, ...],
+        min_blocks: int | None,
+        inserts_sync: bool = False,
+    ) -> None:
+        self.inserts_sync = inserts_sync
         self.warpgroups = warpgroups
         self.cluster = (*cluster, 1, 1)[:3]
         self.min_blocks = min_blocks
@@ -75,7 +83,7 @@ def new_kernel(
         parameters, dtypes, options: as for `build`.
     """
     location = ir.Location.file(code.co_filename, code.co_firstlineno, 1)
-    trace = Trace(code.co_name, Locations(code), options.warpgroups)
+    trace = Trace(code.co_name, Locations(code), options.warpgroups, options.inserts_sync)
     with location:
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):

@@ -20,8 +20,8 @@ from .errors import TraceError, without_frames
 from .places import FOLDER
 from .signature import Parameter, parse
 
-#: How waits, fences and barriers get into a kernel: its author places them.
-SYNC = "manual"
+#: How waits, fences and barriers get into a kernel: `smem-insert-sync` inserts them, or its author does.
+SYNC = ("auto", "manual")
 
 #: Options of `compile`, which are no names for constants of a trace.
 _OPTIONS = ("arch", "debug_info", "emit", "on", "out", "stream")
@@ -48,6 +48,11 @@ class Kernel(OnArrays):
         self.__wrapped__ = self.function = function
         self.options = options
         self.parameters, self.constants = _parameters(function, signature)
+
+    @property
+    def lowering(self) -> dict[str, Any]:
+        """Options of `compile` that the kernel itself needs."""
+        return {"insert_sync": True} if self.options.inserts_sync else {}
 
     def dtypes(self, *given: Any) -> dict[str, DType]:
         """Return the element type of each parameter for arguments of a call.
@@ -134,8 +139,9 @@ class Kernel(OnArrays):
         own, rest = self._split(constants)
         with new_context():
             module = self.trace(*given, **own)
+            options = {**self.lowering, **rest}
             return run_located(
-                lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **rest)
+                lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **options)
             )
 
     def ptx(self, *given: Any, **options: Any) -> str:
@@ -163,6 +169,7 @@ class Kernel(OnArrays):
             options["debug_info"] = debug_info
         with new_context():
             module = self.trace(*given, **own)
+            options = {**self.lowering, **options}
             made = run_located(lambda: cached_compile(module, arch, **options))
         assert made.cubin is not None
         return made.cubin
@@ -281,18 +288,20 @@ def kernel(
     signature: str,
     *,
     warpgroups: int = 1,
-    sync: str = SYNC,
+    sync: str = "auto",
     cluster: tuple[int, ...] = (1, 1, 1),
     min_blocks: int | None = None,
 ) -> Callable[[Callable[..., Any]], Kernel]:
-    """Make a function a kernel, by tracing it: `@sl.kernel("(M,K), (K,N), (M,N)", sync="manual")`.
+    """Make a function a kernel, by tracing it: `@sl.kernel("(M,K), (K,N), (M,N)")`.
 
     Args:
         signature: the extents of each array, as in NumPy's generalised ufuncs: equal names are equal
             extents, a number is a fixed extent, "()" is a number. ":(?,1)" adds strides in elements,
             ":bf16" an element type; without, arrays are contiguous, and the call gives the type.
         warpgroups: of a CTA, of 128 threads each.
-        sync: "manual": the kernel has its waits, fences and barriers.
+        sync: "auto": each statement is complete, for all threads of its partition, before the next one
+            begins; `smem-insert-sync` inserts waits, groups of copies, fences and barriers. "manual": the
+            kernel has them itself, and mma run until `sl.wait`.
         cluster: CTAs of a cluster along x, y and z.
         min_blocks: CTAs that a multiprocessor holds at least, which limits registers.
 
@@ -300,16 +309,17 @@ def kernel(
         TraceError: for a malformed signature, or one that does not fit the function.
 
     Example:
-        >>> @sl.kernel("(M,64), (M,64)", sync="manual")
+        >>> @sl.kernel("(M,64), (M,64)")
         ... def double(A, B):
         ...     row = sl.grid(sl.cdiv(sl.multiple_of(A.shape[0], 64), 64)) * 64
         ...     sl.store(sl.load(A[row : row + 64, :]) * 2.0, B[row : row + 64, :])
         >>> double.compile(sl.f32, sl.f32).report.spill_bytes
         0
     """
-    if sync != SYNC:
+    if sync not in SYNC:
         raise TraceError(
-            f'sync is {sync!r}; expected "manual": the kernel has its waits, fences and barriers'
+            f'sync is {sync!r}; expected "auto", or "manual" for a kernel that has its waits, fences and '
+            "barriers"
         )
-    options = Options(warpgroups, cluster, min_blocks)
+    options = Options(warpgroups, cluster, min_blocks, sync == "auto")
     return lambda function: Kernel(function, signature, options)

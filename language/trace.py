@@ -37,6 +37,7 @@ class Trace:
     Attributes:
         name: the kernel's.
         warpgroups: of a CTA.
+        inserts_sync: whether `smem-insert-sync` synchronizes the kernel.
         scopes: the open scopes, the innermost last.
         pure: ops without effects, which are erased at the end if nothing uses them.
         extents: the indices of named extents, by name.
@@ -46,9 +47,12 @@ class Trace:
         hidden: variables that partitions changed, by name.
     """
 
-    def __init__(self, name: str, locations: Locations, warpgroups: int) -> None:
+    def __init__(
+        self, name: str, locations: Locations, warpgroups: int, inserts_sync: bool = False
+    ) -> None:
         self.name = name
         self.warpgroups = warpgroups
+        self.inserts_sync = inserts_sync
         self.locations = locations
         self.scopes = [Scope(f"the kernel {name}")]
         self.pure: list[Any] = []

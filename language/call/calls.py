@@ -210,7 +210,7 @@ class Calls:
             text = str(module)
         self._by_text = _newer(self._by_text, _TRACED)
         self._traced = _newer(self._traced, _TRACED)
-        found = self._by_text.setdefault(text, Specialisation(module))
+        found = self._by_text.setdefault(text, Specialisation(module, self._kernel.lowering))
         self._traced[key] = reads, found
         return reads, found
 

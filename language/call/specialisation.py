@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ...codegen import Compiled, compile
@@ -15,10 +16,12 @@ class Specialisation:
 
     Args:
         module: the traced kernel, an `ir.Module`.
+        lowering: options of `compile`.
     """
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, lowering: Mapping[str, Any]) -> None:
         self._module = module
+        self._lowering = lowering
         self._kernels: dict[int, Kernel] = {}
         self._emulated: dict[str, Compiled] = {}
 
@@ -31,7 +34,7 @@ class Specialisation:
         found = self._kernels.get(device)
         if found is None:
             arch = architecture(device)
-            compiled = run_located(lambda: cached_compile(self._module, arch))
+            compiled = run_located(lambda: cached_compile(self._module, arch, **self._lowering))
             with current_kept():
                 found = self._kernels[device] = Kernel(compiled, device=device)
         return found
@@ -40,5 +43,7 @@ class Specialisation:
         """Return the kernel as the emulator runs it."""
         found = self._emulated.get(arch)
         if found is None:
-            found = self._emulated[arch] = run_located(lambda: compile(self._module, arch, "nvvm"))
+            found = self._emulated[arch] = run_located(
+                lambda: compile(self._module, arch, "nvvm", **self._lowering)
+            )
         return found

@@ -15,6 +15,7 @@ class Traceable(Protocol):
         function: the Python function that is traced.
         parameters: by name, in the order of a call.
         constants: of the trace, with their defaults.
+        lowering: options of `compile` that the kernel itself needs.
     """
 
     __name__: str
@@ -25,6 +26,9 @@ class Traceable(Protocol):
 
     @property
     def constants(self) -> Mapping[str, Any]: ...
+
+    @property
+    def lowering(self) -> Mapping[str, Any]: ...
 
     def trace(self, *types: Any, **constants: Any) -> Any:
         """Return the kernel for element types and constants, as an `ir.Module`."""

@@ -6,10 +6,10 @@ from typing import Any, Unpack
 
 from ...dialect import ops as smem
 from ...dialect.ops.mma import Modifiers
-from ...dialect.types import is_a_fragment, shape_of
+from ...dialect.types import is_a_fragment, shape_of, with_state
 from ..dtypes import DType
 from ..errors import TraceError
-from ..trace import traced
+from ..trace import current, traced
 from ..values.base import Traced
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment, readable
@@ -31,7 +31,7 @@ def mma(
 ) -> Fragment:
     """Return A * B, or A * B + acc, which a warpgroup computes.
 
-    With `sync="manual"` the result is in flight until `sl.wait`; otherwise it can be read.
+    The result can be read; with `sync="manual"` it is in flight until `sl.wait`.
 
     Args:
         a: A (M, K): a tile, or a fragment of B's element type, for example `p.to(sl.f16)`.
@@ -126,13 +126,17 @@ def wait(acc: Fragment, pending: int = 0, in_flight: bool | None = None) -> Frag
     """
     if not isinstance(acc, Fragment) or not acc.in_flight:
         what = acc.type_text if isinstance(acc, Traced) else repr(acc)
-        raise TraceError(
-            f"{what} is waited for; expected an accumulator in flight, the result of sl.mma"
-        )
+        expected = "an accumulator in flight, the result of sl.mma"
+        if current().inserts_sync:
+            expected = 'sync="manual", without which waits are inserted'
+        raise TraceError(f"{what} is waited for; expected {expected}")
     return Fragment(smem.wait(acc.value, pending, pending > 0 if in_flight is None else in_flight))
 
 
 def _result(made: Any) -> Fragment:
+    """Return D: readable, unless the author waits for it."""
+    if current().inserts_sync:
+        made.set_type(with_state(made.type, False))
     return Fragment(made)
 
 

@@ -8,7 +8,6 @@ from ...dialect.irtypes import Op
 from ...dialect.ops import (
     AllocOp,
     CopyAsyncOp,
-    PartitionOp,
     TileMma,
     TmaStoreOp,
     TmaWaitOp,
@@ -30,6 +29,7 @@ from .places import (
     in_flight_at,
     loops_around,
     ops_of,
+    outwards,
     place_of,
     user_in,
     whole_warpgroups,
@@ -131,8 +131,8 @@ class Insertion:
     def _gap(self, unordered: Unordered, earlier: Op) -> Place:
         """Return the latest place that separates two accesses on every path."""
         later = unordered.op.operation
-        if later == self._function or isinstance(later.opview, PartitionOp):
-            # Something is not complete at the end of a kernel or partition.
+        if later in outwards(earlier):
+            # Something is not complete at the end of a kernel, partition or elected thread.
             outer = elect_around(earlier)
             repeated = outer is not None and loops_around(outer)
             return end_of_threads(outer if repeated else earlier)

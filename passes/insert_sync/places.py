@@ -45,6 +45,14 @@ class Place(NamedTuple):
         op.move_after(self.op) if self.is_after else op.move_before(self.op)
 
 
+def outwards(op: Op) -> Iterator[Op]:
+    """Yield an op and the ops around it, from the inside out."""
+    each: Op | None = op.operation
+    while each is not None:
+        yield each
+        each = each.parent.operation if each.parent is not None else None
+
+
 def place_of(op: Op) -> Place:
     """Return where an op is: there it comes back after it was moved or taken out."""
     ops = ops_of(op.block)
@@ -55,9 +63,9 @@ def place_of(op: Op) -> Place:
 def gap_between(earlier: Op, later: Op) -> Place:
     """Return a place that is on every path from one op to another, and in no loop that contains only the
     later one."""
-    inside = list(_outwards(earlier))
-    for op in _outwards(later):
-        if any(op.block == other.block for other in inside):
+    blocks = [op.block for op in outwards(earlier) if op.parent is not None]
+    for op in outwards(later):
+        if op.parent is not None and op.block in blocks:
             return Place(op)
     raise AssertionError("two ops of a function share its body")
 
@@ -72,22 +80,22 @@ def end_of_threads(op: Op) -> Place:
 
 def whole_warpgroups(op: Op) -> Op:
     """Return an op, or the outermost one around it whose region whole warpgroups do not execute."""
-    return next((x for x in [*_outwards(op)][::-1] if x.name in _CLOSED), op.operation)
+    return next((x for x in [*outwards(op)][::-1] if x.name in _CLOSED), op.operation)
 
 
 def elect_around(op: Op) -> ElectOp | None:
     """Return the `smem.elect` around an op; None if there is none."""
-    return next((x.opview for x in _outwards(op) if isinstance(x.opview, ElectOp)), None)
+    return next((x.opview for x in outwards(op) if isinstance(x.opview, ElectOp)), None)
 
 
 def ancestor_in(block: Block, op: Op) -> Op | None:
     """Return the op of a block that contains an op, or is it; None if there is none."""
-    return next((each for each in _outwards(op) if each.block == block), None)
+    return next((x for x in outwards(op) if x.parent and x.block == block), None)
 
 
 def loops_around(op: Op) -> list[Op]:
     """Return the `scf.for` around an op, from the outside in."""
-    return [each for each in _outwards(op) if each.name == "scf.for" and each != op.operation][::-1]
+    return [each for each in outwards(op) if each.name == "scf.for" and each != op.operation][::-1]
 
 
 def ops_of(block: Block) -> list[Op]:
@@ -116,11 +124,3 @@ def in_flight_at(place: Place) -> list[Value]:
 def is_argument(value: Value) -> bool:
     """Whether a value is an argument of a block."""
     return isinstance(value.owner, ir.Block)
-
-
-def _outwards(op: Op) -> Iterator[Op]:
-    """Yield an op and the ops around it, from the inside out, up to those in a function's body."""
-    each = op.operation
-    while each.parent is not None:
-        yield each
-        each = each.parent.operation
