@@ -167,15 +167,6 @@ func.func @n(%a: !a, %b: !b) {
 // -----
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
-func.func @readable_result(%t: !t) {
-  // expected-error@+1 {{'smem.mma' op results in !smem.fragment<tensor<64x64xf32>, #smem.accumulator>; expected !smem.fragment<tensor<64x64xf32>, #smem.in_flight>}}
-  %0 = "smem.mma"(%t, %t) : (!t, !t) -> !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
-  return
-}
-
-// -----
-
-!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 func.func @result_shape(%t: !t) {
   // expected-error@+1 {{'smem.mma' op results in !smem.fragment<tensor<64x128xf32>, #smem.in_flight>; expected !smem.fragment<tensor<64x64xf32>, #smem.in_flight>}}
   %0 = "smem.mma"(%t, %t) : (!t, !t) -> !smem.fragment<tensor<64x128xf32>, #smem.in_flight>

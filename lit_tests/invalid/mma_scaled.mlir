@@ -328,18 +328,6 @@ func.func @accumulator(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
 !b = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.auto>
 !sa = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 !sb = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
-func.func @ready(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
-  // expected-error@+1 {{'smem.mma_scaled' op results in !smem.fragment<tensor<128x64xf32>, #smem.accumulator>; expected !smem.fragment<tensor<128x64xf32>, #smem.in_flight>}}
-  %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !sa, !sb) -> !smem.fragment<tensor<128x64xf32>, #smem.accumulator>
-  return
-}
-
-// -----
-
-!a = !smem.tile<tensor<128x128xf8E4M3FN>, #smem.auto>
-!b = !smem.tile<tensor<128x64xf8E4M3FN>, #smem.auto>
-!sa = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
-!sb = !smem.tile<tensor<128x4xf8E8M0FNU>, #smem.auto>
 func.func @shape(%a: !a, %b: !b, %sa: !sa, %sb: !sb) {
   // expected-error@+1 {{'smem.mma_scaled' op results in !smem.fragment<tensor<128x128xf32>, #smem.in_flight>; expected !smem.fragment<tensor<128x64xf32>, #smem.in_flight>}}
   %0 = "smem.mma_scaled"(%a, %b, %sa, %sb) : (!a, !b, !sa, !sb) -> !smem.fragment<tensor<128x128xf32>, #smem.in_flight>

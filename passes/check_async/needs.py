@@ -42,13 +42,13 @@ class Unordered(NamedTuple):
 
     Attributes:
         op: the later op.
-        earlier: the op whose access may not be over; None if it is not known.
+        earlier: the op whose access may not be over.
         needs: what is missing between them; nothing if no op of these orders them.
         message: the finding, for people.
     """
 
     op: Op
-    earlier: Op | None
+    earlier: Op
     needs: tuple[Need, ...]
     message: str
 

@@ -16,8 +16,10 @@ __all__ = ["InsertSync"]
 
 @dataclass(frozen=True)
 class InsertSync(Pass):
-    """Inserts what program order needs: waits, groups of copies, fences and barriers. In its input, each op
-    is complete, for all threads of its partition, before the next one begins."""
+    """Inserts what program order needs: waits, groups of copies, fences and barriers.
+
+    In its input, each op is complete, for all threads of its partition, before the next one begins.
+    """
 
     name = "smem-insert-sync"
     description = "insert the waits, groups of copies, fences and barriers that program order needs"

@@ -22,7 +22,7 @@ def _name(each: Inserted) -> str:
 def _reason(each: Inserted) -> str:
     if each.reader is not None:
         return f"the {at(each.reader)} reads the accumulator"
-    pairs = {(order.earlier, order.op): None for order in each.orders if order.earlier is not None}
+    pairs = {(order.earlier, order.op): None for order in each.orders}
     (earlier, later), *others = pairs
     more = f", and {len(others)} more" if others else ""
     return f"the {at(earlier)} is over before the {at(later)}{more}"

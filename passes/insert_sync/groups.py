@@ -10,14 +10,18 @@ from ...dialect.ops import StageOp
 from ...ir.subtiles import chain_of
 from ..check_async.declared_effects import accessed_tiles, has_effect
 from ..check_async.memrefs import CP_ASYNC, accessed_memrefs
-from .places import ops_of
+from .places import ops_of, outwards
 
 
-def end_of_copies(copy: Op) -> Op:
+def end_of_copies(copy: Op, later: Op) -> Op:
     """Return the last op of the group that a copy belongs to.
 
     A group has the copies between which nothing else accesses memory or orders accesses, in a branch or
     out of it, up to the next copy to another stage of a tile that it already copies to.
+
+    Args:
+        copy: the copy.
+        later: an op before which it must be complete.
     """
     first = copy.operation
     while first.parent is not None and first.parent.operation.name == "scf.if":
@@ -30,7 +34,7 @@ def end_of_copies(copy: Op) -> Op:
     for op in ops[ops.index(first) + 1 :]:
         if not _matters(op):
             continue
-        if not _has_only_copies(op):
+        if op in outwards(later) or not _has_only_copies(op):
             break
         more = _stages(op)
         if any(more[tile] != stages[tile] for tile in more.keys() & stages.keys()):

@@ -127,6 +127,11 @@ def kind_of(op: Op) -> type[SmemOp] | str | None:
     return type(op.opview) if type(op.opview) in RANKS else ""
 
 
+def is_barrier(op: Op) -> bool:
+    """Whether an op is a barrier of the CTA or of a warpgroup."""
+    return is_cta_barrier(op) or isinstance(op.opview, WarpgroupBarrierOp)
+
+
 def provides(op: Op, need: Need) -> bool:
     """Whether an op is what is needed, but for how much it leaves pending."""
     if need.op in BARRIERS and is_cta_barrier(op):

@@ -8,6 +8,7 @@ from ...dialect.irtypes import Op
 from ...dialect.ops import (
     AllocOp,
     CopyAsyncOp,
+    FenceOp,
     TileMma,
     TmaStoreOp,
     TmaWaitOp,
@@ -20,7 +21,7 @@ from ...ir.walk import gather
 from ..check_async.analysis import Analysis, analyze
 from ..check_async.needs import Need, Unordered
 from .groups import end_of_copies
-from .inserted import BARRIERS, COMMITS, Inserted, build, provides
+from .inserted import BARRIERS, COMMITS, Inserted, build, is_barrier, provides
 from .places import (
     Place,
     elect_around,
@@ -31,6 +32,7 @@ from .places import (
     ops_of,
     outwards,
     place_of,
+    share_elect,
     user_in,
     whole_warpgroups,
 )
@@ -87,8 +89,7 @@ class Insertion:
         Raises:
             OpError: if it is closed already, but not on every path.
         """
-        assert unordered.earlier is not None
-        place = Place(end_of_copies(unordered.earlier), is_after=True)
+        place = Place(end_of_copies(unordered.earlier, unordered.op), is_after=True)
         following = ops_of(place.block)[len(place.preceding) :][:1]
         if following and provides(following[0], need):
             raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
@@ -101,7 +102,7 @@ class Insertion:
         Raises:
             OpError: if nothing that can be inserted puts them in order.
         """
-        if unordered.earlier is not None and unordered.needs:
+        if unordered.needs:
             for place in self._places(unordered, unordered.earlier.operation):
                 if self._try(unordered, place):
                     return
@@ -111,16 +112,15 @@ class Insertion:
         """Yield where what is missing can come, the best place first.
 
         A barrier that is there already can order the accesses too, if what they wait for comes before
-        it: the latest one before the access, then, for loops, those after it.
+        it: the latest one before the access, then, for loops, those after it. A fence, too, comes before
+        a barrier rather than after it: the threads that wrote execute it.
         """
         needs = unordered.needs
         gap = self._gap(unordered, earlier)
-        barriers = [need for need in needs if need.op in BARRIERS]
-        if 0 < len(barriers) < len(needs):
+        orders_threads = any(need.op in BARRIERS or need.op is FenceOp for need in needs)
+        if orders_threads and not all(need.op in BARRIERS for need in needs):
             ops, at = ops_of(gap.block), len(gap.preceding)
-            for op in ops[:at][::-1] + ops[at:][::-1]:
-                if provides(op, barriers[0]):
-                    yield Place(op)
+            yield from (Place(op) for op in ops[:at][::-1] + ops[at:][::-1] if is_barrier(op))
         yield gap
         if any(need.op is WaitOp for need in needs) and not in_flight_at(gap):
             # No accumulator is in flight there; one is where the mma is.
@@ -131,17 +131,16 @@ class Insertion:
     def _gap(self, unordered: Unordered, earlier: Op) -> Place:
         """Return the latest place that separates two accesses on every path."""
         later = unordered.op.operation
-        if later in outwards(earlier):
+        if later in outwards(earlier) and later.name == "scf.for":
+            # The loop itself writes registers that it carries, at the end of an iteration.
+            return Place(ops_of(later.regions[0].blocks[0])[-1])
+        if later in outwards(earlier) and later != earlier:
             # Something is not complete at the end of a kernel, partition or elected thread.
             outer = elect_around(earlier)
             repeated = outer is not None and loops_around(outer)
             return end_of_threads(outer if repeated else earlier)
         bulk = any(need.op is TmaWaitOp for need in unordered.needs)
-        if (
-            bulk
-            and elect_around(later) is not None
-            and elect_around(later) == elect_around(earlier)
-        ):
+        if bulk and share_elect(earlier, later):
             return gap_between(earlier, later)
         return gap_between(whole_warpgroups(earlier), whole_warpgroups(later))
 

@@ -1,4 +1,4 @@
-"""Takes out what is not needed, and lets waits leave as much pending as is right; a proof is the judge."""
+"""Takes out what the proof does not need, and lets waits leave as much pending as it allows."""
 
 from __future__ import annotations
 

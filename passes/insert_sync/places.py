@@ -88,6 +88,12 @@ def elect_around(op: Op) -> ElectOp | None:
     return next((x.opview for x in outwards(op) if isinstance(x.opview, ElectOp)), None)
 
 
+def share_elect(one: Op, other: Op) -> bool:
+    """Whether two ops are in one `smem.elect`."""
+    around = elect_around(one)
+    return around is not None and around.operation in outwards(other)
+
+
 def ancestor_in(block: Block, op: Op) -> Op | None:
     """Return the op of a block that contains an op, or is it; None if there is none."""
     return next((x for x in outwards(op) if x.parent and x.block == block), None)
@@ -117,8 +123,13 @@ def in_flight_at(place: Place) -> list[Value]:
         for value in [*place.block.arguments, *made][::-1]
         if isinstance(value.type, FragmentType)
         and is_in_flight(value.type)
-        and user_in(place.block, value) not in preceding
+        and not _is_used_by(preceding, value, place.block)
     ]
+
+
+def _is_used_by(ops: list[Op], value: Value, block: Block) -> bool:
+    user = user_in(block, value)
+    return user is not None and user in ops
 
 
 def is_argument(value: Value) -> bool:

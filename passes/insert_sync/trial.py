@@ -7,7 +7,7 @@ from ...dialect.ops import TmaWaitOp, WaitOp
 from ...dialect.ops.wait import mma_after
 from ..check_async.needs import Need, Unordered
 from .inserted import RANKS, Inserted, build, kind_of, provides
-from .places import Place, elect_around, in_flight_at, place_of, user_in
+from .places import Place, elect_around, in_flight_at, place_of, share_elect, user_in
 
 
 class Trial:
@@ -58,9 +58,9 @@ class Trial:
             if not place.is_after and self._move(need, place, values):
                 return True
             value = values[0]
-        if need.op is TmaWaitOp and self._unordered.earlier is not None:
-            within = elect_around(self._unordered.earlier)
-            elected_as = None if within == elect_around(place.op) else within
+        earlier = self._unordered.earlier
+        if need.op is TmaWaitOp and not share_elect(earlier, place.op):
+            elected_as = elect_around(earlier)
         made = build(need, place, value, elected_as)
         self._all.append(made)
         self._before[made] = None
@@ -70,7 +70,8 @@ class Trial:
         """Move the wait of a later reader to where it is needed already."""
         own = {each.op: each for each in self._all if each.makes_readable}
         for value in values:
-            found = own.get(user_in(place.block, value))
+            user = user_in(place.block, value)
+            found = None if user is None else own.get(user)
             if found is not None and mma_after(value, place.op) >= (need.pending or 0):
                 self._moved.append((found.op, place_of(found.op)))
                 place.move(found.op)

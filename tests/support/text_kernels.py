@@ -16,6 +16,7 @@ class TextKernel(OnArrays):
         self.function, self.__name__ = function, function.__name__
         self.parameters = dict(zip(names, parse(signature), strict=True))
         self.constants = dict(function.__kwdefaults__ or {})
+        self.lowering = {}
         self.traces = 0
 
     def trace(self, *types, **constants):
