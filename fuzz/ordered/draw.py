@@ -107,11 +107,15 @@ class Drawing:
             name: choose(name, (False,) * often + (True,))
             for name, often in (("viewed", 5), ("bulk", 9), ("given", 9))
         }
+        # Parts of a tile of a given layout have layouts of their own, which the text does not compute.
+        self._features["viewed"] &= self.warpgroups == 1
         self.tiles = tuple(
             TileOf(stages) for i in range(choose("tiles", (2, 1, 3, 4)))
             for stages in [choose(f"stages of {i}", (0, 0, 2, 3))]
         )
+        self._viewed: int | None = None
         if self._features["viewed"]:
+            self._viewed = len(self.tiles)
             self.tiles = (*self.tiles, TileOf(viewed=True))
 
     def program(self) -> Program:
@@ -119,9 +123,9 @@ class Drawing:
         choose = self._choose
         scope = Scope()
         body = self.body("", _SLOTS, scope)
-        body = self._initialised(body)
         if choose("dump", (False, True)):
             body = (*body, *self._dump())
+        body = self._initialised(body)
         body = (*body, *self._rest(scope))
         return Program(
             self.warpgroups,
@@ -148,7 +152,7 @@ class Drawing:
                 ("bulk", ("bulk store",)),
                 ("given", ("given",)),
             ):
-                if self._features[feature]:
+                if self._features[feature] and not (feature == "given" and self._features["bulk"]):
                     kind = self._choose(f"{at} {feature}", (kind, kind, kind, *kinds))
             if kind != "none":
                 found += _DRAWN[kind](self, at, scope)
@@ -160,7 +164,8 @@ class Drawing:
         rows = target.rows
         parts = self.rows * 4 // rows
         row = self._position(f"{at} from", scope, parts, rows)
-        yield Copy(Window(row, rows), target, asynchronous)
+        # In kernels that store in bulk, other asynchronous copies are not followed.
+        yield Copy(Window(row, rows), target, asynchronous and not self._features["bulk"])
 
     def copy_async(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw an asynchronous copy."""
@@ -231,16 +236,16 @@ class Drawing:
 
     def bulk_store(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw a store by TMA."""
-        yield BulkStore(self._view(at, scope, ROWS), self._window(self._bulk, scope))
+        # TMA reads tiles at multiples of 128 bytes.
+        yield BulkStore(self._view(at, scope, ROWS, other_than=self._viewed), self._window(self._bulk, scope))
 
     def write(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw a store to viewed memory."""
-        yield Write(len(self.tiles) - 1, self._choose(f"{at} value", range(5)))
+        yield Write(self._viewed or 0, self._choose(f"{at} value", range(5)))
 
     def read(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw a load from viewed memory."""
-        distance = self._choose(f"{at} distance", (0, 1, 40))
-        yield Read(len(self.tiles) - 1, distance, self._window(self._reads, scope))
+        yield Read(self._viewed or 0, self._window(self._reads, scope))
 
     def given(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw an op that orders accesses."""
@@ -282,9 +287,13 @@ class Drawing:
         if self._choose(f"{at} has else", (False, True)):
             otherwise = self.body(f"{at}.else.", _BRANCH_SLOTS, second)
         results: tuple[Choice, ...] = ()
-        if scope.accumulators and self._choose(f"{at} results", (False, False, True)):
-            one, other = (self._accumulator(f"{at} {i}", s) for i, s in ((0, first), (1, second)))
-            results = (Choice(one, other, self._new(scope.accumulators)),)
+        made = first.accumulators[:1] != scope.accumulators[:1]
+        if scope.accumulators and made and self._choose(f"{at} results", (False, True)):
+            # A branch without ops would become a selection, which no op does for fragments.
+            other = self._accumulator(f"{at} otherwise", second)
+            results = (
+                Choice(first.accumulators[0], other, self._new(scope.accumulators)),
+            )
         condition = Condition(of, loop, predicate, number)
         if then or otherwise or results:
             yield If(condition, then, otherwise, results)
@@ -306,12 +315,15 @@ class Drawing:
         self, at: str, scope: Scope, rows: int, own: bool = False, other_than: int | None = None
     ) -> View:
         """Rows of a tile: all of them, or a part that begins at a multiple of them."""
-        tiles = [i for i in range(len(self.tiles)) if i != other_than]
+        whole = rows == self.rows
+        tiles = [
+            i for i, of in enumerate(self.tiles) if i != other_than and (whole or not of.viewed)
+        ]
         tile = self._choose(f"{at} tile", tiles or [0])
         stage = None
         if stages := self.tiles[tile].stages:
             stage = self._position(f"{at} stage", scope, stages)
-        if rows == self.rows:
+        if whole:
             return View(tile, stage, None, rows)
         if own:
             return View(tile, stage, Index(), rows, own=True)
@@ -351,7 +363,7 @@ class Drawing:
     def _writes(self, tile: int) -> Iterable[Statement]:
         how = self._choose(f"writes {tile}", ("copy", "copy_async", "loop", "async loop", "store"))
         stages = self.tiles[tile].stages
-        asynchronous = "async" in how
+        asynchronous = "async" in how and not self._features["bulk"]
         if how == "store":
             value = next(self._numbers)
             yield LoadGlobal(value, tile % 4)

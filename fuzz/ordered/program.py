@@ -161,16 +161,9 @@ class Write:
 
 @dataclass(frozen=True)
 class Read:
-    """Each thread loads the element of another thread from a viewed memref, and stores it to F.
-
-    Attributes:
-        tile: the number of the tile.
-        distance: how many rows further the other thread's element is.
-        window: where in F.
-    """
+    """Each thread loads its element of a viewed memref, and stores it to a window of F."""
 
     tile: int
-    distance: int
     window: Index
 
 

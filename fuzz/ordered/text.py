@@ -199,8 +199,8 @@ gpu.module @kernels {{
         for statement in body:
             self._statement(statement)
             if self._ordered and not isinstance(statement, For | If | Given | BulkStore):
-                for line in _EVERYTHING:
-                    self._add(line)
+                # Kernels that store in bulk have no other asynchronous copies.
+                self._lines += _EVERYTHING[2 if self._program.bulk_outputs else 0 :]
 
     def _statement(self, statement: Statement) -> None:
         match statement:
@@ -300,25 +300,26 @@ gpu.module @kernels {{
         self._add('}) {scope = "cta"} : () -> ()')
         self._lines += [_EVERYTHING[3]] * self._ordered
 
-    # Each thread has the element at row thread / 2 and column thread % 2 of a viewed memref.
+    # Each thread has the element at row thread / 2 and column thread % 2 of a viewed tile, in whose layout
+    # 8 elements of a row are contiguous, then the next rows follow.
 
-    def _element(self, distance: int) -> str:
+    def _element(self) -> str:
         row = self._new("arith.divui %thread, %c2 : index")
-        if distance:
-            row = self._new(f"arith.addi {row}, {self._constant(distance)} : index")
-            row = self._new(f"arith.remui {row}, {self._constant(self._program.rows)} : index")
         column = self._new("arith.remui %thread, %c2 : index")
-        return f"[{row}, {column}] : !memory"
+        first = self._new(f"arith.muli {row}, {self._constant(8)} : index")
+        linear = self._new(f"arith.addi {first}, {column} : index")
+        at = [self._new(f"arith.{op} {linear}, %c16 : index") for op in ("divui", "remui")]
+        return f"[{', '.join(at)}] : !memory"
 
     def _write(self, write: Write) -> None:
         moved = self._new(f"arith.addi %thread, {self._constant(write.value)} : index")
         number = self._new(f"arith.remui {moved}, %c5 : index")
         as_i32 = self._new(f"arith.index_cast {number} : index to i32")
         value = self._new(f"arith.sitofp {as_i32} : i32 to bf16")
-        self._add(f"memref.store {value}, %memory{write.tile}{self._element(0)}")
+        self._add(f"memref.store {value}, %memory{write.tile}{self._element()}")
 
     def _read(self, read: Read) -> None:
-        element = self._element(read.distance)
+        element = self._element()
         value = self._new(f"memref.load %memory{read.tile}{element}")
         at = self._part(read.window, self._program.reads, self._program.rows * 2)
         place = self._new(f"arith.addi {at}, %thread : index")
