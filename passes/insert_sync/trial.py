@@ -55,9 +55,19 @@ class Trial:
             values = in_flight_at(place)
             if not values:
                 return False
-            if not place.is_after and self._move(need, place, values):
+            pending = need.pending or 0
+            readers = [self._reader(value, place) for value in values]
+            for value, reader in zip(values, readers, strict=True):
+                if reader is not None and mma_after(value, place.op) >= pending:
+                    self._move(reader, place, pending)
+                    return True
+            # A wait that makes an accumulator readable, and leaves mma pending, comes right after them.
+            free = [v for v, r in zip(values, readers, strict=True) if r is None or not r.pending]
+            if not free:
+                assert readers[0] is not None
+                self._move(readers[0], place, min(pending, mma_after(values[0], place.op)))
                 return True
-            value = values[0]
+            value = free[0]
         earlier = self._unordered.earlier
         if need.op is TmaWaitOp and not share_elect(earlier, place.op):
             elected_as = elect_around(earlier)
@@ -66,18 +76,17 @@ class Trial:
         self._before[made] = None
         return True
 
-    def _move(self, need: Need, place: Place, values: list[Value]) -> bool:
+    def _reader(self, value: Value, place: Place) -> Inserted | None:
+        """Return the inserted wait by which a later op reads an accumulator in flight."""
+        user = user_in(place.block, value)
+        own = (each for each in self._all if each.makes_readable and not place.is_after)
+        return next((each for each in own if user is not None and each.op == user), None)
+
+    def _move(self, reader: Inserted, place: Place, pending: int) -> None:
         """Move the wait of a later reader to where it is needed already."""
-        own = {each.op: each for each in self._all if each.makes_readable}
-        for value in values:
-            user = user_in(place.block, value)
-            found = None if user is None else own.get(user)
-            if found is not None and mma_after(value, place.op) >= (need.pending or 0):
-                self._moved.append((found.op, place_of(found.op)))
-                place.move(found.op)
-                self._lower_to(found, need.pending or 0)
-                return True
-        return False
+        self._moved.append((reader.op, place_of(reader.op)))
+        place.move(reader.op)
+        self._lower_to(reader, pending)
 
     def _lower_to(self, found: Inserted, pending: int) -> None:
         before = found.pending or 0
