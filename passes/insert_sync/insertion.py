@@ -19,6 +19,7 @@ from ...dialect.types import shape_of
 from ...ir.errors import OpError
 from ...ir.walk import gather
 from ..check_async.analysis import Analysis, analyze
+from ..check_async.global_memory import GlobalMemory
 from ..check_async.needs import Need, Unordered
 from .groups import end_of_copies
 from .inserted import BARRIERS, COMMITS, Inserted, build, is_barrier, provides
@@ -59,12 +60,13 @@ class Insertion:
 
     def __init__(self, function: Op, readers: list[Inserted]) -> None:
         self._function = function
+        self._global_memory = GlobalMemory(function)
         self.furthest = _furthest(function)
         self.inserted = list(readers)
 
     def analyze(self) -> Analysis:
         """Return what is not in order now."""
-        return analyze(self._function, self.furthest)
+        return analyze(self._function, self.furthest, self._global_memory)
 
     def run(self) -> None:
         """Insert ops until every access is in order.
