@@ -25,6 +25,8 @@ class Trial:
         #: Waits that the trial changes, with what they left pending; None for those that it inserts.
         self._before: dict[Inserted, int | None] = {}
         self._moved: list[tuple[Op, Place]] = []
+        #: Whether a wait that was inserted before leaves less pending than it did.
+        self.lowers = False
 
     def provide(self, need: Need, place: Place) -> bool:
         """Provide what is needed at a place; return whether that is possible.
@@ -43,6 +45,7 @@ class Trial:
                 if need.pending is None:
                     return True
                 if found is not None:
+                    self.lowers |= need.pending < (found.pending or 0)
                     self._lower_to(found, need.pending)
                     return True
             at = Place(op)
@@ -96,6 +99,7 @@ class Trial:
     def lower(self) -> bool:
         """Let each wait leave one group less pending; return whether that changes anything."""
         waits = [each for each in self._before if each.pending]
+        self.lowers |= any(self._before[each] is not None for each in waits)
         for each in waits:
             each.pending = (each.pending or 0) - 1
         return bool(waits)
