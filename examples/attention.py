@@ -3,7 +3,7 @@
 import mlir_smem.language as sl
 
 
-@sl.kernel("(T,d), (T,d), (T,d), (), (T,d):f32, (T):f32", sync="manual")
+@sl.kernel("(T,d), (T,d), (T,d), (), (T,d):f32, (T):f32")
 def attention(Q, K, V, scale, O, L, *, d=64, keys=64):
     """Compute O (T, d), and L, the logarithm of the sums of weights.
 
@@ -20,13 +20,11 @@ def attention(Q, K, V, scale, O, L, *, d=64, keys=64):
     for key in sl.range(0, query + 64, keys):
         sl.copy(K[key : key + keys, 0:d], k, permutation=(1, 0))
         sl.copy(V[key : key + keys, 0:d], v)
-        sl.fence(), sl.barrier()
-        s = sl.wait(sl.mma(q, k)) * scale
+        s = sl.mma(q, k) * scale
         s = sl.where(key + sl.iota(1) <= query + sl.iota(0), s, float("-inf"))
         old, m = m, sl.maximum(m, s.max(axis=1))
         p, shrink = sl.exp2(s - m), sl.exp2(old - m)
         sums = sums * shrink + p.sum(axis=1)
-        o = sl.wait(sl.mma(p.to(V.dtype), v, o * shrink))
-        sl.barrier()
+        o = sl.mma(p.to(V.dtype), v, o * shrink)
     sl.store(o / sums, O[query : query + 64, 0:d])
     sl.store(m + sl.log2(sums), L[query : query + 64])

@@ -7,7 +7,7 @@ call gives the grid: as many CTAs as run at the same time, or fewer if C has few
 import mlir_smem.language as sl
 
 
-@sl.kernel("(M,K):(?,1), (K,N):(?,1), (M,N):(?,1)", warpgroups=3, min_blocks=1, sync="manual")
+@sl.kernel("(M,K):(?,1), (K,N):(?,1), (M,N):(?,1)", warpgroups=3, min_blocks=1)
 def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffers=2):
     """Compute C (M, N) of A (M, K) and B (K, N), of any extents.
 
@@ -49,10 +49,7 @@ def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffe
                         at_m = sl.ds(row + i // parts * rows, rows)
                         at_n = sl.ds(column + i % parts * width, width)
                         sl.tma_store(c[index % buffers], C[at_m, at_n])
-                        sl.tma_commit()
-                        sl.tma_wait(1, read=True)
                         stores.commit(index + buffers - 1)
-                sl.tma_wait(read=True)
         with sl.partition(2, registers=232) as warpgroup:
             own = sl.ds(warpgroup * rows, rows)
 
@@ -63,12 +60,10 @@ def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffe
             for _, _, number in tiles():
                 acc = product(number * steps)
                 for k in sl.range(1, steps):
-                    acc = sl.wait(product(number * steps + k, acc), pending=1)
+                    acc = product(number * steps + k, acc)
                     loads.release(number * steps + k - 1)
-                acc = sl.wait(acc)
                 loads.release(number * steps + steps - 1)
                 for i in range(parts):
                     index = (number * 2 + warpgroup) * parts + i
                     with stores.consumer(index):
                         sl.store(acc[:, i * width : (i + 1) * width], c[index % buffers])
-                        sl.fence()

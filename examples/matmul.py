@@ -3,7 +3,7 @@
 import mlir_smem.language as sl
 
 
-@sl.kernel("(M,K), (K,N), (M,N)", warpgroups=2, sync="manual")
+@sl.kernel("(M,K), (K,N), (M,N)", warpgroups=2)
 def matmul(A, B, C, *, bm=128, bn=256, bk=64):
     """Compute C (M, N) of A (M, K) and B (K, N); their extents are multiples of bm, bn and bk."""
     M, N, K = sl.multiple_of((*C.shape, A.shape[1]), (bm, bn, bk))
@@ -15,14 +15,11 @@ def matmul(A, B, C, *, bm=128, bn=256, bk=64):
         with sl.when(k < steps):
             sl.copy_async(A[row : row + bm, k * bk : k * bk + bk], a[k % 4])
             sl.copy_async(B[k * bk : k * bk + bk, column : column + bn], b[k % 4])
-        sl.copy_commit()
 
     for k in sl.range(2):
         fetch(k)
     acc = sl.zeros((64, bn), sl.f32)
     for k in sl.range(steps):
-        sl.copy_wait(pending=1), sl.fence(), sl.barrier()
         acc = sl.mma(a[k % 4][own : own + 64, :], b[k % 4], acc)
         fetch(k + 2)
-        acc = sl.wait(acc, pending=1)
-    sl.store(sl.wait(acc), C[row + own : row + own + 64, column : column + bn])
+    sl.store(acc, C[row + own : row + own + 64, column : column + bn])

@@ -7,7 +7,6 @@ from mlir_smem.dialect import ops as smem
 @sl.kernel(
     "(M,Kb), (Kb,N):(1,?), (Mb,Kf,32,4,4), (Nb,Kf,32,4,4), (), (M,N):(?,1)",
     warpgroups=2,
-    sync="manual",
 )
 def nvfp4(A, B, SA, SB, alpha, C, *, element=sl.e2m1, factor=sl.e4m3, step=256, factors=16):
     """Compute C (M, N) of A (M, K) and B (K, N), which hold their elements in bytes.
@@ -38,8 +37,7 @@ def nvfp4(A, B, SA, SB, alpha, C, *, element=sl.e2m1, factor=sl.e4m3, step=256, 
         with sl.partition(1):
             acc = product(0)
             for k in sl.range(1, steps):
-                acc = sl.wait(product(k, acc), pending=1)
+                acc = product(k, acc)
                 loads.release(k - 1)
-            acc = sl.wait(acc)
             loads.release(steps - 1)
             sl.store(acc * alpha, C[row : row + 128, column : column + 128])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from ...dialect.irtypes import Op
 from . import report
 from .check import SEVERAL_BLOCKS, blocks_of, check_written, has_pipelines
+from .global_memory import GlobalMemory, refusal
 from .needs import Unordered
 from .pipelines import follow_pipelines
 from .pipelines.findings import Findings, Order
@@ -32,13 +33,14 @@ class Analysis:
         return not self.unordered and not self.unknown
 
 
-def analyze(function: Op, furthest: int = 1) -> Analysis:
+def analyze(function: Op, furthest: int = 1, global_memory: GlobalMemory | None = None) -> Analysis:
     """Find the accesses of tiles that are not in order.
 
     Args:
         function: the function.
         furthest: groups of copies and of mma are told apart up to this many groups back, even if no wait
             of the function leaves as many pending.
+        global_memory: arrays whose accesses are put in order, too; by default none.
 
     Raises:
         OpError: if the function breaks a rule that no order of accesses mends.
@@ -49,8 +51,10 @@ def analyze(function: Op, furthest: int = 1) -> Analysis:
     if has_pipelines(function):
         findings = _Unproven()
         follow_pipelines(function, blocks[0], findings, furthest)
+        for write, read in global_memory.conflicts() if global_memory else ():
+            findings.analysis.unknown[read.op, refusal(write, read)] = None
         return findings.analysis
-    program = translate(function, blocks)
+    program = translate(function, blocks, global_memory)
     check_written(program)
     return _of_program(replace(program, furthest=max(program.furthest, furthest)))
 

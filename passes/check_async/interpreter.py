@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...dialect.effects import Proxy
 from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
+from .global_memory import by_same_threads
 from .integers import UNKNOWN, VARIES, Integer, join, less, plus, select
 from .program import (
     Barrier,
@@ -155,6 +156,9 @@ class Interpreter:
             age = None if read.group is None else state.mma_groups - 1 - read.group
             self._report(step, rectangle, other, read, age, Proxy.GENERIC)
         for other, write in state.hazards_of_threads(rectangle):
+            if other.allocation.of_global:
+                # Which of two writes of an element of an array is the last is left to the author.
+                continue
             # An op that is executed again gives each thread the same bytes, which it writes in order.
             complete, same = write.group is None, rectangle.equals(other)
             if complete and same and write.op == step.op:
@@ -210,6 +214,11 @@ class Interpreter:
     ) -> None:
         if rectangle.allocation.of_memref and other.allocation.of_memref:
             # Neither is an access of a tile; hazards between ops of other dialects are not checked.
+            return
+        if rectangle.allocation.of_global and (
+            by_same_threads(step.op, earlier.op)
+            or (not isinstance(step.op, SmemOp) and not isinstance(earlier.op, SmemOp))
+        ):
             return
         writes = isinstance(step, (Copy, Define))
         unsure = unsure if rectangle.overlaps(other) else _SAME_BYTES

@@ -22,6 +22,7 @@ class Allocation:
         stages, rows, columns: the tile's shape.
         outside: whether code outside of the function may have written it.
         of_registers: whether it stands for the registers that an op writes for an mma, not for a tile.
+        of_global: whether it stands for an array in global memory.
         of_memref: whether it stands for the memory of a memref that tiles view and other ops access.
     """
 
@@ -34,6 +35,7 @@ class Allocation:
     outside: bool = False
     of_memref: bool = False
     of_registers: bool = False
+    of_global: bool = False
 
 
 class Rectangle(NamedTuple):

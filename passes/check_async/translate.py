@@ -14,6 +14,7 @@ from ...ir.barriers import is_cta_barrier
 from ...ir.launch_attributes import MULTIPLES
 from . import report
 from .declared_effects import accessed_tiles, has_effect, pending_of
+from .global_memory import GlobalMemory, asynchronous_reason
 from .harmless import is_harmless
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
 from .memory import Allocations
@@ -60,13 +61,20 @@ _STEPS = {
 _WAITS = {Completion.CP_ASYNC_GROUP: CopyWait, Completion.WGMMA_GROUP: Wait}
 
 
-def translate(function: Op, blocks: list[MlirBlock]) -> Program:
+def translate(
+    function: Op, blocks: list[MlirBlock], global_memory: GlobalMemory | None = None
+) -> Program:
     """Return the program of a function; only the first of its blocks is run.
+
+    Args:
+        function: the function.
+        blocks: its blocks.
+        global_memory: the arrays whose accesses are followed, too; by default none.
 
     Raises:
         OpError: if an op uses a tile that does not come from an alloc or view.
     """
-    translator = Translator(function)
+    translator = Translator(function, global_memory)
     body = translator.function(blocks)
     return Program(
         body,
@@ -82,7 +90,8 @@ def translate(function: Op, blocks: list[MlirBlock]) -> Program:
 class Translator:
     """Translates ops one by one, and numbers integers in the order of their first use."""
 
-    def __init__(self, function: Op) -> None:
+    def __init__(self, function: Op, global_memory: GlobalMemory | None = None) -> None:
+        self._global_memory = global_memory
         self.allocations = Allocations(function, self._number)
         self._function = function
         self._registers = Registers(function)
@@ -169,7 +178,19 @@ class Translator:
         self.copies += copies
         if copies and op.name in MBARRIER_WRITES:
             return [self._by_mbarrier(op)]
-        return [*readers, *copies]
+        return [*readers, *copies, *self._of_arrays(op)]
+
+    def _of_arrays(self, op: Op) -> list[Load | Copy | Opaque]:
+        """Return the accesses of an op of arrays in global memory that are followed."""
+        steps: list[Load | Copy | Opaque] = []
+        for access, whole in self._global_memory.of(op) if self._global_memory else ():
+            if access.asynchronous:
+                steps.append(Opaque(op, asynchronous_reason(access)))
+            elif access.writes:
+                steps.append(Copy(op, whole, asynchronous=False))
+            else:
+                steps.append(Load(op, (whole,)))
+        return steps
 
     def _by_mbarrier(self, op: Op) -> Opaque:
         """Translate a write that completes at an mbarrier of the kernel's own."""
@@ -288,7 +309,7 @@ class Translator:
         readers = [reader(op, tuple(sources)) for reader, sources in read.items()]
         self.readers += readers
         self.copies += copies
-        return [*unknown, *readers, *copies]
+        return [*unknown, *readers, *copies, *self._of_arrays(op)]
 
     # Control flow.
 
@@ -351,7 +372,13 @@ def _synchronizes(step: Step) -> bool:
     if isinstance(step, For):
         return step.body.synchronizes
     if isinstance(step, Copy):
-        return not step.target.allocation.of_memref
+        return not _is_of_memref(step, step.target)
     if isinstance(step, Load):
-        return not any(source.allocation.of_memref for source in step.sources)
+        return not any(_is_of_memref(step, source) for source in step.sources)
     return isinstance(step, (Mma, *_ORDERINGS, Opaque))
+
+
+def _is_of_memref(step: Copy | Load, accessed: SymbolicRectangle) -> bool:
+    """Whether an access is one of another dialect's op to the memory of a memref."""
+    allocation = accessed.allocation
+    return allocation.of_memref or (allocation.of_global and not isinstance(step.op, SmemOp))

@@ -192,4 +192,4 @@ def _fill_in_flight(value: Value) -> Value:
         value.set_type(with_state(value.type, True))
         return value
     with ir.InsertionPoint(fill), fill.location:
-        return create(FillOp, list(fill.operands), [with_state(value.type, True)]).fragment
+        return create(FillOp, list(fill.operands), [with_state(value.type, True)]).result

@@ -80,6 +80,7 @@ def _stages(op: Op) -> dict[Op, set[Value | int | None]]:
         for tile, _ in accessed_tiles(op.opview):
             allocation, chain = chain_of(tile, op.opview)
             stage = next((each for each in chain if isinstance(each, StageOp)), None)
-            at = None if stage is None else constant_of(stage.index) or stage.index
-            found.setdefault(allocation, set()).add(at)
+            constant = None if stage is None else constant_of(stage.index)
+            at = constant if stage is None or constant is not None else stage.index
+            found.setdefault(allocation.operation, set()).add(at)
     return found

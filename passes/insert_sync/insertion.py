@@ -14,12 +14,14 @@ from ...dialect.ops import (
     TmaWaitOp,
     ViewOp,
     WaitOp,
+    WarpgroupBarrierOp,
 )
 from ...dialect.types import shape_of
 from ...ir.errors import OpError
 from ...ir.walk import gather
 from ..check_async.analysis import Analysis, analyze
-from ..check_async.needs import Need, Unordered
+from ..check_async.global_memory import GlobalMemory
+from ..check_async.needs import CTA_BARRIER, Need, Unordered
 from .groups import end_of_copies
 from .inserted import BARRIERS, COMMITS, Inserted, build, is_barrier, provides
 from .places import (
@@ -59,12 +61,13 @@ class Insertion:
 
     def __init__(self, function: Op, readers: list[Inserted]) -> None:
         self._function = function
+        self._global_memory = GlobalMemory(function)
         self.furthest = _furthest(function)
         self.inserted = list(readers)
 
     def analyze(self) -> Analysis:
         """Return what is not in order now."""
-        return analyze(self._function, self.furthest)
+        return analyze(self._function, self.furthest, self._global_memory)
 
     def run(self) -> None:
         """Insert ops until every access is in order.
@@ -102,9 +105,10 @@ class Insertion:
         Raises:
             OpError: if nothing that can be inserted puts them in order.
         """
-        if unordered.needs:
-            for place in self._places(unordered, unordered.earlier.operation):
-                if self._try(unordered, place):
+        for needs in _ways(unordered.needs):
+            way = unordered._replace(needs=needs)
+            for place in self._places(way, unordered.earlier.operation):
+                if self._try(way, place):
                     return
         raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
 
@@ -149,8 +153,10 @@ class Insertion:
         order. If not, nothing is inserted."""
         trial = Trial(self.inserted, unordered)
         needs = [need for need in unordered.needs if not provides(place.op, need)]
+        # A new barrier costs less than copies or mma that no longer overlap.
+        is_shared = len(needs) < len(unordered.needs)
         if all(trial.provide(need, place) for need in needs):
-            while True:
+            while not (is_shared and trial.lowers):
                 if self._is_ordered(unordered):
                     trial.keep()
                     return True
@@ -163,6 +169,15 @@ class Insertion:
         analysis = self.analyze()
         pairs = [(each.op, each.earlier) for each in analysis.unordered]
         return not analysis.unknown and (unordered.op, unordered.earlier) not in pairs
+
+
+def _ways(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
+    """Return the ways in which two accesses can be put in order: by a barrier of the warpgroup, or of the
+    CTA where the threads of several warpgroups access the same bytes."""
+    if not needs:
+        return []
+    by_all = tuple(CTA_BARRIER if need.op is WarpgroupBarrierOp else need for need in needs)
+    return [needs] if by_all == needs else [needs, by_all]
 
 
 def _furthest(function: Op) -> int:

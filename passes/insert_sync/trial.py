@@ -25,6 +25,8 @@ class Trial:
         #: Waits that the trial changes, with what they left pending; None for those that it inserts.
         self._before: dict[Inserted, int | None] = {}
         self._moved: list[tuple[Op, Place]] = []
+        #: Whether a wait that was inserted before leaves less pending than it did.
+        self.lowers = False
 
     def provide(self, need: Need, place: Place) -> bool:
         """Provide what is needed at a place; return whether that is possible.
@@ -43,6 +45,7 @@ class Trial:
                 if need.pending is None:
                     return True
                 if found is not None:
+                    self.lowers |= need.pending < (found.pending or 0)
                     self._lower_to(found, need.pending)
                     return True
             at = Place(op)
@@ -55,9 +58,19 @@ class Trial:
             values = in_flight_at(place)
             if not values:
                 return False
-            if not place.is_after and self._move(need, place, values):
+            pending = need.pending or 0
+            readers = [self._reader(value, place) for value in values]
+            for value, reader in zip(values, readers, strict=True):
+                if reader is not None and mma_after(value, place.op) >= pending:
+                    self._move(reader, place, pending)
+                    return True
+            # A wait that makes an accumulator readable, and leaves mma pending, comes right after them.
+            free = [v for v, r in zip(values, readers, strict=True) if r is None or not r.pending]
+            if not free:
+                assert readers[0] is not None
+                self._move(readers[0], place, min(pending, mma_after(values[0], place.op)))
                 return True
-            value = values[0]
+            value = free[0]
         earlier = self._unordered.earlier
         if need.op is TmaWaitOp and not share_elect(earlier, place.op):
             elected_as = elect_around(earlier)
@@ -66,18 +79,17 @@ class Trial:
         self._before[made] = None
         return True
 
-    def _move(self, need: Need, place: Place, values: list[Value]) -> bool:
+    def _reader(self, value: Value, place: Place) -> Inserted | None:
+        """Return the inserted wait by which a later op reads an accumulator in flight."""
+        user = user_in(place.block, value)
+        own = (each for each in self._all if each.makes_readable and not place.is_after)
+        return next((each for each in own if user is not None and each.op == user), None)
+
+    def _move(self, reader: Inserted, place: Place, pending: int) -> None:
         """Move the wait of a later reader to where it is needed already."""
-        own = {each.op: each for each in self._all if each.makes_readable}
-        for value in values:
-            user = user_in(place.block, value)
-            found = None if user is None else own.get(user)
-            if found is not None and mma_after(value, place.op) >= (need.pending or 0):
-                self._moved.append((found.op, place_of(found.op)))
-                place.move(found.op)
-                self._lower_to(found, need.pending or 0)
-                return True
-        return False
+        self._moved.append((reader.op, place_of(reader.op)))
+        place.move(reader.op)
+        self._lower_to(reader, pending)
 
     def _lower_to(self, found: Inserted, pending: int) -> None:
         before = found.pending or 0
@@ -87,6 +99,7 @@ class Trial:
     def lower(self) -> bool:
         """Let each wait leave one group less pending; return whether that changes anything."""
         waits = [each for each in self._before if each.pending]
+        self.lowers |= any(self._before[each] is not None for each in waits)
         for each in waits:
             each.pending = (each.pending or 0) - 1
         return bool(waits)

@@ -1,6 +1,6 @@
 """Programs in program order: synchronized ones without what synchronizes them."""
 
-from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.irtypes import Op
 from mlir_smem.dialect.ops import (
     CopyCommitOp,
     CopyWaitOp,
@@ -13,22 +13,23 @@ from mlir_smem.dialect.ops import (
 from mlir_smem.dialect.types import FragmentType, is_accumulator, is_in_flight, with_state
 from mlir_smem.ir.barriers import is_cta_barrier
 from mlir_smem.ir.walk import walk
+from mlir_smem.passes.insert_sync.places import outwards
 
 #: What `smem-insert-sync` inserts, except for barriers of the CTA.
 SYNC = (CopyCommitOp, CopyWaitOp, FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp)
 
 
-def is_sync(op):
+def is_sync(op: Op) -> bool:
     """Whether an op is one that `smem-insert-sync` can insert."""
     return isinstance(op.opview, SYNC) or is_cta_barrier(op)
 
 
-def sync_of(root):
+def sync_of(root: Op) -> list[Op]:
     """Return the ops in `root` that `smem-insert-sync` can insert."""
     return [op for op in walk(root) if is_sync(op.operation)]
 
 
-def strip(root):
+def strip(root: Op) -> None:
     """Take out of `root` what `smem-insert-sync` can insert; accumulators are readable."""
     for op in sync_of(root):
         for result in op.results:
@@ -44,21 +45,12 @@ def strip(root):
                 value.set_type(with_state(type_, False))
 
 
-def inner_sync_counts(root):
-    """Return how many ops of each kind that synchronize are in each loop, and outside of all."""
-    counts = {}
+def sync_counts(root: Op) -> dict[tuple[str, str], int]:
+    """Return how many ops of each name that synchronize are in each loop, and outside of all."""
+    counts: dict[tuple[str, str], int] = {}
     for op in sync_of(root):
-        loop, name = _loop_of(op), op.operation.name
-        at = "" if loop is None else str(loop.location)
-        counts[at, name] = counts.get((at, name), 0) + 1
+        outer = [each for each in outwards(op) if each.name == "scf.for"]
+        at = str(outer[0].location) if outer else ""
+        key = at, op.operation.name
+        counts[key] = counts.get(key, 0) + 1
     return counts
-
-
-def _loop_of(op):
-    each = op.operation.parent
-    while each is not None and each.operation.name != "scf.for":
-        each = each.operation.parent
-    return None if each is None else each.operation
-
-
-__all__ = ["SYNC", "inner_sync_counts", "ir", "is_sync", "strip", "sync_of"]

@@ -1,0 +1,338 @@
+"""Random programs in program order, synchronized by `smem-insert-sync`, on the emulator.
+
+A program is one of two kinds: a kernel of the language, whose source is also run as Python on NumPy
+arrays, one statement after the other; or a kernel of `fuzz.programs` (GEMMs, partitions, pipelines)
+without its waits, fences and barriers, whose result is known. Elements of the first are small whole
+numbers, so that results are exact.
+
+After the pass, the emulator must find no violation and the right result, the checker must prove the
+program, and the pass must insert nothing more. Then one op is taken out, or a wait leaves one group more
+pending: if the checker still proves that, and the emulator finds nothing, the op was not needed.
+"""
+
+import itertools
+import linecache
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+import mlir_smem.language as sl
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.ir.errors import OpError
+from mlir_smem.ir.kernel import functions_of
+from mlir_smem.passes.insert_sync import insert
+
+from .frame import Fuzzer, Wrong, main
+from .generated import order_text
+from .generated.choices import Drawn, Read
+from .generated.kernels import Kernel, checked, emulated, evaluated
+from .generated.program_order import strip, sync_of
+from .programs import kernel_of
+
+_numbers = itertools.count()
+
+#: The loop bound T of kernels of the language, in different runs.
+_BOUNDS = (3, 0, 1)
+
+
+@dataclass
+class Outcome:
+    """What became of a program.
+
+    Attributes:
+        kind: "inserted", or why the pass refused it.
+        inserted: how many ops of each name were inserted.
+        mutants: how many mutants were rejected, by what rejected them; "nothing" for those that were not.
+        survivors: those that nothing rejected.
+    """
+
+    kind: str
+    inserted: Counter[str] = field(default_factory=Counter)
+    mutants: Counter[str] = field(default_factory=Counter)
+    survivors: list[str] = field(default_factory=list)
+
+
+# -- drawing ---------------------------------------------------------------------------------------
+
+
+def draw(random: Random) -> str:
+    """Draw a program: the body of a kernel, or choices of `fuzz.programs`."""
+    if random.random() < 0.7:
+        return order_text.draw(random)
+    while True:
+        choose = Drawn(random)
+        if kernel_of(choose):
+            return choose.text
+
+
+# -- kernels of the language -----------------------------------------------------------------------
+
+
+_HELPERS = """\
+def small(x):
+    return sl.maximum(sl.minimum(x, 2.0), -2.0)
+x, y, z = (sl.zeros((rows, 64), sl.f32) for _ in range(3))
+"""
+
+
+def _header(text: str, name: str) -> int:
+    found = re.search(rf"^# {name} = (\d+)$", text, re.MULTILINE)
+    return int(found[1]) if found else 1
+
+
+def _function(text: str, head: str, names: dict[str, Any]) -> Any:
+    """Return the function of a source; its lines are readable for errors.
+
+    Raises:
+        SyntaxError: if the body is not Python, as one whose lines were left out.
+    """
+    lines = [f"    {line}" for line in (head + _HELPERS + text).splitlines()]
+    source = "def kernel(A, B, D, T):\n" + "\n".join(lines) + "\n"
+    file = f"<kernel {next(_numbers)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    space = dict(names)
+    exec(compile(source, file, "exec"), space)
+    return space["kernel"]
+
+
+_TRACED = """\
+first = sl.warpgroup_id() * 64 if warpgroups > 1 else 0
+own = sl.ds(first, 64)
+rows = 64
+a_block = lambda at: sl.ds(at % 4 * (64 * warpgroups), 64 * warpgroups)
+b_block = lambda at: sl.ds(at % 4 * 64, 64)
+out = lambda at: sl.ds(at * (64 * warpgroups) + first, 64)
+a, b = sl.alloc((stages, 64 * warpgroups, 64), sl.f16), sl.alloc((stages, 64, 64), sl.f16)
+"""
+
+_RUN = """\
+own = slice(None)
+rows = 64 * warpgroups
+a_block = out = lambda at: slice(at % 4 * rows, (at % 4 + 1) * rows)
+b_block = lambda at: slice(at % 4 * 64, (at % 4 + 1) * 64)
+a, b = np.zeros((stages, rows, 64), np.float16), np.zeros((stages, 64, 64), np.float16)
+"""
+
+
+class _Matrix(np.ndarray):
+    """A matrix, with the method of a fragment."""
+
+    def to(self, dtype: Any) -> Any:
+        return self.astype(dtype)
+
+
+def _reference() -> SimpleNamespace:
+    """The functions of the language as functions of NumPy, for all warpgroups together."""
+
+    def copy(source: Any, tile: Any) -> None:
+        tile[...] = source
+
+    def mma(a: Any, b: Any, acc: Any = 0.0) -> Any:
+        product = np.asarray(a, np.float32) @ np.asarray(b, np.float32) + acc
+        return np.asarray(product, np.float32).view(_Matrix)
+
+    def store(value: Any, target: Any) -> None:
+        target[...] = value
+
+    return SimpleNamespace(
+        copy=copy,
+        copy_async=copy,
+        mma=mma,
+        store=store,
+        load=lambda a: a.copy().view(_Matrix),
+        zeros=lambda shape, _: np.zeros(shape, np.float32).view(_Matrix),
+        maximum=lambda a, b: np.maximum(a, b).view(_Matrix),
+        minimum=lambda a, b: np.minimum(a, b).view(_Matrix),
+        range=range,
+        block_id=lambda _: 0,
+        f16=np.float16,
+        f32=np.float32,
+    )
+
+
+def language_kernels(text: str) -> list[Kernel]:
+    """Return the kernel that a source is, with the results for several bounds of its loops.
+
+    Raises:
+        SyntaxError, NameError: if lines of the source are missing.
+        TraceError: if the language refuses it.
+    """
+    warpgroups, stages = _header(text, "warpgroups"), max(_header(text, "stages"), 1)
+    sizes = {"warpgroups": warpgroups, "stages": stages}
+    traced = _function(text, _TRACED, {"sl": sl, **sizes})
+    plain = re.sub(r"with sl\.when\((.*)\):", r"if \1:", text)
+    run = _function(plain, _RUN, {"sl": _reference(), "np": np, **sizes})
+    random = np.random.default_rng(1)
+    rows = order_text.BLOCKS * 64 * warpgroups
+    a = random.integers(-1, 2, (rows, 64)).astype(np.float16)
+    b = random.integers(-1, 2, (order_text.BLOCKS * 64, 64)).astype(np.float16)
+    signature = f"({rows},64):f16, ({order_text.BLOCKS * 64},64):f16, ({rows},64):f32, ():index"
+    module = sl.kernel(signature, warpgroups=warpgroups)(traced).mlir(
+        sl.f16, sl.f16, sl.f32, sl.index
+    )
+    kernels = []
+    for bound in _BOUNDS:
+        expected = np.zeros((rows, 64), np.float32)
+        run(a, b, expected, bound)
+        kernels.append(
+            Kernel(
+                module,
+                "kernel",
+                {"A": a, "B": b, "D": np.zeros_like(expected), "T": bound},
+                "D",
+                (1,),
+                expected.astype(np.float64),
+                np.zeros_like(expected, np.float64),
+            )
+        )
+    return kernels
+
+
+# -- checking --------------------------------------------------------------------------------------
+
+
+def kernels(text: str) -> list[Kernel]:
+    """Return the runs of a program; none if it is malformed, or does not fit."""
+    if "sl." in text:
+        try:
+            return language_kernels(text)
+        except (SyntaxError, NameError, IndexError, sl.TraceError):
+            return []
+    kernel = kernel_of(Read(text))
+    return [] if kernel is None else [replace(kernel, text=stripped(kernel.text))]
+
+
+def stripped(text: str) -> str:
+    """Return a module without what `smem-insert-sync` can insert."""
+    with new_context():
+        module = ir.Module.parse(text)
+        for function in functions_of(module):
+            strip(function)
+        return str(module)
+
+
+def synchronized(text: str) -> tuple[str, Counter[str]]:
+    """Return a module after `smem-insert-sync`, and how many ops of each name that inserted.
+
+    Raises:
+        OpError: if the pass refuses it.
+        Wrong: if the pass inserts more when it is run again.
+    """
+    with new_context():
+        module = ir.Module.parse(text)
+        made: Counter[str] = Counter()
+        for function in functions_of(module):
+            made.update(each.op.name for each in insert(function))
+        module.operation.verify()
+        result = str(module)
+        again = [each for function in functions_of(module) for each in insert(function)]
+        if again or str(module) != result:
+            raise Wrong("inserts twice", "the second run", result)
+    return result, made
+
+
+def outcome(text: str, mutate: Random | None = None) -> Outcome:
+    """Check a program.
+
+    Args:
+        text: the program.
+        mutate: if given, mutants are made, and it draws the one that the emulator runs.
+
+    Raises:
+        Wrong: if what the pass makes of it is not proven, or not right.
+    """
+    runs = kernels(text)
+    if not runs:
+        return Outcome("malformed")
+    try:
+        made, inserted = synchronized(runs[0].text)
+    except OpError as error:
+        return Outcome(f"refused: {re.sub(r'[0-9:.]+', '#', error.message)}")
+    found = None
+    for run in runs:
+        kernel = replace(run, text=made)
+        found = found or evaluated(kernel)
+        if found.check.evaluation != "proven":
+            raise Wrong("not proven", found.check.evaluation, "; ".join(found.check.messages))
+        seen = emulated(found.compiled, kernel)
+        if seen:
+            raise Wrong("wrong", seen.partition(":")[0], f"{seen}\n{made}")
+    result = Outcome("inserted", inserted)
+    if mutate is not None:
+        _mutate(replace(runs[0], text=made), result, mutate)
+    return result
+
+
+# -- mutants ---------------------------------------------------------------------------------------
+
+
+def mutants(text: str) -> list[tuple[str, str]]:
+    """Return a synchronized module without one op that synchronizes, or with one group more pending, for
+    each: what is changed, and the module. What types alone forbid is left out."""
+    found = []
+    with new_context():
+        count = len(sync_of(ir.Module.parse(text)))
+        for number, change in itertools.product(range(count), ("without", "more pending")):
+            module = ir.Module.parse(text)
+            op = sync_of(module)[number].operation
+            what = f"{change}: {op.name} {number}"
+            if change == "without":
+                if len(op.results) and op.results[0].type != op.operands[0].type:
+                    continue
+                for result in op.results:
+                    result.replace_all_uses_with(op.operands[0])
+                op.erase()
+            elif "pending" in op.attributes:
+                pending = ir.IntegerAttr(op.attributes["pending"])
+                op.attributes["pending"] = ir.IntegerAttr.get(pending.type, pending.value + 1)
+            else:
+                continue
+            try:
+                module.operation.verify()
+            except ir.MLIRError:
+                continue
+            found.append((what, str(module)))
+    return found
+
+
+def _mutate(kernel: Kernel, result: Outcome, random: Random) -> None:
+    """Count which mutants are rejected, and let the emulator run one of them."""
+    made = mutants(kernel.text)
+    for what, text in made:
+        with new_context():
+            proven = checked(ir.Module.parse(text)).evaluation == "proven"
+        if not proven:
+            result.mutants["the checker"] += 1
+            continue
+        seen = emulated(evaluated(replace(kernel, text=text)).compiled, replace(kernel, text=text))
+        result.mutants["the emulator alone" if seen else "nothing"] += 1
+        if not seen:
+            result.survivors.append(what)
+    if made:
+        what, text = random.choice(made)
+        mutant = replace(kernel, text=text)
+        seen = emulated(evaluated(mutant).compiled, mutant)
+        result.mutants["run: objected to" if seen else "run: not seen in one order of threads"] += 1
+
+
+def check(text: str) -> None:
+    """Check a program.
+
+    Raises:
+        Wrong: if what the pass makes of it is not proven, not right, or has an op that is not needed.
+    """
+    found = outcome(text, Random(text))
+    if found.survivors:
+        raise Wrong("not needed", "an inserted op", "; ".join(found.survivors))
+
+
+FUZZER = Fuzzer("sync", draw, check, suffix=".txt", lifetime=200)
+
+if __name__ == "__main__":
+    main(FUZZER)

@@ -1,0 +1,142 @@
+"""Arrays in global memory that a function writes and also reads: program order says which comes first.
+
+`smem-check-async` does not follow them. `smem-insert-sync` does, because its input has no barriers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ...dialect.bindings import ir
+from ...dialect.effects import Completion, Scope, accessed
+from ...dialect.irtypes import Op, Value
+from ...dialect.memrefs import is_workgroup
+from ...dialect.op import SmemOp
+from ...ir.walk import walk
+from . import report
+from .memrefs import accessed_memrefs, base_of, defining_op
+from .rectangles import Allocation, SymbolicRectangle
+
+
+class GlobalAccess(NamedTuple):
+    """An access of an array in global memory.
+
+    Attributes:
+        op: the op.
+        window: the memref, a part of the array.
+        writes: whether it writes.
+        asynchronous: whether it may go on after the op.
+    """
+
+    op: Op
+    window: Value
+    writes: bool
+    asynchronous: bool
+
+
+class GlobalMemory:
+    """The accesses of the arrays that a function writes and, by another op, also reads.
+
+    Different arguments of a function are different arrays.
+
+    Args:
+        function: the function.
+    """
+
+    def __init__(self, function: Op) -> None:
+        arrays: dict[Value, list[GlobalAccess]] = {}
+        for op in walk(function):
+            for access in _accesses(op.opview):
+                arrays.setdefault(base_of(access.window), []).append(access)
+        self._arrays = {
+            base: list(accesses)
+            for base, accesses in arrays.items()
+            if next(_conflicts(accesses), None) is not None
+        }
+        self._rectangles: dict[Op, list[tuple[GlobalAccess, SymbolicRectangle]]] = {}
+        for base, accesses in self._arrays.items():
+            for access in accesses:
+                array = Allocation(
+                    access.op, ("array", base), None, 1, 1, 1, outside=True, of_global=True
+                )
+                whole = SymbolicRectangle(array, (0, ()), (0, ()), (0, ()), 1, 1)
+                self._rectangles.setdefault(access.op.operation, []).append((access, whole))
+
+    def of(self, op: Op) -> list[tuple[GlobalAccess, SymbolicRectangle]]:
+        """Return the accesses by an op, each with all of its array; reads come before writes."""
+        return sorted(self._rectangles.get(op.operation, ()), key=lambda each: each[0].writes)
+
+    def conflicts(self) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
+        """Yield a write and a read of each array."""
+        for accesses in self._arrays.values():
+            yield next(_conflicts(accesses))
+
+
+def asynchronous_reason(access: GlobalAccess) -> str:
+    """Return why an asynchronous access of such an array is not followed."""
+    verb = "writes" if access.writes else "reads"
+    other = "reads" if access.writes else "writes"
+    return f"it {verb} an array asynchronously that another op {other}"
+
+
+def by_same_threads(one: Op, other: Op) -> bool:
+    """Whether each thread accesses the same elements of an array by two ops.
+
+    That is so for fragments of one shape in one window. What a value stands for in different iterations
+    of a loop is taken to be the same elements, or others.
+    """
+    first, second = ([x for x in _accesses(op) if isinstance(op, SmemOp)] for op in (one, other))
+    return (
+        len(first) == len(second) == 1
+        and _are_same(first[0].window, second[0].window)
+        and all(op.effects.scope is Scope.WARPGROUP for op in (one, other))
+    )
+
+
+def _are_same(one: Value, other: Value) -> bool:
+    """Whether two memrefs are one value, or results of the same op on the same operands."""
+    made, again = defining_op(one), defining_op(other)
+    if one == other or made is None or again is None:
+        return one == other
+    attributes = [{x: str(op.attributes[x]) for x in op.attributes} for op in (made, again)]
+    return (
+        made.name == again.name
+        and attributes[0] == attributes[1]
+        and list(made.operands) == list(again.operands)
+        and one.type == other.type
+    )
+
+
+def _conflicts(accesses: list[GlobalAccess]) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
+    """Yield writes and reads by different threads, of which one at least is by an op of the dialect."""
+    for write in accesses:
+        for read in accesses:
+            own = isinstance(write.op, SmemOp) or isinstance(read.op, SmemOp)
+            if write.writes and not read.writes and own and not by_same_threads(write.op, read.op):
+                yield write, read
+
+
+def _accesses(op: Op) -> Iterator[GlobalAccess]:
+    if isinstance(op, SmemOp):
+        for value, access in accessed(op):
+            if _is_global(value):
+                later = access.completion is not Completion.AT_ONCE
+                yield GlobalAccess(op, value, access.writes, later)
+        return
+    reads, writes = accessed_memrefs(op.operation)
+    for value in (*reads, *writes):
+        if _is_global(value):
+            yield GlobalAccess(op, value, value in writes, False)
+
+
+def _is_global(value: Value) -> bool:
+    return isinstance(value.type, ir.MemRefType) and not is_workgroup(value.type)
+
+
+def refusal(write: GlobalAccess, read: GlobalAccess) -> str:
+    """Return why the accesses of an array in a kernel with partitions are not put in order."""
+    return (
+        f"it reads an array that the {report.at(write.op)} writes; in kernels with pipelines or "
+        "partitions only accesses of tiles are put in order"
+    )
