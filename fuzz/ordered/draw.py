@@ -29,13 +29,13 @@ from .program import (
     Mma,
     Output,
     Program,
-    Read,
+    ReadMemory,
     Statement,
     Store,
     TileOf,
     View,
     Window,
-    Write,
+    WriteMemory,
     views,
 )
 
@@ -241,11 +241,11 @@ class Drawing:
 
     def write(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw a store to viewed memory."""
-        yield Write(self._viewed or 0, self._choose(f"{at} value", range(5)))
+        yield WriteMemory(self._viewed or 0, self._choose(f"{at} value", range(5)))
 
     def read(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw a load from viewed memory."""
-        yield Read(self._viewed or 0, self._window(self._reads, scope))
+        yield ReadMemory(self._viewed or 0, self._window(self._reads, scope))
 
     def given(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw an op that orders accesses."""

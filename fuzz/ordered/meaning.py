@@ -27,12 +27,12 @@ from .program import (
     Mma,
     Output,
     Program,
-    Read,
+    ReadMemory,
     Statement,
     Store,
     View,
     Window,
-    Write,
+    WriteMemory,
 )
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -133,11 +133,11 @@ class _Block:
                 self._split(results.d[self._at(window)])[:] = values[value]
             case BulkStore(source, window):
                 results.e[self._at(window)] = self._rows(source, 0)
-            case Write(tile, value):
+            case WriteMemory(tile, value):
                 threads = np.arange(self._program.rows * 2)
                 numbers = (threads + value) % 5
                 self._tiles[tile][0, :, :2] = numbers.reshape(-1, 2)
-            case Read(tile, window):
+            case ReadMemory(tile, window):
                 results.f[self._at(window)] = self._tiles[tile][0, :, :2].reshape(-1)
             case Given():
                 pass

@@ -152,7 +152,7 @@ class BulkStore:
 
 
 @dataclass(frozen=True)
-class Write:
+class WriteMemory:
     """Each thread stores a number to its element of a viewed memref."""
 
     tile: int
@@ -160,7 +160,7 @@ class Write:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReadMemory:
     """Each thread loads its element of a viewed memref, and stores it to a window of F."""
 
     tile: int
@@ -241,8 +241,8 @@ Statement = (
     | Store
     | Output
     | BulkStore
-    | Write
-    | Read
+    | WriteMemory
+    | ReadMemory
     | Given
     | For
     | If
@@ -314,5 +314,5 @@ def views(statement: Statement) -> Iterator[int]:
     for value in vars(statement).values():
         if isinstance(value, View):
             yield value.tile
-    if isinstance(statement, Write | Read):
+    if isinstance(statement, WriteMemory | ReadMemory):
         yield statement.tile

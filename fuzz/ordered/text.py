@@ -25,12 +25,12 @@ from .program import (
     Mma,
     Output,
     Program,
-    Read,
+    ReadMemory,
     Statement,
     Store,
     View,
     Window,
-    Write,
+    WriteMemory,
 )
 
 #: Indices that every program has as constants.
@@ -237,9 +237,9 @@ gpu.module @kernels {{
                 self._add(f'"smem.store"(%v{value}, {name}) : (!accumulator, {type_}) -> ()')
             case BulkStore():
                 self._bulk_store(statement)
-            case Write():
+            case WriteMemory():
                 self._write(statement)
-            case Read():
+            case ReadMemory():
                 self._read(statement)
             case Given(text):
                 self._add(text)
@@ -311,14 +311,14 @@ gpu.module @kernels {{
         at = [self._new(f"arith.{op} {linear}, %c16 : index") for op in ("divui", "remui")]
         return f"[{', '.join(at)}] : !memory"
 
-    def _write(self, write: Write) -> None:
+    def _write(self, write: WriteMemory) -> None:
         moved = self._new(f"arith.addi %thread, {self._constant(write.value)} : index")
         number = self._new(f"arith.remui {moved}, %c5 : index")
         as_i32 = self._new(f"arith.index_cast {number} : index to i32")
         value = self._new(f"arith.sitofp {as_i32} : i32 to bf16")
         self._add(f"memref.store {value}, %memory{write.tile}{self._element()}")
 
-    def _read(self, read: Read) -> None:
+    def _read(self, read: ReadMemory) -> None:
         element = self._element()
         value = self._new(f"memref.load %memory{read.tile}{element}")
         at = self._part(read.window, self._program.reads, self._program.rows * 2)
