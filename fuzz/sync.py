@@ -1,9 +1,9 @@
 """Random programs in program order, synchronized by `smem-insert-sync`, on the emulator.
 
-A program is one of two kinds: a kernel of the language, whose source is also run as Python on NumPy
-arrays, one statement after the other; or a kernel of `fuzz.programs` (GEMMs, partitions, pipelines)
-without its waits, fences and barriers, whose result is known. Elements of the first are small whole
-numbers, so that results are exact.
+A program is one of three kinds: a kernel of the language, whose source is also run as Python on NumPy
+arrays, one statement after the other; statements of `fuzz.ordered`, which has an interpreter of its own;
+or a kernel of `fuzz.programs` (GEMMs, partitions, pipelines) without its waits, fences and barriers, whose
+result is known. Elements of the first two are small whole numbers, so that results are exact.
 
 After the pass, the emulator must find no violation and the right result, the checker must prove the
 program, and the pass must insert nothing more. Then one op is taken out, or a wait leaves one group more
@@ -33,9 +33,16 @@ from .generated import order_text
 from .generated.choices import Drawn, Read
 from .generated.kernels import Kernel, checked, emulated, evaluated
 from .generated.program_order import strip, sync_of
+from .ordered import kernels as ordered_kernels
 from .programs import kernel_of
 
 _numbers = itertools.count()
+
+#: What differs in messages of one kind.
+_NUMBERS = re.compile(r"[0-9:.]+")
+
+#: The choice that tells a program of `fuzz.ordered` from one of `fuzz.programs`.
+_ORDERED = "ordered = True"
 
 #: The loop bound T of kernels of the language, in different runs.
 _BOUNDS = (3, 0, 1)
@@ -63,8 +70,13 @@ class Outcome:
 
 def draw(random: Random) -> str:
     """Draw a program: the body of a kernel, or choices of `fuzz.programs`."""
-    if random.random() < 0.7:
+    kind = random.random()
+    if kind < 0.35:
         return order_text.draw(random)
+    if kind < 0.75:
+        choose = Drawn(random)
+        ordered_kernels.draw(choose)
+        return f"{_ORDERED}\n{choose.text}"
     while True:
         choose = Drawn(random)
         if kernel_of(choose):
@@ -204,6 +216,8 @@ def kernels(text: str) -> list[Kernel]:
             return language_kernels(text)
         except (SyntaxError, NameError, IndexError, sl.TraceError):
             return []
+    if _ORDERED in text:
+        return ordered_kernels.kernels_of(ordered_kernels.draw(Read(text)))
     kernel = kernel_of(Read(text))
     return [] if kernel is None else [replace(kernel, text=stripped(kernel.text))]
 
@@ -217,8 +231,9 @@ def stripped(text: str) -> str:
         return str(module)
 
 
-def synchronized(text: str) -> tuple[str, Counter[str]]:
-    """Return a module after `smem-insert-sync`, and how many ops of each name that inserted.
+def synchronized(text: str) -> tuple[int, str, Counter[str]]:
+    """Return how many ops of a module order accesses, the module after `smem-insert-sync`, and how many
+    ops of each name that inserted.
 
     Raises:
         OpError: if the pass refuses it.
@@ -226,6 +241,7 @@ def synchronized(text: str) -> tuple[str, Counter[str]]:
     """
     with new_context():
         module = ir.Module.parse(text)
+        given = len(sync_of(module))
         made: Counter[str] = Counter()
         for function in functions_of(module):
             made.update(each.op.name for each in insert(function))
@@ -234,7 +250,7 @@ def synchronized(text: str) -> tuple[str, Counter[str]]:
         again = [each for function in functions_of(module) for each in insert(function)]
         if again or str(module) != result:
             raise Wrong("inserts twice", "the second run", result)
-    return result, made
+    return given, result, made
 
 
 def outcome(text: str, mutate: Random | None = None) -> Outcome:
@@ -251,9 +267,9 @@ def outcome(text: str, mutate: Random | None = None) -> Outcome:
     if not runs:
         return Outcome("malformed")
     try:
-        made, inserted = synchronized(runs[0].text)
+        given, made, inserted = synchronized(runs[0].text)
     except OpError as error:
-        return Outcome(f"refused: {re.sub(r'[0-9:.]+', '#', error.message)}")
+        return Outcome(f"refused: {_NUMBERS.sub('#', error.message)}")
     found = None
     for run in runs:
         kernel = replace(run, text=made)
@@ -261,10 +277,12 @@ def outcome(text: str, mutate: Random | None = None) -> Outcome:
         if found.check.evaluation != "proven":
             raise Wrong("not proven", found.check.evaluation, "; ".join(found.check.messages))
         seen = emulated(found.compiled, kernel)
+        if seen.startswith("refused"):
+            return Outcome(f"not emulated: {_NUMBERS.sub('#', seen)}", inserted)
         if seen:
             raise Wrong("wrong", seen.partition(":")[0], f"{seen}\n{made}")
     result = Outcome("inserted", inserted)
-    if mutate is not None:
+    if mutate is not None and not given:
         _mutate(replace(runs[0], text=made), result, mutate)
     return result
 

@@ -1,7 +1,8 @@
 """Kernels with inputs and results, and what the checker and the emulator report."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -33,11 +34,12 @@ class Kernel:
         arch: the architecture that it is lowered for.
         tells: whether a run shows everything that can go wrong: extents are known to the compiler, every
             stage is used often enough, and the registers of the dialect are those of the hardware.
+        others: the exact results in other arguments.
     """
 
     text: str
     entry: str
-    inputs: Mapping[str, np.ndarray]
+    inputs: Mapping[str, Any]
     output: str
     grid: tuple[int, ...] | None
     exact: np.ndarray
@@ -45,6 +47,7 @@ class Kernel:
     reserved_bytes: int = 0
     arch: str = "sm_90a"
     tells: bool = True
+    others: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
 
     def pipeline(self) -> SmemToNvvm:
         """The passes that lower the kernel."""
@@ -109,11 +112,16 @@ def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
 def emulated(compiled: Compiled, kernel: Kernel) -> str:
     """Run a lowered kernel; return the rules that it violates, "wrong result", or an empty string."""
     try:
-        results = run_on_cpu(compiled, kernel.entry, kernel.inputs, [kernel.output], kernel.grid)
+        outputs = [kernel.output, *kernel.others]
+        results = run_on_cpu(compiled, kernel.entry, kernel.inputs, outputs, kernel.grid)
     except Violations as error:
         return ", ".join(dict.fromkeys(violation.kind.value for violation in error.found))
     except EmulationError as error:
         return f"refused: {error.message}"
     error = np.abs(results[kernel.output].astype(np.float64) - kernel.exact)
     # NaN is not within the bound.
-    return "" if (error <= kernel.bound).all() else "wrong result"
+    right = (error <= kernel.bound).all() and all(
+        np.array_equal(results[name].astype(np.float64), exact)
+        for name, exact in kernel.others.items()
+    )
+    return "" if right else "wrong result"

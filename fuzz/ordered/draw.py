@@ -42,6 +42,9 @@ from .program import (
 #: Statements of the program, of a loop, and of a branch, at most.
 _SLOTS, _LOOP_SLOTS, _BRANCH_SLOTS = 7, 5, 3
 
+#: Positions of rows and stages.
+_POSITIONS = 4
+
 #: Loops around a statement, at most.
 _DEPTH = 2
 
@@ -258,7 +261,7 @@ class Drawing:
         if len(scope.loops) == _DEPTH:
             return
         number = next(self._loop_numbers)
-        trips = self._choose(f"{at} trips", (3, 2, 1, None, 4, 0))
+        trips = self._choose(f"{at} trips", (3, 2, None, 1, 2, 4, 0))
         inner = scope.within((number, trips))
         taken: list[tuple[int, int]] = []
         for i in range(self._choose(f"{at} carries", (0, 1, 2))):
@@ -331,6 +334,8 @@ class Drawing:
 
     def _position(self, at: str, scope: Scope, extent: int, scale: int = 1) -> Index:
         """An index below an extent, a constant or of a loop."""
+        # Remainders multiply what is to be told apart in loops whose iterations are not known.
+        extent = min(extent, _POSITIONS)
         add = self._choose(f"{at} at", range(extent))
         if scope.loops and self._choose(f"{at} moves", (True, True, False)):
             place = self._choose(f"{at} with", range(len(scope.loops)))

@@ -1,0 +1,43 @@
+"""Programs as kernels, with their inputs and results."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..generated.choices import Choose
+from ..generated.kernels import Kernel
+from .draw import Drawing
+from .meaning import inputs_of, results_of
+from .program import Program
+from .text import text_of
+
+#: The argument that loops and branches depend on, in the second run of a program.
+_OTHER_TRIPS = {0: 2, 1: 0, 2: 0, 3: 1}
+
+
+def draw(choose: Choose) -> Program:
+    """Draw a program."""
+    return Drawing(choose).program()
+
+
+def kernels_of(program: Program, ordered: bool = False) -> list[Kernel]:
+    """Return a program as a kernel, for several values of its argument.
+
+    Args:
+        program: the program.
+        ordered: whether its text has every op that orders accesses after each op.
+    """
+    text = text_of(program, ordered)
+    trips = (program.trips, _OTHER_TRIPS[program.trips])
+    return [_kernel(replace(program, trips=number), text) for number in trips]
+
+
+def _kernel(program: Program, text: str) -> Kernel:
+    exact = {name: array.astype(np.float64) for name, array in results_of(program).items()}
+    if not all(np.isfinite(array).all() for array in exact.values()):
+        raise AssertionError("a program writes each tile before it reads it")
+    none = np.zeros_like(exact["D"])
+    inputs = {**inputs_of(program), "n": program.trips}
+    return Kernel(
+        text, "program", inputs, "D", (program.blocks,), exact.pop("D"), none, others=exact
+    )
