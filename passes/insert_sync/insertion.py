@@ -110,7 +110,49 @@ class Insertion:
             for place in self._places(way, unordered.earlier.operation):
                 if self._try(way, place):
                     return
+        if self._order_all(unordered):
+            return
         raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
+
+    def _order_all(self, unordered: Unordered) -> bool:
+        """Insert all that is missing between two accesses at one place; return whether they are then in
+        order.
+
+        What is there already may count only before or after what is inserted: a fence after a barrier
+        needs another barrier. In a loop around the later access, there may be what is not before it:
+        the wait for an mma before another one.
+        """
+        earlier, later = unordered.earlier.operation, whole_warpgroups(unordered.op.operation)
+        places = [self._gap(unordered, earlier)]
+        if later not in outwards(earlier):
+            places.append(Place(later))
+        return any(self._try_more(unordered, place) for place in dict.fromkeys(places))
+
+    def _try_more(self, unordered: Unordered, place: Place) -> bool:
+        """Insert at a place what is missing between two accesses, then also what is still missing; return
+        whether they are then in order."""
+        earlier = unordered.earlier.operation
+        waits_at = None
+        while not self._try(unordered, place, waits_at):
+            known = [need.op for need in unordered.needs]
+            more = [need for need in self._left_of(unordered) if need.op not in known]
+            if more:
+                unordered = unordered._replace(needs=(*unordered.needs, *more))
+            elif waits_at is None and WaitOp in known and not in_flight_at(place):
+                # No accumulator is in flight there; one is where the mma is.
+                waits_at = _end_of_mma(earlier)
+            else:
+                return False
+        return True
+
+    def _left_of(self, unordered: Unordered) -> list[Need]:
+        """Return what was missing between two accesses when they were last tried."""
+        return [
+            need
+            for each in self._left
+            if (each.op, each.earlier) == (unordered.op, unordered.earlier)
+            for need in each.needs
+        ]
 
     def _places(self, unordered: Unordered, earlier: Op) -> Iterator[Place]:
         """Yield where what is missing can come, the best place first.
@@ -128,9 +170,7 @@ class Insertion:
         yield gap
         if any(need.op is WaitOp for need in needs) and not in_flight_at(gap):
             # No accumulator is in flight there; one is where the mma is.
-            user = user_in(earlier.block, earlier.results[0])
-            last = ops_of(earlier.block)[-1]
-            yield Place(user) if user else place_of(earlier) if last == earlier else Place(last)
+            yield _end_of_mma(earlier)
 
     def _gap(self, unordered: Unordered, earlier: Op) -> Place:
         """Return the latest place that separates two accesses on every path."""
@@ -148,14 +188,21 @@ class Insertion:
             return gap_between(earlier, later)
         return gap_between(whole_warpgroups(earlier), whole_warpgroups(later))
 
-    def _try(self, unordered: Unordered, place: Place) -> bool:
+    def _try(self, unordered: Unordered, place: Place, waits_at: Place | None = None) -> bool:
         """Insert at a place what is missing between two accesses; return whether they are then in
-        order. If not, nothing is inserted."""
+        order. If not, nothing is inserted.
+
+        Args:
+            unordered: the accesses.
+            place: the place.
+            waits_at: where `smem.wait` is inserted; None for the same place.
+        """
         trial = Trial(self.inserted, unordered)
         needs = [need for need in unordered.needs if not provides(place.op, need)]
         # A new barrier costs less than copies or mma that no longer overlap.
         is_shared = len(needs) < len(unordered.needs)
-        if all(trial.provide(need, place) for need in needs):
+        places = {WaitOp: waits_at or place}
+        if all(trial.provide(need, places.get(need.op, place)) for need in needs):
             while not (is_shared and trial.lowers):
                 if self._is_ordered(unordered):
                     trial.keep()
@@ -167,8 +214,16 @@ class Insertion:
 
     def _is_ordered(self, unordered: Unordered) -> bool:
         analysis = self.analyze()
+        self._left = analysis.unordered
         pairs = [(each.op, each.earlier) for each in analysis.unordered]
         return not analysis.unknown and (unordered.op, unordered.earlier) not in pairs
+
+
+def _end_of_mma(mma: Op) -> Place:
+    """Return the last place of an mma's block at which its result is in flight."""
+    user = user_in(mma.block, mma.results[0])
+    last = ops_of(mma.block)[-1]
+    return Place(user) if user else place_of(mma) if last == mma else Place(last)
 
 
 def _ways(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
