@@ -2,8 +2,8 @@
 
 A program is one of three kinds: a kernel of the language, whose source is also run as Python on NumPy
 arrays, one statement after the other; statements of `fuzz.ordered`, which has an interpreter of its own;
-or a kernel of `fuzz.programs` (GEMMs, partitions, pipelines) without its waits, fences and barriers, whose
-result is known. Elements of the first two are small whole numbers, so that results are exact.
+or a kernel of `fuzz.programs` (GEMMs, partitions, pipelines) without its waits, fences and barriers,
+whose result is known. Elements of the first two are small whole numbers, so that results are exact.
 
 After the pass, the emulator must find no violation and the right result, the checker must prove the
 program, and the pass must insert nothing more. Then one op is taken out, or a wait leaves one group more
@@ -34,7 +34,8 @@ from .generated import order_text
 from .generated.choices import Drawn, Read
 from .generated.kernels import Kernel, emulated, evaluated
 from .generated.program_order import strip, sync_of
-from .ordered import kernels as ordered_kernels
+from .ordered.draw import draw as draw_ordered
+from .ordered.kernels import kernels_of
 from .programs import kernel_of
 
 _numbers = itertools.count()
@@ -76,7 +77,7 @@ def draw(random: Random) -> str:
         return order_text.draw(random)
     if kind < 0.75:
         choose = Drawn(random)
-        ordered_kernels.draw(choose)
+        draw_ordered(choose)
         return f"{_ORDERED}\n{choose.text}"
     while True:
         choose = Drawn(random)
@@ -218,7 +219,7 @@ def kernels(text: str) -> list[Kernel]:
         except (SyntaxError, NameError, IndexError, sl.TraceError):
             return []
     if _ORDERED in text:
-        return ordered_kernels.kernels_of(ordered_kernels.draw(Read(text)))
+        return kernels_of(draw_ordered(Read(text)))
     kernel = kernel_of(Read(text))
     return [] if kernel is None else [replace(kernel, text=stripped(kernel.text))]
 

@@ -37,13 +37,9 @@ def _clamped(values: np.ndarray) -> np.ndarray:
 
 FUNCTIONS = {
     "negate": Function(1, ("%z = arith.negf %x : f32",), np.negative),
-    "clamp": Function(
-        1, (_CLAMPED[0].replace("%u", "%x"), _CLAMPED[1]), _clamped
-    ),
+    "clamp": Function(1, (_CLAMPED[0].replace("%u", "%x"), _CLAMPED[1]), _clamped),
     "larger": Function(2, ("%z = arith.maximumf %x, %y : f32",), np.maximum),
-    "sum": Function(
-        2, ("%u = arith.addf %x, %y : f32", *_CLAMPED), lambda x, y: _clamped(x + y)
-    ),
+    "sum": Function(2, ("%u = arith.addf %x, %y : f32", *_CLAMPED), lambda x, y: _clamped(x + y)),
     "difference": Function(
         2, ("%u = arith.subf %x, %y : f32", *_CLAMPED), lambda x, y: _clamped(x - y)
     ),

@@ -4,20 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..generated.choices import Choose
 from ..generated.kernels import Kernel
-from .draw import Drawing
 from .meaning import inputs_of, results_of
 from .program import Program
 from .text import text_of
 
 #: The argument that loops and branches depend on, in the second run of a program.
 _OTHER_TRIPS = {0: 2, 1: 0, 2: 0, 3: 1}
-
-
-def draw(choose: Choose) -> Program:
-    """Draw a program."""
-    return Drawing(choose).program()
 
 
 def kernels_of(program: Program, ordered: bool = False) -> list[Kernel]:

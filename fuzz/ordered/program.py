@@ -1,7 +1,7 @@
 """The description of a program: statements, each of which is complete before the next one begins.
 
-All tiles have rows of 16 bf16, so that a tile can be A or B of an mma, and an accumulator can be stored to it.
-A statement is executed by all warpgroups, each with its own rows and registers.
+All tiles have rows of 16 bf16, so that a tile can be A or B of an mma, and an accumulator can be stored
+to it. A statement is executed by all warpgroups, each with its own rows and registers.
 """
 
 from __future__ import annotations

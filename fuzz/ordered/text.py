@@ -146,7 +146,8 @@ gpu.module @kernels {{
         """Compute an index; return its name."""
         value = self._constant(index.add)
         if index.loop is not None:
-            value = self._new(f"arith.addi %i{index.loop}, {value} : index") if index.add else f"%i{index.loop}"
+            loop = f"%i{index.loop}"
+            value = self._new(f"arith.addi {loop}, {value} : index") if index.add else loop
         if index.modulus:
             value = self._new(f"arith.remui {value}, {self._constant(index.modulus)} : index")
         if index.scale != 1:
@@ -300,8 +301,8 @@ gpu.module @kernels {{
         self._add('}) {scope = "cta"} : () -> ()')
         self._lines += [_EVERYTHING[3]] * self._ordered
 
-    # Each thread has the element at row thread / 2 and column thread % 2 of a viewed tile, in whose layout
-    # 8 elements of a row are contiguous, then the next rows follow.
+    # Each thread has the element at row thread / 2 and column thread % 2 of a viewed tile, in whose
+    # layout 8 elements of a row are contiguous, then the next rows follow.
 
     def _element(self) -> str:
         row = self._new("arith.divui %thread, %c2 : index")
@@ -365,6 +366,4 @@ gpu.module @kernels {{
 
     def _condition(self, condition: Condition) -> str:
         value = {"block": "%block", "trips": "%n", "loop": f"%i{condition.loop}"}[condition.of]
-        return self._new(
-            f"arith.cmpi {condition.predicate}, {value}, %c{condition.number} : index"
-        )
+        return self._new(f"arith.cmpi {condition.predicate}, {value}, %c{condition.number} : index")
