@@ -1,0 +1,130 @@
+"""Programs of `fuzz.ordered`: text and interpreter agree, and `fuzz.sync` tells wrong from right."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from fuzz.frame import Wrong
+from fuzz.generated.choices import Drawn, Read
+from fuzz.generated.kernels import emulated, evaluated
+from fuzz.generated.program_order import sync_of
+from fuzz.ordered.draw import draw
+from fuzz.ordered.kernels import kernels_of
+from fuzz.ordered.program import If, bodies
+from fuzz.ordered.text import text_of
+from fuzz.sync import mutants, outcome, synchronized
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.passes import insert_sync
+
+_SEEDS = range(40)
+
+#: A copy to a tile, an mma of it, a store to the tile, a load of it, and a loop around all that.
+_MATMUL = "stages of 0 = 2\nstages of 1 = 2\n0 is = 'matmul'\n0 B = 1\n0 trips = 3\n"
+
+
+def program_of(seed):
+    """A random program."""
+    return draw(Drawn(Random(seed)))
+
+
+def statements_of(body):
+    """Yield the statements of a body, and those within them."""
+    for statement in body:
+        yield statement
+        for inner in bodies(statement):
+            yield from statements_of(inner)
+
+
+def without(text, line, which):
+    """A text without one of the lines that contain something."""
+    lines = text.splitlines()
+    found = [at for at, each in enumerate(lines) if line in each]
+    return "\n".join(each for at, each in enumerate(lines) if at != found[which])
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
+def test_everything_after_every_op_computes_what_the_interpreter_does(seed):
+    kernels = kernels_of(program_of(seed), ordered=True)
+    found = evaluated(kernels[0])
+    assert found.check.evaluation != "wrong"
+    assert [emulated(found.compiled, kernel) for kernel in kernels] == ["", ""]
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 5))
+def test_a_proven_program_is_left_alone(seed):
+    kernel = kernels_of(program_of(seed), ordered=True)[0]
+    proven = evaluated(kernel).check.evaluation == "proven"
+    with new_context():
+        before = str(ir.Module.parse(kernel.text))
+    assert not proven or synchronized(kernel.text)[1] == before
+
+
+def test_programs_have_no_synchronization_unless_it_is_given():
+    with new_context():
+        counts = [len(sync_of(ir.Module.parse(text_of(program_of(seed))))) for seed in _SEEDS]
+    assert counts.count(0) > len(_SEEDS) / 2
+
+
+def test_each_kind_of_statement_is_drawn():
+    kinds = {type(each).__name__ for n in range(200) for each in statements_of(program_of(n).body)}
+    assert kinds == {
+        *("Copy", "Mma", "Load", "LoadGlobal", "Fill", "Map", "Convert", "Store", "Output"),
+        *("BulkStore", "WriteMemory", "ReadMemory", "Given", "For", "If"),
+    }
+
+
+def test_choices_make_the_same_program_again():
+    drawn = Drawn(Random(3))
+    assert draw(drawn) == draw(Read(drawn.text))
+
+
+def test_branches_have_results():
+    found = [
+        each
+        for seed in range(200)
+        for each in statements_of(program_of(seed).body)
+        if isinstance(each, If) and each.results
+    ]
+    assert found
+
+
+@pytest.mark.parametrize(
+    "line", ["gpu.barrier", "smem.copy_wait", "smem.fence", "smem.copy_commit"]
+)
+def test_the_emulator_objects_to_a_program_without_what_it_needs(line):
+    kernel = kernels_of(draw(Read(_MATMUL)))[0]
+    made = synchronized(kernel.text)[1]
+    seen = [
+        emulated(evaluated(replace(kernel, text=text)).compiled, kernel)
+        for text in (made, without(made, line, -1))
+    ]
+    assert seen[0] == ""
+    assert seen[1]
+
+
+def test_synchronization_that_is_not_needed_survives():
+    text = text_of(draw(Read(_MATMUL)), ordered=True)
+    assert any(mutant.proven and "without" in mutant.what for mutant in mutants(text))
+
+
+def test_inserted_synchronization_does_not_survive():
+    found = outcome(f"ordered = True\n{_MATMUL}", Random(0))
+    assert found.kind == "inserted"
+    assert found.mutants["the checker"] > 5
+    assert not found.survivors
+
+
+@pytest.mark.parametrize("missing", ["gpu.barrier", "smem.wait"])
+def test_a_pass_that_inserts_too_little_is_found(missing, monkeypatch):
+    def insert(function):
+        made = insert_sync.insert(function)
+        left_out = [each for each in made if each.op.name == missing and not each.makes_readable]
+        for each in left_out:
+            each.erase()
+        return [each for each in made if each not in left_out]
+
+    monkeypatch.setattr("fuzz.sync.insert", insert)
+    with pytest.raises(Wrong, match=r"not proven|inserts twice"):
+        outcome(f"ordered = True\n{_MATMUL}")
