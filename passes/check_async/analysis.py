@@ -6,7 +6,7 @@ from ...dialect.irtypes import Op
 from . import report
 from .check import SEVERAL_BLOCKS, blocks_of, check_written, has_pipelines
 from .global_memory import GlobalMemory, refusal
-from .needs import Unordered
+from .needs import Need, Unordered
 from .pipelines import follow_pipelines
 from .pipelines.findings import Findings, Order
 from .pipelines.state import State
@@ -63,12 +63,11 @@ def _of_program(program: Program) -> Analysis:
     proof = Proof(program)
     proof.run()
     unknown = dict.fromkeys((*proof.skipped.items(), *program.unknown.items()))
-    unordered = {
-        (each.op, each.earlier.op, needs := report.needs(each)): Unordered(
-            each.op, each.earlier.op, needs, report.remark(each)
-        )
-        for each in proof.hazards
-    }
+    unordered: dict[tuple[Op, Op, tuple[Need, ...]], Unordered] = {}
+    for each in proof.hazards:
+        key = each.op, each.earlier.op, report.needs(each)
+        if key not in unordered:
+            unordered[key] = Unordered(*key, report.remark(each))
     return Analysis(list(unordered.values()), unknown)
 
 
