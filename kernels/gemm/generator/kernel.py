@@ -62,10 +62,10 @@ def gemm(A: sl.Array, B: sl.Array, C: sl.Array, *, config: Config) -> None:  # n
         # after earlier kernels have ended (programmatic dependent launch).
         sl.op(nvvm.griddepcontrol, nvvm.GridDepActionKind.launch_dependents)
         sl.op(nvvm.griddepcontrol, nvvm.GridDepActionKind.wait)
-        share_a, share_b = (
-            ("y" if config.cluster[1] > 1 else None),
-            ("x" if config.cluster[0] > 1 else None),
-        )
+        # CTAs along N share A, and CTAs along M share B.
+        along_m, along_n = config.cluster
+        share_a = "y" if along_n > 1 else None
+        share_b = "x" if along_m > 1 else None
         for row, column, number in scheduler.tiles():
             for k in sl.range(k_blocks):
                 with loads.producer(number * k_blocks + k) as stage:
@@ -77,7 +77,8 @@ def gemm(A: sl.Array, B: sl.Array, C: sl.Array, *, config: Config) -> None:  # n
         """Mainloop and epilogue of a consumer warpgroup for its rows of every tile of the CTA."""
         own = sl.ds(warpgroup * rows, rows)
 
-        def product(index: Any, acc: sl.Fragment | None = None) -> sl.Fragment:
+        def product(index: sl.Index | int, acc: sl.Fragment | None = None) -> sl.Fragment:
+            """Wait for a stage of the pipeline and issue its mma."""
             stage = loads.wait(index)
             a = tiles_a[stage][own, :] if config.consumers > 1 else tiles_a[stage]
             return sl.mma(a, tiles_b[stage], acc)
@@ -105,14 +106,15 @@ def gemm(A: sl.Array, B: sl.Array, C: sl.Array, *, config: Config) -> None:  # n
         for index in range(config.store_buffers - in_flight):
             stores.commit(index)
         for row, column, number in scheduler.tiles():
-            # Warpgroup by warpgroup, the parts of its rows.
             for i in sl.range(config.stores):
+                warpgroup, part = i // parts, i % parts
+                own = sl.ds(row + warpgroup * rows, rows)
+                first = part * columns
                 index = number * config.stores + i
-                at_m = sl.ds(row + i // parts * rows, rows)
-                at_n = sl.ds(column + i % parts * columns, columns)
                 # The warpgroup releases the stage when it has written the buffer.
                 stores.acquire(index + config.store_stages)
-                sl.tma_store(tiles_c[index % config.store_buffers], C[at_m, at_n])
+                window = C[own, sl.ds(column + first, columns)]
+                sl.tma_store(tiles_c[index % config.store_buffers], window)
                 sl.tma_commit()
                 sl.tma_wait(in_flight, read=True)
                 # The store that has just been read frees the buffer of this pipeline index.
