@@ -9,7 +9,7 @@ from secrets import randbelow
 
 from .frame.fuzzer import ROOT
 
-NAMES = ("modules", "programs", "metamorphic", "language", "layout", "files", "cache", "llvm")
+NAMES = ("modules", "programs", "sync", "metamorphic", "language", "layout", "files", "cache", "llvm")
 
 
 def main() -> int:

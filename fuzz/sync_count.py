@@ -70,6 +70,8 @@ def main() -> int:
         print(draw(generator(given.seed, given.only)))
         print(run(given.seed, given.only))
         return 0
+    # Each worker has a core.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     begin, found = time.monotonic(), []
     with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
         chunks = [

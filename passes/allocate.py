@@ -9,7 +9,7 @@ from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
 from ..dialect.irtypes import Block, Module, Op, Value
 from ..dialect.op import effects_of
-from ..dialect.ops import AllocOp, ReduceOp, SubviewOp, ViewOp
+from ..dialect.ops import AllocOp, CopyWaitOp, ReduceOp, SubviewOp, ViewOp, WaitOp
 from ..dialect.ops.memory import MAX_OFFSET
 from ..dialect.ops.pipeline import MBARRIER_BYTES
 from ..dialect.smem import Smem
@@ -31,6 +31,9 @@ from .view_tensor_maps import check_tensor_maps
 #: that all threads of the function execute.
 _BULK = (Completion.BULK_GROUP, Completion.MBARRIER)
 
+#: The waits for asynchronous accesses.
+_WAITS = {CopyWaitOp: Completion.CP_ASYNC_GROUP, WaitOp: Completion.WGMMA_GROUP}
+
 
 @dataclass(frozen=True)
 class Live:
@@ -41,6 +44,8 @@ class Live:
         size: in bytes.
         alignment: in bytes.
         first, last: positions of ops in the function's block, both included.
+        first_user, last_user: the first and the last op of that block with a use; None if other threads
+            may use it at any time.
     """
 
     alloc: Op
@@ -48,10 +53,20 @@ class Live:
     alignment: int
     first: int
     last: int
+    first_user: Op | None = None
+    last_user: Op | None = None
 
     def overlaps(self, other: "Live") -> bool:
         """Whether both are live at some op."""
         return self.first <= other.last and other.first <= self.last
+
+    def is_before(self, other: "Live") -> bool:
+        """Whether its last use comes before the first one of another tile, barriers or not."""
+        if self.last_user is None or other.first_user is None:
+            return False
+        return self.last_user != other.first_user and self.last_user.is_before_in_block(
+            other.first_user
+        )
 
 
 @dataclass(frozen=True)
@@ -97,11 +112,9 @@ class Allocate(Pass):
                     "shares its bytes with the kernel's tiles; reserve them with "
                     "smem-allocate{reserved-bytes=...}",
                 )
-        placed: list[tuple[int, Live]] = []
-        for live in sorted(_live(function, allocs), key=lambda t: -t.size):
-            offset = _fit(live, placed, self.reserved_bytes)
-            placed.append((offset, live))
-        total = max((offset + live.size for offset, live in placed), default=self.reserved_bytes)
+        live_ranges = _live(function, allocs)
+        placed = _placed(live_ranges, self.reserved_bytes, Live.overlaps)
+        total = _end(placed, self.reserved_bytes)
         try:
             buffers = buffer_bytes(function)
         except Invalid as error:
@@ -116,7 +129,8 @@ class Allocate(Pass):
             what = "its tiles" + " and the reserved bytes" * bool(self.reserved_bytes)
             raise OpError(
                 function,
-                f"needs {total} bytes of shared memory for {what}, but a CTA has {limit}{holders}",
+                f"needs {total} bytes of shared memory for {what}, but a CTA has {limit}{holders}"
+                f"{_barriers(live_ranges, self.reserved_bytes, limit)}",
             )
         for offset, live in placed:
             live.alloc.attributes["offset"] = i64(offset)
@@ -124,10 +138,60 @@ class Allocate(Pass):
         function.attributes[SHARED_BYTES] = ir.IntegerAttr.get(i32, total)
 
 
+def _placed(
+    live_ranges: list[Live], lowest: int, conflict: Callable[[Live, Live], bool]
+) -> list[tuple[int, Live]]:
+    """Return the offset of each tile, the largest first; those that conflict share no bytes."""
+    placed: list[tuple[int, Live]] = []
+    for live in sorted(live_ranges, key=lambda t: -t.size):
+        others = [each for each in placed if conflict(each[1], live)]
+        placed.append((_fit(live, others, lowest), live))
+    return placed
+
+
+def _end(placed: list[tuple[int, Live]], lowest: int) -> int:
+    return max((offset + live.size for offset, live in placed), default=lowest)
+
+
+def _barriers(live_ranges: list[Live], lowest: int, limit: int) -> str:
+    """Return which barriers would let the tiles fit; empty if none would."""
+    separate = lambda one, other: not (one.is_before(other) or other.is_before(one))  # noqa: E731
+    placed = _placed(live_ranges, lowest, separate)
+    if _end(placed, lowest) > limit:
+        return ""
+    lines = ""
+    for start, one in placed:
+        for begin, other in placed:
+            shares = start < begin + other.size and begin < start + one.size
+            if shares and one.is_before(other) and one.overlaps(other):
+                before, last = _at(other.first_user), _at(one.last_user)
+                lines += (
+                    f"\n  with {_ordering(one)} before the {before}, the {_at(other.alloc)} could share "
+                    f"bytes of the {_at(one.alloc)}, which the {last} uses last"
+                )
+    return lines
+
+
+def _ordering(live: Live) -> str:
+    """Return what completes the accesses of a tile for all threads."""
+    completions = {effects_of(user).completion for user in _users(live.alloc.tile)}
+    waits = [
+        f"{op.OPERATION_NAME} with pending = 0 and "
+        for op, completion in _WAITS.items()
+        if completion in completions
+    ]
+    return f"{''.join(waits)}gpu.barrier"
+
+
+def _at(op: Op | None) -> str:
+    assert op is not None
+    return f"{op.operation.name} at {format_location(op.location)}"
+
+
 def _fit(live: Live, placed: list[tuple[int, Live]], lowest: int) -> int:
-    """Return the lowest aligned offset at which a tile overlaps no placed tile that is live with it."""
+    """Return the lowest aligned offset at which a tile overlaps no placed tile."""
     offset = _aligned(lowest, live.alignment)
-    for start, other in sorted((p for p in placed if p[1].overlaps(live)), key=lambda p: p[0]):
+    for start, other in sorted(placed, key=lambda p: p[0]):
         if offset + live.size <= start:
             break
         offset = max(offset, _aligned(start + other.size, live.alignment))
@@ -162,6 +226,10 @@ class Timeline:
             if wanted(ops[i]):
                 upcoming = i
         return found
+
+    def op(self, position: int) -> Op:
+        """Return the op of the block at a position."""
+        return self.block.operations[position].operation
 
     def begin(self, user: Op) -> int:
         """Return the position of the op of the block that contains an access."""
@@ -213,13 +281,16 @@ def _live(function: Op, allocs: list[Op]) -> list[Live]:
         bulk = any(effects_of(user).completion in _BULK for user in users)
         alignment = least_alignment(layout) if bulk else layout.alignment
         first = last = 0
+        first_user = last_user = None
         if timeline and bulk:
             # Other CTAs may fill it, and no op of the block marks the completion of the copies.
             last = timeline.end
         elif timeline:
             first = min(map(timeline.begin, users), default=0)
             last = max(map(timeline.end_of, users), default=0)
-        found.append(Live(alloc, layout.size_bytes, alignment, first, last))
+            outer = sorted(timeline.begin(user) for user in users)
+            first_user, last_user = (timeline.op(outer[i]) if outer else None for i in (0, -1))
+        found.append(Live(alloc, layout.size_bytes, alignment, first, last, first_user, last_user))
     return found
 
 

@@ -61,5 +61,5 @@ def test_parameters_of_a_kernel():
         sl.kernel("(M,K)")(some)
     with pytest.raises(sl.TraceError, match="has the constant arch, which is an option of a call"):
         sl.kernel("(M,K)")(option)
-    with pytest.raises(sl.TraceError, match="sync is 'none'; expected \"manual\""):
+    with pytest.raises(sl.TraceError, match='sync is \'none\'; expected "auto", or "manual"'):
         sl.kernel("(M,K)", sync="none")
