@@ -138,7 +138,9 @@ class Insertion:
             yield Place(user) if user else place_of(earlier) if last == earlier else Place(last)
         # In a loop around the access, there may be a wait that is not before the loop.
         if gap.op in outwards(unordered.op) and not gap.is_after:
-            around = list(takewhile(lambda op: op != gap.op, outwards(whole_warpgroups(unordered.op))))
+            around = list(
+                takewhile(lambda op: op != gap.op, outwards(whole_warpgroups(unordered.op)))
+            )
             yield from (Place(op) for op in around[::-1])
 
     def _gap(self, unordered: Unordered, earlier: Op) -> Place:

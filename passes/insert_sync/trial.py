@@ -32,7 +32,9 @@ class Trial:
 
     def has_provided(self, need: Need) -> bool:
         """Whether a need of its kind was provided; a barrier of the CTA is one of a warpgroup, too."""
-        return need.op in self._provided or (need.op is WarpgroupBarrierOp and None in self._provided)
+        return need.op in self._provided or (
+            need.op is WarpgroupBarrierOp and None in self._provided
+        )
 
     def provide(self, need: Need, place: Place) -> bool:
         """Provide what is needed at a place; return whether that is possible.
