@@ -9,7 +9,17 @@ from secrets import randbelow
 
 from .frame.fuzzer import ROOT
 
-NAMES = ("modules", "programs", "sync", "metamorphic", "language", "layout", "files", "cache", "llvm")
+NAMES = (
+    "modules",
+    "programs",
+    "sync",
+    "metamorphic",
+    "language",
+    "layout",
+    "files",
+    "cache",
+    "llvm",
+)
 
 
 def main() -> int:

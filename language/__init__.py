@@ -1,9 +1,12 @@
 """The kernel language: Python functions, traced to ops of the dialect.
 
 import mlir_smem.language as sl
+
+What compiles and calls kernels is imported at its first use, so tracing one does not load the runtime.
 """
 
-from .call.errors import CallError
+from typing import TYPE_CHECKING, Any
+
 from .control.branch import otherwise, when
 from .control.grid import (
     block_id,
@@ -43,7 +46,6 @@ from .dtypes import (
     u8,
 )
 from .errors import Position, TraceError
-from .kernel import Kernel, kernel
 from .ops.foreign import broadcast, op
 from .ops.foreign import map_ as map
 from .ops.maths import abs_ as abs
@@ -88,6 +90,10 @@ from .values.index import Index
 from .values.scalar import Scalar
 from .values.slices import ds
 from .values.tile import Tile
+
+if TYPE_CHECKING:
+    from .call.errors import CallError
+    from .decorator import Kernel, kernel
 
 __all__ = [
     "Array",
@@ -190,6 +196,17 @@ __all__ = [
     "where",
     "zeros",
 ]
+
+#: The file that defines each name that is imported at its first use.
+_DEFINED_IN = {"CallError": "call.errors", "Kernel": "decorator", "kernel": "decorator"}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in _DEFINED_IN:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_DEFINED_IN[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

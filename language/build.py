@@ -34,8 +34,8 @@ class Options:
     def __init__(
         self,
         warpgroups: int,
-        cluster: tuple[int, ...],
-        min_blocks: int | None,
+        cluster: tuple[int, ...] = (1, 1, 1),
+        min_blocks: int | None = None,
         inserts_sync: bool = False,
     ) -> None:
         self.inserts_sync = inserts_sync

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from ...dialect.irtypes import Op
 from . import report
 from .check import SEVERAL_BLOCKS, blocks_of, check_written, has_pipelines
-from .global_memory import GlobalMemory, refusal
-from .needs import Unordered
+from .global_memory import GlobalAccess, GlobalMemory
+from .needs import Need, Unordered
 from .pipelines import follow_pipelines
 from .pipelines.findings import Findings, Order
 from .pipelines.state import State
@@ -52,7 +52,7 @@ def analyze(function: Op, furthest: int = 1, global_memory: GlobalMemory | None 
         findings = _Unproven()
         follow_pipelines(function, blocks[0], findings, furthest)
         for write, read in global_memory.conflicts() if global_memory else ():
-            findings.analysis.unknown[read.op, refusal(write, read)] = None
+            findings.analysis.unknown[read.op, _refusal(write)] = None
         return findings.analysis
     program = translate(function, blocks, global_memory)
     check_written(program)
@@ -63,13 +63,20 @@ def _of_program(program: Program) -> Analysis:
     proof = Proof(program)
     proof.run()
     unknown = dict.fromkeys((*proof.skipped.items(), *program.unknown.items()))
-    unordered = {
-        (each.op, each.earlier.op, needs := report.needs(each)): Unordered(
-            each.op, each.earlier.op, needs, report.remark(each)
-        )
-        for each in proof.hazards
-    }
+    unordered: dict[tuple[Op, Op, tuple[Need, ...]], Unordered] = {}
+    for each in proof.hazards:
+        key = each.op, each.earlier.op, report.needs(each)
+        if key not in unordered:
+            unordered[key] = Unordered(*key, report.remark(each))
     return Analysis(list(unordered.values()), unknown)
+
+
+def _refusal(write: GlobalAccess) -> str:
+    """Return why a read of an array in a kernel with partitions is not put in order."""
+    return (
+        f"it reads an array that the {report.at(write.op)} writes; in kernels with pipelines or "
+        "partitions only accesses of tiles are put in order"
+    )
 
 
 class _Unproven(Findings):

@@ -14,7 +14,6 @@ from ...dialect.irtypes import Op, Value
 from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 from ...ir.walk import walk
-from . import report
 from .memrefs import accessed_memrefs, base_of, defining_op
 from .rectangles import Allocation, SymbolicRectangle
 
@@ -132,11 +131,3 @@ def _accesses(op: Op) -> Iterator[GlobalAccess]:
 
 def _is_global(value: Value) -> bool:
     return isinstance(value.type, ir.MemRefType) and not is_workgroup(value.type)
-
-
-def refusal(write: GlobalAccess, read: GlobalAccess) -> str:
-    """Return why the accesses of an array in a kernel with partitions are not put in order."""
-    return (
-        f"it reads an array that the {report.at(write.op)} writes; in kernels with pipelines or "
-        "partitions only accesses of tiles are put in order"
-    )

@@ -184,8 +184,11 @@ def _younger(mine: _Access, other: _Access) -> _Access:
 
 
 def _joined_writes(mine: Write, other: Write) -> Write:
-    """Return a write that is in order only if both are."""
+    """Return a write that is in order only if both are; its op is that of which more is missing."""
     later = _younger(mine, other)
+    if mine.group is None and other.group is None:
+        missing = [(not write.past_barrier, not write.fenced) for write in (mine, other)]
+        later = other if missing[1] > missing[0] else mine
     return later._replace(
         fenced=mine.fenced and other.fenced, past_barrier=mine.past_barrier and other.past_barrier
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from ...dialect.irtypes import Op
 from ...dialect.ops import (
@@ -23,7 +24,7 @@ from ..check_async.analysis import Analysis, analyze
 from ..check_async.global_memory import GlobalMemory
 from ..check_async.needs import CTA_BARRIER, Need, Unordered
 from .groups import end_of_copies
-from .inserted import BARRIERS, COMMITS, Inserted, build, is_barrier, provides
+from .inserted import BARRIERS, COMMITS, RANKS, Inserted, build, is_barrier, provides
 from .places import (
     Place,
     elect_around,
@@ -64,6 +65,8 @@ class Insertion:
         self._global_memory = GlobalMemory(function)
         self.furthest = _furthest(function)
         self.inserted = list(readers)
+        #: What was not known once all that is missing between two accesses was there.
+        self._unknown: tuple[Op, str] | None = None
 
     def analyze(self) -> Analysis:
         """Return what is not in order now."""
@@ -84,7 +87,7 @@ class Insertion:
                     self._commit(each, commit)
                     break
             else:
-                self._order(analysis.unordered[0])
+                self._order(_all_of_pair(analysis.unordered[0], analysis))
 
     def _commit(self, unordered: Unordered, need: Need) -> None:
         """Close the group of a copy.
@@ -105,54 +108,14 @@ class Insertion:
         Raises:
             OpError: if nothing that can be inserted puts them in order.
         """
+        self._unknown = None
         for needs in _ways(unordered.needs):
             way = unordered._replace(needs=needs)
             for place in self._places(way, unordered.earlier.operation):
                 if self._try(way, place):
                     return
-        if self._order_all(unordered):
-            return
-        raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
-
-    def _order_all(self, unordered: Unordered) -> bool:
-        """Insert all that is missing between two accesses at one place; return whether they are then in
-        order.
-
-        What is there already may count only before or after what is inserted: a fence after a barrier
-        needs another barrier. In a loop around the later access, there may be what is not before it:
-        the wait for an mma before another one.
-        """
-        earlier, later = unordered.earlier.operation, whole_warpgroups(unordered.op.operation)
-        places = [self._gap(unordered, earlier)]
-        if later not in outwards(earlier):
-            places.append(Place(later))
-        return any(self._try_more(unordered, place) for place in dict.fromkeys(places))
-
-    def _try_more(self, unordered: Unordered, place: Place) -> bool:
-        """Insert at a place what is missing between two accesses, then also what is still missing; return
-        whether they are then in order."""
-        earlier = unordered.earlier.operation
-        waits_at = None
-        while not self._try(unordered, place, waits_at):
-            known = [need.op for need in unordered.needs]
-            more = [need for need in self._left_of(unordered) if need.op not in known]
-            if more:
-                unordered = unordered._replace(needs=(*unordered.needs, *more))
-            elif waits_at is None and WaitOp in known and not in_flight_at(place):
-                # No accumulator is in flight there; one is where the mma is.
-                waits_at = _end_of_mma(earlier)
-            else:
-                return False
-        return True
-
-    def _left_of(self, unordered: Unordered) -> list[Need]:
-        """Return what was missing between two accesses when they were last tried."""
-        return [
-            need
-            for each in self._left
-            if (each.op, each.earlier) == (unordered.op, unordered.earlier)
-            for need in each.needs
-        ]
+        op, reason = self._unknown or (unordered.op, unordered.message)
+        raise OpError(op, f"{REFUSED}: {reason}")
 
     def _places(self, unordered: Unordered, earlier: Op) -> Iterator[Place]:
         """Yield where what is missing can come, the best place first.
@@ -170,7 +133,15 @@ class Insertion:
         yield gap
         if any(need.op is WaitOp for need in needs) and not in_flight_at(gap):
             # No accumulator is in flight there; one is where the mma is.
-            yield _end_of_mma(earlier)
+            user = user_in(earlier.block, earlier.results[0])
+            last = ops_of(earlier.block)[-1]
+            yield Place(user) if user else place_of(earlier) if last == earlier else Place(last)
+        # In a loop around the access, there may be a wait that is not before the loop.
+        if gap.op in outwards(unordered.op) and not gap.is_after:
+            around = list(
+                takewhile(lambda op: op != gap.op, outwards(whole_warpgroups(unordered.op)))
+            )
+            yield from (Place(op) for op in around[::-1])
 
     def _gap(self, unordered: Unordered, earlier: Op) -> Place:
         """Return the latest place that separates two accesses on every path."""
@@ -188,42 +159,49 @@ class Insertion:
             return gap_between(earlier, later)
         return gap_between(whole_warpgroups(earlier), whole_warpgroups(later))
 
-    def _try(self, unordered: Unordered, place: Place, waits_at: Place | None = None) -> bool:
+    def _try(self, unordered: Unordered, place: Place) -> bool:
         """Insert at a place what is missing between two accesses; return whether they are then in
-        order. If not, nothing is inserted.
-
-        Args:
-            unordered: the accesses.
-            place: the place.
-            waits_at: where `smem.wait` is inserted; None for the same place.
-        """
+        order. If not, nothing is inserted."""
         trial = Trial(self.inserted, unordered)
         needs = [need for need in unordered.needs if not provides(place.op, need)]
         # A new barrier costs less than copies or mma that no longer overlap.
         is_shared = len(needs) < len(unordered.needs)
-        places = {WaitOp: waits_at or place}
-        if all(trial.provide(need, places.get(need.op, place)) for need in needs):
-            while not (is_shared and trial.lowers):
-                if self._is_ordered(unordered):
-                    trial.keep()
-                    return True
-                if not trial.lower():
-                    break
+        while all(trial.provide(need, place) for need in needs):
+            left = None if is_shared and trial.lowers else self._left_of(unordered)
+            if left is None:
+                break
+            if not left:
+                trial.keep()
+                return True
+            # What is there may count no longer: after a fence, another barrier is needed.
+            needs = [need for need in left if not trial.has_provided(need)]
+            if not needs and not trial.lower():
+                break
         trial.undo()
         return False
 
-    def _is_ordered(self, unordered: Unordered) -> bool:
+    def _left_of(self, unordered: Unordered) -> tuple[Need, ...] | None:
+        """Return what is missing between two accesses now; None if something else is not known."""
         analysis = self.analyze()
-        self._left = analysis.unordered
-        pairs = [(each.op, each.earlier) for each in analysis.unordered]
-        return not analysis.unknown and (unordered.op, unordered.earlier) not in pairs
+        if analysis.unknown:
+            made = [each.op for each in self.inserted]
+            for op, reason in analysis.unknown:
+                if op.operation not in made:
+                    self._unknown = op, reason
+            return None
+        return _all_of_pair(unordered._replace(needs=()), analysis).needs
 
 
-def _end_of_mma(mma: Op) -> Place:
-    """Return the last place of an mma's block at which its result is in flight."""
-    user = user_in(mma.block, mma.results[0])
-    last = ops_of(mma.block)[-1]
-    return Place(user) if user else place_of(mma) if last == mma else Place(last)
+def _all_of_pair(unordered: Unordered, analysis: Analysis) -> Unordered:
+    """Return all that is missing between two accesses: on different paths, that may be different ops."""
+    found: dict[object, Need] = {need.op: need for need in unordered.needs}
+    for each in analysis.unordered:
+        if (each.op, each.earlier) == (unordered.op, unordered.earlier):
+            for need in each.needs:
+                known = found.setdefault(need.op, need)
+                if need.pending is not None and known.pending is not None:
+                    found[need.op] = min(known, need, key=lambda x: x.pending or 0)
+    return unordered._replace(needs=tuple(sorted(found.values(), key=lambda x: RANKS[x.op])))
 
 
 def _ways(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...dialect.irtypes import Op, Value
-from ...dialect.ops import TmaWaitOp, WaitOp
+from ...dialect.op import SmemOp
+from ...dialect.ops import TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ...dialect.ops.wait import mma_after
 from ..check_async.needs import Need, Unordered
 from .inserted import RANKS, Inserted, build, kind_of, provides
@@ -25,8 +26,15 @@ class Trial:
         #: Waits that the trial changes, with what they left pending; None for those that it inserts.
         self._before: dict[Inserted, int | None] = {}
         self._moved: list[tuple[Op, Place]] = []
+        self._provided: set[type[SmemOp] | None] = set()
         #: Whether a wait that was inserted before leaves less pending than it did.
         self.lowers = False
+
+    def has_provided(self, need: Need) -> bool:
+        """Whether a need of its kind was provided; a barrier of the CTA is one of a warpgroup, too."""
+        return need.op in self._provided or (
+            need.op is WarpgroupBarrierOp and None in self._provided
+        )
 
     def provide(self, need: Need, place: Place) -> bool:
         """Provide what is needed at a place; return whether that is possible.
@@ -34,6 +42,7 @@ class Trial:
         Ops that order accesses stand together, in the order of `RANKS`; one that is there is not
         repeated.
         """
+        self._provided.add(need.op)
         own = {each.whole: each for each in self._all}
         at = place
         for op in place.preceding[::-1]:

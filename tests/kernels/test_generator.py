@@ -1,4 +1,4 @@
-"""The generator needs only layouts, the dialect and the passes."""
+"""The generator needs only layouts, the dialect, the passes and the language."""
 
 import subprocess
 import sys
@@ -25,7 +25,7 @@ print(*{"cuda", "torch", "cupy", "jax"} & {name[0] for name in parts})
 def test_a_kernel_is_built_without_the_runtime():
     ran = subprocess.run([sys.executable, "-c", BUILD], capture_output=True, text=True, check=True)
     folders, libraries = ran.stdout.split("\n")[:2]
-    assert set(folders.split()) <= {"dialect", "ir", "kernels", "layout", "passes"}
+    assert set(folders.split()) <= {"dialect", "ir", "kernels", "language", "layout", "passes"}
     assert libraries == ("cuda" if IMPORTS_CUDA else "")
 
 

@@ -215,7 +215,7 @@ def test_the_traceback_has_no_frames_of_the_language():
         sl.kernel("(M,64), (M,64)", sync="manual")(kernel).trace(F, F)
     files = [entry.path.name for entry in caught.traceback]
     assert files[0] == files[-1] == "test_statement_errors.py"
-    assert set(files[1:-1]) == {"kernel.py"}
+    assert set(files[1:-1]) == {"traced_function.py"}
 
 
 def test_the_language_outside_of_a_kernel():

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Iterator
 
-from ....dialect.bindings import arith, gpu, ir, scf
+from .... import language as sl
 from .config import Config
 
 
@@ -18,53 +16,33 @@ class PersistentTileScheduler:
     L2.
     """
 
-    def __init__(self, config: Config, m: Any, n: Any) -> None:
+    def __init__(self, config: Config, m: sl.Index | int, n: sl.Index | int) -> None:
         self.config = config
         along_m, along_n = config.cluster
-        self._rows = _ceil(m, config.tile[0] * along_m)
-        self._columns = _ceil(n, config.tile[1] * along_n)
+        self._rows = sl.cdiv(m, config.tile[0] * along_m)
+        self._columns = sl.cdiv(n, config.tile[1] * along_n)
 
-    @contextmanager
-    def tiles(self) -> Iterator[tuple[Any, Any, Callable[[Any], Any]]]:
-        """Build the loop. Gives, inside it, the first row and column of the CTA's tile, and a function
-        from
-        the pipeline indices of a tile to those of all earlier tiles: the tile's first pipeline index."""
+    def tiles(self) -> Iterator[tuple[sl.Index, sl.Index, sl.Index | int]]:
+        """Loop over the CTA's tiles: the first row and column of each in C, and its number from 0 on."""
+        tile_m, tile_n, _ = self.config.tile
         along_m, along_n = self.config.cluster
-        block_x = gpu.block_id(gpu.Dimension.x)
-        block_y = gpu.block_id(gpu.Dimension.y) if along_n > 1 else None
-        cluster = arith.divui(block_x, _index(along_m))
-        clusters = arith.divui(gpu.grid_dim(gpu.Dimension.x), _index(along_m))
-        rank_m = arith.remui(block_x, _index(along_m))
-        total = arith.muli(self._rows, self._columns)
-        loop = scf.ForOp(cluster, total, clusters, [_index(0)])
-        with ir.InsertionPoint(loop.body):
-            number = loop.inner_iter_args[0]
-            row, column = self._rasterize(loop.induction_variable)
-            row = arith.addi(arith.muli(row, _index(along_m)), rank_m)
+        x, y = sl.block_id(0), sl.block_id(1)
+        cluster, clusters = x // along_m, sl.grid_dim(0) // along_m
+        rank = x % along_m
+        number: sl.Index | int = 0
+        for at in sl.range(cluster, self._rows * self._columns, clusters):
+            row, column = self._rasterize(at)
+            row = row * along_m + rank
             if along_n > 1:
-                column = arith.addi(arith.muli(column, _index(along_n)), block_y)
-            tile_m, tile_n, _ = self.config.tile
-            yield (
-                arith.muli(row, _index(tile_m)),
-                arith.muli(column, _index(tile_n)),
-                lambda indices: arith.muli(number, indices),
-            )
-            scf.yield_([arith.addi(number, _index(1))])
+                column = column * along_n + y
+            yield row * tile_m, column * tile_n, number
+            number = number + 1
 
-    def _rasterize(self, number: Any) -> tuple[Any, Any]:
+    def _rasterize(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
         """Return the row and column, in units of clusters, of the `number`-th tiles of a cluster."""
-        group = _index(self.config.group)
-        in_group = arith.muli(group, self._columns)
-        first = arith.muli(arith.divui(number, in_group), group)
-        height = arith.minui(arith.subi(self._rows, first), group)
-        within = arith.remui(number, in_group)
-        row = arith.addi(first, arith.remui(within, height))
-        return row, arith.divui(within, height)
-
-
-def _ceil(extent: Any, by: int) -> Any:
-    return arith.divui(arith.addi(extent, _index(by - 1)), _index(by))
-
-
-def _index(value: int) -> Any:
-    return arith.constant(ir.IndexType.get(), value)
+        group = self.config.group
+        in_group = group * self._columns
+        first = number // in_group * group
+        height = sl.minimum(sl.unsigned(self._rows - first), group)
+        within = number % in_group
+        return first + within % height, within // height

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ....dialect import ops as smem
-from ....dialect.bindings import arith, gpu, ir, memref, scf
+from .... import language as sl
+from ....language.build import Options
+from ....language.traced_function import TracedFunction
 from .config import ConfigError
 
 
@@ -58,104 +59,50 @@ def build_transpose(element: str, config: TransposeConfig | None = None) -> Any:
             f"buffers is {config.buffers}; expected 2 or more, because one is stored while another is "
             "written"
         )
-    module = ir.Module.create()
-    with ir.InsertionPoint(module.body):
-        kernels = gpu.GPUModuleOp("kernels")
-        block = kernels.bodyRegion.blocks.append()
-    types = [
-        ir.Type.parse(f"memref<?x?x{element}, strided<{strides}>>")
-        for strides in ("[1, ?]", "[?, 1]")
-    ]
-    with ir.InsertionPoint(block):
-        function = gpu.GPUFuncOp(
-            ir.FunctionType.get(types, []),
-            "transpose",
-            kernel=True,
-            known_block_size=[128 * config.warpgroups, 1, 1],
-            arg_attrs=[
-                {
-                    "smem.name": ir.StringAttr.get(name),
-                    "smem.shape": ir.ArrayAttr.get([ir.StringAttr.get(e) for e in "MN"]),
-                }
-                for name in "XY"
-            ],
-        )
-    with ir.InsertionPoint(function.add_entry_block()):
-        _Transpose(ir.Type.parse(element), config, *function.entry_block.arguments).body()
-        gpu.ReturnOp([])
-    return module
+    signature = "(M,N):(1,?), (M,N):(?,1)"
+    kernel = TracedFunction(transpose, signature, Options(config.warpgroups))
+    return kernel.trace(element, element, config=config)
 
 
-class _Transpose:
-    """Builds the kernel's body at the current insertion point."""
+def transpose(X: sl.Array, Y: sl.Array, *, config: TransposeConfig) -> None:  # noqa: N803
+    """Copy X (M, N), of contiguous columns, to Y (M, N), of contiguous rows."""
+    height, width = config.window
+    loaded = sl.alloc((config.stages, height, width), X.dtype)
+    transposed = sl.alloc((config.buffers, height, width), X.dtype)
+    loads = sl.pipeline(config.stages, consumers=config.warpgroups)
+    rows, columns = sl.cdiv(X.shape[0], height), sl.cdiv(X.shape[1], width)
+    total = rows * columns
+    first, ctas = sl.block_id(0), sl.grid_dim(0)
 
-    def __init__(self, element: Any, config: TransposeConfig, x: Any, y: Any) -> None:
-        self.config, self.x, self.y = config, x, y
-        self.loaded = smem.alloc((config.stages, *config.window), element)
-        self.transposed = smem.alloc((config.buffers, *config.window), element)
-        self.pipeline = smem.create_pipeline(
-            config.stages, producers=1, consumers=config.warpgroups
-        )
-        rows, columns = (
-            arith.divui(arith.addi(memref.dim(x, _index(dim)), _index(extent - 1)), _index(extent))
-            for dim, extent in enumerate(config.window)
-        )
-        self.rows, self.total = rows, arith.muli(rows, columns)
-        self.first, self.ctas = (
-            gpu.block_id(gpu.Dimension.x),
-            gpu.grid_dim(gpu.Dimension.x),
-        )
+    def window(array: sl.Array, number: sl.Index) -> sl.Window:
+        """Return a window of X or Y. Windows are counted along X's contiguous columns."""
+        row, column = number % rows * height, number // rows * width
+        return array[row : row + height, column : column + width]
 
-    def body(self) -> None:
-        config = self.config
-
-        def load_first() -> None:
-            for index in range(config.stages):
-                self.load(_index(index))
-
-        smem.elect(load_first, scope="cta")
-        windows = scf.ForOp(self.first, self.total, self.ctas, [_index(0)])
-        with ir.InsertionPoint(windows.body):
-            window, index = windows.induction_variable, windows.inner_iter_args[0]
-            slot = smem.consumer_wait(self.pipeline, index)
-            transposed = smem.stage(self.transposed, arith.remui(index, _index(config.buffers)))
-            smem.copy(smem.stage(self.loaded, slot), transposed, relayout=True)
-            smem.consumer_release(self.pipeline, index)
-            smem.fence()
-            # After the barrier every thread may write the next window's buffer: its store has been read.
-            smem.elect(lambda: smem.tma_wait(config.buffers - 2, read=True), scope="cta")
-            gpu.barrier()
-
-            def store_and_load() -> None:
-                smem.tma_store(transposed, self.y, self.origin(window))
-                smem.tma_commit()
-                self.load(arith.addi(index, _index(config.stages)))
-
-            smem.elect(store_and_load, scope="cta")
-            scf.yield_([arith.addi(index, _index(1))])
-        smem.elect(lambda: smem.tma_wait(0, read=True), scope="cta")
-
-    def load(self, index: Any) -> None:
+    def load(index: sl.Index | int) -> None:
         """Load the CTA's window of a pipeline index, if the matrix has it."""
-        window = arith.addi(self.first, arith.muli(index, self.ctas))
-        in_range = arith.cmpi(arith.CmpIPredicate.ult, window, self.total)
-        branch = scf.IfOp(in_range)
-        with ir.InsertionPoint(branch.then_block):
-            slot = smem.producer_acquire(self.pipeline, index)
-            tile = smem.stage(self.loaded, slot)
-            smem.tma_load(self.x, tile, self.pipeline, index, self.origin(window))
-            smem.producer_commit(self.pipeline, index)
-            scf.yield_([])
+        number = first + index * ctas
+        with sl.when(number < total), loads.producer(index) as stage:
+            sl.tma_load(window(X, number), loaded[stage], stage)
 
-    def origin(self, window: Any) -> tuple[Any, Any]:
-        """Return the first (row, column) of a window. Windows are counted along X's contiguous
-        columns."""
-        row, column = arith.remui(window, self.rows), arith.divui(window, self.rows)
-        return tuple(
-            arith.muli(number, _index(extent))
-            for number, extent in zip((row, column), self.config.window, strict=True)
-        )
-
-
-def _index(value: int) -> Any:
-    return arith.constant(ir.IndexType.get(), value)
+    with sl.elect(scope="cta"):
+        for index in range(config.stages):
+            load(index)
+    index = 0
+    for number in sl.range(first, total, ctas):
+        stage = loads.wait(index)
+        buffer = transposed[index % config.buffers]
+        sl.copy(loaded[stage], buffer, relayout=True)
+        loads.release(index)
+        sl.fence()
+        # After the barrier every thread may write the next window's buffer: its store has been read.
+        with sl.elect(scope="cta"):
+            sl.tma_wait(config.buffers - 2, read=True)
+        sl.barrier()
+        with sl.elect(scope="cta"):
+            sl.tma_store(buffer, window(Y, number))
+            sl.tma_commit()
+            load(index + config.stages)
+        index = index + 1
+    with sl.elect(scope="cta"):
+        sl.tma_wait(0, read=True)

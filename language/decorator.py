@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 from ..codegen import Compiled, compile_in_place
 from ..dialect import new_context
-from ..dialect.bindings import ir, is_dialect_loaded
-from ..dialect.smem import Smem
 from ..passes import pass_named
 from ..runtime import cached_compile
-from .build import Options, build
+from .build import Options
 from .call.on_arrays import OnArrays
 from .diagnosis import Remarks, remarks, run_located
-from .dtypes import DType, dtype_of
-from .errors import TraceError, without_frames
-from .places import FOLDER
-from .signature import Parameter, parse
+from .errors import TraceError
+from .traced_function import TracedFunction
 
 #: How waits, fences and barriers get into a kernel: `smem-insert-sync` inserts them, or its author does.
 SYNC = ("auto", "manual")
 
-#: Options of `compile`, which are no names for constants of a trace.
-_OPTIONS = ("arch", "debug_info", "emit", "on", "out", "stream")
 
-
-class Kernel(OnArrays):
+class Kernel(TracedFunction, OnArrays):
     """A kernel: what `@sl.kernel` makes of a function. It is called on arrays.
 
     Its other methods take the arguments of a call, where an element type can stand for an array or a
@@ -39,78 +31,10 @@ class Kernel(OnArrays):
         constants: its keyword-only parameters and their defaults, which the trace takes as they are.
     """
 
-    __name__: str
-
-    def __init__(self, function: Callable[..., Any], signature: str, options: Options) -> None:
-        self.__name__ = function.__name__
-        self.__doc__ = function.__doc__
-        self.__module__ = function.__module__
-        self.__wrapped__ = self.function = function
-        self.options = options
-        self.parameters, self.constants = _parameters(function, signature)
-
     @property
     def lowering(self) -> dict[str, Any]:
         """Options of `compile` that the kernel itself needs."""
         return {"insert_sync": True} if self.options.inserts_sync else {}
-
-    def dtypes(self, *given: Any) -> dict[str, DType]:
-        """Return the element type of each parameter for arguments of a call.
-
-        Args:
-            given: arrays, numbers, or element types; none for parameters whose types are fixed.
-
-        Raises:
-            TraceError: for another number of arguments, or a type that the signature does not have.
-        """
-        names = list(self.parameters)
-        if not given and all(each.dtype for each in self.parameters.values()):
-            return {name: dtype_of(each.dtype) for name, each in self.parameters.items()}
-        if len(given) != len(names):
-            raise TraceError(
-                f"{self.__name__} takes {len(names)} arguments ({', '.join(names)}), not {len(given)}"
-            )
-        found = {name: dtype_of(each) for name, each in zip(names, given, strict=True)}
-        for name, dtype in found.items():
-            fixed = self.parameters[name].dtype
-            if fixed is not None and fixed != dtype:
-                raise TraceError(f"{name} of {self.__name__} is of {dtype}; expected {fixed}")
-        return found
-
-    def trace(self, *given: Any, **constants: Any) -> Any:
-        """Return the module of the kernel, in the current context, or in a new one.
-
-        Args:
-            given: arrays, numbers, or element types.
-            constants: for keyword-only parameters.
-
-        Returns:
-            An `ir.Module`, verified.
-
-        Raises:
-            TraceError: for a mistake in the kernel, at its line, or in the arguments.
-
-        Example:
-            >>> module = double.trace(sl.f32, sl.f32)
-            >>> [str(op.operation.name) for op in module.body.operations]
-            ['gpu.module']
-        """
-        dtypes, values = self.dtypes(*given), self._constants(constants)
-        if _is_ready():
-            return self._traced(dtypes, values)
-        with new_context():
-            return self._traced(dtypes, values)
-
-    def mlir(self, *given: Any, locations: bool = False, **constants: Any) -> str:
-        """Return the module as text; with `locations`, with the lines of the kernel.
-
-        Example:
-            >>> print(double.mlir(sl.f32, sl.f32).splitlines()[1].split("(")[0])
-              gpu.module @kernels {
-        """
-        with new_context():
-            module = self.trace(*given, **constants)
-            return module.operation.get_asm(enable_debug_info=locations)
 
     def compile(
         self,
@@ -223,65 +147,6 @@ class Kernel(OnArrays):
         with remarks() as found:
             self.compile(*given, emit="nvvm", **options)
         return Remarks(found)
-
-    def _constants(self, given: dict[str, Any]) -> dict[str, Any]:
-        for name in given:
-            if name not in self.constants:
-                known = ", ".join(self.constants) or "none"
-                raise TraceError(f"{self.__name__} has no constant {name}; it has {known}")
-        values = {**self.constants, **given}
-        for name, value in values.items():
-            if value is inspect.Parameter.empty:
-                raise TraceError(f"{self.__name__} needs the constant {name}")
-        return values
-
-    def _traced(self, dtypes: dict[str, DType], constants: dict[str, Any]) -> Any:
-        try:
-            module = build(self.function, self.parameters, dtypes, constants, self.options)
-        except TraceError as error:
-            raise error.with_traceback(without_frames(error.__traceback__, FOLDER)) from None
-        run_located(module.operation.verify)
-        return module
-
-
-def _is_ready() -> bool:
-    """Whether the current context has the dialect."""
-    try:
-        context = ir.Context.current
-    except ValueError:
-        return False
-    return context is not None and is_dialect_loaded(context, Smem.DIALECT_NAMESPACE)
-
-
-def _parameters(
-    function: Callable[..., Any], signature: str
-) -> tuple[dict[str, Parameter], dict[str, Any]]:
-    """Return the parameters by name, and the constants with their defaults."""
-    arrays: list[str] = []
-    constants: dict[str, Any] = {}
-    name = function.__name__
-    if not (name.isidentifier() and name.isascii()):
-        raise TraceError(f"a kernel is a function with a name, which its code gets; not {name}")
-    for each in inspect.signature(function).parameters.values():
-        if each.kind is each.KEYWORD_ONLY:
-            if each.name in _OPTIONS:
-                raise TraceError(
-                    f"{name} has the constant {each.name}, which is an option of a call; rename it"
-                )
-            constants[each.name] = each.default
-        elif each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
-            raise TraceError(
-                f"{name} has the parameter {each}; a kernel has a fixed number of them"
-            )
-        else:
-            arrays.append(each.name)
-    parsed = parse(signature)
-    if len(parsed) != len(arrays):
-        raise TraceError(
-            f"the signature {signature!r} has {len(parsed)} parameters, but {name} has {len(arrays)}: "
-            f"{', '.join(arrays) or 'none'}"
-        )
-    return dict(zip(arrays, parsed, strict=True)), constants
 
 
 def kernel(
