@@ -85,6 +85,16 @@ def draw(random: Random) -> str:
             return choose.text
 
 
+def generator_of(text: str) -> str:
+    """Return what drew a program."""
+    if "sl." in text:
+        return "language"
+    if _ORDERED in text:
+        return "statements"
+    found = re.search(r"^generator = '(\w+)'$", text, re.MULTILINE)
+    return found[1] if found else "gemm"
+
+
 # -- kernels of the language -----------------------------------------------------------------------
 
 
@@ -347,9 +357,10 @@ def _mutate(kernel: Kernel, result: Outcome, random: Random) -> None:
     result.mutants["the checker"] += sum(not mutant.proven for mutant in made)
     for mutant in filter(lambda mutant: mutant.proven, made):
         seen = _seen(kernel, mutant)
-        result.mutants["the emulator alone" if seen else "nothing"] += 1
-        if not seen:
-            result.survivors.append(mutant.what)
+        if seen:
+            raise Wrong("a mutant is proven", mutant.what, f"{seen}\n{mutant.text}")
+        result.mutants["nothing"] += 1
+        result.survivors.append(mutant.what)
     if made:
         seen = _seen(kernel, random.choice(made))
         result.mutants["run: objected to" if seen else "run: not seen in one order of threads"] += 1

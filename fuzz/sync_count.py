@@ -2,25 +2,35 @@
 
 python -m fuzz.sync_count --count 10000 --seed 1 --record benchmarks/results/insert-sync-programs.json
 
-Program I follows from the seed and I; `--only I` prints one and checks only it.
+Program I follows from the seed and I; `--only I` prints one and checks only it. With `--keep FILE`, what
+became of each program is also written to a file, from which a run that was ended goes on.
 """
 
 import argparse
+import json
 import os
+import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import NamedTuple
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple, Self
 
 from benchmarks.record import record
 
 from .frame.fuzzer import Wrong, failure_of, generator
-from .sync import Outcome, draw, outcome
+from .sync import Outcome, draw, generator_of, outcome
 
 #: Programs that a worker checks at a time.
-_CHUNK = 20
+_CHUNK = 10
+
+#: Seconds after which a program is left; its mutants take most of them.
+_LIMIT = 60
 
 
 class Counted(NamedTuple):
@@ -38,23 +48,71 @@ class Counted(NamedTuple):
     outcome: Outcome
     failure: str
 
+    @classmethod
+    def read(cls, line: str) -> Self:
+        """Read what `line` wrote."""
+        number, generator, outcome, failure = json.loads(line)
+        counts = {name: Counter(outcome.pop(name)) for name in ("inserted", "mutants")}
+        return cls(number, generator, Outcome(**outcome, **counts), failure)
+
+    @property
+    def line(self) -> str:
+        """The text of it, in one line."""
+        return json.dumps([self.number, self.generator, vars(self.outcome), self.failure])
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Raise a `TimeoutError` after some seconds."""
+
+    def end(signal: int, frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, _LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
 
 def run(seed: int, number: int) -> Counted:
     """Check a program."""
     text = draw(generator(seed, number))
-    drawn_by = next((x for x in ("pipeline", "blocks") if f"generator = '{x}'" in text), "gemm")
-    name = "language" if "sl." in text else drawn_by
+    name = generator_of(text)
     try:
-        return Counted(number, name, outcome(text, generator(seed, number)), "")
+        with _limited():
+            return Counted(number, name, outcome(text, generator(seed, number)), "")
+    except TimeoutError:
+        return Counted(number, name, Outcome(f"not finished in {_LIMIT} s"), "")
     except Wrong as error:
         return Counted(number, name, Outcome("wrong"), str(error))
     except Exception as error:
         return Counted(number, name, Outcome("wrong"), str(failure_of(error)))
 
 
-def run_all(seed: int, first: int, end: int) -> list[Counted]:
+def run_some(seed: int, numbers: list[int]) -> list[Counted]:
     """Check a chunk of programs."""
-    return [run(seed, number) for number in range(first, end)]
+    return [run(seed, number) for number in numbers]
+
+
+def run_all(seed: int, numbers: Iterable[int], jobs: int, keep: Path | None) -> list[Counted]:
+    """Check programs on several cores, except for those that a file already knows."""
+    lines = keep.read_text().splitlines() if keep and keep.exists() else []
+    found = {each.number: each for each in map(Counted.read, lines)}
+    left = [number for number in numbers if number not in found]
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        chunks = [
+            pool.submit(run_some, seed, left[at : at + _CHUNK])
+            for at in range(0, len(left), _CHUNK)
+        ]
+        for chunk in as_completed(chunks):
+            for each in chunk.result():
+                found[each.number] = each
+                if keep:
+                    with keep.open("a") as file:
+                        file.write(f"{each.line}\n")
+    return [found[number] for number in sorted(found)]
 
 
 def main() -> int:
@@ -64,6 +122,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=int, metavar="I", help="print program I and check only it")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--keep", type=Path, help="file of what became of each program")
     parser.add_argument("--record", help="file of the record")
     given = parser.parse_args()
     if given.only is not None:
@@ -72,16 +131,10 @@ def main() -> int:
         return 0
     # Each worker has a core.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    begin, found = time.monotonic(), []
-    with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
-        chunks = [
-            pool.submit(run_all, given.seed, first, min(first + _CHUNK, given.count))
-            for first in range(0, given.count, _CHUNK)
-        ]
-        for chunk in as_completed(chunks):
-            found += chunk.result()
-    result = summary(sorted(found, key=lambda each: each.number))
-    print(result, f"{time.monotonic() - begin:.0f} s")
+    begin = time.monotonic()
+    found = run_all(given.seed, range(given.count), given.jobs, given.keep)
+    result = summary(found)
+    print(json.dumps(result, indent=1), f"{time.monotonic() - begin:.0f} s")
     if given.record:
         record(given.record, {"seed": given.seed} | result)
     return int(bool(result["wrong"]))

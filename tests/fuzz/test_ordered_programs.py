@@ -4,6 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+
 from fuzz.frame import Wrong
 from fuzz.generated.choices import Drawn, Read
 from fuzz.generated.kernels import emulated, evaluated
@@ -13,7 +14,6 @@ from fuzz.ordered.kernels import kernels_of
 from fuzz.ordered.program import If, bodies
 from fuzz.ordered.text import text_of
 from fuzz.sync import mutants, outcome, synchronized
-
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.passes import insert_sync
