@@ -41,8 +41,8 @@ from .written import dumped, initialised
 #: Statements of the program, of a loop, and of a branch, at most.
 _SLOTS, _LOOP_SLOTS, _BRANCH_SLOTS = 7, 5, 3
 
-#: Loops around a statement, at most.
-_DEPTH = 2
+#: Loops around a statement, and loops and branches around it, at most.
+_LOOPS, _DEPTH = 2, 3
 
 _GIVEN = (
     "gpu.barrier",
@@ -104,6 +104,8 @@ class _Statements(Drawing):
         found: list[Statement] = []
         for slot in range(slots):
             at = f"{path}{slot}"
+            if not self.left:
+                break
             kind = self.choose(f"{at} is", _KINDS)
             for feature, kinds in (
                 ("viewed", ("write", "read")),
@@ -113,6 +115,7 @@ class _Statements(Drawing):
                 if self.features[feature] and not (feature == "given" and self.features["bulk"]):
                     kind = self.choose(f"{at} {feature}", (kind, kind, kind, *kinds))
             if kind != "none":
+                self.left -= 1
                 found += _DRAWN[kind](self, at, scope)
         return tuple(found)
 
@@ -213,7 +216,7 @@ class _Statements(Drawing):
 
     def loop(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw a loop, with accumulators that it carries."""
-        if len(scope.loops) == _DEPTH:
+        if len(scope.loops) == _LOOPS or scope.depth == _DEPTH:
             return
         number = next(self.loop_numbers)
         trips = self.choose(f"{at} trips", (3, 2, None, 1, 2, 4, 0))
@@ -235,6 +238,8 @@ class _Statements(Drawing):
 
     def branch(self, at: str, scope: Scope) -> Iterable[Statement]:
         """Draw branches, of a condition that is the same for all threads."""
+        if scope.depth == _DEPTH:
+            return
         of = self.choose(f"{at} of", ("trips", "block", *["loop"] * 3 * bool(scope.loops)))
         predicate = self.choose(f"{at} predicate", ("ult", "eq", "ne"))
         number = self.choose(f"{at} number", (1, 0, 2))

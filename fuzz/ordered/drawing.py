@@ -8,6 +8,9 @@ from itertools import count
 from ..generated.choices import Choose
 from .program import ROWS, WINDOWS, Index, TileOf, View
 
+#: Statements of a program, at most, without those of shapes and those that write tiles before.
+_STATEMENTS = 14
+
 #: Positions of rows and stages.
 _POSITIONS = 4
 
@@ -19,16 +22,18 @@ class Scope:
     Attributes:
         accumulators, fragments: the readable accumulators, and A fragments, the latest first.
         loops: the loops around it, the innermost first: number and iterations, None if unknown.
+        depth: the loops and branches around it.
     """
 
     accumulators: list[int] = field(default_factory=list[int])
     fragments: list[int] = field(default_factory=list[int])
     loops: list[tuple[int, int | None]] = field(default_factory=list[tuple[int, int | None]])
+    depth: int = 0
 
     def within(self, loop: tuple[int, int | None] | None = None) -> Scope:
         """Return the scope of a region."""
         loops = [*([loop] if loop else []), *self.loops]
-        return Scope([*self.accumulators], [*self.fragments], loops)
+        return Scope([*self.accumulators], [*self.fragments], loops, self.depth + 1)
 
 
 class Drawing:
@@ -38,6 +43,8 @@ class Drawing:
         self.choose = choose
         self.warpgroups = choose("warpgroups", (1, 1, 1, 2, 2, 3))
         self.rows = ROWS * self.warpgroups
+        #: Statements that can still be drawn.
+        self.left = _STATEMENTS
         self.numbers = count()
         self.loop_numbers = count()
         self.outputs = count()
