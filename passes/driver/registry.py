@@ -24,7 +24,7 @@ def passes() -> dict[str, type[Pass]]:
 
     Example:
         >>> list(passes())[0]
-        'smem-assign-layouts'
+        'smem-insert-sync'
     """
     found = {pass_.name: pass_ for pass_ in OWN}
     for entry in entry_points(group=GROUP):

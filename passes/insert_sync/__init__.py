@@ -33,7 +33,7 @@ class InsertSync(Pass):
         for function in functions_of(module):
             inserted = insert(function)
             if self.explain:
-                explain(inserted)
+                explain(function, inserted)
 
 
 def insert(function: Op) -> list[Inserted]:

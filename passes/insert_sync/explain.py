@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from ...dialect.diagnostics import remark
+from ...dialect.irtypes import Op
+from ...ir.walk import walk
 from ..check_async.report import at
 from .inserted import Inserted
 
 
-def explain(inserted: list[Inserted]) -> None:
-    """Emit a remark for each inserted op, at the op before which it is."""
-    for each in inserted:
+def explain(function: Op, inserted: list[Inserted]) -> None:
+    """Emit a remark for each op that was inserted into a function, in the order of the ops; the remark is
+    at the op before which it is."""
+    places = {op.operation: i for i, op in enumerate(walk(function))}
+    for each in sorted(inserted, key=lambda each: places[each.op.operation]):
         remark(each.op.location, f"inserted {_name(each)}: {_reason(each)}")
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import takewhile
 
+from ...dialect.effects import Completion
 from ...dialect.irtypes import Op
 from ...dialect.ops import (
     AllocOp,
-    CopyAsyncOp,
     FenceOp,
-    TileMma,
-    TmaStoreOp,
     TmaWaitOp,
     ViewOp,
     WaitOp,
     WarpgroupBarrierOp,
 )
+from ...dialect.smem import Smem
 from ...dialect.types import shape_of
 from ...ir.errors import OpError
 from ...ir.walk import gather
@@ -43,6 +42,9 @@ from .trial import Trial
 
 #: How refusals begin.
 REFUSED = "cannot insert synchronization"
+
+#: What completes accesses in groups.
+_GROUPS = (Completion.CP_ASYNC_GROUP, Completion.BULK_GROUP, Completion.WGMMA_GROUP)
 
 #: The most groups that are told apart.
 _FURTHEST = 32
@@ -215,6 +217,7 @@ def _ways(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
 
 def _furthest(function: Op) -> int:
     """Return how many groups back copies and mma of a function can matter."""
-    ops, allocations = gather(function, [TileMma, CopyAsyncOp, TmaStoreOp], [AllocOp, ViewOp])
+    grouped = [op for op in Smem.operations if op.effects.completion in _GROUPS]
+    ops, allocations = gather(function, grouped, [AllocOp, ViewOp])
     stages = [shape_of(op.tile.type)[0] for op in allocations if len(shape_of(op.tile.type)) > 2]
     return min(2 + len(ops) + max(stages, default=1), _FURTHEST)
