@@ -16,13 +16,20 @@ def minimize(insertion: Insertion) -> None:
 
     What stays is thus needed: without any one op, or with one group more pending, the proof is lost.
     """
+    _take_all_out(insertion)
+    moved = [_hoist(group, insertion) for group in _groups(insertion.inserted)]
+    if any(moved):
+        # Before a loop, an op can do what another one is there for.
+        _take_all_out(insertion)
+    for each in insertion.inserted:
+        _raise_pending(each, insertion)
+
+
+def _take_all_out(insertion: Insertion) -> None:
+    """Take out each op without which everything stays proven."""
     for each in sorted(insertion.inserted, key=_cost, reverse=True):
         if not each.makes_readable and _take_out(each, insertion):
             insertion.inserted.remove(each)
-    for group in _groups(insertion.inserted):
-        _hoist(group, insertion)
-    for each in insertion.inserted:
-        _raise_pending(each, insertion)
 
 
 def _cost(each: Inserted) -> tuple[int, int]:
@@ -57,20 +64,21 @@ def _groups(inserted: list[Inserted]) -> list[list[Inserted]]:
     return groups
 
 
-def _hoist(group: list[Inserted], insertion: Insertion) -> None:
-    """Move ops out of as many loops as the proof allows."""
+def _hoist(group: list[Inserted], insertion: Insertion) -> bool:
+    """Move ops out of as many loops as the proof allows; return whether that is any."""
     back = place_of(group[-1].whole)
     for loop in loops_around(group[0].whole):
         for each in group:
             each.whole.move_before(loop)
         if insertion.analyze().is_proven:
-            return
+            return True
     for each in group:
         if back.is_after:
             back.move(each.whole)
             back = back._replace(op=each.whole)
         else:
             back.move(each.whole)
+    return False
 
 
 def _raise_pending(each: Inserted, insertion: Insertion) -> None:
