@@ -6,7 +6,8 @@ or a kernel of `fuzz.programs` (GEMMs, partitions, pipelines) without its waits,
 whose result is known. Elements of the first two are small whole numbers, so that results are exact.
 
 After the pass, the emulator must find no violation and the right result, the checker must prove the
-program, and the pass must insert nothing more. Then one op is taken out, or a wait leaves one group more
+program, and the pass must insert nothing more. A kernel of `fuzz.programs` that is proven with its own
+synchronization must stay as it is. Then one op is taken out, or a wait leaves one group more
 pending: if the checker still proves that, and the emulator finds nothing, the op was not needed.
 """
 
@@ -278,6 +279,8 @@ def outcome(text: str, mutate: Random | None = None) -> Outcome:
     runs = kernels(text)
     if not runs:
         return Outcome("malformed")
+    if generator_of(text) not in ("language", "statements"):
+        _check_untouched(kernel_of(Read(text)))
     try:
         given, made, inserted = synchronized(runs[0].text)
     except OpError as error:
@@ -297,6 +300,23 @@ def outcome(text: str, mutate: Random | None = None) -> Outcome:
     if mutate is not None and not given:
         _mutate(replace(runs[0], text=made), result, mutate)
     return result
+
+
+def _check_untouched(kernel: Kernel | None) -> None:
+    """Check that the pass leaves a kernel alone that is proven, with its own synchronization.
+
+    Raises:
+        Wrong: if it does not.
+    """
+    if kernel is None:
+        return
+    with new_context():
+        module = ir.Module.parse(kernel.text)
+        proven, before = _is_proven(module), str(module)
+        for function in functions_of(module) if proven else ():
+            insert(function)
+        if str(module) != before:
+            raise Wrong("changes a proven kernel", "its own synchronization", str(module))
 
 
 # -- mutants ---------------------------------------------------------------------------------------
