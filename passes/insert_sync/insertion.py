@@ -133,6 +133,10 @@ class Insertion:
             ops, at = ops_of(gap.block), len(gap.preceding)
             yield from (Place(op) for op in ops[:at][::-1] + ops[at:][::-1] if is_barrier(op))
         yield gap
+        if unordered.op.operation in outwards(earlier) and unordered.op.operation != earlier:
+            # What closes the group may come after the threads that store.
+            last = ops_of(unordered.op.regions[0].blocks[0])[-1]
+            yield Place(last, is_after=not last.name.endswith((".return", ".yield")))
         if any(need.op is WaitOp for need in needs) and not in_flight_at(gap):
             # No accumulator is in flight there; one is where the mma is.
             user = user_in(earlier.block, earlier.results[0])

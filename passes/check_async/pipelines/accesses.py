@@ -79,7 +79,7 @@ class Accesses:
 
     def define(self, op: Op, state: State) -> None:
         """Check that no mma may still read the registers that an op writes."""
-        for read in state.reads:
+        for read in self._kernel.in_order(state.reads):
             if read.rectangle.allocation == op and read.age is not None:
                 message = f"writes registers that the {at(read.op)} may still be reading"
                 fix = f"put {listed(read.missing)} between them"
@@ -165,7 +165,7 @@ class Accesses:
 
     def _write(self, rectangle: TileRectangle, write: Write, state: State) -> None:
         if rectangle.pipeline_side is None:
-            for read in state.reads:
+            for read in self._kernel.in_order(state.reads):
                 overlaps = read.rectangle.pipeline_side is None and rectangle.overlaps(
                     read.rectangle
                 )
@@ -175,7 +175,7 @@ class Accesses:
             state.filled |= {rectangle}
         elif not self._is_held(write.op, rectangle, "writes", state):
             return
-        for earlier in state.writes:
+        for earlier in self._kernel.in_order(state.writes):
             self._check_rewritten(earlier, write, state)
         state.writes |= {write}
         self._record(write.op, rectangle, None, state)
@@ -222,7 +222,7 @@ class Accesses:
 
     def _check_written(self, op: Op, rectangle: TileRectangle, by: Reader, state: State) -> None:
         """Check that the bytes that a read without a pipeline needs were written before (RAW)."""
-        for write in state.writes:
+        for write in self._kernel.in_order(state.writes):
             overlaps = write.rectangle.pipeline_side is None and rectangle.overlaps(write.rectangle)
             needs = write.missing(by) if overlaps is not False else []
             if needs:

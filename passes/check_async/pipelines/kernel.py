@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ....dialect.effects import Completion
 from ....dialect.irtypes import Op
@@ -18,8 +19,10 @@ from ..registers import Registers
 from ..values import Values
 from .ops import Ops
 from .pipeline_sides import PipelineSide
-from .state import Reader, State
+from .state import Read, Reader, State, Write
 from .tile_rectangles import TileRectangle
+
+_Access = TypeVar("_Access", Read, Write)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +111,7 @@ class Kernel:
 
     Attributes:
         ops: its ops.
+        positions: those of all ops, in the order of the program.
         values: its integers.
         registers: the ops that write registers which its mma read.
         furthest: one more than the largest number of groups that a wait leaves pending.
@@ -122,6 +126,7 @@ class Kernel:
 
     function: Op
     ops: Ops
+    positions: dict[Op, int]
     values: Values
     registers: Registers
     furthest: int
@@ -155,6 +160,7 @@ class Kernel:
         return Kernel(
             function,
             Ops(),
+            {op.operation: position for position, op in enumerate(walk(function))},
             Values(function),
             Registers(function),
             furthest,
@@ -162,6 +168,11 @@ class Kernel:
             written,
             loaded,
         )
+
+    def in_order(self, accesses: Iterable[_Access]) -> list[_Access]:
+        """Return accesses in the order of the program, so that findings come in the same order in each
+        run of the process."""
+        return sorted(accesses, key=lambda access: self.positions[access.op.operation])
 
     def pipelines(self) -> list[CreatePipelineOp]:
         """Return the function's pipelines."""

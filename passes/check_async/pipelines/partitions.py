@@ -46,7 +46,8 @@ class Partitions:
         for state in states:
             if state.pipelines:
                 self._findings.remark(specialized[0], "pipelines are used outside of it", state)
-            for access in (*state.writes, *(r for r in state.reads if not r.past_barrier)):
+            reads = (read for read in state.reads if not read.past_barrier)
+            for access in (*kernel.in_order(state.writes), *kernel.in_order(reads)):
                 reason = "no barrier comes after the accesses before it"
                 order = Order(access.op, _missing(access))
                 self._findings.remark(specialized[0], reason, state, order)

@@ -193,7 +193,8 @@ class PipelineIndices:
         if taken.chunk is not None:
             count = 1
         writes, reads = state.arrive(pipeline_side, lag)
-        self._check_complete(op, writes, reads, state)
+        in_order = self._kernel.in_order
+        self._check_complete(op, in_order(writes), in_order(reads), state)
         unfenced = frozenset((w.rectangle.allocation, w.op) for w in writes if not w.fenced)
         written = frozenset(w.rectangle.without_variables()._replace(lag=0) for w in writes)
         arrival = Arrival(

@@ -60,7 +60,7 @@ class Races:
         """Check that no bulk store is incomplete when the kernel ends."""
         for partition, states in self._kernel.ends.items():
             for state in states:
-                for read in state.reads:
+                for read in self._kernel.in_order(state.reads):
                     if read.by is Reader.BULK and read.age is not None:
                         message = "may still read its tile when the kernel ends"
                         fix = f"put {TmaWaitOp.OPERATION_NAME} with pending = 0 before the end"
@@ -86,7 +86,8 @@ class Races:
             reason = f"it is not known whether {filled}"
             self._findings.remark(read.op, reason)
         for arrival in given:
-            for written, write in arrival.unfenced:
+            positions = self._kernel.positions
+            for written, write in sorted(arrival.unfenced, key=lambda x: positions[x[1].operation]):
                 if written == allocation and read.by is not Reader.THREADS:
                     message = f"reads the {at(allocation)} before the {at(write)} is over"
                     fix = f"put {FenceOp.OPERATION_NAME} before the {at(arrival.op)}"
