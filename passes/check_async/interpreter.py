@@ -161,7 +161,7 @@ class Interpreter:
                 continue
             # An op that is executed again gives each thread the same bytes, which it writes in order.
             complete, same = write.group is None, rectangle.equals(other)
-            if complete and same and write.op == step.op:
+            if complete and same and write.op == step.op and not write.several:
                 continue
             ordered = complete and not (same and _have_different_scopes(write.op, step.op))
             unsure = _SAME_THREADS if ordered else ""
@@ -216,7 +216,7 @@ class Interpreter:
             # Neither is an access of a tile; hazards between ops of other dialects are not checked.
             return
         if rectangle.allocation.of_global and (
-            by_same_threads(step.op, earlier.op)
+            (by_same_threads(step.op, earlier.op) and not earlier.several)
             or (not isinstance(step.op, SmemOp) and not isinstance(earlier.op, SmemOp))
         ):
             return

@@ -16,6 +16,7 @@ class Write(NamedTuple):
         group: the number of its group of asynchronous copies; None once it is complete.
         fenced, past_barrier: whether an `smem.fence`, and a barrier, came after it was complete.
         maybe_ordered_by: an op with unknown effects that may have ordered it.
+        several: whether another op may have written the bytes, too, and no barrier came after that.
     """
 
     op: Op
@@ -23,6 +24,7 @@ class Write(NamedTuple):
     fenced: bool = False
     past_barrier: bool = False
     maybe_ordered_by: Op | None = None
+    several: bool = False
 
 
 class Read(NamedTuple):
@@ -32,11 +34,13 @@ class Read(NamedTuple):
         op: the mma or the load.
         group: the number of its group of `wgmma`; None for a load, and once this warpgroup has waited.
         maybe_ordered_by: an op with unknown effects that may have waited for it.
+        several: whether it may be the read of another op instead.
     """
 
     op: Op
     group: int | None
     maybe_ordered_by: Op | None = None
+    several: bool = False
 
 
 _Access = TypeVar("_Access", Read, Write)
@@ -82,7 +86,7 @@ class State:
 
     def barrier(self) -> None:
         """Order complete writes, loads, and mma that were waited for, before what follows in the CTA."""
-        self._update_writes(past_barrier=True)
+        self._update_writes(past_barrier=True, several=False)
         self.reads = {r: read for r, read in self.reads.items() if read.group is not None}
 
     def _update_writes(self, **changes: bool) -> None:
@@ -101,7 +105,7 @@ class State:
     def read_by_threads(self, op: Op, rectangle: Rectangle) -> None:
         """Execute a load, which is complete for the thread itself."""
         new = Read(op, None)
-        self.reads[rectangle] = _younger(self.reads.get(rectangle, new), new)
+        self.reads[rectangle] = _joined_reads(self.reads.get(rectangle, new), new)
 
     def wait_for_mma(self, pending: int) -> None:
         """Complete all mma of this warpgroup but the latest `pending`."""
@@ -173,7 +177,7 @@ class State:
             self.writes[rectangle] = write if mine is None else _joined_writes(mine, write)
         for rectangle, read in other.reads.items():
             mine = self.reads.get(rectangle)
-            self.reads[rectangle] = read if mine is None else _younger(mine, read)
+            self.reads[rectangle] = read if mine is None else _joined_reads(mine, read)
         return before != (self.writes, self.reads)
 
 
@@ -189,6 +193,15 @@ def _joined_writes(mine: Write, other: Write) -> Write:
     if mine.group is None and other.group is None:
         missing = [(not write.past_barrier, not write.fenced) for write in (mine, other)]
         later = other if missing[1] > missing[0] else mine
+    unordered = not mine.past_barrier and not other.past_barrier
     return later._replace(
-        fenced=mine.fenced and other.fenced, past_barrier=mine.past_barrier and other.past_barrier
+        fenced=mine.fenced and other.fenced,
+        past_barrier=mine.past_barrier and other.past_barrier,
+        several=mine.several or other.several or (unordered and mine.op != other.op),
     )
+
+
+def _joined_reads(mine: Read, other: Read) -> Read:
+    """Return a read that is in order only if both are."""
+    several = mine.several or other.several or mine.op != other.op
+    return _younger(mine, other)._replace(several=several)

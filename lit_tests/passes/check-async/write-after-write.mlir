@@ -51,6 +51,29 @@ func.func @store_then_copy(%a: !m, %zero: f32) {
 
 // -----
 
+// After an inner loop, the last write is the copy, or if that loop has no iterations, the same store.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!m = memref<64x64xbf16>
+func.func @store_again_or_after_copies(%a: !m, %zero: f32, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = "smem.alloc"() : () -> !t
+  %f = "smem.fill"(%zero) : (f32) -> !c
+  scf.for %i = %c0 to %n step %c1 {
+    // expected-error-re@+1 {{'smem.store' op overwrites the smem.alloc at {{[0-9:]+}} before the smem.copy at {{[0-9:]+}} is over, in iteration 1 (from 0) of the loop at {{[0-9:]+}}; put gpu.barrier between them}}
+    "smem.store"(%f, %t) : (!c, !t) -> ()
+    scf.for %j = %c0 to %n step %c1 {
+      gpu.barrier
+      "smem.copy"(%a, %t) : (!m, !t) -> ()
+    }
+  }
+  return
+}
+
+// -----
+
 // The threads that copy each byte are not known before copies are lowered.
 
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
