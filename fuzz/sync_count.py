@@ -52,8 +52,9 @@ class Counted(NamedTuple):
     def read(cls, line: str) -> Self:
         """Read what `line` wrote."""
         number, generator, outcome, failure = json.loads(line)
-        counts = {name: Counter(outcome.pop(name)) for name in ("inserted", "mutants")}
-        return cls(number, generator, Outcome(**outcome, **counts), failure)
+        inserted, mutants = Counter(outcome["inserted"]), Counter(outcome["mutants"])
+        made = Outcome(outcome["kind"], inserted, mutants, outcome["survivors"])
+        return cls(number, generator, made, failure)
 
     @property
     def line(self) -> str:
