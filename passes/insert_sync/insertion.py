@@ -27,13 +27,13 @@ from .inserted import BARRIERS, COMMITS, RANKS, Inserted, build, is_barrier, pro
 from .places import (
     Place,
     elect_around,
+    end_of,
     end_of_threads,
     gap_between,
     in_flight_at,
     loops_around,
     ops_of,
     outwards,
-    place_of,
     share_elect,
     user_in,
     whole_warpgroups,
@@ -135,13 +135,11 @@ class Insertion:
         yield gap
         if unordered.op.operation in outwards(earlier) and unordered.op.operation != earlier:
             # What closes the group may come after the threads that store.
-            last = ops_of(unordered.op.regions[0].blocks[0])[-1]
-            yield Place(last, is_after=not last.name.endswith((".return", ".yield")))
+            yield end_of(unordered.op.regions[0].blocks[0])
         if any(need.op is WaitOp for need in needs) and not in_flight_at(gap):
             # No accumulator is in flight there; one is where the mma is.
             user = user_in(earlier.block, earlier.results[0])
-            last = ops_of(earlier.block)[-1]
-            yield Place(user) if user else place_of(earlier) if last == earlier else Place(last)
+            yield Place(user) if user else end_of(earlier.block)
         # In a loop around the access, there may be a wait that is not before the loop.
         if gap.op in outwards(unordered.op) and not gap.is_after:
             around = list(
@@ -154,7 +152,7 @@ class Insertion:
         later = unordered.op.operation
         if later in outwards(earlier) and later.name == "scf.for":
             # The loop itself writes registers that it carries, at the end of an iteration.
-            return Place(ops_of(later.regions[0].blocks[0])[-1])
+            return end_of(later.regions[0].blocks[0])
         if later in outwards(earlier) and later != earlier:
             # Something is not complete at the end of a kernel, partition or elected thread.
             outer = elect_around(earlier)

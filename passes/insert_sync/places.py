@@ -73,8 +73,12 @@ def gap_between(earlier: Op, later: Op) -> Place:
 def end_of_threads(op: Op) -> Place:
     """Return the last place of an op's block at which the same threads are, in no loop around the op."""
     loops = loops_around(op)
-    each = loops[0] if loops else op.operation
-    last = ops_of(each.block)[-1]
+    return end_of((loops[0] if loops else op.operation).block)
+
+
+def end_of(block: Block) -> Place:
+    """Return the last place of a block, before what ends it."""
+    last = ops_of(block)[-1]
     return Place(last, is_after=not last.name.endswith((".return", ".yield")))
 
 
