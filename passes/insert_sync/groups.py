@@ -26,7 +26,7 @@ def end_of_copies(copy: Op, later: Op) -> Op:
     first = copy.operation
     while first.parent is not None and first.parent.operation.name == "scf.if":
         outer = first.parent.operation
-        if not _has_only_copies(outer):
+        if outer in outwards(later) or not _has_only_copies(outer):
             break
         first = outer
     ops = ops_of(first.block)

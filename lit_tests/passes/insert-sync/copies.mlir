@@ -89,3 +89,26 @@ func.func @in_part(%m: !m, %o: !m) {
   "smem.store"(%a, %o) : (!f, !m) -> ()
   return
 }
+
+// -----
+
+!t = !smem.tile<tensor<64x64xf16>, #smem.auto>
+!m = memref<64x64xf16>
+
+// One copy overwrites another in the same branch.
+// CHECK-LABEL: func.func @in_a_branch
+// CHECK: scf.if
+// CHECK-NEXT: "smem.copy_async"
+// CHECK-NEXT: "smem.copy_commit"
+// CHECK-NEXT: "smem.copy_wait"() {pending = 0 : i32}
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: "smem.copy_async"
+// CHECK-NEXT: }
+func.func @in_a_branch(%m: !m, %n: !m, %c: i1) {
+  %t = "smem.alloc"() : () -> !t
+  scf.if %c {
+    "smem.copy_async"(%m, %t) : (!m, !t) -> ()
+    "smem.copy_async"(%n, %t) : (!m, !t) -> ()
+  }
+  return
+}
