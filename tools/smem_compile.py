@@ -57,9 +57,9 @@ def arguments() -> Parser:
         "-o", dest="output", help="the output; the input's name with a suffix if left out"
     )
     made.add_argument(
-        "--explain", action="store_true", help="print which layouts were chosen, and why"
+        "--explain", action="store_true", help="print what was inserted and chosen, and why"
     )
-    add_debug_info(made)
+    add_compile_options(made)
     made.add_argument(
         "--max-swizzle",
         type=int,
@@ -70,8 +70,13 @@ def arguments() -> Parser:
     return made
 
 
-def add_debug_info(made: Parser) -> None:
-    """Add the option for debug information to a parser."""
+def add_compile_options(made: Parser) -> None:
+    """Add the options of every command that compiles to a parser."""
+    made.add_argument(
+        "--insert-sync",
+        action="store_true",
+        help="first insert the waits, fences and barriers that program order needs",
+    )
     made.add_argument(
         "--debug-info",
         choices=DEBUG_INFO,
@@ -97,6 +102,7 @@ def smem_compile(argv: Sequence[str]) -> int:
             options.diagnostics,
             debug_info=options.debug_info,
             explain=options.explain,
+            insert_sync=options.insert_sync,
             max_swizzle=max_swizzle,
         )
         if compiled is None:

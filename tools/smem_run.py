@@ -17,7 +17,7 @@ from .command import Parser, parser, run
 from .diagnostics import Collector, print_diagnostics
 from .inputs import InputError, shown_name
 from .module_input import read
-from .smem_compile import add_debug_info, compile_text
+from .smem_compile import add_compile_options, compile_text
 
 
 def arguments() -> Parser:
@@ -44,7 +44,7 @@ def arguments() -> Parser:
     made.add_argument("--on", choices=("gpu", "cpu"), default="gpu", help="where to run")
     made.add_argument("--grid", help="thread blocks along x,y,z; default: that of the kernel")
     made.add_argument("--arch", default="sm_90a", help="the architecture to compile for")
-    add_debug_info(made)
+    add_compile_options(made)
     return made
 
 
@@ -60,7 +60,12 @@ def smem_run(argv: Sequence[str]) -> int:
         stage = "cubin" if options.on == "gpu" else "nvvm"
         text = read(options.file)
         compiled = compile_text(
-            text, options.file, stage, options.arch, debug_info=options.debug_info
+            text,
+            options.file,
+            stage,
+            options.arch,
+            debug_info=options.debug_info,
+            insert_sync=options.insert_sync,
         )
         if compiled is None:
             return 1

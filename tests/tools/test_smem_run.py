@@ -1,6 +1,7 @@
 """`smem-run` as a function, with NumPy in place of a GPU."""
 
 from functools import partial
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +14,8 @@ from mlir_smem.runtime.arguments import host_arrays, kernel_named
 from mlir_smem.tools import smem_run as command
 from mlir_smem.tools.inputs import InputError
 from mlir_smem.tools.smem_run import smem_run
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -258,3 +261,13 @@ def test_arrays_of_f64(run, folder):
     np.save("x.npy", given.astype(np.float32))
     assert run("cube.mlir", *arrays)[0] == 0
     assert np.load("y.npy")[64] == np.float64(np.float32(given[64])) ** 3
+
+
+def test_program_order(run, folder):
+    text = (ROOT / "lit_tests/compile/insert-sync.mlir").read_text()
+    (folder / "squared.mlir").write_text(text)
+    arrays = ("--in", "A=a.npy", "--out", "D=d.npy", "--on", "cpu", "--grid", "1")
+    assert run("squared.mlir", "--entry", "squared", *arrays)[0] == 1
+    assert run("squared.mlir", "--entry", "squared", "--insert-sync", *arrays)[0] == 0
+    a = np.load("a.npy")
+    assert np.array_equal(np.load("d.npy"), a @ a)
