@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from bindings_at_hand import needs_barrier_scopes
 
 from fuzz.generated.program_order import strip, sync_counts, sync_of
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.ops import DescriptorMma
+from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.errors import OpError
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.ir.walk import holds
@@ -16,8 +18,13 @@ from mlir_smem.passes.insert_sync import insert
 
 ROOT = Path(__file__).parents[2]
 FILES = [
-    *sorted((ROOT / "examples").glob("*.mlir")),
-    *sorted((ROOT / "lit_tests/passes/check-async").glob("*.mlir")),
+    pytest.param(
+        file,
+        id=file.stem,
+        marks=[needs_barrier_scopes] if "REQUIRES: gpu-barrier-scopes" in file.read_text() else [],
+    )
+    for folder in ("examples", "lit_tests/passes/check-async")
+    for file in sorted((ROOT / folder).glob("*.mlir"))
 ]
 
 
@@ -26,7 +33,7 @@ def modules(file):
     for text in file.read_text().split("// -----"):
         with new_context() as context:
             context.allow_unregistered_dialects = True
-            yield ir.Module.parse(text)
+            yield parse_module(text)
 
 
 def is_proven(function):
@@ -36,7 +43,7 @@ def is_proven(function):
         return False
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", FILES)
 def test_what_is_proven_stays_as_it_is(file):
     for module in modules(file):
         for function in filter(is_proven, functions_of(module)):
@@ -45,7 +52,7 @@ def test_what_is_proven_stays_as_it_is(file):
             assert str(function) == before
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", FILES)
 def test_no_more_is_inserted_in_loops_than_was_taken_out(file):
     for module in modules(file):
         for function in filter(is_proven, functions_of(module)):
