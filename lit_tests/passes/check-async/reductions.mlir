@@ -41,3 +41,26 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!r = !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+
+gpu.module @m {
+  gpu.func @several_blocks(%A: memref<64x64xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c128 = arith.constant 128 : index
+    %thread = gpu.thread_id x
+    %first = arith.cmpi ult, %thread, %c128 : index
+    %a = "smem.load"(%A) : (memref<64x64xf32>) -> !c
+    // All threads execute the first block.
+    %q = "smem.reduce"(%a) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
+    cf.cond_br %first, ^bb1, ^bb2
+  ^bb1:
+    // expected-remark@+1 {{cannot prove that 2 warpgroups execute it together: it is not in the first block of the 'gpu.func' at }}
+    %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
+    cf.br ^bb2
+  ^bb2:
+    gpu.return
+  }
+}
