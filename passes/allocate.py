@@ -16,7 +16,7 @@ from ..dialect.smem import Smem
 from ..dialect.types import layout_of
 from ..ir.barriers import is_cta_barrier
 from ..ir.errors import OpError
-from ..ir.kernel import function_of
+from ..ir.kernel import function_of, module_of
 from ..ir.launch_attributes import SHARED_BYTES
 from ..ir.reductions import exchange_of
 from ..ir.view_memory import buffer_bytes
@@ -30,6 +30,9 @@ from .view_tensor_maps import check_tensor_maps
 #: Accesses whose completion is known from an mbarrier, or to the thread that started them, but from no op
 #: that all threads of the function execute.
 _BULK = (Completion.BULK_GROUP, Completion.MBARRIER)
+
+#: Calls of a function by its name.
+_CALLS = ("func.call", "llvm.call")
 
 #: The waits for asynchronous accesses.
 _WAITS = {CopyWaitOp: Completion.CP_ASYNC_GROUP, WaitOp: Completion.WGMMA_GROUP}
@@ -101,6 +104,7 @@ class Allocate(Pass):
             # A function without tiles needs the reserved bytes, too.
             for own in walk(module, "gpu.dynamic_shared_memory"):
                 functions.setdefault(function_of(own), [])
+        _check_calls(module, functions)
         for function, allocs in functions.items():
             self._place(function, allocs)
 
@@ -136,6 +140,29 @@ class Allocate(Pass):
             live.alloc.attributes["offset"] = i64(offset)
         i32 = ir.IntegerType.get_signless(32)
         function.attributes[SHARED_BYTES] = ir.IntegerAttr.get(i32, total)
+
+
+def _check_calls(module: Module, functions: dict[Op, list[Op]]) -> None:
+    """Check that no function with shared memory of its own is called: its bytes, and its barriers, would
+    also be those of the caller.
+
+    Raises:
+        OpError: at the call.
+    """
+    allocating = {
+        (module_of(function), function.attributes["sym_name"].value): allocs[0]
+        for function, allocs in functions.items()
+        if allocs
+    }
+    for call in walk(module, *_CALLS):
+        name = call.attributes["callee"].value if "callee" in call.attributes else None
+        alloc = allocating.get((module_of(function_of(call)), name))
+        if alloc is not None:
+            raise OpError(
+                call,
+                f"calls @{name}, whose {alloc.operation.name} at {format_location(alloc.location)} needs "
+                "shared memory, which only a kernel has; inline the call",
+            )
 
 
 def _placed(

@@ -33,3 +33,27 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!k = !smem.fragment<tensor<64xf32>, #smem.slice<0>>
+!r = !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+
+// The bytes, and the barriers, of a function that is called are not known to its caller.
+gpu.module @m {
+  func.func @rows(%c: !c) -> !r {
+    %r = "smem.reduce"(%c) {op = "add", axis = 1 : i32} : (!c) -> !r
+    return %r : !r
+  }
+  func.func @columns(%c: !c) -> !k attributes {gpu.known_block_size = array<i32: 128, 1, 1>} {
+    %k = "smem.reduce"(%c) {op = "add", axis = 0 : i32} : (!c) -> !k
+    return %k : !k
+  }
+  gpu.func @call(%c: !c) attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %r = func.call @rows(%c) : (!c) -> !r
+    // expected-error@+1 {{'func.call' op calls @columns, whose smem.reduce at }}
+    %k = func.call @columns(%c) : (!c) -> !k
+    gpu.return
+  }
+}
