@@ -10,7 +10,7 @@ from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..slices import slice_fragment
 from ..types import FragmentType, check_fragment, check_readable, shape_of, tensor_of
-from .memory import offset_of
+from .memory import check_offset, offset_of
 from .warp_specialize import MAX_WARPGROUPS
 
 #: The operations for floats and for integers, by the words of `#gpu.all_reduce_op`.
@@ -80,6 +80,7 @@ class ReduceOp(SmemOp, name="reduce"):
             if name not in ("op", "axis", "warpgroups", "offset") and "." not in name:
                 raise Invalid(f"has the attribute {name}; expected op, axis or warpgroups")
         _ = self.warpgroups
+        check_offset(self, tensor_of(source).element_type.width // 8, 0)
 
 
 def reduced_type(fragment: Type, axis: int) -> Type:

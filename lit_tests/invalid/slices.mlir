@@ -219,3 +219,25 @@ func.func @wait_for_a_slice(%r: !smem.fragment<tensor<64xf32>, #smem.slice<1>>) 
   %0 = "smem.wait"(%r) {pending = 0 : i32} : (!smem.fragment<tensor<64xf32>, #smem.slice<1>>) -> !smem.fragment<tensor<64xf32>, #smem.slice<1>>
   return
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!k = !smem.fragment<tensor<64xf32>, #smem.slice<0>>
+
+func.func @offset(%c: !c) {
+  // expected-error@+1 {{'smem.reduce' op has offset = "x"; expected a multiple of 4 from 0 to }}
+  %0 = "smem.reduce"(%c) {op = "add", axis = 0 : i32, offset = "x"} : (!c) -> !k
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!k = !smem.fragment<tensor<64xf32>, #smem.slice<0>>
+
+func.func @negative_offset(%c: !c) {
+  // expected-error@+1 {{'smem.reduce' op has offset = -4 : i64; expected a multiple of 4 from 0 to }}
+  %0 = "smem.reduce"(%c) {op = "add", axis = 0 : i32, offset = -4 : i64} : (!c) -> !k
+  return
+}
