@@ -51,7 +51,7 @@ def _differences(op: Op, values: Values) -> Iterator[str]:
 def _is_same_for_warpgroups(op: Op, values: Values) -> bool:
     """Whether all warpgroups execute the regions of an op alike."""
     deciding: list[Value]
-    if op.name == "scf.if":
+    if op.name in ("scf.if", "scf.index_switch"):
         deciding = [op.operands[0]]
     elif op.name == "scf.for":
         deciding = list(op.operands)[:3]

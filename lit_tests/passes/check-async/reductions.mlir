@@ -17,6 +17,13 @@ gpu.module @m {
         %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
       }
     }
+    scf.index_switch %block
+    case 0 {
+      %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
+      scf.yield
+    }
+    default {
+    }
     gpu.return
   }
 }
@@ -61,6 +68,29 @@ gpu.module @m {
     %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
     cf.br ^bb2
   ^bb2:
+    gpu.return
+  }
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!r = !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+
+gpu.module @m {
+  gpu.func @one_case(%A: memref<64x64xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c128 = arith.constant 128 : index
+    %thread = gpu.thread_id x
+    %warpgroup = arith.divui %thread, %c128 : index
+    %a = "smem.load"(%A) : (memref<64x64xf32>) -> !c
+    scf.index_switch %warpgroup
+    case 0 {
+      // expected-remark@+1 {{cannot prove that 2 warpgroups execute it together: the 'scf.index_switch' at }}
+      %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
+      scf.yield
+    }
+    default {
+    }
     gpu.return
   }
 }
