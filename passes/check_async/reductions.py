@@ -2,31 +2,83 @@
 
 from collections.abc import Iterator
 
+from ...dialect.bindings import ir
 from ...dialect.diagnostics import format_location, remark
 from ...dialect.irtypes import Op, Value
 from ...dialect.ops import PartitionOp, ReduceOp, WarpSpecializeOp
-from ...ir.kernel import ancestors_of, function_of
+from ...ir.kernel import ancestors_of, block_size, function_of
 from ...ir.walk import walk
+from ...layout.fragments import WARPGROUP
 from .polynomials import Divergence
 from .values import Values
+
+#: Predicates of `arith.cmpi`: slt, sge, ult and uge.
+_BELOW_OR_NOT = (2, 5, 6, 9)
 
 #: Ops whose regions every thread executes once.
 _STRAIGHT = (PartitionOp.OPERATION_NAME, WarpSpecializeOp.OPERATION_NAME)
 
 
 def check_reductions(function: Op) -> None:
-    """Emit a remark for each reduction across warpgroups that some of them may not execute."""
+    """Emit a remark for each reduction that some of its warpgroups, or of a warpgroup's threads, may not
+    execute."""
     values: Values | None = None
     for op in walk(function, ReduceOp):
-        if op.warpgroups == 1:
-            continue
         values = values or Values(function)
+        if op.warpgroups == 1:
+            _check_threads(op, values)
+            continue
         reason = next(_differences(op, values), None)
         if reason:
             remark(
                 op.location,
                 f"cannot prove that {op.warpgroups} warpgroups execute it together: {reason}",
             )
+
+
+def _check_threads(op: Op, values: Values) -> None:
+    """Emit a remark if a condition may choose some threads of a warpgroup only."""
+    for outer in ancestors_of(op):
+        chooses = outer.name in ("scf.if", "scf.index_switch")
+        if chooses and not _is_same_in_warpgroup(outer.operands[0], values):
+            remark(
+                op.location,
+                "cannot prove that the threads of a warpgroup execute it together: the "
+                f"'{outer.name}' at {format_location(outer.location)} may differ between them",
+            )
+            return
+
+
+def _is_same_in_warpgroup(value: Value, values: Values) -> bool:
+    """Whether all threads of a warpgroup have the same value."""
+    found = values.of(value)
+    if all(
+        symbol.divergence <= Divergence.BETWEEN_WARPGROUPS or values.is_warpgroup(symbol)
+        for symbol in found.symbols
+    ):
+        return True
+    op = value.owner
+    if isinstance(op, ir.Block) or not op.name.startswith("arith."):
+        return False
+    return _is_at_warpgroup(op, values) or all(
+        _is_same_in_warpgroup(operand, values) for operand in op.operands
+    )
+
+
+def _is_at_warpgroup(op: Op, values: Values) -> bool:
+    """Whether an op compares the thread's index with that of the first thread of a warpgroup."""
+    if op.name != "arith.cmpi" or op.attributes["predicate"].value not in _BELOW_OR_NOT:
+        return False
+    thread, first = op.operands[0].owner, values.of(op.operands[1]).constant
+    size = block_size(function_of(op))
+    return (
+        not isinstance(thread, ir.Block)
+        and thread.name == "gpu.thread_id"
+        and size is not None
+        and size[1:] == (1, 1)
+        and first is not None
+        and first % WARPGROUP == 0
+    )
 
 
 def _differences(op: Op, values: Values) -> Iterator[str]:

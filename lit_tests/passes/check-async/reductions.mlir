@@ -94,3 +94,29 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!r = !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+
+gpu.module @m {
+  gpu.func @some_threads(%A: memref<64x64xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %thread = gpu.thread_id x
+    %warpgroup = arith.divui %thread, %c128 : index
+    %first = arith.cmpi eq, %warpgroup, %c0 : index
+    %half = arith.cmpi ult, %thread, %c64 : index
+    %a = "smem.load"(%A) : (memref<64x64xf32>) -> !c
+    scf.if %first {
+      %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32} : (!c) -> !r
+    }
+    scf.if %half {
+      // expected-remark@+1 {{cannot prove that the threads of a warpgroup execute it together: the 'scf.if' at }}
+      %r = "smem.reduce"(%a) {op = "add", axis = 1 : i32} : (!c) -> !r
+    }
+    gpu.return
+  }
+}
