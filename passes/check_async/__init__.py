@@ -45,7 +45,8 @@ class CheckAsync(Pass):
     allows. Indices are compared as polynomials of sizes and of the iteration counts of `scf.for`; those
     computed in other ways leave a remark.
 
-    The warpgroups that reduce together (`smem.reduce` with `warpgroups`) all execute the op.
+    The warpgroups that reduce together (`smem.reduce` with `warpgroups`), and all threads of a warpgroup,
+    execute the op.
 
     The two CTAs of a pair (`smem.mma` with `pair`) execute the same mma on the same subtiles of their
     tiles: the values that decide it do not differ between CTAs that are neighbours along x.
