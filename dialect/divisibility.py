@@ -4,7 +4,7 @@ atoms."""
 from math import gcd
 
 from .bindings import ir
-from .irtypes import Value
+from .irtypes import Type, Value
 
 #: The divisor of 0, which every number divides: larger than any extent.
 ZERO_DIVISOR = 1 << 32
@@ -56,4 +56,12 @@ def constant_of(value: Value) -> int | None:
         return None
     # A defining op that is later in the text is not verified yet.
     attr = owner.operation.attributes.get("value")
-    return attr.value if isinstance(attr, ir.IntegerAttr) else None
+    return attr.value if isinstance(attr, ir.IntegerAttr) and not is_wide(attr.type) else None
+
+
+def is_wide(type_: Type) -> bool:
+    """Whether a type is that of integers of more than 64 bits.
+
+    The bindings take minutes to read a number of millions of bits, and no index or extent is one.
+    """
+    return isinstance(type_, ir.IntegerType) and type_.width > 64

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import lcm
 
 from ...dialect.bindings import ir
-from ...dialect.divisibility import constant_of
+from ...dialect.divisibility import constant_of, is_wide
 from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.irtypes import Block as MlirBlock
 from ...dialect.irtypes import Op, Value
@@ -214,7 +214,7 @@ class Translator:
 
     def _constant(self, op: Op) -> Let | None:
         attribute = op.attributes["value"]
-        if not isinstance(attribute, ir.IntegerAttr | ir.BoolAttr):
+        if not isinstance(attribute, ir.IntegerAttr | ir.BoolAttr) or is_wide(attribute.type):
             return None
         number = exactly(int(attribute.value))
         result = self._number(op.results[0])
