@@ -84,7 +84,7 @@ def test_every_candidate_is_right(config):
     bf16 = DTYPES["bf16"]
     compiled = cached_compile(text(Problem(), config))
     inputs = {"A": a.astype(bf16), "B": b.astype(bf16)}
-    grid = config.grid(m, n, Kernel(compiled).resident_blocks())
+    grid = config.grid(m, n, k, Kernel(compiled).resident_blocks())
     found = run_on_gpu(compiled, "gemm", inputs, ["C"], grid)["C"]
     # Sums of small integers are exact in f32.
     assert (found == (a @ b).astype(bf16)).all()

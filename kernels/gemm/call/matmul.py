@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from ....runtime import DeviceArray, Kernel, Prepared, cached_compile, device_array
+from ....runtime import DeviceArray, Prepared, device_array
 from ....runtime.arguments import DTYPES
-from ....runtime.streams import current_stream, finish, wait_for
-from ..generator.config import Config, default_config
-from ..generator.kernel import text
-from ..generator.problem import Problem, ProblemError, results
-from .device import gpu_name
+from ....runtime.plans import Kept
+from ....runtime.prepared import LEGACY_STREAM, stream_handle
+from ....runtime.readers import reader
+from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
+from ..generator.config import Config
+from ..generator.problem import ProblemError, results
+from .launches import Launch, forget_configurations
 from .libraries import assign, element_named, empty
-from .operands import Operands, operands, whole_columns
+from .operands import operands, whole_columns
 from .transposing import k_major
-from .tuning_cache import tuned_config
 
-#: Numbers of launches whose arguments stay packed, and of kernels that stay loaded, for later calls.
-_PREPARED, _KERNELS = 256, 64
+
+class _Call(NamedTuple):
+    """A call that later calls find by what was read of their arrays.
+
+    Attributes:
+        launch: its launch.
+        new: returns a new array for the result, given A.
+        waits: whether the arrays' library hides its streams.
+    """
+
+    launch: Launch
+    new: Callable[[Any], Any]
+    waits: bool
+
+
+_CALLS: Kept[_Call] = Kept()
 
 
 def matmul(
@@ -46,7 +61,7 @@ def matmul(
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
             if None.
         config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
-            default.
+            one with the least predicted time (`choose`).
         stream: as for `Prepared.launch`; the library's current stream if None.
 
     Raises:
@@ -62,25 +77,58 @@ def matmul(
     """
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype is the element type of a new array, but out is given")
-    stream = current_stream(a) if stream is None else stream
+    handle = (current_stream(a) or LEGACY_STREAM) if stream is None else stream_handle(stream)
+    try:
+        first, a_signature = reader(type(a))(a)
+        second, b_signature = reader(type(b))(b)
+        result, signature = (0, out_dtype) if out is None else reader(type(out))(out)
+        key = a_signature, b_signature, signature, out is None, config
+        call = _CALLS.get(key)
+    except Exception:
+        # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
+        return _first_call(None, a, b, out, out_dtype, config, handle)
+    if call is None:
+        return _first_call(key, a, b, out, out_dtype, config, handle)
+    if call.waits:
+        wait_for(a)
+        wait_for(b)
+    if out is None:
+        out = call.new(a)
+        result, _ = reader(type(out))(out)
+    call.launch.start(first, second, result, handle)
+    if call.waits:
+        finish(out)
+    return out
+
+
+def _first_call(
+    key: Hashable, a: Any, b: Any, out: Any, out_dtype: Any, config: Config | None, stream: int
+) -> Any:
+    """Return `a @ b`, checked; keep the launch for later calls if it needs no copies of arrays."""
     for each in (a, b):
         wait_for(each)
+    given_a, given_b = device_array("A", a), device_array("B", b)
     # A transposed copy lives until the GEMM is enqueued after it.
-    _a, first = k_major("A", a, device_array("A", a), 1, stream)
-    _b, second = k_major("B", b, device_array("B", b), 0, stream)
+    _a, first = k_major("A", a, given_a, 1, stream)
+    _b, second = k_major("B", b, given_b, 0, stream)
     given = None if out is None else device_array("C", out)
+    result: Any = out
     if given is not None and not _is_ragged(given):
-        _prepared(first, second, given, config).launch(stream)
-        finish(out)
-        return out
-    result, view = _new_result(a, first, second, given.element if given else out_dtype)
-    _prepared(first, second, view, config).launch(stream)
+        view = given
+    else:
+        result, view = _new_result(a, first, second, given.element if given else out_dtype)
+    launch = Launch(first, second, view, config)
+    launch.start(first.matrix.pointer, second.matrix.pointer, view.matrix.pointer, stream)
     finish(result)
-    if _is_ragged(view):
-        result = result[:, : view.matrix.shape[1]]
-    if out is None:
-        return result
-    assign(out, result)
+    is_ragged, n = _is_ragged(view), view.matrix.shape[1]
+    if key is not None and not is_ragged and (first, second) == (given_a, given_b):
+        shape, element = (view.matrix.shape[0], n), view.element
+        waits = any(map(exposes_no_stream, (a, b, result)))
+        _CALLS.keep(key, _Call(launch, lambda like: empty(like, shape, element), waits))
+    cut: Any = result[:, :n] if is_ragged else result
+    if out is None or out is result:
+        return cut
+    assign(out, cut)
     return out
 
 
@@ -104,40 +152,22 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
         >>> float(c[0, 0])  # on a GPU
         512.0
     """
-    result = device_array("C", out)
-    of = operands(device_array("A", a), device_array("B", b), result)
+    first, second, result = (device_array(*each) for each in (("A", a), ("B", b), ("C", out)))
     if _is_ragged(result):
+        n = operands(first, second, result).n
         raise ProblemError(
-            f"the rows of C are {of.n * result.matrix.item_bytes} bytes, but TMA writes multiples of 16: "
+            f"the rows of C are {n * result.matrix.item_bytes} bytes, but TMA writes multiples of 16: "
             "it would write zeros after their ends; call matmul, which writes to a padded array first"
         )
-    kernel, grid = _kernel_and_grid(of, config)
-    return kernel.prepare(a, b, out, grid=grid)
+    launch = Launch(first, second, result, config)
+    pointers = first.matrix.pointer, second.matrix.pointer, result.matrix.pointer
+    return launch.prepared(*pointers, held=(a, b, out))
 
 
-@lru_cache(maxsize=_PREPARED)
-def _prepared(a: DeviceArray, b: DeviceArray, out: DeviceArray, config: Config | None) -> Prepared:
-    """Return a launch that holds no arrays: operands with equal addresses, shapes and types share it."""
-    kernel, grid = _kernel_and_grid(operands(a, b, out), config)
-    return kernel.prepare(a.matrix, b.matrix, out.matrix, grid=grid)
-
-
-def clear_prepared() -> None:
-    """Drop prepared launches, so that later calls use the configurations that `tune` has found since."""
-    _prepared.cache_clear()
-
-
-def _kernel_and_grid(of: Operands, config: Config | None) -> tuple[Kernel, tuple[int, int]]:
-    gemm = of.problem, of.m, of.n, of.k
-    config = config or tuned_config(gpu_name(of.device), *gemm) or default_config(*gemm)
-    kernel = _kernel(of.problem, config, of.device)
-    return kernel, config.grid(of.m, of.n, kernel.resident_blocks())
-
-
-@lru_cache(maxsize=_KERNELS)
-def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
-    """Return the loaded kernel; its machine code is cached on disk."""
-    return Kernel(cached_compile(text(problem, config)), device=device)
+def forget_calls() -> None:
+    """Forget launches, so that later calls use the configurations that `tune` has found since."""
+    _CALLS.clear()
+    forget_configurations()
 
 
 def _is_ragged(out: DeviceArray) -> bool:

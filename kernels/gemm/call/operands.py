@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from ....layout.elements import UNIT_BYTES
@@ -57,6 +57,11 @@ def whole_columns(n: int, item_bytes: int) -> int:
     Measured on an H200: TMA writes zeros after the row's end."""
     unit = UNIT_BYTES // item_bytes
     return ceil(n / unit) * unit
+
+
+def transposed(matrix: Matrix) -> Matrix:
+    """Return the same memory with rows and columns exchanged."""
+    return replace(matrix, shape=matrix.shape[::-1], strides=matrix.strides[::-1])
 
 
 def _check(name: str, each: DeviceArray, first: DeviceArray) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 from ....dialect import new_context
 from ....layout.wgmma import MN_MAJOR
-from ....runtime import DeviceArray, Kernel, Matrix, cached_compile, device_array
+from ....runtime import DeviceArray, Kernel, cached_compile, device_array
 from ..generator.problem import is_multiplied, multiplicand
 from ..generator.transpose import build_transpose
 from .libraries import empty
-from .operands import contiguous_dim, whole_columns
+from .operands import contiguous_dim, transposed, whole_columns
 
 #: CTAs of the kernel that fit a multiprocessor.
 _CTAS = 2
@@ -42,19 +42,14 @@ def k_major(
         return array, of
     if multiplicand(of.element) in MN_MAJOR or contiguous_dim(name, of.matrix, dim) == dim:
         return array, of
-    source = of.matrix if dim == 1 else _exchanged(of.matrix)
+    source = of.matrix if dim == 1 else transposed(of.matrix)
     rows, columns = source.shape
     copy = empty(array, (rows, whole_columns(columns, source.item_bytes)), of.element)
     target = replace(device_array(name, copy).matrix, shape=source.shape)
     kernel = _kernel("f32" if source.item_bytes == 4 else "i8", of.device)
     ctas = _CTAS * kernel.device.properties.multiprocessor_count
     kernel.prepare(source, target, grid=(ctas,)).launch(stream)
-    return copy, replace(of, matrix=target if dim == 1 else _exchanged(target))
-
-
-def _exchanged(matrix: Matrix) -> Matrix:
-    """Return the same memory with rows and columns exchanged."""
-    return replace(matrix, shape=matrix.shape[::-1], strides=matrix.strides[::-1])
+    return copy, replace(of, matrix=target if dim == 1 else transposed(target))
 
 
 @lru_cache(maxsize=8)

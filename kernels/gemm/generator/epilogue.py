@@ -1,10 +1,11 @@
-"""The epilogue: consumers write the result to shared memory, and one thread stores it by TMA."""
+"""Epilogues: consumers write the result to shared memory, from which TMA stores it."""
 
 from __future__ import annotations
 
 from .... import language as sl
 from .config import Config
 from .tile_scheduler import TileScheduler, WorkTile
+from .workspace import Workspace
 
 
 class StoringThread:
@@ -56,3 +57,63 @@ class StoringThread:
                 # The store that has just been read frees the buffer of this pipeline index.
                 self._stores.commit(index + (config.store_buffers - in_flight))
         sl.tma_wait(0, read=True)
+
+
+class StoringWarpgroups:
+    """An epilogue in which each consumer warpgroup stores its rows itself: of whole and of split tiles.
+
+    Which CTA stores a split tile is known only when its last part is written.
+
+    Args:
+        C: the result (M, N).
+        config: the configuration.
+        workspace: the parts of split tiles.
+        k_blocks: K blocks of a whole tile.
+    """
+
+    def __init__(
+        self,
+        C: sl.Array,  # noqa: N803
+        config: Config,
+        workspace: Workspace,
+        k_blocks: sl.Index,
+    ) -> None:
+        self._C, self._config = C, config
+        self._workspace, self._k_blocks = workspace, k_blocks
+        self._rows, self._columns = config.tile[0] // config.consumers, config.store_columns
+        self._tiles = sl.alloc((config.own_buffers, config.tile[0], self._columns), C.dtype)
+
+    def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
+        """Store a consumer warpgroup's rows of a tile, or of the parts of a tile if all are written."""
+        columns = self._columns
+        parts = range(self._config.tile[1] // columns)
+        with sl.when(work.k_blocks < self._k_blocks):
+            is_last = self._workspace.arrive(acc, work, warpgroup)
+            with sl.when(is_last):
+                for i in parts:
+                    total = self._workspace.total(work, warpgroup, i * columns, columns)
+                    self._store(total, i, work, warpgroup)
+        with sl.otherwise():
+            for i in parts:
+                self._store(acc[:, i * columns : (i + 1) * columns], i, work, warpgroup)
+
+    def end(self) -> None:
+        """Wait until the buffers are read; the last op of each consumer warpgroup."""
+        with sl.elect():
+            sl.tma_wait(0, read=True)
+
+    def _store(self, part: sl.Fragment, i: int, work: WorkTile, warpgroup: sl.Index) -> None:
+        """Store the columns of an epilogue tile by TMA, from the next buffer."""
+        own = sl.ds(warpgroup * self._rows, self._rows)
+        buffer = self._tiles[i % self._config.own_buffers][own, :]
+        with sl.elect():
+            sl.tma_wait(self._config.own_buffers - 1, read=True)
+        sl.warpgroup_barrier()
+        sl.store(part, buffer)
+        sl.fence()
+        sl.warpgroup_barrier()
+        with sl.elect():
+            rows = sl.ds(work.row + warpgroup * self._rows, self._rows)
+            column = work.column + i * self._columns
+            sl.tma_store(buffer, self._C[rows, sl.ds(column, self._columns)])
+            sl.tma_commit()

@@ -13,10 +13,11 @@ from ....dialect import new_context
 from ....language.build import Options
 from ....language.traced_function import TracedFunction
 from .config import REGISTERS, Config
-from .epilogue import StoringThread
+from .epilogue import StoringThread, StoringWarpgroups
 from .mainloop import Mainloop
-from .problem import Problem
-from .tile_scheduler import PersistentTileScheduler
+from .problem import Problem, accumulator
+from .tile_scheduler import PersistentTileScheduler, StreamKTileScheduler
+from .workspace import Workspace
 
 #: The strides of a matrix of which one dimension is contiguous.
 _ROWS, _COLUMNS = "(?,1)", "(1,?)"
@@ -25,17 +26,24 @@ _ROWS, _COLUMNS = "(?,1)", "(1,?)"
 def build(problem: Problem, config: Config) -> Any:
     """Build a module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
 
+    If K is split, it is `gemm_split_k(A, B, C, W, S)`, with a workspace of `workspace_extents`. If the
+    operands are exchanged, A is B^T, B is A^T, and C is C^T.
+
     Raises:
         ConfigError: if the configuration does not fit the problem.
     """
     config.check(problem)
+    problem = config.kernel_problem(problem)
     a = _ROWS if problem.a_major == "k" else _COLUMNS
     b = _ROWS if problem.b_major == "n" else _COLUMNS
     c = _ROWS if problem.c_major == "n" else _COLUMNS
     signature = f"(M,K):{a}, (K,N):{b}, (M,N):{c}"
     options = Options(1 + config.consumers, config.cluster, min_blocks=1)
-    kernel = TracedFunction(gemm, signature, options)
-    return kernel.trace(problem.a, problem.b, problem.c, config=config)
+    types = problem.a, problem.b, problem.c
+    if config.split_k == 1:
+        return TracedFunction(gemm, signature, options).trace(*types, config=config)
+    kernel = TracedFunction(gemm_split_k, f"{signature}, (P,{config.tile[1]}), (S)", options)
+    return kernel.trace(*types, accumulator(problem.a), "i32", config=config)
 
 
 def text(problem: Problem, config: Config) -> str:
@@ -60,3 +68,27 @@ def gemm(A: sl.Array, B: sl.Array, C: sl.Array, *, config: Config) -> None:  # n
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
             for work in scheduler.work_tiles():
                 epilogue.finish(mainloop.multiply(work, warpgroup), work, warpgroup)
+
+
+def gemm_split_k(
+    A: sl.Array,  # noqa: N803
+    B: sl.Array,  # noqa: N803
+    C: sl.Array,  # noqa: N803
+    W: sl.Array,  # noqa: N803
+    S: sl.Array,  # noqa: N803
+    *,
+    config: Config,
+) -> None:
+    """Compute C (M, N) of A (M, K) and B (K, N); W has parts of split tiles, and S their semaphores."""
+    mainloop = Mainloop(A, B, config)
+    scheduler = StreamKTileScheduler(config, A.shape[0], B.shape[1], mainloop.k_blocks)
+    workspace = Workspace(W, S, config, scheduler)
+    epilogue = StoringWarpgroups(C, config, workspace, mainloop.k_blocks)
+    producer_registers, consumer_registers = REGISTERS[config.consumers]
+    with sl.warp_specialize():
+        with sl.partition(registers=producer_registers), sl.elect():
+            mainloop.load(scheduler)
+        with sl.partition(config.consumers, consumer_registers) as warpgroup:
+            for work in scheduler.work_tiles():
+                epilogue.finish(mainloop.multiply(work, warpgroup), work, warpgroup)
+            epilogue.end()

@@ -112,6 +112,11 @@ def item_bytes(name: str) -> int:
     return element(_RESULTS.get(name) or _MULTIPLICANDS[name][0]).bytes(1)
 
 
+def accumulator(name: str) -> str:
+    """Return the element type in which products of A of an MLIR type are summed up."""
+    return "i32" if results(name) == ("i32",) else "f32"
+
+
 def results(name: str) -> tuple[str, ...]:
     """Return the element types of the result for A of an MLIR type, the default first; empty if
     unsupported."""

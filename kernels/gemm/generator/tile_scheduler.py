@@ -96,3 +96,71 @@ class PersistentTileScheduler:
             first = number * self._k_blocks
             yield WorkTile(row, column, tile, number, 0, self._k_blocks, first)
             number = number + 1
+
+
+class StreamKTileScheduler:
+    """Stream-K: clusters share out the K blocks of the tiles that do not fill a wave.
+
+    All K blocks of the first `streamed` tiles stand in one row, of which each cluster has an equal part;
+    it begins and ends within a tile. The other tiles are whole, and fill waves. With fewer tiles than
+    clusters, all are streamed: with a multiple of the tiles, this is split-K. Otherwise the tiles of the
+    last wave are streamed together with those of a full one, so that a cluster has more than a tile's
+    K blocks and few tiles have more than two parts (Osama et al., Stream-K, PPoPP 2023: the two-tile
+    hybrid).
+
+    Args:
+        config: the configuration.
+        m, n: rows and columns of C.
+        k_blocks: K blocks of a tile.
+    """
+
+    def __init__(
+        self, config: Config, m: sl.Index | int, n: sl.Index | int, k_blocks: sl.Index
+    ) -> None:
+        self._order = _Rasterization(config, m, n)
+        self._k_blocks = k_blocks
+        along_m, _ = config.cluster
+        self._cluster = sl.block_id(0) // along_m
+        self._clusters = sl.grid_dim(0) // along_m
+        tiles = self._order.tiles
+        rest = tiles % self._clusters
+        with_a_wave = sl.minimum(rest + self._clusters, tiles)
+        self.streamed = sl.where(rest < 1, rest, with_a_wave)
+        self._in_row = self.streamed * k_blocks
+
+    def work_tiles(self) -> Iterator[WorkTile]:
+        """Loop over the parts of tiles that the CTA has, then over its whole tiles."""
+        k_blocks, clusters = self._k_blocks, self._clusters
+        begin, end = self._begin(self._cluster), self._begin(self._cluster + 1)
+        first_tile = begin // k_blocks
+        parts = sl.unsigned((end + (k_blocks - 1)) // k_blocks - first_tile)
+        whole = sl.unsigned(self._order.tiles - self.streamed) // clusters
+        first: sl.Index | int = 0
+        for number in sl.range(parts + whole):
+            is_part = number < parts
+            later = self.streamed + self._cluster + sl.unsigned(number - parts) * clusters
+            tile = sl.where(is_part, first_tile + number, later)
+            start = sl.unsigned(sl.maximum(sl.signed(begin - tile * k_blocks), 0))
+            stop = sl.unsigned(sl.minimum(sl.signed(end - tile * k_blocks), k_blocks))
+            k_block = sl.where(is_part, start, 0)
+            count = sl.unsigned(sl.where(is_part, stop, k_blocks) - k_block)
+            row, column = self._order.place(tile)
+            yield WorkTile(row, column, tile, number, k_block, count, first)
+            first = first + count
+
+    def parts(self, tile: sl.Index) -> tuple[sl.Index, sl.Index]:
+        """Return the first cluster that computes a part of a streamed tile, and how many do."""
+        first = self._owner(tile * self._k_blocks)
+        last = self._owner(tile * self._k_blocks + (self._k_blocks - 1))
+        return first, sl.unsigned(last - first) + 1
+
+    def _begin(self, cluster: sl.Index) -> sl.Index:
+        """Return where a cluster's part of the row begins."""
+        return cluster * self._in_row // self._clusters
+
+    def _owner(self, at: sl.Index) -> sl.Index:
+        """Return the cluster whose part of the row holds a K block: the last that begins there or before.
+
+        `cluster * in_row // clusters <= at` is `cluster * in_row < (at + 1) * clusters`.
+        """
+        return sl.unsigned((at + 1) * self._clusters - 1) // self._in_row

@@ -9,7 +9,7 @@ from typing import Any
 
 from ....runtime import device_array
 from ..call.device import gpu_name
-from ..call.matmul import clear_prepared, prepare
+from ..call.matmul import forget_calls, prepare
 from ..call.operands import operands
 from ..call.tuning_cache import Task, read_tuned, write_tuned
 from ..generator.candidates import candidates
@@ -80,5 +80,5 @@ def tune(
         with closing(Stopwatch(lambda config: prepare(a, b, out, config))) as stopwatch:
             result = search.fastest(stopwatch)
     write_tuned(task, result)
-    clear_prepared()
+    forget_calls()
     return result.config

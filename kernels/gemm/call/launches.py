@@ -1,0 +1,115 @@
+"""Launches of GEMM kernels on operands of given shapes, strides and types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from ....runtime import DeviceArray, Kernel, Matrix, Prepared, cached_compile
+from ....runtime.scratch import DeviceMemory, Scratch
+from ..generator.candidates import choose
+from ..generator.config import Config
+from ..generator.kernel import text
+from ..generator.problem import Problem
+from ..generator.workspace import WorkspaceExtents, workspace_extents
+from .device import gpu_name
+from .operands import Operands, operands, transposed
+from .tuning_cache import tuned_config
+
+#: Numbers of shapes whose configurations stay chosen, and of kernels that stay loaded, for later calls.
+_SHAPES, _KERNELS = 1024, 64
+
+#: Bytes of an element of a part, and of a semaphore.
+_ITEM_BYTES = 4
+
+#: An address that stands for one that follows.
+_ALIGNED = 256
+
+#: Parts of split tiles, and their semaphores, which are zeros between launches.
+_PARTS, _SEMAPHORES = Scratch(), Scratch()
+
+
+class Launch:
+    """A launch of a GEMM kernel, whose operands may change their addresses.
+
+    Args:
+        a, b, out: the operands.
+        config: the configuration; None for the one that `tune` found, or else the chosen one.
+
+    Raises:
+        ProblemError, ConfigError, LaunchError: as `matmul`.
+    """
+
+    def __init__(
+        self, a: DeviceArray, b: DeviceArray, out: DeviceArray, config: Config | None
+    ) -> None:
+        self._kernel, self._config, grid = _planned(operands(a, b, out), config)
+        matrices = [a.matrix, b.matrix, out.matrix]
+        if self._config.exchanged:
+            matrices = [transposed(each) for each in (b.matrix, a.matrix, out.matrix)]
+        self._workspace = 0, 0
+        if self._config.split_k > 1:
+            extents = workspace_extents(self._config, grid[0] * grid[1])
+            parts, semaphores = _matrices(extents)
+            matrices += [parts, semaphores]
+            self._workspace = parts.bytes, semaphores.bytes
+        self._plan = self._kernel.plan(matrices, grid)
+
+    def start(self, a: int, b: int, out: int, stream: int) -> None:
+        """Start the kernel.
+
+        Args:
+            a, b, out: the addresses of the operands.
+            stream: the stream's handle.
+
+        Raises:
+            LaunchError: for an address that is not aligned, or a launch that the driver refuses.
+        """
+        addresses = (b, a, out) if self._config.exchanged else (a, b, out)
+        parts, semaphores = self._workspace
+        if parts:
+            context = self._kernel.context
+            parts = _PARTS.address(context, stream, parts)
+            semaphores = _SEMAPHORES.address(context, stream, semaphores)
+            addresses = (*addresses, parts, semaphores)
+        self._plan.start(addresses, (), stream)
+
+    def prepared(self, a: int, b: int, out: int, held: Sequence[Any]) -> Prepared:
+        """Return the launch with these addresses, and memory of its own for split tiles.
+
+        Args:
+            a, b, out: the addresses of the operands.
+            held: what must not be freed meanwhile.
+        """
+        addresses = (b, a, out) if self._config.exchanged else (a, b, out)
+        memories = [DeviceMemory(self._kernel.context, size) for size in self._workspace if size]
+        frame = self._plan.frame((*addresses, *(each.address for each in memories)), ())
+        return Prepared(self._plan.starter, frame, (*held, *memories))
+
+
+def forget_configurations() -> None:
+    """Choose configurations anew in later calls, so that they use those that `tune` has found since."""
+    _planned.cache_clear()
+
+
+def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
+    """Return the parts and the semaphores of a workspace, whose addresses a launch gives."""
+    rows, columns, semaphores = extents
+    parts = Matrix(_ALIGNED, (rows, columns), (columns, 1), _ITEM_BYTES)
+    return parts, Matrix(_ALIGNED, (semaphores,), (1,), _ITEM_BYTES)
+
+
+@lru_cache(maxsize=_SHAPES)
+def _planned(of: Operands, config: Config | None) -> tuple[Kernel, Config, tuple[int, int]]:
+    """Return the kernel for operands, its configuration and its grid."""
+    gemm = of.problem, of.m, of.n, of.k
+    config = config or tuned_config(gpu_name(of.device), *gemm) or choose(*gemm)
+    kernel = _kernel(of.problem, config, of.device)
+    return kernel, config, config.grid(of.m, of.n, of.k, kernel.resident_blocks())
+
+
+@lru_cache(maxsize=_KERNELS)
+def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
+    """Return the loaded kernel; its machine code is cached on disk."""
+    return Kernel(cached_compile(text(problem, config)), device=device)
