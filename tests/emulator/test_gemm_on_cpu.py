@@ -70,6 +70,28 @@ def integers(rng, shape, dtype):
     return rng.integers(-3, 4, shape).astype(dtype)
 
 
+@pytest.mark.parametrize(
+    "batch, extents",
+    [(("ab",), (3,)), (("ab", "b"), (3, 2)), (("a", "b", "ab"), (2, 3, 2)), (("a",), (2,))],
+)
+def test_batches(batch, extents):
+    """A operand lacks the leading dimensions along which it is broadcast."""
+    config = Config(tile=(64, 64, 64), consumers=1, stages=3, store_columns=64)
+    kernel = compiled(Problem(batch=batch), config)
+    random, m, n, k = np.random.default_rng(7), 72, 80, 72
+
+    def operand(name, *shape):
+        leading = [e if name in having else 1 for e, having in zip(extents, batch, strict=True)]
+        whole = random.integers(-3, 4, (*leading, *shape)).astype(BF16)
+        had = [e for e, having in zip(leading, batch, strict=True) if name in having]
+        return whole, whole.reshape(*had, *shape)
+
+    (a, first), (b, second) = operand("a", m, k), operand("b", k, n)
+    c = np.zeros((*extents, m, n), BF16)
+    run_text(kernel.located, "gemm", (first, second, c), **options(kernel, config, (4, 1)))
+    assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
+
+
 @pytest.mark.parametrize("columns", [8, 16, 24])
 @pytest.mark.parametrize("consumers", [1, 2])
 def test_few_rows(columns, consumers):

@@ -44,10 +44,11 @@ class Launch:
     def __init__(
         self, a: DeviceArray, b: DeviceArray, out: DeviceArray, config: Config | None
     ) -> None:
-        self._kernel, self._config, grid = _planned(operands(a, b, out), config)
-        matrices = [a.matrix, b.matrix, out.matrix]
+        of, (first, second, result) = operands(a, b, out)
+        self._kernel, self._config, grid = _planned(of, config)
+        matrices = [first, second, result]
         if self._config.exchanged:
-            matrices = [transposed(each) for each in (b.matrix, a.matrix, out.matrix)]
+            matrices = [transposed(each) for each in (second, first, result)]
         self._workspace = 0, 0
         if self._config.split_k > 1:
             extents = workspace_extents(self._config, grid[0] * grid[1])
@@ -104,9 +105,10 @@ def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
 def _planned(of: Operands, config: Config | None) -> tuple[Kernel, Config, tuple[int, int]]:
     """Return the kernel for operands, its configuration and its grid."""
     gemm = of.problem, of.m, of.n, of.k
-    config = config or tuned_config(gpu_name(of.device), *gemm) or choose(*gemm)
+    config = config or tuned_config(gpu_name(of.device), *gemm) or choose(*gemm, batch=of.batch)
     kernel = _kernel(of.problem, config, of.device)
-    return kernel, config, config.grid(of.m, of.n, of.k, kernel.resident_blocks())
+    grid = config.grid(of.m, of.n, of.k, kernel.resident_blocks(), of.batch)
+    return kernel, config, grid
 
 
 @lru_cache(maxsize=_KERNELS)

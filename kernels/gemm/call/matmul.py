@@ -14,6 +14,7 @@ from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
 from ..generator.config import Config
 from ..generator.problem import ProblemError, results
+from .batches import broadcast
 from .launches import Launch, forget_configurations
 from .libraries import assign, element_named, empty
 from .operands import operands, whole_columns
@@ -46,18 +47,18 @@ def matmul(
     config: Config | None = None,
     stream: Any = None,
 ) -> Any:
-    """Return `a @ b` of `a` (M, K) and `b` (K, N).
+    """Return `a @ b` of `a` (..., M, K) and `b` (..., K, N), in one launch.
 
-    Both are arrays of PyTorch, CuPy or JAX on one GPU; if `out` is given, any with DLPack or the CUDA
-    array interface. Element types are those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3,
-    e5m2, int8, uint8. Either dimension of an operand is contiguous, and the stride of the other is a
-    multiple of 16 bytes. If tensor cores read a type K-major only, an operand that is not K-major is
-    first transposed into new memory. If the rows of a new result are not multiples of 16 bytes, its
-    memory is padded, and the result is the view without the padding.
+    Leading dimensions broadcast, as NumPy's do. Both are arrays of PyTorch, CuPy or JAX on one GPU; if
+    `out` is given, any with DLPack or the CUDA array interface. Element types are those of `Problem`:
+    bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8. Either dimension of a matrix is
+    contiguous, and other strides are multiples of 16 bytes. If tensor cores read a type K-major only, an
+    operand that is not K-major is first transposed into new memory. If the rows of a new result are not
+    multiples of 16 bytes, its memory is padded, and the result is the view without the padding.
 
     Args:
         a, b: the operands.
-        out: the result (M, N), with contiguous rows; None for a new array.
+        out: the result (..., M, N), with contiguous rows; None for a new array.
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
             if None.
         config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
@@ -120,12 +121,12 @@ def _first_call(
     launch = Launch(first, second, view, config)
     launch.start(first.matrix.pointer, second.matrix.pointer, view.matrix.pointer, stream)
     finish(result)
-    is_ragged, n = _is_ragged(view), view.matrix.shape[1]
+    is_ragged, n = _is_ragged(view), view.matrix.shape[-1]
     if key is not None and not is_ragged and (first, second) == (given_a, given_b):
-        shape, element = (view.matrix.shape[0], n), view.element
+        shape, element = view.matrix.shape, view.element
         waits = any(map(exposes_no_stream, (a, b, result)))
         _CALLS.keep(key, _Call(launch, lambda like: empty(like, shape, element), waits))
-    cut: Any = result[:, :n] if is_ragged else result
+    cut: Any = result[..., :n] if is_ragged else result
     if out is None or out is result:
         return cut
     assign(out, cut)
@@ -139,7 +140,7 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
 
     Args:
         a, b: the operands, as for `matmul`.
-        out: the result (M, N).
+        out: the result (..., M, N).
         config: the kernel's configuration, as for `matmul`.
 
     Raises:
@@ -154,7 +155,7 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
     """
     first, second, result = (device_array(*each) for each in (("A", a), ("B", b), ("C", out)))
     if _is_ragged(result):
-        n = operands(first, second, result).n
+        n = operands(first, second, result)[0].n
         raise ProblemError(
             f"the rows of C are {n * result.matrix.item_bytes} bytes, but TMA writes multiples of 16: "
             "it would write zeros after their ends; call matmul, which writes to a padded array first"
@@ -173,14 +174,14 @@ def forget_calls() -> None:
 def _is_ragged(out: DeviceArray) -> bool:
     """Return whether TMA would write beyond the ends of an array's rows."""
     shape, size = out.matrix.shape, out.matrix.item_bytes
-    return len(shape) == 2 and size > 0 and whole_columns(shape[1], size) != shape[1]
+    return len(shape) >= 2 and size > 0 and whole_columns(shape[-1], size) != shape[-1]
 
 
 def _new_result(like: Any, a: DeviceArray, b: DeviceArray, dtype: Any) -> tuple[Any, DeviceArray]:
     """Return a new array for the result, with rows that TMA can write, and its view without padding."""
     for name, each in (("A", a), ("B", b)):
-        if len(each.matrix.shape) != 2:
-            raise ProblemError(f"{name} has the shape {list(each.matrix.shape)}; expected a matrix")
+        if len(shape := each.matrix.shape) < 2:
+            raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
     stored = results(a.element)
     element = stored[:1] if dtype is None else (element_named(dtype),)
     if not stored:
@@ -189,7 +190,8 @@ def _new_result(like: Any, a: DeviceArray, b: DeviceArray, dtype: Any) -> tuple[
         raise ProblemError(
             f"a GEMM of {a.element} does not store {element[0]}; expected {' or '.join(stored)}"
         )
-    m, n = a.matrix.shape[0], b.matrix.shape[1]
-    array = empty(like, (m, whole_columns(n, DTYPES[element[0]].itemsize)), element[0])
+    (*a_batch, m, _), (*b_batch, _, n) = a.matrix.shape, b.matrix.shape
+    rows = *broadcast(a_batch, b_batch), m
+    array = empty(like, (*rows, whole_columns(n, DTYPES[element[0]].itemsize)), element[0])
     padded = device_array("C", array)
-    return array, replace(padded, matrix=replace(padded.matrix, shape=(m, n)))
+    return array, replace(padded, matrix=replace(padded.matrix, shape=(*rows, n)))

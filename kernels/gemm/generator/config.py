@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, gcd
+from math import ceil, gcd, prod
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....ir.cluster import MAX_BLOCKS
@@ -76,18 +76,21 @@ class Config:
         """Return the problem that the kernel solves: that of the exchanged matrices, if `exchanged`."""
         return problem.exchanged if self.exchanged else problem
 
-    def grid(self, m: int, n: int, k: int, resident: int) -> tuple[int, int]:
+    def grid(
+        self, m: int, n: int, k: int, resident: int, batch: Sequence[int] = ()
+    ) -> tuple[int, int]:
         """Return the CTAs along x and y: the clusters that run at the same time, or fewer if C has
         fewer tiles or parts of tiles.
 
         Args:
             m, n, k: the GEMM's extents.
             resident: CTAs that run at the same time (`Kernel.resident_blocks`).
+            batch: the leading dimensions of the result.
         """
         along_m, along_n = self.cluster
         rows, columns = (n, m) if self.exchanged else (m, n)
         tiles = ceil(rows / (self.tile[0] * along_m)) * ceil(columns / (self.tile[1] * along_n))
-        parts = tiles * min(self.split_k, ceil(k / self.tile[2]))
+        parts = tiles * prod(batch) * min(self.split_k, ceil(k / self.tile[2]))
         clusters = min(parts, max(1, resident // (along_m * along_n)))
         return clusters * along_m, along_n
 

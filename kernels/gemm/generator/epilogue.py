@@ -50,7 +50,7 @@ class StoringThread:
                 index = work.number * config.stores + i
                 # The warpgroup releases the stage when it has written the buffer.
                 self._stores.acquire(index + config.store_stages)
-                window = C[own, sl.ds(work.column + first, self._columns)]
+                window = C[*work.batch, own, sl.ds(work.column + first, self._columns)]
                 sl.tma_store(self._tiles[index % config.store_buffers], window)
                 sl.tma_commit()
                 sl.tma_wait(in_flight, read=True)
@@ -87,9 +87,8 @@ class StoringWarpgroups:
         """Store a consumer warpgroup's rows of a tile, or of the parts of a tile if all are written."""
         columns = self._columns
         parts = range(self._config.tile[1] // columns)
-        with sl.when(work.k_blocks < self._k_blocks):
-            is_last = self._workspace.arrive(acc, work, warpgroup)
-            with sl.when(is_last):
+        with sl.when(work.k_blocks < self._k_blocks):  # noqa: SIM117
+            with sl.when(self._workspace.arrive(acc, work, warpgroup)):
                 for i in parts:
                     total = self._workspace.total(work, warpgroup, i * columns, columns)
                     self._store(total, i, work, warpgroup)
@@ -115,5 +114,5 @@ class StoringWarpgroups:
         with sl.elect():
             rows = sl.ds(work.row + warpgroup * self._rows, self._rows)
             column = work.column + i * self._columns
-            sl.tma_store(buffer, self._C[rows, sl.ds(column, self._columns)])
+            sl.tma_store(buffer, self._C[*work.batch, rows, sl.ds(column, self._columns)])
             sl.tma_commit()

@@ -19,9 +19,6 @@ from .problem import Problem, accumulator
 from .tile_scheduler import PersistentTileScheduler, StreamKTileScheduler
 from .workspace import Workspace
 
-#: The strides of a matrix of which one dimension is contiguous.
-_ROWS, _COLUMNS = "(?,1)", "(1,?)"
-
 
 def build(problem: Problem, config: Config) -> Any:
     """Build a module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
@@ -34,16 +31,28 @@ def build(problem: Problem, config: Config) -> Any:
     """
     config.check(problem)
     problem = config.kernel_problem(problem)
-    a = _ROWS if problem.a_major == "k" else _COLUMNS
-    b = _ROWS if problem.b_major == "n" else _COLUMNS
-    c = _ROWS if problem.c_major == "n" else _COLUMNS
-    signature = f"(M,K):{a}, (K,N):{b}, (M,N):{c}"
+    signature = ", ".join(
+        (
+            _array("MK", problem.a_major == "k", ["a" in having for having in problem.batch]),
+            _array("KN", problem.b_major == "n", ["b" in having for having in problem.batch]),
+            _array("MN", problem.c_major == "n", [True] * len(problem.batch)),
+        )
+    )
     options = Options(1 + config.consumers, config.cluster, min_blocks=1)
     types = problem.a, problem.b, problem.c
     if config.split_k == 1:
-        return TracedFunction(gemm, signature, options).trace(*types, config=config)
+        return TracedFunction(gemm, signature, options).trace(
+            *types, problem=problem, config=config
+        )
     kernel = TracedFunction(gemm_split_k, f"{signature}, (P,{config.tile[1]}), (S)", options)
-    return kernel.trace(*types, accumulator(problem.a), "i32", config=config)
+    return kernel.trace(*types, accumulator(problem.a), "i32", problem=problem, config=config)
+
+
+def _array(names: str, by_rows: bool, batch: list[bool]) -> str:
+    """Return an array's part of the signature: a matrix for each index of the dimensions that it has."""
+    leading = [f"L{dim}" for dim, has in enumerate(batch) if has]
+    strides = ["?"] * len(leading) + (["?", "1"] if by_rows else ["1", "?"])
+    return f"({','.join([*leading, *names])}):({','.join(strides)})"
 
 
 def text(problem: Problem, config: Config) -> str:
@@ -52,11 +61,18 @@ def text(problem: Problem, config: Config) -> str:
         return str(build(problem, config))
 
 
-def gemm(A: sl.Array, B: sl.Array, C: sl.Array, *, config: Config) -> None:  # noqa: N803
-    """Compute C (M, N) of A (M, K) and B (K, N)."""
-    mainloop = Mainloop(A, B, config)
+def gemm(
+    A: sl.Array,  # noqa: N803
+    B: sl.Array,  # noqa: N803
+    C: sl.Array,  # noqa: N803
+    *,
+    problem: Problem,
+    config: Config,
+) -> None:
+    """Compute C (..., M, N) of A (..., M, K) and B (..., K, N)."""
+    mainloop = Mainloop(A, B, problem, config)
     epilogue = StoringThread(C, config)
-    scheduler = PersistentTileScheduler(config, A.shape[0], B.shape[1], mainloop.k_blocks)
+    scheduler = PersistentTileScheduler(config, C.shape, mainloop.k_blocks)
     producer_registers, consumer_registers = REGISTERS[config.consumers]
     with sl.warp_specialize():
         with sl.partition(registers=producer_registers):
@@ -77,11 +93,12 @@ def gemm_split_k(
     W: sl.Array,  # noqa: N803
     S: sl.Array,  # noqa: N803
     *,
+    problem: Problem,
     config: Config,
 ) -> None:
-    """Compute C (M, N) of A (M, K) and B (K, N); W has parts of split tiles, and S their semaphores."""
-    mainloop = Mainloop(A, B, config)
-    scheduler = StreamKTileScheduler(config, A.shape[0], B.shape[1], mainloop.k_blocks)
+    """Compute C of A and B as `gemm`; W has parts of split tiles, and S their semaphores."""
+    mainloop = Mainloop(A, B, problem, config)
+    scheduler = StreamKTileScheduler(config, C.shape, mainloop.k_blocks)
     workspace = Workspace(W, S, config, scheduler)
     epilogue = StoringWarpgroups(C, config, workspace, mainloop.k_blocks)
     producer_registers, consumer_registers = REGISTERS[config.consumers]

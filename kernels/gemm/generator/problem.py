@@ -29,6 +29,13 @@ _MULTIPLICANDS = {
 _RESULTS = {"i32": "s32"}
 
 
+#: Which operands have a leading dimension, and which the exchanged operands do.
+_HAVING = {"ab": "ab", "a": "b", "b": "a"}
+
+#: TMA takes arrays of 5 dimensions (PTX ISA 5.5.1).
+MAX_BATCH_DIMS = 3
+
+
 @dataclass(frozen=True)
 class Problem:
     """C = A * B of matrices in global memory.
@@ -39,6 +46,8 @@ class Problem:
         a_major: "k" if A's rows are contiguous, "m" if its columns are.
         b_major: "k" if B's columns are contiguous, "n" if its rows are.
         c_major: "n" if C's rows are contiguous, "m" if its columns are.
+        batch: for each leading dimension of C, which operands have it: "ab", "a" or "b"; the other is
+            broadcast.
 
     Raises:
         ProblemError: if tensor cores do not multiply these operands.
@@ -50,6 +59,7 @@ class Problem:
     a_major: str = "k"
     b_major: str = "n"
     c_major: str = "n"
+    batch: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, element_type in (("A", self.a), ("B", self.b)):
@@ -69,6 +79,15 @@ class Problem:
                 f"a GEMM of {self.a} does not store {self.c}; expected "
                 f"{' or '.join(results(self.a))}"
             )
+        if len(self.batch) > MAX_BATCH_DIMS:
+            raise ProblemError(
+                f"C has {len(self.batch)} leading dimensions; TMA takes up to {MAX_BATCH_DIMS}"
+            )
+        for having in self.batch:
+            if having not in _HAVING:
+                raise ProblemError(
+                    f"a leading dimension of C is of {having!r}; expected {' or '.join(_HAVING)}"
+                )
         if self.c_major not in ("n", "m"):
             raise ProblemError(f"C is {self.c_major}-major; expected n or m")
         for name, element_type, major, other in (
@@ -89,12 +108,13 @@ class Problem:
 
         Example:
             >>> Problem(a_major="k", b_major="n").exchanged
-            Problem(a='bf16', b='bf16', c='bf16', a_major='m', b_major='k', c_major='m')
+            Problem(a='bf16', b='bf16', c='bf16', a_major='m', b_major='k', c_major='m', batch=())
         """
         a_major = "k" if self.b_major == "k" else "m"
         b_major = "k" if self.a_major == "k" else "n"
         c_major = "m" if self.c_major == "n" else "n"
-        return Problem(self.b, self.a, self.c, a_major, b_major, c_major)
+        batch = tuple(_HAVING[having] for having in self.batch)
+        return Problem(self.b, self.a, self.c, a_major, b_major, c_major, batch)
 
 
 def is_multiplied(name: str) -> bool:
