@@ -26,6 +26,7 @@ PACKAGES = {
     "mlir_smem.emulator": "runtime",
     "mlir_smem.language": "language",
     "mlir_smem.kernels.gemm": "kernels",
+    "mlir_smem.kernels.gemm.activations": "kernels",
 }
 
 #: The pages.
@@ -49,6 +50,10 @@ def names_for(package: str) -> Iterator[dict[str, Any]]:
     if package == "mlir_smem.language":
         with _traced() as values:
             yield names | values
+        return
+    if package == "mlir_smem.kernels.gemm.activations":
+        with _traced() as values:
+            yield names | values | public(package)
         return
     used = ["mlir_smem.layout"] if package == "mlir_smem.advisor" else []
     for each in (*used, package):

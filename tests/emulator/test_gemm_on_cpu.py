@@ -11,10 +11,12 @@ import pytest
 from emulated import faults_of, run_text
 
 import mlir_smem
+import mlir_smem.language as sl
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
+from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
 from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.runtime.arguments import DTYPES
@@ -90,6 +92,60 @@ def test_batches(batch, extents):
     c = np.zeros((*extents, m, n), BF16)
     run_text(kernel.located, "gemm", (first, second, c), **options(kernel, config, (4, 1)))
     assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
+
+
+def add_and_scale(x, row, col, bias, scale, residual, alpha):
+    """Every kind of operand, and a mask by place."""
+    y = sl.maximum(x * scale * alpha + bias, 0.0) + residual
+    return sl.where(col < row + 100, y, -1.0)
+
+
+FUSION = fused(
+    add_and_scale,
+    [
+        Operand("bias", "bf16", "n"),
+        Operand("scale", "f32", "m"),
+        Operand("residual", "bf16", "mn"),
+        Operand("alpha", "f32", "number"),
+    ],
+    "f32",
+)
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+@pytest.mark.parametrize("consumers", [1, 2])
+def test_epilogues(exchanged, consumers):
+    problem = Problem(fusion=FUSION)
+    config = Config((64 * consumers, 64, 64), 3, (1, 1), consumers, 16, 32, exchanged=exchanged)
+    kernel = compiled(problem, config)
+    m, n = 136, 200
+    arrays = matrices(config.kernel_problem(problem), *((n, m) if exchanged else (m, n)), 128)
+    random = np.random.default_rng(7)
+    bias, residual = random.normal(size=n).astype(BF16), random.normal(size=(m, n)).astype(BF16)
+    scale, alpha = random.normal(size=m).astype(np.float32), np.float32(0.5)
+    given = (*arrays, bias, scale, residual, alpha)
+    run_text(kernel.located, "gemm", given, **options(kernel, config, (4, 1)))
+    a, b, c = (array.T for array in arrays) if exchanged else arrays
+    a, b = (b, a) if exchanged else (a, b)
+    product = a.astype(np.float32) @ b.astype(np.float32)
+    i, j = np.indices(product.shape)
+    expected = np.maximum(product * scale[:, None] * alpha + bias.astype(np.float32), 0)
+    expected = np.where(j < i + 100, expected + residual.astype(np.float32), -1)
+    assert (c == expected.astype(BF16)).all()
+
+
+def test_an_epilogue_of_integers():
+    """The product of integers is scaled to floats, which are stored."""
+    fusion = fused(lambda x, scale: x.to(sl.f32) * scale, [Operand("scale", "f32", "n")], "i32")
+    problem = Problem("i8", "i8", "bf16", b_major="k", fusion=fusion)
+    config = Config((64, 64, 128), 2, consumers=1, store_columns=64)
+    kernel = compiled(problem, config)
+    random = np.random.default_rng(7)
+    a, b = (random.integers(-9, 9, (64, 128), np.int8) for _ in "ab")
+    scale, c = random.normal(size=64).astype(np.float32), np.zeros((64, 64), BF16)
+    run_text(kernel.located, "gemm", (a, b.T, c, scale), **options(kernel, config, (1, 1)))
+    product = a.astype(np.int32) @ b.T.astype(np.int32)
+    assert (c == (product.astype(np.float32) * scale).astype(BF16)).all()
 
 
 @pytest.mark.parametrize("columns", [8, 16, 24])

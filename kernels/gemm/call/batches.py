@@ -44,7 +44,7 @@ def broadcast(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return tuple(y if x == 1 else x for x, y in zip(*padded, strict=True))
 
 
-def batched(a: Matrix, b: Matrix, c: Matrix) -> Batch:
+def batched(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
     """Return the operands with as few leading dimensions as their strides allow.
 
     Adjacent dimensions become one where all operands step through both evenly. If B has none, those of A
@@ -53,6 +53,7 @@ def batched(a: Matrix, b: Matrix, c: Matrix) -> Batch:
     Args:
         a, b: A (..., M, K) and B (..., K, N).
         c: the result (..., M, N), with the leading dimensions that A and B broadcast to.
+        joins_rows: whether rows of several matrices may become those of one.
 
     Raises:
         ProblemError: if more leading dimensions remain than TMA takes.
@@ -73,7 +74,7 @@ def batched(a: Matrix, b: Matrix, c: Matrix) -> Batch:
     a, b, c = (
         replace(each, shape=each.shape[-2:], strides=each.strides[-2:]) for each in (a, b, c)
     )
-    if left and _are_rows(a, c, *left[-1]):
+    if joins_rows and left and _are_rows(a, c, *left[-1]):
         extent, (of_c, of_a, _) = left.pop()
         a, c = (_with_rows(each, extent, step) for each, step in ((a, of_a), (c, of_c)))
     for extent, step in left:

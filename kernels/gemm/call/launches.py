@@ -14,6 +14,7 @@ from ..generator.kernel import text
 from ..generator.problem import Problem
 from ..generator.workspace import WorkspaceExtents, workspace_extents
 from .device import gpu_name
+from .fusions import FusedCall
 from .operands import Operands, operands, transposed
 from .tuning_cache import tuned_config
 
@@ -36,15 +37,21 @@ class Launch:
     Args:
         a, b, out: the operands.
         config: the configuration; None for the one that `tune` found, or else the chosen one.
+        fused: the epilogue.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as `matmul`.
     """
 
     def __init__(
-        self, a: DeviceArray, b: DeviceArray, out: DeviceArray, config: Config | None
+        self,
+        a: DeviceArray,
+        b: DeviceArray,
+        out: DeviceArray,
+        config: Config | None,
+        fused: FusedCall | None = None,
     ) -> None:
-        of, (first, second, result) = operands(a, b, out)
+        of, (first, second, result) = operands(a, b, out, fused.fusion if fused else None)
         self._kernel, self._config, grid = _planned(of, config)
         matrices = [first, second, result]
         if self._config.exchanged:
@@ -55,14 +62,25 @@ class Launch:
             parts, semaphores = _matrices(extents)
             matrices += [parts, semaphores]
             self._workspace = parts.bytes, semaphores.bytes
-        self._plan = self._kernel.plan(matrices, grid)
+        further = fused.arguments if fused else ()
+        self._plan = self._kernel.plan((*matrices, *further), grid)
 
-    def start(self, a: int, b: int, out: int, stream: int) -> None:
+    def start(
+        self,
+        a: int,
+        b: int,
+        out: int,
+        stream: int,
+        further: Sequence[int] = (),
+        numbers: Sequence[Any] = (),
+    ) -> None:
         """Start the kernel.
 
         Args:
             a, b, out: the addresses of the operands.
             stream: the stream's handle.
+            further: the addresses of the epilogue's arrays.
+            numbers: its numbers.
 
         Raises:
             LaunchError: for an address that is not aligned, or a launch that the driver refuses.
@@ -74,18 +92,28 @@ class Launch:
             parts = _PARTS.address(context, stream, parts)
             semaphores = _SEMAPHORES.address(context, stream, semaphores)
             addresses = (*addresses, parts, semaphores)
-        self._plan.start(addresses, (), stream)
+        self._plan.start((*addresses, *further), numbers, stream)
 
-    def prepared(self, a: int, b: int, out: int, held: Sequence[Any]) -> Prepared:
+    def prepared(
+        self,
+        a: int,
+        b: int,
+        out: int,
+        held: Sequence[Any],
+        further: Sequence[int] = (),
+        numbers: Sequence[Any] = (),
+    ) -> Prepared:
         """Return the launch with these addresses, and memory of its own for split tiles.
 
         Args:
             a, b, out: the addresses of the operands.
             held: what must not be freed meanwhile.
+            further, numbers: as for `start`.
         """
         addresses = (b, a, out) if self._config.exchanged else (a, b, out)
         memories = [DeviceMemory(self._kernel.context, size) for size in self._workspace if size]
-        frame = self._plan.frame((*addresses, *(each.address for each in memories)), ())
+        of_memories = (memory.address for memory in memories)
+        frame = self._plan.frame((*addresses, *of_memories, *further), numbers)
         return Prepared(self._plan.starter, frame, (*held, *memories))
 
 

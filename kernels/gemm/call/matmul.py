@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ....language.call.reads import Reads
 from ....runtime import DeviceArray, Prepared, device_array
 from ....runtime.arguments import DTYPES
 from ....runtime.plans import Kept
@@ -13,11 +14,12 @@ from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
 from ..generator.config import Config
-from ..generator.problem import ProblemError, results
+from ..generator.problem import ProblemError, accumulator, results
 from .batches import broadcast
+from .fusions import FusedCall, fused_call, identity, read_operands
 from .launches import Launch, forget_configurations
 from .libraries import assign, element_named, empty
-from .operands import operands, whole_columns
+from .operands import whole_columns
 from .transposing import k_major
 
 
@@ -28,11 +30,26 @@ class _Call(NamedTuple):
         launch: its launch.
         new: returns a new array for the result, given A.
         waits: whether the arrays' library hides its streams.
+        reads: what the trace of its epilogue read.
     """
 
     launch: Launch
     new: Callable[[Any], Any]
     waits: bool
+    reads: Reads | None
+
+
+class _Given(NamedTuple):
+    """The arguments of a call, and the handle of its stream."""
+
+    a: Any
+    b: Any
+    out: Any
+    out_dtype: Any
+    config: Config | None
+    epilogue: Callable[..., Any] | None
+    operands: Mapping[str, Any]
+    stream: int
 
 
 _CALLS: Kept[_Call] = Kept()
@@ -43,6 +60,8 @@ def matmul(
     b: Any,
     out: Any = None,
     *,
+    epilogue: Callable[..., Any] | None = None,
+    operands: Mapping[str, Any] | None = None,
     out_dtype: Any = None,
     config: Config | None = None,
     stream: Any = None,
@@ -56,18 +75,26 @@ def matmul(
     operand that is not K-major is first transposed into new memory. If the rows of a new result are not
     multiples of 16 bytes, its memory is padded, and the result is the view without the padding.
 
+    The epilogue is a function in the kernel language. It takes a fragment of the product (f32, or i32 of
+    integers) and returns one of the same shape, which is stored. Its other parameters are operands by
+    name, and `row` and `col`, the elements' places in C. A function that is traced to the same IR is not
+    compiled twice.
+
     Args:
         a, b: the operands.
         out: the result (..., M, N), with contiguous rows; None for a new array.
+        epilogue: what is made of the product before it is stored.
+        operands: numbers and arrays for the epilogue; they broadcast to a matrix of C, as NumPy's do.
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
-            if None.
+            if None, or the first one as which the epilogue's result can be stored.
         config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
             one with the least predicted time (`choose`).
         stream: as for `Prepared.launch`; the library's current stream if None.
 
     Raises:
-        ProblemError, ConfigError: if the arrays are not operands of a GEMM, or the configuration does not
-            fit.
+        ProblemError, ConfigError: if the arrays are not operands of a GEMM, or the configuration or the
+            epilogue does not fit.
+        TraceError: for a mistake in the epilogue, at its line.
         LaunchError: without a GPU of the architecture, or for memory that TMA cannot read or write.
 
     Example:
@@ -75,73 +102,101 @@ def matmul(
         >>> a, b = (torch.ones(512, 512, device="cuda").bfloat16() for _ in "AB")  # on a GPU
         >>> float(matmul(a, b)[0, 0])  # on a GPU
         512.0
+        >>> bias = torch.full((512,), -600.0, device="cuda")  # on a GPU
+        >>> import mlir_smem.language as sl
+        >>> relu = lambda x, bias: sl.maximum(x + bias, 0.0)
+        >>> float(matmul(a, b, epilogue=relu, operands={"bias": bias})[0, 0])  # on a GPU
+        0.0
     """
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype is the element type of a new array, but out is given")
     handle = (current_stream(a) or LEGACY_STREAM) if stream is None else stream_handle(stream)
+    further: Sequence[int] = ()
+    numbers: Sequence[Any] = ()
+    first = second = result = 0
     try:
         first, a_signature = reader(type(a))(a)
         second, b_signature = reader(type(b))(b)
         result, signature = (0, out_dtype) if out is None else reader(type(out))(out)
         key = a_signature, b_signature, signature, out is None, config
+        if epilogue is not None or operands:
+            of_operands, further, numbers = read_operands(operands or {})
+            key = *key, epilogue and identity(epilogue), of_operands
         call = _CALLS.get(key)
     except Exception:
         # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
-        return _first_call(None, a, b, out, out_dtype, config, handle)
-    if call is None:
-        return _first_call(key, a, b, out, out_dtype, config, handle)
+        key = call = None
+    if call is None or not (call.reads is None or call.reads.hold()):
+        given = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, handle)
+        return _first_call(key, given)
     if call.waits:
         wait_for(a)
         wait_for(b)
     if out is None:
         out = call.new(a)
         result, _ = reader(type(out))(out)
-    call.launch.start(first, second, result, handle)
+    call.launch.start(first, second, result, handle, further, numbers)
     if call.waits:
         finish(out)
     return out
 
 
-def _first_call(
-    key: Hashable, a: Any, b: Any, out: Any, out_dtype: Any, config: Config | None, stream: int
-) -> Any:
-    """Return `a @ b`, checked; keep the launch for later calls if it needs no copies of arrays."""
-    for each in (a, b):
+def _first_call(key: Hashable, given: _Given) -> Any:
+    """Return the result of a call, checked; keep the launch for later calls if it needs no copies of
+    arrays."""
+    a, b, stream = given.a, given.b, given.stream
+    arrays = [each for each in given.operands.values() if not isinstance(each, int | float)]
+    for each in (a, b, *arrays):
         wait_for(each)
     given_a, given_b = device_array("A", a), device_array("B", b)
     # A transposed copy lives until the GEMM is enqueued after it.
     _a, first = k_major("A", a, given_a, 1, stream)
     _b, second = k_major("B", b, given_b, 0, stream)
-    given = None if out is None else device_array("C", out)
-    result: Any = out
-    if given is not None and not _is_ragged(given):
-        view = given
+    out = None if given.out is None else device_array("C", given.out)
+    fused = _fused(first, second, given.epilogue, given.operands)
+    stored = fused.fusion.stored if fused else results(first.element)
+    result: Any = given.out
+    if out is not None and not _is_ragged(out):
+        view = out
     else:
-        result, view = _new_result(a, first, second, given.element if given else out_dtype)
-    launch = Launch(first, second, view, config)
-    launch.start(first.matrix.pointer, second.matrix.pointer, view.matrix.pointer, stream)
+        result, view = _new_result(
+            a, first, second, stored, out.element if out else given.out_dtype
+        )
+    launch = Launch(first, second, view, given.config, fused)
+    pointers = first.matrix.pointer, second.matrix.pointer, view.matrix.pointer
+    launch.start(*pointers, stream, *_further(fused, given.operands))
     finish(result)
     is_ragged, n = _is_ragged(view), view.matrix.shape[-1]
     if key is not None and not is_ragged and (first, second) == (given_a, given_b):
         shape, element = view.matrix.shape, view.element
         waits = any(map(exposes_no_stream, (a, b, result)))
-        _CALLS.keep(key, _Call(launch, lambda like: empty(like, shape, element), waits))
+        reads = fused.reads if fused else None
+        _CALLS.keep(key, _Call(launch, lambda like: empty(like, shape, element), waits, reads))
     cut: Any = result[..., :n] if is_ragged else result
-    if out is None or out is result:
+    if given.out is None or given.out is result:
         return cut
-    assign(out, cut)
-    return out
+    assign(given.out, cut)
+    return given.out
 
 
-def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
+def prepare(
+    a: Any,
+    b: Any,
+    out: Any,
+    config: Config | None = None,
+    *,
+    epilogue: Callable[..., Any] | None = None,
+    operands: Mapping[str, Any] | None = None,
+) -> Prepared:
     """Return a GEMM to launch many times: it is checked, compiled and packed once.
 
-    The elements of the arrays may change between launches; their addresses may not.
+    The elements of the arrays may change between launches; their addresses, and numbers among the
+    operands of the epilogue, may not.
 
     Args:
         a, b: the operands, as for `matmul`.
         out: the result (..., M, N).
-        config: the kernel's configuration, as for `matmul`.
+        config, epilogue, operands: as for `matmul`.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as in `matmul`.
@@ -155,14 +210,16 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
     """
     first, second, result = (device_array(*each) for each in (("A", a), ("B", b), ("C", out)))
     if _is_ragged(result):
-        n = operands(first, second, result)[0].n
+        row = result.matrix.shape[-1] * result.matrix.item_bytes
         raise ProblemError(
-            f"the rows of C are {n * result.matrix.item_bytes} bytes, but TMA writes multiples of 16: "
+            f"the rows of C are {row} bytes, but TMA writes multiples of 16: "
             "it would write zeros after their ends; call matmul, which writes to a padded array first"
         )
-    launch = Launch(first, second, result, config)
+    given = operands or {}
+    fused = _fused(first, second, epilogue, given)
+    launch = Launch(first, second, result, config, fused)
     pointers = first.matrix.pointer, second.matrix.pointer, result.matrix.pointer
-    return launch.prepared(*pointers, held=(a, b, out))
+    return launch.prepared(*pointers, (a, b, out, *given.values()), *_further(fused, given))
 
 
 def forget_calls() -> None:
@@ -177,12 +234,42 @@ def _is_ragged(out: DeviceArray) -> bool:
     return len(shape) >= 2 and size > 0 and whole_columns(shape[-1], size) != shape[-1]
 
 
-def _new_result(like: Any, a: DeviceArray, b: DeviceArray, dtype: Any) -> tuple[Any, DeviceArray]:
-    """Return a new array for the result, with rows that TMA can write, and its view without padding."""
+def _fused(
+    a: DeviceArray,
+    b: DeviceArray,
+    epilogue: Callable[..., Any] | None,
+    operands: Mapping[str, Any],
+) -> FusedCall | None:
+    """Return the epilogue of a GEMM; None if it has none."""
+    if epilogue is None:
+        if operands:
+            raise ProblemError(f"the operands {', '.join(operands)} are given without an epilogue")
+        return None
+    _check_matrices(a, b)
+    extents = a.matrix.shape[-2], b.matrix.shape[-1]
+    return fused_call(epilogue, operands, accumulator(a.element), extents, a.device)
+
+
+def _further(
+    fused: FusedCall | None, operands: Mapping[str, Any]
+) -> tuple[Sequence[int], Sequence[Any]]:
+    """Return the addresses of an epilogue's arrays, and its numbers."""
+    return fused.addresses if fused else (), [
+        each for each in operands.values() if isinstance(each, int | float)
+    ]
+
+
+def _check_matrices(a: DeviceArray, b: DeviceArray) -> None:
     for name, each in (("A", a), ("B", b)):
         if len(shape := each.matrix.shape) < 2:
             raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
-    stored = results(a.element)
+
+
+def _new_result(
+    like: Any, a: DeviceArray, b: DeviceArray, stored: Sequence[str], dtype: Any
+) -> tuple[Any, DeviceArray]:
+    """Return a new array for the result, with rows that TMA can write, and its view without padding."""
+    _check_matrices(a, b)
     element = stored[:1] if dtype is None else (element_named(dtype),)
     if not stored:
         raise ProblemError(f"there is no GEMM of {a.element}")

@@ -7,6 +7,7 @@ from math import ceil
 
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Matrix
+from ..generator.fusion import Fusion
 from ..generator.problem import Problem, ProblemError
 from .batches import batched, broadcast
 
@@ -31,13 +32,14 @@ class Operands:
 
 
 def operands(
-    a: DeviceArray, b: DeviceArray, out: DeviceArray
+    a: DeviceArray, b: DeviceArray, out: DeviceArray, fusion: Fusion | None = None
 ) -> tuple[Operands, tuple[Matrix, Matrix, Matrix]]:
     """Return the operands of `out = a @ b`, and A, B and C as the kernel addresses them.
 
     Args:
         a, b: A (..., M, K) and B (..., K, N), whose leading dimensions broadcast.
         out: the result (..., M, N).
+        fusion: the epilogue.
 
     Raises:
         ProblemError: if shapes, strides or element types do not fit a GEMM.
@@ -60,9 +62,12 @@ def operands(
             f"C has the strides {list(out.matrix.strides)}; expected contiguous rows"
         )
     a_dim, b_dim = contiguous_dim("A", a.matrix, 1), contiguous_dim("B", b.matrix, 0)
-    batch = batched(a.matrix, b.matrix, out.matrix)
+    # An epilogue sees the rows of its matrix, not those of several.
+    batch = batched(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
     a_major, b_major = "mk"[a_dim], "kn"[b_dim]
-    problem = Problem(a.element, b.element, out.element, a_major, b_major, batch=batch.dims)
+    problem = Problem(
+        a.element, b.element, out.element, a_major, b_major, batch=batch.dims, fusion=fusion
+    )
     m = batch.c.shape[-2]
     return Operands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)
 

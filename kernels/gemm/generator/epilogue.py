@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .... import language as sl
 from .config import Config
+from .problem import Problem
 from .tile_scheduler import TileScheduler, WorkTile
 from .workspace import Workspace
+
+
+class _Elements:
+    """The elements of C: those of A * B, or what the problem's epilogue makes of them.
+
+    Args:
+        arrays, problem, config: as for the epilogues.
+    """
+
+    def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
+        self._arrays, self._fusion, self._config = arrays, problem.fusion, config
+
+    def of(
+        self, product: sl.Fragment, work: WorkTile, warpgroup: sl.Index, part: int
+    ) -> sl.Fragment:
+        """Return C's elements in an epilogue tile of a warpgroup's rows."""
+        if self._fusion is None:
+            return product
+        config = self._config
+        row = work.row + warpgroup * (config.tile[0] // config.consumers)
+        place = row, work.column + part * config.store_columns
+        extents = self._arrays["C"].shape[-2:]
+        return self._fusion.apply(product, self._arrays, place, extents, config.exchanged)
 
 
 class StoringThread:
     """An epilogue whose stores run while the consumers multiply the next tile.
 
     Args:
-        C: the result (M, N).
+        arrays: the result C (..., M, N), and the operands of the problem's epilogue.
+        problem: the kernel's.
         config: the configuration.
     """
 
-    def __init__(self, C: sl.Array, config: Config) -> None:  # noqa: N803
-        self._C, self._config = C, config
+    def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
+        C = self._C = arrays["C"]  # noqa: N806
+        self._config, self._elements = config, _Elements(arrays, problem, config)
         self._rows, self._columns = config.tile[0] // config.consumers, config.store_columns
         self._parts = config.tile[1] // self._columns
         self._tiles = sl.alloc((config.store_buffers, self._rows, self._columns), C.dtype)
@@ -31,6 +60,7 @@ class StoringThread:
             index = (work.number * config.consumers + warpgroup) * self._parts + i
             with self._stores.consumer(index):
                 part = acc[:, i * columns : (i + 1) * columns]
+                part = self._elements.of(part, work, warpgroup, i)
                 sl.store(part, self._tiles[index % config.store_buffers])
                 sl.fence()
 
@@ -65,7 +95,8 @@ class StoringWarpgroups:
     Which CTA stores a split tile is known only when its last part is written.
 
     Args:
-        C: the result (M, N).
+        arrays: the result C (..., M, N), and the operands of the problem's epilogue.
+        problem: the kernel's.
         config: the configuration.
         workspace: the parts of split tiles.
         k_blocks: K blocks of a whole tile.
@@ -73,12 +104,14 @@ class StoringWarpgroups:
 
     def __init__(
         self,
-        C: sl.Array,  # noqa: N803
+        arrays: Mapping[str, Any],
+        problem: Problem,
         config: Config,
         workspace: Workspace,
         k_blocks: sl.Index,
     ) -> None:
-        self._C, self._config = C, config
+        C = self._C = arrays["C"]  # noqa: N806
+        self._config, self._elements = config, _Elements(arrays, problem, config)
         self._workspace, self._k_blocks = workspace, k_blocks
         self._rows, self._columns = config.tile[0] // config.consumers, config.store_columns
         self._tiles = sl.alloc((config.own_buffers, config.tile[0], self._columns), C.dtype)
@@ -108,7 +141,7 @@ class StoringWarpgroups:
         with sl.elect():
             sl.tma_wait(self._config.own_buffers - 1, read=True)
         sl.warpgroup_barrier()
-        sl.store(part, buffer)
+        sl.store(self._elements.of(part, work, warpgroup, i), buffer)
         sl.fence()
         sl.warpgroup_barrier()
         with sl.elect():

@@ -6,6 +6,8 @@ written in the kernel language; its waits and fences are its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from inspect import Parameter, Signature
 from typing import Any
 
 from .... import language as sl
@@ -23,8 +25,8 @@ from .workspace import Workspace
 def build(problem: Problem, config: Config) -> Any:
     """Build a module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
 
-    If K is split, it is `gemm_split_k(A, B, C, W, S)`, with a workspace of `workspace_extents`. If the
-    operands are exchanged, A is B^T, B is A^T, and C is C^T.
+    If K is split, W and S follow, a workspace of `workspace_extents`; then the operands of the problem's
+    epilogue. If the operands are exchanged, A is B^T, B is A^T, and C is C^T.
 
     Raises:
         ConfigError: if the configuration does not fit the problem.
@@ -39,13 +41,22 @@ def build(problem: Problem, config: Config) -> Any:
         )
     )
     options = Options(1 + config.consumers, config.cluster, min_blocks=1)
-    types = problem.a, problem.b, problem.c
-    if config.split_k == 1:
-        return TracedFunction(gemm, signature, options).trace(
-            *types, problem=problem, config=config
-        )
-    kernel = TracedFunction(gemm_split_k, f"{signature}, (P,{config.tile[1]}), (S)", options)
-    return kernel.trace(*types, accumulator(problem.a), "i32", problem=problem, config=config)
+    parameters = {"A": problem.a, "B": problem.b, "C": problem.c}
+    if config.split_k > 1:
+        parameters |= {"W": accumulator(problem.a), "S": "i32"}
+        signature += f", (P,{config.tile[1]}), (S)"
+    for operand in problem.fusion.operands if problem.fusion else ():
+        parameters[operand.name] = operand.element
+        signature += f", {operand.signature(config.exchanged)}"
+    kernel = _whole_tiles if config.split_k == 1 else _split_tiles
+
+    def gemm(*given: Any) -> None:
+        kernel(dict(zip(parameters, given, strict=True)), problem, config)
+
+    gemm.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(name, Parameter.POSITIONAL_ONLY) for name in parameters]
+    )
+    return TracedFunction(gemm, signature, options).trace(*parameters.values())
 
 
 def _array(names: str, by_rows: bool, batch: list[bool]) -> str:
@@ -61,18 +72,11 @@ def text(problem: Problem, config: Config) -> str:
         return str(build(problem, config))
 
 
-def gemm(
-    A: sl.Array,  # noqa: N803
-    B: sl.Array,  # noqa: N803
-    C: sl.Array,  # noqa: N803
-    *,
-    problem: Problem,
-    config: Config,
-) -> None:
-    """Compute C (..., M, N) of A (..., M, K) and B (..., K, N)."""
-    mainloop = Mainloop(A, B, problem, config)
-    epilogue = StoringThread(C, config)
-    scheduler = PersistentTileScheduler(config, C.shape, mainloop.k_blocks)
+def _whole_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
+    """Compute C (..., M, N) of A (..., M, K) and B (..., K, N); the arrays are by name."""
+    mainloop = Mainloop(arrays["A"], arrays["B"], problem, config)
+    epilogue = StoringThread(arrays, problem, config)
+    scheduler = PersistentTileScheduler(config, arrays["C"].shape, mainloop.k_blocks)
     producer_registers, consumer_registers = REGISTERS[config.consumers]
     with sl.warp_specialize():
         with sl.partition(registers=producer_registers):
@@ -86,21 +90,12 @@ def gemm(
                 epilogue.finish(mainloop.multiply(work, warpgroup), work, warpgroup)
 
 
-def gemm_split_k(
-    A: sl.Array,  # noqa: N803
-    B: sl.Array,  # noqa: N803
-    C: sl.Array,  # noqa: N803
-    W: sl.Array,  # noqa: N803
-    S: sl.Array,  # noqa: N803
-    *,
-    problem: Problem,
-    config: Config,
-) -> None:
-    """Compute C of A and B as `gemm`; W has parts of split tiles, and S their semaphores."""
-    mainloop = Mainloop(A, B, problem, config)
-    scheduler = StreamKTileScheduler(config, C.shape, mainloop.k_blocks)
-    workspace = Workspace(W, S, config, scheduler)
-    epilogue = StoringWarpgroups(C, config, workspace, mainloop.k_blocks)
+def _split_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
+    """Compute C as `_whole_tiles` does; W has parts of split tiles, and S their semaphores."""
+    mainloop = Mainloop(arrays["A"], arrays["B"], problem, config)
+    scheduler = StreamKTileScheduler(config, arrays["C"].shape, mainloop.k_blocks)
+    workspace = Workspace(arrays["W"], arrays["S"], config, scheduler)
+    epilogue = StoringWarpgroups(arrays, problem, config, workspace, mainloop.k_blocks)
     producer_registers, consumer_registers = REGISTERS[config.consumers]
     with sl.warp_specialize():
         with sl.partition(registers=producer_registers), sl.elect():

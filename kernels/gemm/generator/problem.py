@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ....layout import Element, accumulators, element, partners
 from ....layout.wgmma import MN_MAJOR
+
+if TYPE_CHECKING:
+    from .fusion import Fusion
 
 
 class ProblemError(ValueError):
@@ -23,6 +27,13 @@ _MULTIPLICANDS = {
     "f8E5M2": ("e5m2", _FLOAT_8),
     "i8": ("s8", ("i32",)),
     "ui8": ("u8", ("i32",)),
+}
+
+#: Element types as which results of an epilogue can be stored, the default first, by their own type.
+FUSED_RESULTS = {
+    "f32": ("bf16", "f32", "f16", "f8E4M3FN", "f8E5M2"),
+    "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
+    "i32": ("i32", "i8", "ui8"),
 }
 
 #: Element types of results that are not types of A and B.
@@ -48,6 +59,7 @@ class Problem:
         c_major: "n" if C's rows are contiguous, "m" if its columns are.
         batch: for each leading dimension of C, which operands have it: "ab", "a" or "b"; the other is
             broadcast.
+        fusion: an epilogue that is applied to A * B; C has what it returns.
 
     Raises:
         ProblemError: if tensor cores do not multiply these operands.
@@ -60,6 +72,7 @@ class Problem:
     b_major: str = "n"
     c_major: str = "n"
     batch: tuple[str, ...] = ()
+    fusion: Fusion | None = None
 
     def __post_init__(self) -> None:
         for name, element_type in (("A", self.a), ("B", self.b)):
@@ -74,10 +87,10 @@ class Problem:
             raise ProblemError(
                 f"A of {self.a} and B of {self.b} do not go together; expected B of {' or '.join(names)}"
             )
-        if self.c not in results(self.a):
+        stored = results(self.a) if self.fusion is None else self.fusion.stored
+        if self.c not in stored:
             raise ProblemError(
-                f"a GEMM of {self.a} does not store {self.c}; expected "
-                f"{' or '.join(results(self.a))}"
+                f"a GEMM of {self.a} does not store {self.c}; expected {' or '.join(stored)}"
             )
         if len(self.batch) > MAX_BATCH_DIMS:
             raise ProblemError(
@@ -107,14 +120,15 @@ class Problem:
         """The problem of the transposed matrices, C^T = B^T * A^T.
 
         Example:
-            >>> Problem(a_major="k", b_major="n").exchanged
-            Problem(a='bf16', b='bf16', c='bf16', a_major='m', b_major='k', c_major='m', batch=())
+            >>> of = Problem(a_major="k", b_major="n").exchanged
+            >>> of.a_major, of.b_major, of.c_major
+            ('m', 'k', 'm')
         """
         a_major = "k" if self.b_major == "k" else "m"
         b_major = "k" if self.a_major == "k" else "n"
         c_major = "m" if self.c_major == "n" else "n"
         batch = tuple(_HAVING[having] for having in self.batch)
-        return Problem(self.b, self.a, self.c, a_major, b_major, c_major, batch)
+        return Problem(self.b, self.a, self.c, a_major, b_major, c_major, batch, self.fusion)
 
 
 def is_multiplied(name: str) -> bool:
