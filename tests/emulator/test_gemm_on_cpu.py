@@ -148,6 +148,26 @@ def test_an_epilogue_of_integers():
     assert (c == (product.astype(np.float32) * scale).astype(BF16)).all()
 
 
+@pytest.mark.parametrize(
+    "b_major, config",
+    [
+        ("k", Config((64, 64, 64), 2, consumers=1, store_columns=32)),
+        ("n", Config((128, 64, 64), 2, store_columns=64)),
+        ("k", Config((128, 32, 64), 2, (2, 1), store_columns=32)),
+    ],
+)
+def test_gated_products(b_major, config):
+    """Both products of a tile are in the same threads."""
+    fusion = fused(lambda gate, x: sl.maximum(gate, 0.0) * x, [], "f32", 2)
+    problem = Problem(b_major=b_major, fusion=fusion, gated=True)
+    kernel = compiled(problem, config)
+    a, b, c = matrices(problem, 200, 136, 200)
+    _, b2, _ = matrices(problem, 8, 136, 200)
+    run_text(kernel.located, "gemm", (a, b, c, b2), **options(kernel, config, (4, 1)))
+    a, b, b2 = (each.astype(np.float32) for each in (a, b, b2))
+    assert (c == (np.maximum(a @ b, 0) * (a @ b2)).astype(BF16)).all()
+
+
 @pytest.mark.parametrize("columns", [8, 16, 24])
 @pytest.mark.parametrize("consumers", [1, 2])
 def test_few_rows(columns, consumers):

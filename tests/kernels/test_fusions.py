@@ -5,7 +5,7 @@ import pytest
 from stand_in import OnGpu
 
 import mlir_smem.language as sl
-from mlir_smem.kernels.gemm import Config, Problem, ProblemError, matmul, prepare
+from mlir_smem.kernels.gemm import Config, ConfigError, Problem, ProblemError, matmul, prepare
 from mlir_smem.kernels.gemm.call import fusions, launches
 from mlir_smem.kernels.gemm.call.fusions import fused_call
 from mlir_smem.kernels.gemm.call.matmul import forget_calls
@@ -30,9 +30,9 @@ def traces(monkeypatch):
     """The operands of each epilogue that is traced."""
     made = []
 
-    def counted(function, operands, accumulator):
+    def counted(function, operands, *others):
         made.append(operands)
-        return fused(function, operands, accumulator)
+        return fused(function, operands, *others)
 
     monkeypatch.setattr(fusions, "fused", counted)
     return made
@@ -176,14 +176,14 @@ def test_a_prepared_epilogue(gpu):
             "the epilogue returns a slice of 64 rows of f32; expected a fragment 64x64, of the shape of "
             "the product that it takes",
         ),
-        (lambda: 1, {}, "the epilogue has no parameter; expected one for the product's elements"),
+        (lambda: 1, {}, "the epilogue has 0 parameters; expected one for the product's elements"),
         (lambda x, y: x, {}, "the epilogue has the parameter y; there are row, col"),
         (lambda x: x, {"bias": BIAS}, "the epilogue has no parameter for the operand bias"),
         (
             lambda x, C: x,  # noqa: N803
             {"C": BIAS},
-            "an operand of the epilogue is named 'C'; expected an identifier other than A, B, C, W, S, "
-            "row, col",
+            "an operand of the epilogue is named 'C'; expected an identifier other than A, B, C, B2, W, "
+            "S, row, col",
         ),
         (
             add,
@@ -208,7 +208,7 @@ def test_a_prepared_epilogue(gpu):
             {},
             "the epilogue is <built-in function len>; expected a function of Python",
         ),
-        (None, {"bias": BIAS}, "the operands bias are given without an epilogue"),
+        (None, {"bias": BIAS}, "operands bias are given without an epilogue"),
     ],
 )
 def test_mistakes(gpu, function, operands, message):
@@ -221,3 +221,78 @@ def test_mistakes(gpu, function, operands, message):
 def test_a_mistake_in_the_function_is_at_its_line():
     with pytest.raises(TraceError, match=r"test_fusions\.py:\d+:\d+: elements of f32 have no <<"):
         fused(lambda x: x << 1.0, [], "f32")
+
+
+# Gated products.
+
+
+def gate(first, second):
+    return first * second
+
+
+WEIGHT = array((72, 272), strides=(1, 72), pointer=0x20000)
+
+
+@pytest.mark.parametrize(
+    "gated, b, distance, strides",
+    [
+        ("interleaved", WEIGHT, 72, [288]),
+        ("halves", WEIGHT, 136 * 72, [144]),
+        ("halves", array((72, 272), pointer=0x20000), 136, [544]),
+    ],
+)
+def test_the_columns_of_gates(gpu, gated, b, distance, strides):
+    matmul(A, b, C, epilogue=gate, gated=gated, config=SMALL)
+    (_, first, second, _) = gpu.maps
+    assert (first[2], second[2]) == (0x20000, 0x20000 + 2 * distance)
+    assert first[4] == second[4] == strides
+    # The next call finds the launch.
+    matmul(A, b, C, epilogue=gate, gated=gated, config=SMALL)
+    assert len(gpu.maps) == 4 and len(gpu.launches) == 2
+
+
+@pytest.mark.parametrize(
+    "b, gated, function, message",
+    [
+        (WEIGHT, "thirds", gate, "gated is 'thirds'; expected 'interleaved' or 'halves'"),
+        (
+            array((72, 272)),
+            "interleaved",
+            gate,
+            "B has the strides [272, 1] and interleaved columns; expected contiguous columns, as those "
+            "of a transposed weight, or gated='halves'",
+        ),
+        (
+            array((72, 271), strides=(1, 72)),
+            "halves",
+            gate,
+            "B has 271 columns; expected an even number for gated='halves'",
+        ),
+        (WEIGHT, "halves", None, "gated='halves' is given without an epilogue"),
+        (
+            WEIGHT,
+            "halves",
+            lambda x: x,
+            "the epilogue has 1 parameters; expected two for those of products",
+        ),
+    ],
+)
+def test_gates_that_do_not_fit(gpu, b, gated, function, message):
+    with pytest.raises(ProblemError) as error:
+        matmul(A, b, C, epilogue=function, gated=gated, config=SMALL)
+    assert str(error.value) == message
+
+
+def test_a_gated_kernel_is_not_exchanged():
+    problem = Problem(b_major="k", fusion=fused(gate, [], "f32", 2), gated=True)
+    with pytest.raises(ConfigError) as error:
+        Config(exchanged=True).check(problem)
+    assert str(error.value) == (
+        "operands are exchanged, but a gated GEMM has two B; expected exchanged=False"
+    )
+
+
+def test_the_products_of_a_problem_are_those_of_its_epilogue():
+    with pytest.raises(ProblemError) as error:
+        Problem(fusion=fused(gate, [], "f32", 2))
+    assert str(error.value) == "the epilogue takes 2 products, but the GEMM has 1"

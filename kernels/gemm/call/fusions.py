@@ -26,11 +26,13 @@ class FusedCall(NamedTuple):
         fusion: the traced function.
         arguments: its arrays, in the order of its operands, and 0 for each number.
         reads: what the trace read besides its arguments.
+        distance: bytes from B to B2 of a gated product; 0 for one product.
     """
 
     fusion: Fusion
     arguments: tuple[Matrix | int, ...]
     reads: Reads
+    distance: int
 
     @property
     def addresses(self) -> list[int]:
@@ -74,6 +76,7 @@ def fused_call(
     accumulator: str,
     extents: tuple[int, int],
     device: int,
+    distance: int = 0,
 ) -> FusedCall:
     """Return the epilogue of a call, traced if it is new.
 
@@ -83,6 +86,7 @@ def fused_call(
         accumulator: the element type of the product.
         extents: rows and columns of C.
         device: the number of its GPU.
+        distance: bytes from B to B2 of a gated product; 0 for one product.
 
     Raises:
         ProblemError: for an operand that does not broadcast to C or is on another GPU, or a function that
@@ -99,14 +103,15 @@ def fused_call(
         operand, matrix = _operand(name, _device_array(name, value), extents, device)
         described.append(operand)
         arguments.append(matrix)
-    key = identity(function), tuple(described), accumulator
+    products = 2 if distance else 1
+    key = identity(function), tuple(described), accumulator, products
     found = _FUSIONS.get(key)
     if found is None or not found[0].hold():
         # What a trace reads is noted before it, so that a value that changes meanwhile is noticed.
         reads = Reads(function)
-        found = reads, fused(function, described, accumulator)
+        found = reads, fused(function, described, accumulator, products)
         _FUSIONS.keep(key, found)
-    return FusedCall(found[1], tuple(arguments), found[0])
+    return FusedCall(found[1], tuple(arguments), found[0], distance)
 
 
 def _number(value: float, accumulator: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -56,9 +57,12 @@ class Launch:
         matrices = [first, second, result]
         if self._config.exchanged:
             matrices = [transposed(each) for each in (second, first, result)]
+        self._distance = fused.distance if fused else 0
+        if self._distance:
+            matrices.append(replace(second, pointer=second.pointer + self._distance))
         self._workspace = 0, 0
         if self._config.split_k > 1:
-            extents = workspace_extents(self._config, grid[0] * grid[1])
+            extents = workspace_extents(of.problem, self._config, grid[0] * grid[1])
             parts, semaphores = _matrices(extents)
             matrices += [parts, semaphores]
             self._workspace = parts.bytes, semaphores.bytes
@@ -85,7 +89,7 @@ class Launch:
         Raises:
             LaunchError: for an address that is not aligned, or a launch that the driver refuses.
         """
-        addresses = (b, a, out) if self._config.exchanged else (a, b, out)
+        addresses = self._addresses(a, b, out)
         parts, semaphores = self._workspace
         if parts:
             context = self._kernel.context
@@ -110,11 +114,17 @@ class Launch:
             held: what must not be freed meanwhile.
             further, numbers: as for `start`.
         """
-        addresses = (b, a, out) if self._config.exchanged else (a, b, out)
+        addresses = self._addresses(a, b, out)
         memories = [DeviceMemory(self._kernel.context, size) for size in self._workspace if size]
         of_memories = (memory.address for memory in memories)
         frame = self._plan.frame((*addresses, *of_memories, *further), numbers)
         return Prepared(self._plan.starter, frame, (*held, *memories))
+
+    def _addresses(self, a: int, b: int, out: int) -> tuple[int, ...]:
+        """Return the addresses of the kernel's first arguments."""
+        if self._distance:
+            return a, b, out, b + self._distance
+        return (b, a, out) if self._config.exchanged else (a, b, out)
 
 
 def forget_configurations() -> None:

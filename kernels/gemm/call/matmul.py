@@ -17,6 +17,7 @@ from ..generator.config import Config
 from ..generator.problem import ProblemError, accumulator, results
 from .batches import broadcast
 from .fusions import FusedCall, fused_call, identity, read_operands
+from .gates import gates
 from .launches import Launch, forget_configurations
 from .libraries import assign, element_named, empty
 from .operands import whole_columns
@@ -49,6 +50,7 @@ class _Given(NamedTuple):
     config: Config | None
     epilogue: Callable[..., Any] | None
     operands: Mapping[str, Any]
+    gated: str | None
     stream: int
 
 
@@ -62,6 +64,7 @@ def matmul(
     *,
     epilogue: Callable[..., Any] | None = None,
     operands: Mapping[str, Any] | None = None,
+    gated: str | None = None,
     out_dtype: Any = None,
     config: Config | None = None,
     stream: Any = None,
@@ -85,6 +88,8 @@ def matmul(
         out: the result (..., M, N), with contiguous rows; None for a new array.
         epilogue: what is made of the product before it is stored.
         operands: numbers and arrays for the epilogue; they broadcast to a matrix of C, as NumPy's do.
+        gated: "interleaved" or "halves" if the epilogue takes two fragments, of A * B's alternating
+            columns, or of its first and second half. The result has half as many columns as B.
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
             if None, or the first one as which the epilogue's result can be stored.
         config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
@@ -119,15 +124,15 @@ def matmul(
         second, b_signature = reader(type(b))(b)
         result, signature = (0, out_dtype) if out is None else reader(type(out))(out)
         key = a_signature, b_signature, signature, out is None, config
-        if epilogue is not None or operands:
+        if epilogue is not None or operands or gated:
             of_operands, further, numbers = read_operands(operands or {})
-            key = *key, epilogue and identity(epilogue), of_operands
+            key = *key, epilogue and identity(epilogue), of_operands, gated
         call = _CALLS.get(key)
     except Exception:
         # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
         key = call = None
     if call is None or not (call.reads is None or call.reads.hold()):
-        given = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, handle)
+        given = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle)
         return _first_call(key, given)
     if call.waits:
         wait_for(a)
@@ -152,8 +157,9 @@ def _first_call(key: Hashable, given: _Given) -> Any:
     # A transposed copy lives until the GEMM is enqueued after it.
     _a, first = k_major("A", a, given_a, 1, stream)
     _b, second = k_major("B", b, given_b, 0, stream)
+    is_copied = (first, second) != (given_a, given_b)
     out = None if given.out is None else device_array("C", given.out)
-    fused = _fused(first, second, given.epilogue, given.operands)
+    second, fused = _fused(first, second, given.epilogue, given.operands, given.gated)
     stored = fused.fusion.stored if fused else results(first.element)
     result: Any = given.out
     if out is not None and not _is_ragged(out):
@@ -167,7 +173,7 @@ def _first_call(key: Hashable, given: _Given) -> Any:
     launch.start(*pointers, stream, *_further(fused, given.operands))
     finish(result)
     is_ragged, n = _is_ragged(view), view.matrix.shape[-1]
-    if key is not None and not is_ragged and (first, second) == (given_a, given_b):
+    if key is not None and not is_ragged and not is_copied:
         shape, element = view.matrix.shape, view.element
         waits = any(map(exposes_no_stream, (a, b, result)))
         reads = fused.reads if fused else None
@@ -187,6 +193,7 @@ def prepare(
     *,
     epilogue: Callable[..., Any] | None = None,
     operands: Mapping[str, Any] | None = None,
+    gated: str | None = None,
 ) -> Prepared:
     """Return a GEMM to launch many times: it is checked, compiled and packed once.
 
@@ -196,7 +203,7 @@ def prepare(
     Args:
         a, b: the operands, as for `matmul`.
         out: the result (..., M, N).
-        config, epilogue, operands: as for `matmul`.
+        config, epilogue, operands, gated: as for `matmul`.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as in `matmul`.
@@ -216,7 +223,7 @@ def prepare(
             "it would write zeros after their ends; call matmul, which writes to a padded array first"
         )
     given = operands or {}
-    fused = _fused(first, second, epilogue, given)
+    second, fused = _fused(first, second, epilogue, given, gated)
     launch = Launch(first, second, result, config, fused)
     pointers = first.matrix.pointer, second.matrix.pointer, result.matrix.pointer
     return launch.prepared(*pointers, (a, b, out, *given.values()), *_further(fused, given))
@@ -239,15 +246,22 @@ def _fused(
     b: DeviceArray,
     epilogue: Callable[..., Any] | None,
     operands: Mapping[str, Any],
-) -> FusedCall | None:
-    """Return the epilogue of a GEMM; None if it has none."""
+    gated: str | None,
+) -> tuple[DeviceArray, FusedCall | None]:
+    """Return B, or its columns for the gates, and the epilogue of a GEMM; None if it has none."""
     if epilogue is None:
-        if operands:
-            raise ProblemError(f"the operands {', '.join(operands)} are given without an epilogue")
-        return None
+        if operands or gated:
+            what = f"operands {', '.join(operands)} are" if operands else f"gated={gated!r} is"
+            raise ProblemError(f"{what} given without an epilogue")
+        return b, None
     _check_matrices(a, b)
+    distance = 0
+    if gated is not None:
+        matrix, distance = gates(b.matrix, gated)
+        b = replace(b, matrix=matrix)
     extents = a.matrix.shape[-2], b.matrix.shape[-1]
-    return fused_call(epilogue, operands, accumulator(a.element), extents, a.device)
+    summed = accumulator(a.element)
+    return b, fused_call(epilogue, operands, summed, extents, a.device, distance)
 
 
 def _further(

@@ -65,8 +65,16 @@ def operands(
     # An epilogue sees the rows of its matrix, not those of several.
     batch = batched(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
     a_major, b_major = "mk"[a_dim], "kn"[b_dim]
+    gated = fusion is not None and fusion.products > 1
     problem = Problem(
-        a.element, b.element, out.element, a_major, b_major, batch=batch.dims, fusion=fusion
+        a.element,
+        b.element,
+        out.element,
+        a_major,
+        b_major,
+        batch=batch.dims,
+        fusion=fusion,
+        gated=gated,
     )
     m = batch.c.shape[-2]
     return Operands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)

@@ -48,7 +48,7 @@ class Config:
 
     Attributes:
         tile: (M, N, K) of a CTA's tile, in elements; K is that of a K block. If `exchanged`, M is along
-            C's columns.
+            C's columns. A gated kernel has twice as many columns of products.
         stages: K blocks of A and B in shared memory.
         cluster: CTAs of a cluster along M and N; they share A along N and B along M (multicast).
         consumers: consumer warpgroups; each has an equal part of the tile's rows.
@@ -100,11 +100,15 @@ class Config:
         Raises:
             ConfigError: if it does not; the message states what would fit.
         """
+        if self.exchanged and problem.gated:
+            raise ConfigError(
+                "operands are exchanged, but a gated GEMM has two B; expected exchanged=False"
+            )
         problem = self.kernel_problem(problem)
         self._check_numbers()
         self._check_tile(problem)
         self._check_cluster(problem)
-        self._check_registers()
+        self._check_registers(problem)
         if sum(self._shared(problem)) > MAX_BYTES:
             self._refuse_shared(problem)
 
@@ -197,12 +201,12 @@ class Config:
                     f"example {_nearest(extent, of)}"
                 )
 
-    def _check_registers(self) -> None:
-        m, n, _ = self.tile
+    def _check_registers(self, problem: Problem) -> None:
+        m, n = self.tile[0], problem.products * self.tile[1]
         mma_tiles = m // self.consumers // INSTRUCTION_M
         needed, limit = mma_tiles * n // 2, _ACCUMULATOR_REGISTERS[self.consumers]
         if needed > limit:
-            most = limit * 2 // mma_tiles
+            most = limit * 2 // mma_tiles // problem.products
             raise ConfigError(
                 f"a thread of {self.consumers} consumers has at most {limit} registers for its "
                 f"accumulator of {m // self.consumers}x{n}, which takes {mma_tiles} * {n} / 2 = "
@@ -215,7 +219,7 @@ class Config:
         The problem is the kernel's.
         """
         m, n, k = self.tile
-        stage = m * k * item_bytes(problem.a) + k * n * item_bytes(problem.b)
+        stage = m * k * item_bytes(problem.a) + problem.products * k * n * item_bytes(problem.b)
         buffer = m // self.consumers * self.store_columns * item_bytes(problem.c)
         barriers = (self.stages + self.store_stages) * 2 * MBARRIER_BYTES
         return self.stages * stage, self._buffers * buffer, barriers
@@ -227,7 +231,7 @@ class Config:
         fitting = self._max_stages(problem)
         raise ConfigError(
             f"a CTA needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
-            f"{self.stages} stages * ({m} * {k} * {a} + {k} * {n} * {b}) = {stages}, "
+            f"{self.stages} stages * ({m} * {k} * {a} + {k} * {problem.products * n} * {b}) = {stages}, "
             f"{self._buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
             f"{store} to store, ({self.stages} + {self.store_stages}) * {2 * MBARRIER_BYTES} = "
             f"{barriers} of mbarriers; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .... import language as sl
@@ -20,19 +20,37 @@ class _Elements:
     """
 
     def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
-        self._arrays, self._fusion, self._config = arrays, problem.fusion, config
+        self._arrays, self._config = arrays, config
+        self._fusion, self._products = problem.fusion, problem.products
 
     def of(
-        self, product: sl.Fragment, work: WorkTile, warpgroup: sl.Index, part: int
+        self,
+        columns: Callable[[int, int], sl.Fragment],
+        work: WorkTile,
+        warpgroup: sl.Index,
+        part: int,
     ) -> sl.Fragment:
-        """Return C's elements in an epilogue tile of a warpgroup's rows."""
+        """Return C's elements in an epilogue tile of a warpgroup's rows.
+
+        Args:
+            columns: returns columns of the products, by the first and their number.
+            work, warpgroup: whose rows.
+            part: the number of the epilogue tile in the rows.
+        """
+        width = self._config.store_columns
+        starts = range(part * width, self._products * self._config.tile[1], self._config.tile[1])
+        products = [columns(start, width) for start in starts]
         if self._fusion is None:
-            return product
+            return products[0]
         config = self._config
         row = work.row + warpgroup * (config.tile[0] // config.consumers)
         place = row, work.column + part * config.store_columns
         extents = self._arrays["C"].shape[-2:]
-        return self._fusion.apply(product, self._arrays, place, extents, config.exchanged)
+        return self._fusion.apply(products, self._arrays, place, extents, config.exchanged)
+
+
+def _columns_of(acc: sl.Fragment) -> Callable[[int, int], sl.Fragment]:
+    return lambda first, count: acc[:, first : first + count]
 
 
 class StoringThread:
@@ -55,12 +73,11 @@ class StoringThread:
 
     def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
         """Write a consumer warpgroup's rows of a tile to buffers."""
-        config, columns = self._config, self._columns
+        config = self._config
         for i in range(self._parts):
             index = (work.number * config.consumers + warpgroup) * self._parts + i
             with self._stores.consumer(index):
-                part = acc[:, i * columns : (i + 1) * columns]
-                part = self._elements.of(part, work, warpgroup, i)
+                part = self._elements.of(_columns_of(acc), work, warpgroup, i)
                 sl.store(part, self._tiles[index % config.store_buffers])
                 sl.fence()
 
@@ -118,30 +135,34 @@ class StoringWarpgroups:
 
     def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
         """Store a consumer warpgroup's rows of a tile, or of the parts of a tile if all are written."""
-        columns = self._columns
-        parts = range(self._config.tile[1] // columns)
+        parts = range(self._config.tile[1] // self._columns)
         with sl.when(work.k_blocks < self._k_blocks):  # noqa: SIM117
             with sl.when(self._workspace.arrive(acc, work, warpgroup)):
                 for i in parts:
-                    total = self._workspace.total(work, warpgroup, i * columns, columns)
-                    self._store(total, i, work, warpgroup)
+                    self._store(self._workspace.columns(work, warpgroup), i, work, warpgroup)
         with sl.otherwise():
             for i in parts:
-                self._store(acc[:, i * columns : (i + 1) * columns], i, work, warpgroup)
+                self._store(_columns_of(acc), i, work, warpgroup)
 
     def end(self) -> None:
         """Wait until the buffers are read; the last op of each consumer warpgroup."""
         with sl.elect():
             sl.tma_wait(0, read=True)
 
-    def _store(self, part: sl.Fragment, i: int, work: WorkTile, warpgroup: sl.Index) -> None:
-        """Store the columns of an epilogue tile by TMA, from the next buffer."""
+    def _store(
+        self,
+        columns: Callable[[int, int], sl.Fragment],
+        i: int,
+        work: WorkTile,
+        warpgroup: sl.Index,
+    ) -> None:
+        """Store an epilogue tile by TMA, from the next buffer."""
         own = sl.ds(warpgroup * self._rows, self._rows)
         buffer = self._tiles[i % self._config.own_buffers][own, :]
         with sl.elect():
             sl.tma_wait(self._config.own_buffers - 1, read=True)
         sl.warpgroup_barrier()
-        sl.store(self._elements.of(part, work, warpgroup, i), buffer)
+        sl.store(self._elements.of(columns, work, warpgroup, i), buffer)
         sl.fence()
         sl.warpgroup_barrier()
         with sl.elect():

@@ -18,7 +18,7 @@ from .problem import FUSED_RESULTS, ProblemError
 _POSITIONS = ("row", "col")
 
 #: Arguments of the kernel that are no operands of the epilogue.
-_RESERVED = ("A", "B", "C", "W", "S")
+_RESERVED = ("A", "B", "C", "B2", "W", "S")
 
 #: By how an operand is broadcast to C: its dimensions in the kernel's signature. "number" is passed by
 #: value, the others are arrays.
@@ -50,7 +50,7 @@ class Operand(NamedTuple):
 
 @dataclass(frozen=True)
 class Fusion:
-    """A function that is applied to each element of A * B before it is stored.
+    """A function that is applied to each element of A * B, or of two products, before it is stored.
 
     Two are equal if they are traced to the same IR.
 
@@ -58,27 +58,29 @@ class Fusion:
         operands: its further operands.
         ir: the function as IR, on a fragment of 64x64.
         stored: the element types that its result can be stored as.
-        function: the function: it takes a fragment of the product, and by name the operands' elements and
-            the positions `row` and `col`; it returns a fragment of the same shape.
+        products: how many products it takes.
+        function: the function: it takes a fragment of each product, and by name the operands' elements
+            and the positions `row` and `col`; it returns a fragment of the same shape.
     """
 
     operands: tuple[Operand, ...]
     ir: str
     stored: tuple[str, ...]
+    products: int
     function: Callable[..., Any] = field(compare=False, repr=False)
 
     def apply(
         self,
-        x: sl.Fragment,
+        products: Sequence[sl.Fragment],
         arrays: Mapping[str, Any],
         place: tuple[sl.Index | int, sl.Index | int],
         extents: Sequence[sl.Index | int],
         exchanged: bool,
     ) -> sl.Fragment:
-        """Return the function of a fragment of the product.
+        """Return the function of fragments of the products.
 
         Args:
-            x: the fragment.
+            products: the fragments, one or two.
             arrays: the operands, by name.
             place: the row and column of its first element in the kernel's C.
             extents: rows and columns of that.
@@ -92,44 +94,52 @@ class Fusion:
         named: dict[str, Any] = dict(zip(_POSITIONS, at, strict=True))
         for operand in self.operands:
             named[operand.name] = _element(arrays[operand.name], operand, *read)
-        wanted = list(inspect.signature(self.function).parameters)[1:]
-        return _checked(self.function(x, **{name: named[name] for name in wanted}), x)
+        wanted = list(inspect.signature(self.function).parameters)[self.products :]
+        made = self.function(*products, **{name: named[name] for name in wanted})
+        return _checked(made, products[0])
 
 
-def fused(function: Callable[..., Any], operands: Sequence[Operand], accumulator: str) -> Fusion:
+def fused(
+    function: Callable[..., Any],
+    operands: Sequence[Operand],
+    accumulator: str,
+    products: int = 1,
+) -> Fusion:
     """Return an epilogue, traced.
 
     Args:
         function: see `Fusion`.
         operands: its further operands.
         accumulator: the element type of the product, "f32" or "i32".
+        products: how many products the function takes, 1 or 2.
 
     Raises:
         ProblemError: if the function's parameters are not those operands, or it returns something else
             than a fragment.
         TraceError: for a mistake in the function, at its line.
     """
-    _check_parameters(function, operands)
-    fusion = Fusion(tuple(operands), "", (), function)
+    _check_parameters(function, operands, products)
+    fusion = Fusion(tuple(operands), "", (), products, function)
     stored: list[str] = []
 
     def epilogue(*arrays: Any) -> None:
-        x, *given = arrays
+        given = arrays[products:]
         named = {each.name: array for each, array in zip(operands, given, strict=True)}
-        loaded = sl.load(x[0:64, 0:64])
-        result = fusion.apply(loaded, named, (0, 0), x.shape, exchanged=False)
+        loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
+        result = fusion.apply(loaded, named, (0, 0), arrays[0].shape, exchanged=False)
         # The conversion of an expression's result is left to the store.
         held = str(tensor_of(result.value.type).element_type)
         stored.extend(FUSED_RESULTS[held])
 
-    names = ["x", *(operand.name for operand in operands)]
+    of_products = [f"product{number}" for number in range(products)]
+    names = [*of_products, *(operand.name for operand in operands)]
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     epilogue.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    signature = ", ".join(("(M,N)", *(each.signature(False) for each in operands)))
+    signature = ", ".join((*["(M,N)"] * products, *(each.signature(False) for each in operands)))
     kernel = TracedFunction(epilogue, signature, Options(1))
     with new_context():
-        ir = str(kernel.trace(accumulator, *(each.element for each in operands)))
-    return Fusion(tuple(operands), ir, tuple(stored), function)
+        ir = str(kernel.trace(*[accumulator] * products, *(each.element for each in operands)))
+    return Fusion(tuple(operands), ir, tuple(stored), products, function)
 
 
 def _element(array: Any, operand: Operand, row: sl.Fragment, column: sl.Fragment) -> Any:
@@ -141,7 +151,9 @@ def _element(array: Any, operand: Operand, row: sl.Fragment, column: sl.Fragment
     return element.to(sl.f32) if element.dtype.is_float else element
 
 
-def _check_parameters(function: Callable[..., Any], operands: Sequence[Operand]) -> None:
+def _check_parameters(
+    function: Callable[..., Any], operands: Sequence[Operand], products: int
+) -> None:
     parameters = list(inspect.signature(function).parameters)
     names = [operand.name for operand in operands]
     for name in names:
@@ -150,13 +162,16 @@ def _check_parameters(function: Callable[..., Any], operands: Sequence[Operand])
                 f"an operand of the epilogue is named {name!r}; expected an identifier other than "
                 f"{', '.join((*_RESERVED, *_POSITIONS))}"
             )
-    if not parameters:
-        raise ProblemError("the epilogue has no parameter; expected one for the product's elements")
-    for name in parameters[1:]:
+    if len(parameters) < products:
+        expected = (
+            "one for the product's elements" if products == 1 else "two for those of products"
+        )
+        raise ProblemError(f"the epilogue has {len(parameters)} parameters; expected {expected}")
+    for name in parameters[products:]:
         if name not in (*names, *_POSITIONS):
             known = ", ".join((*names, *_POSITIONS))
             raise ProblemError(f"the epilogue has the parameter {name}; there are {known}")
-    unused = [name for name in names if name not in parameters[1:]]
+    unused = [name for name in names if name not in parameters[products:]]
     if unused:
         raise ProblemError(f"the epilogue has no parameter for the operand {unused[0]}")
 

@@ -25,29 +25,32 @@ from .workspace import Workspace
 def build(problem: Problem, config: Config) -> Any:
     """Build a module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
 
-    If K is split, W and S follow, a workspace of `workspace_extents`; then the operands of the problem's
-    epilogue. If the operands are exchanged, A is B^T, B is A^T, and C is C^T.
+    If the GEMM is gated, B2 follows. If K is split, W and S follow, a workspace of `workspace_extents`;
+    then the operands of the problem's epilogue. If the operands are exchanged, A is B^T, B is A^T, and C
+    is C^T.
 
     Raises:
         ConfigError: if the configuration does not fit the problem.
     """
     config.check(problem)
     problem = config.kernel_problem(problem)
-    signature = ", ".join(
-        (
-            _array("MK", problem.a_major == "k", ["a" in having for having in problem.batch]),
-            _array("KN", problem.b_major == "n", ["b" in having for having in problem.batch]),
-            _array("MN", problem.c_major == "n", [True] * len(problem.batch)),
-        )
-    )
+    of_b = _array("KN", problem.b_major == "n", ["b" in having for having in problem.batch])
+    shapes = [
+        _array("MK", problem.a_major == "k", ["a" in having for having in problem.batch]),
+        of_b,
+        _array("MN", problem.c_major == "n", [True] * len(problem.batch)),
+    ]
     options = Options(1 + config.consumers, config.cluster, min_blocks=1)
     parameters = {"A": problem.a, "B": problem.b, "C": problem.c}
+    if problem.gated:
+        parameters["B2"] = problem.b
+        shapes.append(of_b)
     if config.split_k > 1:
         parameters |= {"W": accumulator(problem.a), "S": "i32"}
-        signature += f", (P,{config.tile[1]}), (S)"
+        shapes += [f"(P,{problem.products * config.tile[1]})", "(S)"]
     for operand in problem.fusion.operands if problem.fusion else ():
         parameters[operand.name] = operand.element
-        signature += f", {operand.signature(config.exchanged)}"
+        shapes.append(operand.signature(config.exchanged))
     kernel = _whole_tiles if config.split_k == 1 else _split_tiles
 
     def gemm(*given: Any) -> None:
@@ -56,7 +59,7 @@ def build(problem: Problem, config: Config) -> Any:
     gemm.__signature__ = Signature(  # type: ignore[attr-defined]
         [Parameter(name, Parameter.POSITIONAL_ONLY) for name in parameters]
     )
-    return TracedFunction(gemm, signature, options).trace(*parameters.values())
+    return TracedFunction(gemm, ", ".join(shapes), options).trace(*parameters.values())
 
 
 def _array(names: str, by_rows: bool, batch: list[bool]) -> str:
@@ -74,7 +77,7 @@ def text(problem: Problem, config: Config) -> str:
 
 def _whole_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
     """Compute C (..., M, N) of A (..., M, K) and B (..., K, N); the arrays are by name."""
-    mainloop = Mainloop(arrays["A"], arrays["B"], problem, config)
+    mainloop = Mainloop(arrays, problem, config)
     epilogue = StoringThread(arrays, problem, config)
     scheduler = PersistentTileScheduler(config, arrays["C"].shape, mainloop.k_blocks)
     producer_registers, consumer_registers = REGISTERS[config.consumers]
@@ -92,7 +95,7 @@ def _whole_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) ->
 
 def _split_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
     """Compute C as `_whole_tiles` does; W has parts of split tiles, and S their semaphores."""
-    mainloop = Mainloop(arrays["A"], arrays["B"], problem, config)
+    mainloop = Mainloop(arrays, problem, config)
     scheduler = StreamKTileScheduler(config, arrays["C"].shape, mainloop.k_blocks)
     workspace = Workspace(arrays["W"], arrays["S"], config, scheduler)
     epilogue = StoringWarpgroups(arrays, problem, config, workspace, mainloop.k_blocks)

@@ -60,6 +60,7 @@ class Problem:
         batch: for each leading dimension of C, which operands have it: "ab", "a" or "b"; the other is
             broadcast.
         fusion: an epilogue that is applied to A * B; C has what it returns.
+        gated: whether the epilogue takes two products, A * B and A * B2, whose elements meet.
 
     Raises:
         ProblemError: if tensor cores do not multiply these operands.
@@ -73,6 +74,7 @@ class Problem:
     c_major: str = "n"
     batch: tuple[str, ...] = ()
     fusion: Fusion | None = None
+    gated: bool = False
 
     def __post_init__(self) -> None:
         for name, element_type in (("A", self.a), ("B", self.b)):
@@ -91,6 +93,12 @@ class Problem:
         if self.c not in stored:
             raise ProblemError(
                 f"a GEMM of {self.a} does not store {self.c}; expected {' or '.join(stored)}"
+            )
+        products = self.fusion.products if self.fusion else 1
+        if products != 1 + self.gated:
+            raise ProblemError(
+                f"the epilogue takes {products} product{'s' if products > 1 else ''}, but the GEMM has "
+                f"{1 + self.gated}"
             )
         if len(self.batch) > MAX_BATCH_DIMS:
             raise ProblemError(
@@ -129,6 +137,11 @@ class Problem:
         c_major = "m" if self.c_major == "n" else "n"
         batch = tuple(_HAVING[having] for having in self.batch)
         return Problem(self.b, self.a, self.c, a_major, b_major, c_major, batch, self.fusion)
+
+    @property
+    def products(self) -> int:
+        """The products that a kernel computes: of A with one B, or with two."""
+        return 1 + self.gated
 
 
 def is_multiplied(name: str) -> bool:
