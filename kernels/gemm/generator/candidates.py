@@ -49,6 +49,13 @@ class Candidate(NamedTuple):
     config: Config
     prediction: Prediction
 
+    def __str__(self) -> str:
+        config = self.config
+        tile = "x".join(map(str, config.tile))
+        split = f", K in {config.split_k}" if config.split_k > 1 else ""
+        exchanged = ", exchanged" if config.exchanged else ""
+        return f"{tile} in {config.stages} stages{split}{exchanged}: {self.prediction}"
+
 
 def choose(
     problem: Problem,
@@ -77,9 +84,9 @@ def choose(
     """
     found = rank(problem, m, n, k, batch=batch, model=model)
     if explain:
-        print(f"{'x'.join(map(str, (*batch, m, n, k)))} {problem}:", file=sys.stderr)
+        print(f"{'x'.join(map(str, (*batch, m, n, k)))} of {problem}", file=sys.stderr)
         for candidate in found[:10]:
-            print(f"  {candidate.prediction}: {candidate.config}", file=sys.stderr)
+            print(f"  {candidate}", file=sys.stderr)
     return found[0].config
 
 

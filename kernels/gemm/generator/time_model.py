@@ -53,7 +53,7 @@ class Prediction:
             "split": self.split,
         }
         text = ", ".join(f"{name} {1e6 * value:.1f}" for name, value in parts.items() if value)
-        return f"{1e6 * self.seconds:.1f} us ({self.waves:.2f} waves by {self.bound}; {text})"
+        return f"{1e6 * self.seconds:.1f} us: {text}; {self.waves:.2f} waves, limited by {self.bound}"
 
 
 @dataclass(frozen=True)
