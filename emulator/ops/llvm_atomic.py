@@ -81,4 +81,6 @@ def _fence(op: Op) -> Any:
 def _check_scope(op: Op) -> None:
     scope = op.string("syncscope") if op.has("syncscope") else ""
     if scope not in _SCOPES:
-        raise op.refuse(f'is of scope "{scope}"; the emulator knows "device" and that of the system')
+        raise op.refuse(
+            f'is of scope "{scope}"; the emulator knows "device" and that of the system'
+        )

@@ -98,7 +98,8 @@ class Barriers:
         if barrier.arrived.any() and (predicate is None) != (barrier.any is None):
             report(
                 ViolationKind.BARRIER,
-                f"arrives at barrier {number}, at which some threads reduce a predicate and others do not",
+                f"arrives at barrier {number}, at which some threads reduce a predicate and "
+                "others do not",
             )
             raise Stop
         if predicate is not None:

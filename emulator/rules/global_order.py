@@ -1,8 +1,8 @@
 """The order between clusters in global memory: who wrote each byte in this launch.
 
-Clusters run one after the other, so that CTAs which exchange data without an order would find it complete.
-A byte that a thread of another cluster has written is read or written only after an acquire that follows a
-release of that write; see `Releases`. Accesses within a cluster, and writes after the reads of other
+Clusters run one after the other, so CTAs that exchange data without an order would find it complete. A
+byte that a thread of another cluster has written is read or written only after an acquire that follows
+a release of that write; see `Releases`. Accesses within a cluster, and writes after the reads of other
 clusters, are not checked.
 """
 

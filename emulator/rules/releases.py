@@ -118,9 +118,9 @@ def _joined(*each: Known) -> Known:
     found: Known = {}
     for known in each:
         for cluster, clocks in known.items():
-            mine = found.get(cluster)
-            same = mine is None or mine is clocks
-            found[cluster] = clocks if same else np.maximum(mine, clocks)
+            mine = found.setdefault(cluster, clocks)
+            if mine is not clocks:
+                found[cluster] = np.maximum(mine, clocks)
     return found
 
 

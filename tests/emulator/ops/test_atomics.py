@@ -23,7 +23,7 @@ ANY = (
     [
         (
             "%o = llvm.atomicrmw xchg %s, %one acq_rel : !llvm.ptr<1>, i32",
-            "is operation 0 of i32 at a !llvm.ptr<1>; the emulator knows add and uinc_wrap of i32 in global",
+            "is operation 0 of i32 at a !llvm.ptr<1>; the emulator knows add and uinc_wrap of i32",
         ),
         (
             '%o = llvm.atomicrmw add %s, %one syncscope("block") acq_rel : !llvm.ptr<1>, i32',

@@ -1,4 +1,4 @@
-"""The order between clusters in global memory, by atomics, fences and barriers: each with a part missing."""
+"""The order between clusters in global memory, by atomics, fences and barriers."""
 
 import numpy as np
 import pytest
@@ -189,8 +189,8 @@ def test_adjacent_bytes_of_two_clusters_are_apart():
 
 def test_a_cluster_reads_its_own_writes():
     """A single cluster, and CTAs that read what they have written themselves."""
-    own = "\n    %y = memref.load %A[%at] : memref<192xi32>\n    memref.store %y, %A[%at] : memref<192xi32>"
-    assert faults_with(WRITE, own) == []
+    read = "\n    %y = memref.load %A[%at] : memref<192xi32>"
+    assert faults_with(WRITE, read, "\n    memref.store %y, %A[%at] : memref<192xi32>") == []
 
 
 def test_atomics_of_threads_take_turns():
