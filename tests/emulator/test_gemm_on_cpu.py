@@ -168,6 +168,21 @@ def test_gated_products(b_major, config):
     assert (c == (np.maximum(a @ b, 0) * (a @ b2)).astype(BF16)).all()
 
 
+@pytest.mark.parametrize("consumers, buffers", [(1, 1), (2, 3)])
+def test_two_results(consumers, buffers):
+    """The activation, and what it was made of."""
+    fusion = fused(lambda x: (sl.maximum(x, 0.0), x), [], "f32")
+    problem = Problem(fusion=fusion, d="f32")
+    config = Config((64 * consumers, 64, 64), 2, (1, 1), consumers, 16, 32, buffers)
+    kernel = compiled(problem, config)
+    a, b, c = matrices(problem, 200, 136, 128)
+    d = np.zeros((200, 136), np.float32)
+    run_text(kernel.located, "gemm", (a, b, c, d), **options(kernel, config, (4, 1)))
+    product = a.astype(np.float32) @ b.astype(np.float32)
+    assert (d == product).all()
+    assert (c == np.maximum(product, 0).astype(BF16)).all()
+
+
 @pytest.mark.parametrize("columns", [8, 16, 24])
 @pytest.mark.parametrize("consumers", [1, 2])
 def test_few_rows(columns, consumers):

@@ -1,5 +1,8 @@
 """Epilogues in Python: their operands, when a function is traced again, and mistakes."""
 
+import sys
+import types
+
 import numpy as np
 import pytest
 from stand_in import OnGpu
@@ -12,6 +15,7 @@ from mlir_smem.kernels.gemm.call.matmul import forget_calls
 from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.language import TraceError
+from mlir_smem.runtime import streams
 from mlir_smem.runtime.arguments import DTYPES
 
 SMALL = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
@@ -143,7 +147,7 @@ def test_the_name_of_a_parameter_is_part_of_the_kernel():
     ],
 )
 def test_element_types_of_the_result(function, accumulator, stored):
-    assert fused(function, [], accumulator).stored == stored
+    assert fused(function, [], accumulator).stored == (stored,)
 
 
 def test_a_result_that_is_not_stored(gpu):
@@ -182,8 +186,8 @@ def test_a_prepared_epilogue(gpu):
         (
             lambda x, C: x,  # noqa: N803
             {"C": BIAS},
-            "an operand of the epilogue is named 'C'; expected an identifier other than A, B, C, B2, W, "
-            "S, row, col",
+            "an operand of the epilogue is named 'C'; expected an identifier other than A, B, C, B2, D, "
+            "W, S, row, col",
         ),
         (
             add,
@@ -296,3 +300,66 @@ def test_the_products_of_a_problem_are_those_of_its_epilogue():
     with pytest.raises(ProblemError) as error:
         Problem(fusion=fused(gate, [], "f32", 2))
     assert str(error.value) == "the epilogue takes 2 products, but the GEMM has 1"
+
+
+# Two results.
+
+
+def both(x):
+    return sl.maximum(x, 0.0), x
+
+
+D = array((200, 136), pointer=0x80000)
+
+
+def test_two_results_are_stored(gpu):
+    assert matmul(A, B, (C, D), epilogue=both, config=SMALL) == (C, D)
+    assert [m[2] for m in gpu.maps] == [0x1000, 0x20000, 0x40000, 0x80000]
+    matmul(A, B, (D, C), epilogue=both, config=SMALL)
+    assert gpu.replaced == [0x80000, 0x40000]
+
+
+def test_two_new_results(gpu, monkeypatch):
+    made = []
+
+    def empty(shape, dtype):
+        made.append(array(shape, {2: "bf16", 4: "f32"}[np.dtype(dtype).itemsize], 0x100000))
+        return made[-1]
+
+    cuda = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=7))
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=cuda))
+    monkeypatch.setattr(OnGpu, "__module__", "cupy._core")
+    monkeypatch.setattr(streams, "_BY_CLASS", {})
+    for _ in range(2):
+        found = matmul(A, B, epilogue=both, out_dtype=("bf16", "f32"), config=SMALL)
+        assert found == tuple(made[-2:])
+        assert [each.dtype.itemsize for each in found] == [2, 4]
+    assert len(gpu.maps) == 4 and len(made) == 4
+
+
+@pytest.mark.parametrize(
+    "out, out_dtype, function, message",
+    [
+        (C, None, both, "out is of 1 results, but the epilogue returns 2"),
+        ((C, D), None, add, "out is of 2 results, but the epilogue returns 1"),
+        (None, "f32", both, "out_dtype is of 1 results, but the epilogue returns 2"),
+        (
+            (C, array((200, 136), strides=(144, 1))),
+            None,
+            both,
+            "D is 200x136 of strides [144, 1]; expected 200x136 of [136, 1], as C",
+        ),
+        (None, None, lambda x: (x, x, x), "the epilogue returns 3 results; expected 1 or 2"),
+    ],
+)
+def test_results_that_do_not_fit(gpu, out, out_dtype, function, message):
+    operands = {"bias": BIAS} if function is add else {}
+    with pytest.raises(ProblemError) as error:
+        matmul(A, B, out, epilogue=function, operands=operands, out_dtype=out_dtype, config=SMALL)
+    assert str(error.value) == message
+
+
+def test_the_results_of_a_problem_are_those_of_its_epilogue():
+    with pytest.raises(ProblemError) as error:
+        Problem(fusion=fused(both, [], "f32"))
+    assert str(error.value) == "the epilogue returns 2 results, but the GEMM stores 1"

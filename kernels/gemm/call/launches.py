@@ -36,7 +36,8 @@ class Launch:
     """A launch of a GEMM kernel, whose operands may change their addresses.
 
     Args:
-        a, b, out: the operands.
+        a, b: the operands.
+        outs: the results, one or two.
         config: the configuration; None for the one that `tune` found, or else the chosen one.
         fused: the epilogue.
 
@@ -48,11 +49,13 @@ class Launch:
         self,
         a: DeviceArray,
         b: DeviceArray,
-        out: DeviceArray,
+        outs: Sequence[DeviceArray],
         config: Config | None,
         fused: FusedCall | None = None,
     ) -> None:
-        of, (first, second, result) = operands(a, b, out, fused.fusion if fused else None)
+        out, *others = outs
+        fusion = fused.fusion if fused else None
+        of, (first, second, result) = operands(a, b, out, fusion, *others)
         self._kernel, self._config, grid = _planned(of, config)
         matrices = [first, second, result]
         if self._config.exchanged:
@@ -60,6 +63,9 @@ class Launch:
         self._distance = fused.distance if fused else 0
         if self._distance:
             matrices.append(replace(second, pointer=second.pointer + self._distance))
+        for other in others:
+            of_other = other.matrix.pointer, other.matrix.item_bytes
+            matrices.append(replace(matrices[2], pointer=of_other[0], item_bytes=of_other[1]))
         self._workspace = 0, 0
         if self._config.split_k > 1:
             extents = workspace_extents(of.problem, self._config, grid[0] * grid[1])
@@ -73,7 +79,7 @@ class Launch:
         self,
         a: int,
         b: int,
-        out: int,
+        outs: Sequence[int],
         stream: int,
         further: Sequence[int] = (),
         numbers: Sequence[Any] = (),
@@ -81,7 +87,7 @@ class Launch:
         """Start the kernel.
 
         Args:
-            a, b, out: the addresses of the operands.
+            a, b, outs: the addresses of the operands and results.
             stream: the stream's handle.
             further: the addresses of the epilogue's arrays.
             numbers: its numbers.
@@ -89,7 +95,7 @@ class Launch:
         Raises:
             LaunchError: for an address that is not aligned, or a launch that the driver refuses.
         """
-        addresses = self._addresses(a, b, out)
+        addresses = self._addresses(a, b, outs)
         parts, semaphores = self._workspace
         if parts:
             context = self._kernel.context
@@ -102,7 +108,7 @@ class Launch:
         self,
         a: int,
         b: int,
-        out: int,
+        outs: Sequence[int],
         held: Sequence[Any],
         further: Sequence[int] = (),
         numbers: Sequence[Any] = (),
@@ -110,21 +116,22 @@ class Launch:
         """Return the launch with these addresses, and memory of its own for split tiles.
 
         Args:
-            a, b, out: the addresses of the operands.
+            a, b, outs: as for `start`.
             held: what must not be freed meanwhile.
             further, numbers: as for `start`.
         """
-        addresses = self._addresses(a, b, out)
+        addresses = self._addresses(a, b, outs)
         memories = [DeviceMemory(self._kernel.context, size) for size in self._workspace if size]
         of_memories = (memory.address for memory in memories)
         frame = self._plan.frame((*addresses, *of_memories, *further), numbers)
         return Prepared(self._plan.starter, frame, (*held, *memories))
 
-    def _addresses(self, a: int, b: int, out: int) -> tuple[int, ...]:
+    def _addresses(self, a: int, b: int, outs: Sequence[int]) -> tuple[int, ...]:
         """Return the addresses of the kernel's first arguments."""
+        out, *others = outs
         if self._distance:
-            return a, b, out, b + self._distance
-        return (b, a, out) if self._config.exchanged else (a, b, out)
+            return a, b, out, b + self._distance, *others
+        return (b, a, out, *others) if self._config.exchanged else (a, b, out, *others)
 
 
 def forget_configurations() -> None:

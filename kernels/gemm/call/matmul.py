@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 
 from ....language.call.reads import Reads
 from ....runtime import DeviceArray, Prepared, device_array
-from ....runtime.arguments import DTYPES
 from ....runtime.plans import Kept
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
 from ..generator.config import Config
-from ..generator.problem import ProblemError, accumulator, results
-from .batches import broadcast
+from ..generator.problem import ProblemError, accumulator
+from ..generator.problem import results as stored_types
 from .fusions import FusedCall, fused_call, identity, read_operands
 from .gates import gates
 from .launches import Launch, forget_configurations
-from .libraries import assign, element_named, empty
-from .operands import whole_columns
+from .libraries import empty
+from .results import check_matrices, is_ragged
+from .results import results as results_of
 from .transposing import k_major
 
 
@@ -29,13 +29,13 @@ class _Call(NamedTuple):
 
     Attributes:
         launch: its launch.
-        new: returns a new array for the result, given A.
+        new: returns new arrays for the results, given A.
         waits: whether the arrays' library hides its streams.
         reads: what the trace of its epilogue read.
     """
 
     launch: Launch
-    new: Callable[[Any], Any]
+    new: Callable[[Any], tuple[Any, ...]]
     waits: bool
     reads: Reads | None
 
@@ -80,18 +80,21 @@ def matmul(
 
     The epilogue is a function in the kernel language. It takes a fragment of the product (f32, or i32 of
     integers) and returns one of the same shape, which is stored. Its other parameters are operands by
-    name, and `row` and `col`, the elements' places in C. A function that is traced to the same IR is not
+    name, and `row` and `col`, the elements' places in C. A tuple of two fragments gives two results. A
+    function that is traced to the same IR is not
     compiled twice.
 
     Args:
         a, b: the operands.
-        out: the result (..., M, N), with contiguous rows; None for a new array.
+        out: the result (..., M, N), with contiguous rows; None for a new array. For an epilogue with two
+            results, a tuple of two, with the same strides.
         epilogue: what is made of the product before it is stored.
         operands: numbers and arrays for the epilogue; they broadcast to a matrix of C, as NumPy's do.
         gated: "interleaved" or "halves" if the epilogue takes two fragments, of A * B's alternating
             columns, or of its first and second half. The result has half as many columns as B.
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
-            if None, or the first one as which the epilogue's result can be stored.
+            if None, or the first one as which the epilogue's result can be stored. For two results, a
+            tuple of two.
         config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
             one with the least predicted time (`choose`).
         stream: as for `Prepared.launch`; the library's current stream if None.
@@ -118,11 +121,18 @@ def matmul(
     handle = (current_stream(a) or LEGACY_STREAM) if stream is None else stream_handle(stream)
     further: Sequence[int] = ()
     numbers: Sequence[Any] = ()
-    first = second = result = 0
+    first = second = 0
+    results: Sequence[int] = ()
     try:
         first, a_signature = reader(type(a))(a)
         second, b_signature = reader(type(b))(b)
-        result, signature = (0, out_dtype) if out is None else reader(type(out))(out)
+        if out is None:
+            signature = out_dtype
+        elif type(out) is tuple:
+            results, signature = zip(*[reader(type(each))(each) for each in out], strict=True)
+        else:
+            result, signature = reader(type(out))(out)
+            results = (result,)
         key = a_signature, b_signature, signature, out is None, config
         if epilogue is not None or operands or gated:
             of_operands, further, numbers = read_operands(operands or {})
@@ -138,11 +148,12 @@ def matmul(
         wait_for(a)
         wait_for(b)
     if out is None:
-        out = call.new(a)
-        result, _ = reader(type(out))(out)
-    call.launch.start(first, second, result, handle, further, numbers)
+        made = call.new(a)
+        results = tuple(reader(type(each))(each)[0] for each in made)
+        out = made[0] if len(made) == 1 else made
+    call.launch.start(first, second, results, handle, further, numbers)
     if call.waits:
-        finish(out)
+        finish(out[0] if isinstance(out, tuple) else out)
     return out
 
 
@@ -158,31 +169,23 @@ def _first_call(key: Hashable, given: _Given) -> Any:
     _a, first = k_major("A", a, given_a, 1, stream)
     _b, second = k_major("B", b, given_b, 0, stream)
     is_copied = (first, second) != (given_a, given_b)
-    out = None if given.out is None else device_array("C", given.out)
     second, fused = _fused(first, second, given.epilogue, given.operands, given.gated)
-    stored = fused.fusion.stored if fused else results(first.element)
-    result: Any = given.out
-    if out is not None and not _is_ragged(out):
-        view = out
-    else:
-        result, view = _new_result(
-            a, first, second, stored, out.element if out else given.out_dtype
-        )
-    launch = Launch(first, second, view, given.config, fused)
-    pointers = first.matrix.pointer, second.matrix.pointer, view.matrix.pointer
-    launch.start(*pointers, stream, *_further(fused, given.operands))
-    finish(result)
-    is_ragged, n = _is_ragged(view), view.matrix.shape[-1]
-    if key is not None and not is_ragged and not is_copied:
-        shape, element = view.matrix.shape, view.element
-        waits = any(map(exposes_no_stream, (a, b, result)))
+    stored = fused.fusion.stored if fused else (stored_types(first.element),)
+    results = results_of(a, (first, second), stored, given.out, given.out_dtype)
+    views = [each.view for each in results]
+    launch = Launch(first, second, views, given.config, fused)
+    pointers = [view.matrix.pointer for view in views]
+    further = _further(fused, given.operands)
+    launch.start(first.matrix.pointer, second.matrix.pointer, pointers, stream, *further)
+    finish(results[0].array)
+    if key is not None and not is_copied and not any(map(is_ragged, views)):
+        made = [(view.matrix.shape, view.element) for view in views]
+        waits = any(map(exposes_no_stream, (a, b, *(each.array for each in results))))
         reads = fused.reads if fused else None
-        _CALLS.keep(key, _Call(launch, lambda like: empty(like, shape, element), waits, reads))
-    cut: Any = result[..., :n] if is_ragged else result
-    if given.out is None or given.out is result:
-        return cut
-    assign(given.out, cut)
-    return given.out
+        new = lambda like: tuple(empty(like, *each) for each in made)  # noqa: E731
+        _CALLS.keep(key, _Call(launch, new, waits, reads))
+    found = tuple(each.finished() for each in results)
+    return found[0] if len(found) == 1 else found
 
 
 def prepare(
@@ -202,7 +205,7 @@ def prepare(
 
     Args:
         a, b: the operands, as for `matmul`.
-        out: the result (..., M, N).
+        out: the result (..., M, N), or a tuple of two.
         config, epilogue, operands, gated: as for `matmul`.
 
     Raises:
@@ -215,30 +218,29 @@ def prepare(
         >>> float(c[0, 0])  # on a GPU
         512.0
     """
-    first, second, result = (device_array(*each) for each in (("A", a), ("B", b), ("C", out)))
-    if _is_ragged(result):
-        row = result.matrix.shape[-1] * result.matrix.item_bytes
-        raise ProblemError(
-            f"the rows of C are {row} bytes, but TMA writes multiples of 16: "
-            "it would write zeros after their ends; call matmul, which writes to a padded array first"
-        )
+    first, second = device_array("A", a), device_array("B", b)
+    outs = out if isinstance(out, tuple) else (out,)
+    results = [device_array(*each) for each in zip("CD", outs, strict=False)]
+    for name, result in zip("CD", results, strict=False):
+        if is_ragged(result):
+            row = result.matrix.shape[-1] * result.matrix.item_bytes
+            raise ProblemError(
+                f"the rows of {name} are {row} bytes, but TMA writes multiples of 16: it would write "
+                "zeros after their ends; call matmul, which writes to a padded array first"
+            )
     given = operands or {}
     second, fused = _fused(first, second, epilogue, given, gated)
-    launch = Launch(first, second, result, config, fused)
-    pointers = first.matrix.pointer, second.matrix.pointer, result.matrix.pointer
-    return launch.prepared(*pointers, (a, b, out, *given.values()), *_further(fused, given))
+    launch = Launch(first, second, results, config, fused)
+    pointers = [result.matrix.pointer for result in results]
+    held = (a, b, *outs, *given.values())
+    further = _further(fused, given)
+    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, held, *further)
 
 
 def forget_calls() -> None:
     """Forget launches, so that later calls use the configurations that `tune` has found since."""
     _CALLS.clear()
     forget_configurations()
-
-
-def _is_ragged(out: DeviceArray) -> bool:
-    """Return whether TMA would write beyond the ends of an array's rows."""
-    shape, size = out.matrix.shape, out.matrix.item_bytes
-    return len(shape) >= 2 and size > 0 and whole_columns(shape[-1], size) != shape[-1]
 
 
 def _fused(
@@ -254,7 +256,7 @@ def _fused(
             what = f"operands {', '.join(operands)} are" if operands else f"gated={gated!r} is"
             raise ProblemError(f"{what} given without an epilogue")
         return b, None
-    _check_matrices(a, b)
+    check_matrices(a, b)
     distance = 0
     if gated is not None:
         matrix, distance = gates(b.matrix, gated)
@@ -271,28 +273,3 @@ def _further(
     return fused.addresses if fused else (), [
         each for each in operands.values() if isinstance(each, int | float)
     ]
-
-
-def _check_matrices(a: DeviceArray, b: DeviceArray) -> None:
-    for name, each in (("A", a), ("B", b)):
-        if len(shape := each.matrix.shape) < 2:
-            raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
-
-
-def _new_result(
-    like: Any, a: DeviceArray, b: DeviceArray, stored: Sequence[str], dtype: Any
-) -> tuple[Any, DeviceArray]:
-    """Return a new array for the result, with rows that TMA can write, and its view without padding."""
-    _check_matrices(a, b)
-    element = stored[:1] if dtype is None else (element_named(dtype),)
-    if not stored:
-        raise ProblemError(f"there is no GEMM of {a.element}")
-    if element[0] not in stored:
-        raise ProblemError(
-            f"a GEMM of {a.element} does not store {element[0]}; expected {' or '.join(stored)}"
-        )
-    (*a_batch, m, _), (*b_batch, _, n) = a.matrix.shape, b.matrix.shape
-    rows = *broadcast(a_batch, b_batch), m
-    array = empty(like, (*rows, whole_columns(n, DTYPES[element[0]].itemsize)), element[0])
-    padded = device_array("C", array)
-    return array, replace(padded, matrix=replace(padded.matrix, shape=(*rows, n)))

@@ -32,7 +32,11 @@ class Operands:
 
 
 def operands(
-    a: DeviceArray, b: DeviceArray, out: DeviceArray, fusion: Fusion | None = None
+    a: DeviceArray,
+    b: DeviceArray,
+    out: DeviceArray,
+    fusion: Fusion | None = None,
+    second: DeviceArray | None = None,
 ) -> tuple[Operands, tuple[Matrix, Matrix, Matrix]]:
     """Return the operands of `out = a @ b`, and A, B and C as the kernel addresses them.
 
@@ -40,6 +44,7 @@ def operands(
         a, b: A (..., M, K) and B (..., K, N), whose leading dimensions broadcast.
         out: the result (..., M, N).
         fusion: the epilogue.
+        second: its second result, which is as `out` but for the element type.
 
     Raises:
         ProblemError: if shapes, strides or element types do not fit a GEMM.
@@ -62,6 +67,13 @@ def operands(
             f"C has the strides {list(out.matrix.strides)}; expected contiguous rows"
         )
     a_dim, b_dim = contiguous_dim("A", a.matrix, 1), contiguous_dim("B", b.matrix, 0)
+    if second is not None:
+        _check("D", second, a)
+        if (second.matrix.shape, second.matrix.strides) != (out.matrix.shape, out.matrix.strides):
+            raise ProblemError(
+                f"D is {_by(second)} of strides {list(second.matrix.strides)}; expected {_by(out)} of "
+                f"{list(out.matrix.strides)}, as C"
+            )
     # An epilogue sees the rows of its matrix, not those of several.
     batch = batched(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
     a_major, b_major = "mk"[a_dim], "kn"[b_dim]
@@ -75,6 +87,7 @@ def operands(
         batch=batch.dims,
         fusion=fusion,
         gated=gated,
+        d=second.element if second else None,
     )
     m = batch.c.shape[-2]
     return Operands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)

@@ -196,7 +196,7 @@ def _splits(tiles: int, k_blocks: int, multiprocessors: int) -> list[int]:
 
 def _fitting(problem: Problem, config: Config) -> Config | None:
     """Return a configuration with the epilogue tiles and stages that fit; None if none do."""
-    item = item_bytes(problem.c)
+    item = max(item_bytes(result) for result in problem.results)
     width = gcd(config.tile[1], _STORED_BYTES // item)
     config = replace(config, store_columns=width)
     if width > _COLUMN_MULTIPLE:

@@ -173,7 +173,8 @@ class Config:
                     f"{_nearest(extent, of)}"
                 )
         # TMA stores lines whose sizes are multiples of 16 bytes.
-        columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item_bytes(problem.c))
+        item = min(item_bytes(result) for result in problem.results)
+        columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item)
         fitting = [c for c in range(columns, self.tile[1] + 1, columns) if self.tile[1] % c == 0]
         if self.store_columns not in fitting:
             raise ConfigError(
@@ -220,14 +221,16 @@ class Config:
         """
         m, n, k = self.tile
         stage = m * k * item_bytes(problem.a) + problem.products * k * n * item_bytes(problem.b)
-        buffer = m // self.consumers * self.store_columns * item_bytes(problem.c)
+        stored = sum(item_bytes(result) for result in problem.results)
+        buffer = m // self.consumers * self.store_columns * stored
         barriers = (self.stages + self.store_stages) * 2 * MBARRIER_BYTES
         return self.stages * stage, self._buffers * buffer, barriers
 
     def _refuse_shared(self, problem: Problem) -> None:
         m, n, k = self.tile
         stages, store, barriers = self._shared(problem)
-        a, b, c = (item_bytes(element) for element in (problem.a, problem.b, problem.c))
+        a, b = item_bytes(problem.a), item_bytes(problem.b)
+        c = sum(item_bytes(result) for result in problem.results)
         fitting = self._max_stages(problem)
         raise ConfigError(
             f"a CTA needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "

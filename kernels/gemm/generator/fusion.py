@@ -18,7 +18,10 @@ from .problem import FUSED_RESULTS, ProblemError
 _POSITIONS = ("row", "col")
 
 #: Arguments of the kernel that are no operands of the epilogue.
-_RESERVED = ("A", "B", "C", "B2", "W", "S")
+_RESERVED = ("A", "B", "C", "B2", "D", "W", "S")
+
+#: Results of an epilogue: C, and one more.
+MAX_RESULTS = 2
 
 #: By how an operand is broadcast to C: its dimensions in the kernel's signature. "number" is passed by
 #: value, the others are arrays.
@@ -57,15 +60,15 @@ class Fusion:
     Attributes:
         operands: its further operands.
         ir: the function as IR, on a fragment of 64x64.
-        stored: the element types that its result can be stored as.
+        stored: for each result, the element types that it can be stored as, the default first.
         products: how many products it takes.
         function: the function: it takes a fragment of each product, and by name the operands' elements
-            and the positions `row` and `col`; it returns a fragment of the same shape.
+            and the positions `row` and `col`; it returns a fragment of the same shape, or two.
     """
 
     operands: tuple[Operand, ...]
     ir: str
-    stored: tuple[str, ...]
+    stored: tuple[tuple[str, ...], ...]
     products: int
     function: Callable[..., Any] = field(compare=False, repr=False)
 
@@ -76,8 +79,8 @@ class Fusion:
         place: tuple[sl.Index | int, sl.Index | int],
         extents: Sequence[sl.Index | int],
         exchanged: bool,
-    ) -> sl.Fragment:
-        """Return the function of fragments of the products.
+    ) -> list[sl.Fragment]:
+        """Return the results of the function of fragments of the products.
 
         Args:
             products: the fragments, one or two.
@@ -96,7 +99,12 @@ class Fusion:
             named[operand.name] = _element(arrays[operand.name], operand, *read)
         wanted = list(inspect.signature(self.function).parameters)[self.products :]
         made = self.function(*products, **{name: named[name] for name in wanted})
-        return _checked(made, products[0])
+        given = made if isinstance(made, tuple) else (made,)
+        if not 1 <= len(given) <= MAX_RESULTS:
+            raise ProblemError(
+                f"the epilogue returns {len(given)} results; expected 1 or {MAX_RESULTS}"
+            )
+        return [_checked(each, products[0]) for each in given]
 
 
 def fused(
@@ -120,16 +128,16 @@ def fused(
     """
     _check_parameters(function, operands, products)
     fusion = Fusion(tuple(operands), "", (), products, function)
-    stored: list[str] = []
+    stored: list[tuple[str, ...]] = []
 
     def epilogue(*arrays: Any) -> None:
         given = arrays[products:]
         named = {each.name: array for each, array in zip(operands, given, strict=True)}
         loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
-        result = fusion.apply(loaded, named, (0, 0), arrays[0].shape, exchanged=False)
-        # The conversion of an expression's result is left to the store.
-        held = str(tensor_of(result.value.type).element_type)
-        stored.extend(FUSED_RESULTS[held])
+        for result in fusion.apply(loaded, named, (0, 0), arrays[0].shape, exchanged=False):
+            # The conversion of an expression's result is left to the store.
+            held = str(tensor_of(result.value.type).element_type)
+            stored.append(FUSED_RESULTS[held])
 
     of_products = [f"product{number}" for number in range(products)]
     names = [*of_products, *(operand.name for operand in operands)]

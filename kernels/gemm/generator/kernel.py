@@ -25,9 +25,9 @@ from .workspace import Workspace
 def build(problem: Problem, config: Config) -> Any:
     """Build a module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
 
-    If the GEMM is gated, B2 follows. If K is split, W and S follow, a workspace of `workspace_extents`;
-    then the operands of the problem's epilogue. If the operands are exchanged, A is B^T, B is A^T, and C
-    is C^T.
+    If the GEMM is gated, B2 follows; if its epilogue has two results, D, which is as C. If K is split, W
+    and S follow, a workspace of `workspace_extents`; then the operands of the problem's epilogue. If the
+    operands are exchanged, A is B^T, B is A^T, and C is C^T.
 
     Raises:
         ConfigError: if the configuration does not fit the problem.
@@ -45,6 +45,9 @@ def build(problem: Problem, config: Config) -> Any:
     if problem.gated:
         parameters["B2"] = problem.b
         shapes.append(of_b)
+    if problem.d:
+        parameters["D"] = problem.d
+        shapes.append(shapes[2])
     if config.split_k > 1:
         parameters |= {"W": accumulator(problem.a), "S": "i32"}
         shapes += [f"(P,{problem.products * config.tile[1]})", "(S)"]

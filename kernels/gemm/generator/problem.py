@@ -60,6 +60,7 @@ class Problem:
         batch: for each leading dimension of C, which operands have it: "ab", "a" or "b"; the other is
             broadcast.
         fusion: an epilogue that is applied to A * B; C has what it returns.
+        d: the element type of the epilogue's second result; None if it has one.
         gated: whether the epilogue takes two products, A * B and A * B2, whose elements meet.
 
     Raises:
@@ -75,6 +76,7 @@ class Problem:
     batch: tuple[str, ...] = ()
     fusion: Fusion | None = None
     gated: bool = False
+    d: str | None = None
 
     def __post_init__(self) -> None:
         for name, element_type in (("A", self.a), ("B", self.b)):
@@ -89,11 +91,17 @@ class Problem:
             raise ProblemError(
                 f"A of {self.a} and B of {self.b} do not go together; expected B of {' or '.join(names)}"
             )
-        stored = results(self.a) if self.fusion is None else self.fusion.stored
-        if self.c not in stored:
+        stored = self.fusion.stored if self.fusion else (results(self.a),)
+        if len(stored) != len(self.results):
             raise ProblemError(
-                f"a GEMM of {self.a} does not store {self.c}; expected {' or '.join(stored)}"
+                f"the epilogue returns {len(stored)} result{'s' if len(stored) > 1 else ''}, but the "
+                f"GEMM stores {len(self.results)}"
             )
+        for result, fitting in zip(self.results, stored, strict=True):
+            if result not in fitting:
+                raise ProblemError(
+                    f"a GEMM of {self.a} does not store {result}; expected {' or '.join(fitting)}"
+                )
         products = self.fusion.products if self.fusion else 1
         if products != 1 + self.gated:
             raise ProblemError(
@@ -136,7 +144,14 @@ class Problem:
         b_major = "k" if self.a_major == "k" else "n"
         c_major = "m" if self.c_major == "n" else "n"
         batch = tuple(_HAVING[having] for having in self.batch)
-        return Problem(self.b, self.a, self.c, a_major, b_major, c_major, batch, self.fusion)
+        return Problem(
+            self.b, self.a, self.c, a_major, b_major, c_major, batch, self.fusion, d=self.d
+        )
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The element types of what is stored: C, and D of an epilogue with two results."""
+        return (self.c,) if self.d is None else (self.c, self.d)
 
     @property
     def products(self) -> int:

@@ -53,7 +53,9 @@ class Prediction:
             "split": self.split,
         }
         text = ", ".join(f"{name} {1e6 * value:.1f}" for name, value in parts.items() if value)
-        return f"{1e6 * self.seconds:.1f} us: {text}; {self.waves:.2f} waves, limited by {self.bound}"
+        return (
+            f"{1e6 * self.seconds:.1f} us: {text}; {self.waves:.2f} waves, limited by {self.bound}"
+        )
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,8 @@ class TimeModel:
             waves, parts = ceil(tiles / ctas), 1
         nanoseconds = 1 / self.clock
         mainloop = ceil(waves * steps) * step * nanoseconds * 1e-9
-        stored = self.store + tile_m * tile_n * item_bytes(problem.c) / self.store_bytes
+        item = sum(item_bytes(result) for result in problem.results)
+        stored = self.store + tile_m * tile_n * item / self.store_bytes
         exposed = 1 + max(0, ceil(waves) - 1) * (1 - self.hidden)
         epilogue = exposed * stored * nanoseconds * 1e-9
         split = 0.0
@@ -135,8 +138,8 @@ class TimeModel:
             part = tile_m * tile_n * _PART_BYTES / self.part_bytes * nanoseconds * 1e-9
             split = self.arrive * 1e-6 + (1 + parts) * part
         fixed = (self.launch + self.fill) * 1e-6
+        moved = prod(batch) * m * n * item
         item = item_bytes(problem.a)
-        moved = prod(batch) * m * n * item_bytes(problem.c)
         for name, extent in (("a", m), ("b", n)):
             matrices = (e for e, having in zip(batch, problem.batch, strict=True) if name in having)
             moved += prod(matrices) * extent * k * item
