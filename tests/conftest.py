@@ -1,6 +1,7 @@
 """Settings of all tests."""
 
 import os
+import signal
 from collections import Counter
 
 import pytest
@@ -11,6 +12,10 @@ from hypothesis import settings
 settings.register_profile("dev", deadline=None, max_examples=20)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, database=None)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+# A shell starts background jobs with SIGINT ignored, and processes that tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):

@@ -37,7 +37,7 @@ def matrices(problem, m, n, k):
         np.asarray(random.integers(-3, 4, shape).astype(BF16), order=major)
         for shape, major in zip(((m, k), (k, n)), majors, strict=True)
     )
-    return a, b, np.zeros((m, n), BF16)
+    return a, b, np.zeros((m, n), BF16, order="C" if problem.c_major == "n" else "F")
 
 
 def options(kernel, config, grid):
@@ -53,6 +53,7 @@ def options(kernel, config, grid):
         (Problem(b_major="k"), (1, 2), 2, (136, 256, 64)),
         # More K blocks than stages: CTAs wait for others of their row and column.
         (Problem(a_major="m"), (2, 2), 1, (256, 256, 200)),
+        (Problem(a_major="m", b_major="k", c_major="m"), (1, 1), 2, (200, 136, 136)),
     ],
 )
 def test_gemm_is_exact(problem, cluster, consumers, extents):
@@ -67,6 +68,18 @@ def test_gemm_is_exact(problem, cluster, consumers, extents):
 def integers(rng, shape, dtype):
     """Small integers, whose sums of products are exact."""
     return rng.integers(-3, 4, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("columns", [8, 16, 24])
+@pytest.mark.parametrize("consumers", [1, 2])
+def test_few_rows(columns, consumers):
+    """A few rows times a large matrix, as the product of the exchanged matrices."""
+    problem = Problem(a_major="k", b_major="n").exchanged
+    config = Config((64 * consumers, columns, 64), 4, consumers=consumers, store_columns=columns)
+    kernel = compiled(problem, config)
+    a, b, c = matrices(problem, 200, columns - 3, 320)
+    run_text(kernel.located, "gemm", (a, b, c), **options(kernel, config, (2, 1)))
+    assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,18 @@ def test_item_bytes_are_those_of_numpy(element):
     assert item_bytes(element) == DTYPES[element].itemsize
 
 
+def test_an_exchanged_problem_is_exchanged_back():
+    problem = Problem(a="f8E5M2", b="f8E4M3FN", a_major="k", b_major="k")
+    assert (problem.exchanged.a, problem.exchanged.c_major) == ("f8E4M3FN", "m")
+    assert problem.exchanged.exchanged == problem
+
+
+def test_a_result_is_row_or_column_major():
+    with pytest.raises(ProblemError) as error:
+        Problem(c_major="k")
+    assert str(error.value) == "C is k-major; expected n or m"
+
+
 def test_only_public_names_are_attributes():
     from mlir_smem.kernels import gemm
 

@@ -31,13 +31,14 @@ _RESULTS = {"i32": "s32"}
 
 @dataclass(frozen=True)
 class Problem:
-    """C = A * B of matrices in global memory; C is row-major.
+    """C = A * B of matrices in global memory.
 
     Attributes:
         a, b: MLIR's names of the element types; TMA rounds f32 to tf32.
         c: that of the result.
         a_major: "k" if A's rows are contiguous, "m" if its columns are.
         b_major: "k" if B's columns are contiguous, "n" if its rows are.
+        c_major: "n" if C's rows are contiguous, "m" if its columns are.
 
     Raises:
         ProblemError: if tensor cores do not multiply these operands.
@@ -48,6 +49,7 @@ class Problem:
     c: str = "bf16"
     a_major: str = "k"
     b_major: str = "n"
+    c_major: str = "n"
 
     def __post_init__(self) -> None:
         for name, element_type in (("A", self.a), ("B", self.b)):
@@ -67,6 +69,8 @@ class Problem:
                 f"a GEMM of {self.a} does not store {self.c}; expected "
                 f"{' or '.join(results(self.a))}"
             )
+        if self.c_major not in ("n", "m"):
+            raise ProblemError(f"C is {self.c_major}-major; expected n or m")
         for name, element_type, major, other in (
             ("A", self.a, self.a_major, "m"),
             ("B", self.b, self.b_major, "n"),
@@ -78,6 +82,19 @@ class Problem:
                     f"{name} of {element_type} is {major.upper()}-major; tensor cores read that type "
                     "K-major only; matmul transposes it first, a prepared GEMM does not"
                 )
+
+    @property
+    def exchanged(self) -> Problem:
+        """The problem of the transposed matrices, C^T = B^T * A^T.
+
+        Example:
+            >>> Problem(a_major="k", b_major="n").exchanged
+            Problem(a='bf16', b='bf16', c='bf16', a_major='m', b_major='k', c_major='m')
+        """
+        a_major = "k" if self.b_major == "k" else "m"
+        b_major = "k" if self.a_major == "k" else "n"
+        c_major = "m" if self.c_major == "n" else "n"
+        return Problem(self.b, self.a, self.c, a_major, b_major, c_major)
 
 
 def is_multiplied(name: str) -> bool:
