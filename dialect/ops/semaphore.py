@@ -78,7 +78,9 @@ def semaphore_arrive(semaphores: Memref, index: Index, count: Index) -> Value:
         Invalid: for another memref, or a constant count below 1.
 
     Example:
-        >>> print(smem.semaphore_arrive(S, 0, 7).type)
+        >>> i32 = ir.IntegerType.get_signless(32)
+        >>> semaphores = memref.alloc(ir.MemRefType.get([4], i32), [], [])
+        >>> print(smem.semaphore_arrive(semaphores, 0, 7).type)
         i1
     """
     check_semaphores(semaphores.type)

@@ -34,6 +34,12 @@ _ROOM = 4096
 #: The row of `GlobalOrder._writes` that holds epochs.
 _EPOCH = 2
 
+#: What orders clusters, for messages.
+_ARRIVAL = "smem.semaphore_arrive (barriers, and an atomic that releases and acquires at gpu scope)"
+
+#: Kinds of writes.
+_ORDINARY, _ATOMIC, _BULK = range(3)
+
 
 @dataclass(frozen=True)
 class Box:
@@ -72,7 +78,7 @@ class GlobalOrder:
         self._several = clusters > 1
         # The indices of the CTAs of each cluster.
         self._clusters: list[list[tuple[int, int, int]]] = []
-        # Of each write: cluster, thread, epoch and op, and whether it was atomic.
+        # Of each write: cluster, thread, epoch, op and kind.
         self._writes = np.zeros((5, _ROOM), np.int32)
         self._count = 0
         # The number of the running cluster's first write.
@@ -128,8 +134,8 @@ class GlobalOrder:
         rows, writes = array.rows(addresses, size), rows_of(_noted(array), size)
         where = _positions(array, addresses)
         self._check(convergent, "writes", threads, array, writes[rows], where, atomic)
-        epochs = convergent.cta.clocks.epoch[threads]
-        writes[rows] = self._note(convergent, threads, epochs, atomic)[:, None]
+        epochs, kind = convergent.cta.clocks.epoch[threads], _ATOMIC if atomic else _ORDINARY
+        writes[rows] = self._note(convergent, threads, epochs, kind)[:, None]
 
     # -- bulk copies -------------------------------------------------------------------------------
 
@@ -149,7 +155,7 @@ class GlobalOrder:
             return None
         noted = _noted(array)
         self._check_box(convergent, "writes", thread, array, box)
-        number = self._note(convergent, np.array([thread]), np.array([NEVER]), False)
+        number = self._note(convergent, np.array([thread]), np.array([NEVER]), _BULK)
         box.of(noted)[...] = number
         return int(number[0])
 
@@ -172,14 +178,14 @@ class GlobalOrder:
     # -- all accesses ------------------------------------------------------------------------------
 
     def _note(
-        self, convergent: ConvergentThreads, threads: np.ndarray, epochs: np.ndarray, atomic: bool
+        self, convergent: ConvergentThreads, threads: np.ndarray, epochs: np.ndarray, kind: int
     ) -> np.ndarray:
         """Note writes, one of each thread, and return their numbers."""
         start, self._count = self._count, self._count + len(threads)
         if self._count > self._writes.shape[1]:
             self._writes = np.pad(self._writes, ((0, 0), (0, self._count)))
         cluster, op = len(self._clusters) - 1, convergent.current.number
-        for row, of in zip(self._writes, (cluster, threads, epochs, op, atomic), strict=True):
+        for row, of in zip(self._writes, (cluster, threads, epochs, op, kind), strict=True):
             row[start : self._count] = of
         return np.arange(start, self._count, dtype=np.int32)
 
@@ -207,10 +213,10 @@ class GlobalOrder:
         if not (foreign := last < self._first).any():
             return
         numbers, which = np.unique(last[foreign], return_inverse=True)
-        cluster, thread, epoch, _, by_atomic = self._writes[:, numbers]
+        cluster, thread, epoch, _, kind = self._writes[:, numbers]
         known = self.releases.known(threads, cluster, thread, epoch)
         if atomic:
-            known |= by_atomic.astype(bool)
+            known |= kind == _ATOMIC
         row, column = np.nonzero(foreign)
         late = ~known[row, which]
         if late.any():
@@ -225,19 +231,16 @@ class GlobalOrder:
 
     def _describe(self, convergent: ConvergentThreads, write: int) -> str:
         """Describe a write of another cluster, and what is missing after it."""
-        cluster, thread, epoch, op, _ = map(int, self._writes[:, write])
+        cluster, thread, _, op, kind = map(int, self._writes[:, write])
         rank, index = divmod(thread, convergent.cta.threads)
         where = format_location(convergent.cta.program.locations[op])
         cta = ", ".join(map(str, self._clusters[cluster][rank]))
-        if epoch == NEVER:
+        if kind == _BULK:
             return (
-                f"the bulk store at {where} of CTA ({cta}) may still be writing: "
-                "smem.tma_wait (cp.async.bulk.wait_group) is missing after it"
+                f"the bulk store at {where} of CTA ({cta}) may still be writing: smem.tma_wait "
+                f"(cp.async.bulk.wait_group) and then {_ARRIVAL} are missing between them"
             )
-        return (
-            f"thread {index} of CTA ({cta}) wrote at {where}: smem.semaphore_arrive (barriers, and an "
-            "atomic that releases and acquires at gpu scope) is missing between them"
-        )
+        return f"thread {index} of CTA ({cta}) wrote at {where}: {_ARRIVAL} is missing between them"
 
 
 def _noted(array: GlobalArray) -> np.ndarray:

@@ -57,8 +57,8 @@ def lower_semaphore_arrive(op: SemaphoreArriveOp, _: TensorMaps) -> None:
 def _counted(semaphore: Value, limit: Value) -> Value:
     """Increment a semaphore, or set it to zero at the limit; return what it was before.
 
-    LLVM 22 drops the ordering of this atomic (it becomes `atom.global.inc.u32`, which is relaxed), so
-    that fences before and after it make its release and acquire patterns (PTX ISA 8.8, 8.9).
+    LLVM drops the ordering of this atomic (it becomes `atom.global.inc.u32`, which is relaxed), so
+    fences before and after it make the release and acquire patterns (PTX ISA 8.8, 8.9).
     """
     gpu, i64 = ir.StringAttr.get("device"), emit.i64()
     acq_rel = ir.IntegerAttr.get(i64, _ACQ_REL)

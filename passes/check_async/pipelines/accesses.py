@@ -98,6 +98,10 @@ class Accesses:
                 state.certain,
                 state,
             )
+        if scope >= Scope.CTA and self._threads.apart:
+            reason = "some warpgroups may not execute it, but all threads of the CTA must"
+            self._findings.remark(op, reason, state)
+            return False
         if not self._threads.scope:
             return True
         if scope >= Scope.WARPGROUP:
