@@ -150,7 +150,11 @@ def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
 def _planned(of: Operands, config: Config | None) -> tuple[Kernel, Config, tuple[int, int]]:
     """Return the kernel for operands, its configuration and its grid."""
     gemm = of.problem, of.m, of.n, of.k
-    config = config or tuned_config(gpu_name(of.device), *gemm) or choose(*gemm, batch=of.batch)
+    config = (
+        config
+        or tuned_config(gpu_name(of.device), *gemm, of.batch)
+        or choose(*gemm, batch=of.batch)
+    )
     kernel = _kernel(of.problem, config, of.device)
     grid = config.grid(of.m, of.n, of.k, kernel.resident_blocks(), of.batch)
     return kernel, config, grid

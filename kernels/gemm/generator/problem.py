@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ....layout import Element, accumulators, element, partners
 from ....layout.wgmma import MN_MAJOR
@@ -145,8 +145,23 @@ class Problem:
         c_major = "m" if self.c_major == "n" else "n"
         batch = tuple(_HAVING[having] for having in self.batch)
         return Problem(
-            self.b, self.a, self.c, a_major, b_major, c_major, batch, self.fusion, d=self.d
+            self.b,
+            self.a,
+            self.c,
+            a_major,
+            b_major,
+            c_major,
+            batch,
+            self.fusion,
+            self.gated,
+            self.d,
         )
+
+    def described(self) -> dict[str, Any]:
+        """Return all that the kernel depends on, as JSON data."""
+        fields = {name: value for name, value in vars(self).items() if name != "fusion"}
+        ir = self.fusion.ir if self.fusion else None
+        return {**fields, "batch": list(self.batch), "fusion": ir}
 
     @property
     def results(self) -> tuple[str, ...]:
