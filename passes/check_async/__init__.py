@@ -46,9 +46,11 @@ class CheckAsync(Pass):
     computed in other ways leave a remark.
 
     The warpgroups that reduce together (`smem.reduce` with `warpgroups`), and all threads of a warpgroup,
-    execute the op. So do all threads of a warpgroup that arrives at a semaphore; its result is the same for
-    them, and a branch on it is followed in partitions, and in CTAs of one warpgroup, unless it holds ops of
-    pipelines. The accesses of global memory that it orders are not followed.
+    execute the op.
+
+    All threads of a warpgroup execute an arrival at a semaphore. A branch on the result, which is the same
+    for them, is followed in partitions, and in CTAs of one warpgroup, unless it holds ops of pipelines.
+    The accesses of global memory that the arrival orders are not followed.
 
     The two CTAs of a pair (`smem.mma` with `pair`) execute the same mma on the same subtiles of their
     tiles: the values that decide it do not differ between CTAs that are neighbours along x.
