@@ -21,6 +21,10 @@ _ROWS = ((64, 1), (128, 2), (192, 3), (256, 2))
 #: Columns of tiles, besides those that divide few columns equally.
 _COLUMNS = (256, 192, 128, 96, 64, 48, 32, 16, 8)
 
+#: Tiles of more than twice as many columns have a multiple of it: a store of few columns costs as much as
+#: one of many.
+_WIDE = 32
+
 #: Few columns are divided into at most this many equal tiles.
 _DIVISIONS = 4
 
@@ -32,6 +36,9 @@ _LINE_BYTES, _STORED_BYTES = 128, 256
 
 #: Fewer stages than the first do not hide the memory's latency; more than the second hide no more of it.
 _MIN_STAGES, _MAX_STAGES = 4, 8
+
+#: Operands that stay in L2, of which an H200 has 50 MB, beside results.
+_L2_BYTES = 32_000_000
 
 #: Parts of K, at most: each costs its sum.
 _MAX_SPLIT = 32
@@ -161,29 +168,38 @@ def _plausible(
             for tile_n in _tile_columns(columns):
                 base = Config((tile_m, tile_n, depth), consumers=consumers, exchanged=exchanged)
                 tiles = matrices * ceil(rows / tile_m) * ceil(columns / tile_n)
-                for split in _splits(tiles, ceil(k / depth), multiprocessors):
+                size = matrices * (rows + columns) * k * item_bytes(problem.a)
+                for split in _splits(tiles, ceil(k / depth), multiprocessors, size):
                     fitting = _fitting(problem, replace(base, split_k=split))
                     if fitting is not None:
                         yield fitting
+                        if split == 1:
+                            yield from _clusters(problem, fitting, rows, columns)
 
 
 def _tile_columns(columns: int) -> list[int]:
     """Return the columns of tiles for a C of so many columns, widest first."""
-    least = ceil(columns / _COLUMN_MULTIPLE) * _COLUMN_MULTIPLE
-    equal = (
-        ceil(columns / parts / _COLUMN_MULTIPLE) * _COLUMN_MULTIPLE
-        for parts in range(1, _DIVISIONS + 1)
-    )
+    least = _even(columns)
+    equal = (_even(ceil(columns / parts)) for parts in range(1, _DIVISIONS + 1))
     found = {*(each for each in _COLUMNS if each < least), *equal}
     return sorted((each for each in found if each <= _COLUMNS[0]), reverse=True)
 
 
-def _splits(tiles: int, k_blocks: int, multiprocessors: int) -> list[int]:
+def _even(columns: int) -> int:
+    """Return columns of a tile that have them, and whose epilogue tiles are not narrow."""
+    multiple = _COLUMN_MULTIPLE
+    while columns > 2 * multiple and multiple < _WIDE:
+        multiple *= 2
+    return ceil(columns / multiple) * multiple
+
+
+def _splits(tiles: int, k_blocks: int, multiprocessors: int, operand_bytes: int) -> list[int]:
     """Return the parts of K to consider: one, those that fill the GPU, and halves of those."""
     found = [1]
     if tiles >= multiprocessors:
-        # Stream-K shares out the last wave.
-        return [1, 2] if tiles % multiprocessors and tiles < 8 * multiprocessors else found
+        # Stream-K shares out the last wave. CTAs of one wave are then at different K blocks, so L2 must
+        # hold the operands.
+        return [1, 2] if tiles % multiprocessors and operand_bytes <= _L2_BYTES else found
     most = min(_MAX_SPLIT, k_blocks // _MIN_PART)
     fill = multiprocessors // tiles
     while fill > 1:
@@ -192,6 +208,19 @@ def _splits(tiles: int, k_blocks: int, multiprocessors: int) -> list[int]:
     if (over := multiprocessors // tiles + 1) <= most and multiprocessors % tiles:
         found.append(over)
     return found
+
+
+def _clusters(problem: Problem, base: Config, rows: int, columns: int) -> Iterator[Config]:
+    """Yield a configuration with clusters of two CTAs that share loads: for rows that are not aligned,
+    whose loads take more of L2."""
+    for along in ((2, 1), (1, 2)):
+        if rows > base.tile[0] * (along[0] - 1) and columns > base.tile[1] * (along[1] - 1):
+            config = replace(base, cluster=along)
+            try:
+                config.check(problem)
+            except ConfigError:
+                continue
+            yield config
 
 
 def _fitting(problem: Problem, config: Config) -> Config | None:
