@@ -2,11 +2,13 @@
 
 import sys
 import types
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from mlir_smem.kernels.gemm import Config, Problem, TuningError, candidates, tune
+from mlir_smem.kernels.gemm.generator.config import default_config
 from mlir_smem.kernels.gemm.tuning import tuner, workers
 from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
 from mlir_smem.runtime import LaunchError
@@ -72,7 +74,7 @@ def gpu(monkeypatch, tmp_path):
 
 def test_the_fastest_is_found_on_the_arrays_given(gpu):
     assert tune("a", "b", "out", configs=CONFIGS, progress=False) == Config(group=8)
-    assert gpu.prepared == [("a", "b", "out", config) for config in CONFIGS]
+    assert Counter(gpu.prepared) == Counter(("a", "b", "out", config) for config in CONFIGS)
     assert gpu.device == 3
     assert Clock.open == 0
 
@@ -94,7 +96,16 @@ def test_another_gpu_is_measured(gpu):
 
 def test_candidates_are_tried_if_none_are_given(gpu):
     tune("a", "b", "out", progress=False)
-    assert [config for *_, config in gpu.prepared] == candidates(Problem(), 512, 256, 128)
+    gemm = Problem(), 512, 256, 128
+    tried = {config for *_, config in gpu.prepared}
+    assert tried == {default_config(*gemm), *candidates(*gemm)}
+    assert len(gpu.prepared) == len(tried)
+
+
+def test_the_default_takes_part(gpu):
+    default = default_config(Problem(), 512, 256, 128)
+    gpu.seconds = lambda config: 1.0 + (config != default)
+    assert tune("a", "b", "out", configs=[Config(group=8)], progress=False) == default
 
 
 def test_what_cannot_be_launched_is_left_out(gpu):
@@ -114,9 +125,9 @@ def test_nothing_can_be_launched(gpu):
     gpu.seconds = seconds
     for _ in range(2):
         with pytest.raises(TuningError) as error:
-            tune("a", "b", "out", configs=CONFIGS[:1], progress=False)
+            tune("a", "b", "out", configs=[Config()], progress=False)
         assert str(error.value) == (
-            f"no configuration could be measured\n  {CONFIGS[0]}: LaunchError: the chip is lost"
+            f"no configuration could be measured\n  {Config()}: LaunchError: the chip is lost"
         )
 
 

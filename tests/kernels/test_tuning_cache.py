@@ -14,6 +14,7 @@ from mlir_smem.kernels.gemm.call.tuning_cache import (
     tuned_config,
     write_tuned,
 )
+from mlir_smem.kernels.gemm.generator.config import default_config
 
 CONFIGS = (Config(), Config(group=8), Config(stages=5))
 TASK = Task("NVIDIA H200", Problem(), 4096, 2048, 1024, CONFIGS)
@@ -154,6 +155,6 @@ def test_others_see_the_whole_file_or_none(folder, monkeypatch):
 def test_the_tuned_configuration_of_a_gemm():
     product = Problem(), 512, 256, 128
     assert tuned_config("NVIDIA H200", *product) is None
-    configs = tuple(candidates(*product))
+    configs = tuple(dict.fromkeys([default_config(*product), *candidates(*product)]))
     write_tuned(Task("NVIDIA H200", *product, configs), Result(configs[2], {configs[2]: 1e-6}, {}))
     assert tuned_config("NVIDIA H200", *product) == configs[2]

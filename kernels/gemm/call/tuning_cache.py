@@ -11,11 +11,11 @@ from typing import Any
 
 from ....runtime import cache_folder, read_cached, write_cached
 from ..generator.candidates import candidates
-from ..generator.config import Config
+from ..generator.config import Config, default_config
 from ..generator.problem import Problem
 
 #: The version of the search; results of another version are not read.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Task:
         gpu: the GPU's name.
         problem: element types and major-ness.
         m, n, k: extents.
-        configs: the configurations to search.
+        configs: the configurations to search, the default first.
     """
 
     gpu: str
@@ -47,7 +47,8 @@ class Result:
 
     Attributes:
         config: the fastest configuration.
-        seconds: the median time of a GEMM with each measured configuration.
+        seconds: the time of a GEMM with each measured configuration: the default's median, times the
+            median of the ratio to it.
         dropped: the reasons why other configurations were not measured.
     """
 
@@ -71,7 +72,9 @@ def read_tuned(task: Task) -> Config | None:
 
 def tuned_config(gpu: str, problem: Problem, m: int, n: int, k: int) -> Config | None:
     """Return the configuration that `tune` found among `candidates`; None if it has not run."""
-    return read_tuned(Task(gpu, problem, m, n, k, tuple(candidates(problem, m, n, k))))
+    gemm = problem, m, n, k
+    configs = tuple(dict.fromkeys([default_config(*gemm), *candidates(*gemm)]))
+    return read_tuned(Task(gpu, *gemm, configs))
 
 
 def write_tuned(task: Task, result: Result) -> None:
