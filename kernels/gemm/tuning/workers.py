@@ -27,11 +27,11 @@ _MAX_PROCESSES = 8
 _LOCK = Lock()
 
 
-def compile_to_cache(text: str) -> str | None:
+def compile_to_cache(text: str, arch: str = "sm_90a") -> str | None:
     """Compile a kernel into the cache; return an error message, or None."""
     try:
         with _LOCK:
-            cached_compile(text)
+            cached_compile(text, arch)
     except Exception as error:  # not every exception can be pickled
         return f"{type(error).__name__}: {error}"
     return None
@@ -71,11 +71,12 @@ class RemoteStopwatch:
 
 
 @contextmanager
-def local_processes() -> Iterator[Executor]:
-    """Give an executor with processes of this machine."""
+def local_processes(count: int | None = None) -> Iterator[Executor]:
+    """Give an executor with processes of this machine, by default one less than its processors, at most
+    eight."""
     # One processor is left to the program. A CUDA context does not survive a fork, so processes are
     # spawned.
-    count = min(_MAX_PROCESSES, max(1, (os.cpu_count() or 2) - 1))
+    count = count or min(_MAX_PROCESSES, max(1, (os.cpu_count() or 2) - 1))
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
     try:
         yield pool
