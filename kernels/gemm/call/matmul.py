@@ -45,8 +45,9 @@ def matmul(
         out: the result (M, N), with contiguous rows; None for a new array.
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
             if None.
-        config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
-            default.
+        config: the kernel's configuration; if None, the one that `tune` found for this problem, or that
+            of the package's table for this GPU, or the default. `MLIR_SMEM_TUNED=off` in the environment
+            leaves the default alone, at the first call of a shape.
         stream: as for `Prepared.launch`; the library's current stream if None.
 
     Raises:

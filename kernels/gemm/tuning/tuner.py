@@ -36,9 +36,9 @@ def tune(
     each round of measurements has its ratio to the default's, and a sign test judges the last 15 (see
     `halving`).
 
-    The result is kept on disk next to the compiled kernels (`MLIR_SMEM_CACHE`). Its key is the GPU's
-    name, the element types, major-ness and extents, and the configurations: the next call returns at
-    once.
+    The result is kept on disk next to the compiled kernels (`MLIR_SMEM_CACHE`) by the GPU's name, the
+    element types, major-ness and extents: the next call with the same `configs` returns at once. With
+    `MLIR_SMEM_TUNED=off` in the environment `matmul` uses no result, and no table of the package.
 
     Args:
         a, b, out: as for `matmul`.
@@ -74,7 +74,9 @@ def tune(
     remote = executor if measure == "remote" else None
     gpu = remote.submit(gpu_name).result() if remote else gpu_name(of.device)
     others = candidates(*gemm) if configs is None else configs
-    task = Task(gpu, *gemm, tuple(dict.fromkeys([default_config(*gemm), *others])))
+    task = Task(
+        gpu, *gemm, tuple(dict.fromkeys([default_config(*gemm), *others])), configs is not None
+    )
     found = read_tuned(task)
     if found is not None:
         return found
