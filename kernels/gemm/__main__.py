@@ -1,4 +1,4 @@
-"""`python -m mlir_smem.kernels.gemm warm SHAPES`: compile the kernels of GEMMs ahead."""
+"""`python -m mlir_smem.kernels.gemm`: compile kernels ahead, and collect results of `tune`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from tqdm import tqdm
 
 from ...codegen.targets import TARGETS
 from ...runtime import cache_folder
+from .call.tuned_table import TableError, read_table, write_table
+from .tuning.collecting import collect
 from .tuning.shapes import Shape, ShapeError, parse_shape, read_shapes
 from .tuning.warming import Kernel, kernels_of, warm
 from .tuning.workers import hidden_main_module, local_processes
@@ -33,15 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code: 1 if anything could not be compiled."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    if cache_folder() is None:
-        parser.error("the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost")
     try:
-        shapes = _shapes(options)
-        if not shapes:
-            raise ShapeError("no shapes; expected MxNxK arguments or --from FILE")
-        with _executor(options) as executor:
-            return _warm(shapes, options, executor)
-    except (ShapeError, OSError) as error:
+        return options.run(options)
+    except (ShapeError, TableError, OSError) as error:
         parser.error(str(error))
 
 
@@ -70,6 +66,20 @@ def _parser() -> _Parser:
     command.add_argument(
         "--executor", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers compile"
     )
+    command.set_defaults(run=_warm)
+    command = commands.add_parser(
+        "table",
+        help="collect results of `tune` in a table",
+        description="Collect the results of `tune` for one GPU, as the package has them.",
+    )
+    command.add_argument(
+        "folders", nargs="*", type=Path, metavar="CACHE", help="caches (MLIR_SMEM_CACHE's folder)"
+    )
+    command.add_argument("--gpu", help="the GPU's name, if the caches have results of several")
+    command.add_argument(
+        "--out", type=Path, required=True, help="the table; the rows it has are kept"
+    )
+    command.set_defaults(run=_table)
     return parser
 
 
@@ -104,12 +114,19 @@ def _executor(options: argparse.Namespace) -> Iterator[Executor]:
         yield client.get_executor()
 
 
-def _warm(shapes: list[Shape], options: argparse.Namespace, executor: Executor) -> int:
+def _warm(options: argparse.Namespace) -> int:
+    if cache_folder() is None:
+        raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost")
+    shapes = _shapes(options)
+    if not shapes:
+        raise ShapeError("no shapes; expected MxNxK arguments or --from FILE")
+
     def progress(done: Iterator[Any], total: int) -> Iterable[Any]:
         return tqdm(done, "compiling", total, leave=False, unit="kernel", disable=None)
 
     kernels = kernels_of(shapes, options.candidates)
-    result = warm(kernels, options.arch, executor, progress)
+    with _executor(options) as executor:
+        result = warm(kernels, options.arch, executor, progress)
     for what, of in (("compiled", result.compiled), ("cached", result.cached)):
         for kernel in of:
             print(f"{what:8} {_described(kernel)}")
@@ -120,6 +137,28 @@ def _warm(shapes: list[Shape], options: argparse.Namespace, executor: Executor) 
         f"{len(result.cached)} cached, {len(result.failed)} failed"
     )
     return 1 if result.failed else 0
+
+
+def _table(options: argparse.Namespace) -> int:
+    own = cache_folder()
+    folders: list[Path] = options.folders or ([own] if own else [])
+    if not folders:
+        raise TableError("the cache is off (MLIR_SMEM_CACHE); expected folders of caches")
+    tables = collect(folders)
+    if not tables:
+        raise TableError(f"no results of tune in {', '.join(map(str, folders))}")
+    gpu = options.gpu or next(iter(tables))
+    if gpu not in tables or (options.gpu is None and len(tables) > 1):
+        names = " or ".join(repr(name) for name in tables)
+        given = "is missing" if options.gpu is None else f"is {gpu!r}"
+        raise TableError(f"--gpu {given}; expected {names}")
+    old = read_table(options.out, gpu) if options.out.exists() else {}
+    write_table(options.out, gpu, old | tables[gpu])
+    print(
+        f"{options.out}: {gpu}, {len(old | tables[gpu])} GEMMs, {len(tables[gpu])} of them of "
+        f"{len(folders)} caches"
+    )
+    return 0
 
 
 def _described(kernel: Kernel) -> str:
