@@ -143,7 +143,11 @@ def test_dask_is_not_installed(capsys, monkeypatch):
 def cluster():
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     with distributed.LocalCluster(
-        processes=True, n_workers=2, threads_per_worker=1, dashboard_address=None
+        processes=True,
+        n_workers=2,
+        threads_per_worker=1,
+        dashboard_address=None,
+        resources={"GPU": 1},
     ) as cluster:
         yield cluster
 
@@ -165,3 +169,30 @@ def test_workers_compile_and_the_work_of_one_that_dies_is_done(cluster, capsys, 
         result = warm(kernels, "sm_90a", client.get_executor(), kill_one)
     assert (sorted(map(str, result.compiled)), result.failed) == (sorted(map(str, kernels)), {})
     assert all(is_cached(text(*kernel)) for kernel in kernels)
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_a_search_ends_with_the_same_result_if_a_worker_dies(cluster, monkeypatch, tmp_path, dies):
+    from distributed import Client
+
+    from mlir_smem.kernels.gemm.call.tuning_cache import Task
+    from mlir_smem.kernels.gemm.tuning import workers
+    from mlir_smem.kernels.gemm.tuning.search import Search
+
+    log, process = tmp_path / "log", os.getpid()
+
+    def measure(problem, m, n, k, configs, number):
+        assert os.getpid() != process
+        with log.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        if dies and len(log.read_text().splitlines()) == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [1.0 / config.tile[1] for config in configs]
+
+    monkeypatch.setattr(workers, "measure_on_worker", measure)
+    gemm = Problem(), 512, 512, 512
+    with Client(cluster) as client:
+        stopwatch = workers.RemoteStopwatch(client.get_executor(resources={"GPU": 1}), *gemm)
+        result = Search(Task("a GPU", *gemm, tuple(SMALL.values())), False, None).fastest(stopwatch)
+    assert (result.config, result.dropped) == (SMALL[32], {})
+    assert len(log.read_text().splitlines()) == 3 + 15 + dies

@@ -97,7 +97,7 @@ def test_tasks_can_be_pickled():
         {},
     )
     assert (
-        pickle.loads(pickle.dumps((measure_on_worker, Problem(), 1, 2, 3, Config())))[0]
+        pickle.loads(pickle.dumps((measure_on_worker, Problem(), 1, 2, 3, [Config()], 0)))[0]
         is measure_on_worker
     )
 

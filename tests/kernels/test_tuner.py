@@ -146,9 +146,9 @@ def test_the_executor_compiles(gpu, monkeypatch):
 def test_workers_measure(gpu, monkeypatch):
     asked = []
 
-    def measure(problem, m, n, k, config):
-        asked.append((problem, m, n, k, config))
-        return 1.0 + (config.group != 32)
+    def measure(problem, m, n, k, configs, number):
+        asked.extend((problem, m, n, k, config) for config in configs)
+        return [1.0 + (config.group != 32) for config in configs]
 
     monkeypatch.setattr(workers, "measure_on_worker", measure)
     with ThreadPoolExecutor(2) as pool:
@@ -163,18 +163,30 @@ def test_workers_measure(gpu, monkeypatch):
     assert asked == []
 
 
-def test_a_worker_that_is_gone(gpu, monkeypatch):
-    def measure(problem, m, n, k, config):
-        if config.group == 4:
+def test_a_round_whose_worker_is_gone_is_measured_again(gpu, monkeypatch):
+    rounds = []
+
+    def measure(problem, m, n, k, configs, number):
+        rounds.append(configs)
+        if len(rounds) == 2:
             raise ConnectionError("lost")
-        return float(config.group)
+        return [float(config.group) for config in configs]
 
     monkeypatch.setattr(workers, "measure_on_worker", measure)
-    with ThreadPoolExecutor(2) as pool:
-        found = tune(
-            "a", "b", "out", configs=CONFIGS, executor=pool, measure="remote", progress=False
-        )
-    assert found == Config(group=8)
+    options = {"configs": CONFIGS, "measure": "remote", "progress": False}
+    with ThreadPoolExecutor(1) as pool:
+        assert tune("a", "b", "out", executor=pool, **options) == Config(group=4)
+    assert rounds[1] == rounds[2]
+
+
+def test_all_workers_are_gone(gpu, monkeypatch):
+    def measure(problem, m, n, k, configs, number):
+        raise ConnectionError("lost")
+
+    monkeypatch.setattr(workers, "measure_on_worker", measure)
+    options = {"configs": CONFIGS, "measure": "remote", "progress": False}
+    with ThreadPoolExecutor(1) as pool, pytest.raises(TuningError, match="ConnectionError: lost"):
+        tune("a", "b", "out", executor=pool, **options)
 
 
 def test_a_worker_says_why_it_cannot_measure(monkeypatch):
@@ -182,10 +194,8 @@ def test_a_worker_says_why_it_cannot_measure(monkeypatch):
         raise LaunchError("no GPU can be used: none")
 
     monkeypatch.setattr(workers, "gpu_name", no_gpu)
-    assert (
-        workers.measure_on_worker(Problem(), 8, 8, 8, Config())
-        == "LaunchError: no GPU can be used: none"
-    )
+    reason = "LaunchError: no GPU can be used: none"
+    assert workers.measure_on_worker(Problem(), 8, 8, 8, [Config()] * 2, 0) == [reason, reason]
 
 
 # What is no search.

@@ -45,8 +45,10 @@ def tune(
         configs: the configurations to measure besides the default; `candidates` of the GEMM if None.
             Those that do not fit, compile or launch are dropped.
         executor: compiles or, with `measure="remote"`, measures: an executor of `concurrent.futures` or
-            with its interface, for example Dask's `client.get_executor()`. Processes of this machine if
-            None.
+            with its interface, for example Dask's `client.get_executor()`, or to measure
+            `client.get_executor(resources={"GPU": 1})` of workers that have this resource: a worker
+            measures one round at a time, and the rounds of one that dies are measured by another.
+            Processes of this machine if None.
         measure: "local", on these arrays and their GPU; or "remote", by the executor's workers, each on
             its own GPU of the same model, with random matrices of the same shapes and types.
         progress: whether to show a progress bar on stderr, if that is a terminal.
