@@ -2,11 +2,12 @@
 
 import sys
 import types
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mlir_smem.kernels.gemm import Config, Problem, TuningError, candidates, tune
+from mlir_smem.kernels.gemm import Config, Problem, TuningError, candidates, choose, tune
 from mlir_smem.kernels.gemm.tuning import tuner, workers
 from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
 from mlir_smem.runtime import LaunchError
@@ -74,7 +75,7 @@ def gpu(monkeypatch, tmp_path):
 
 def test_the_fastest_is_found_on_the_arrays_given(gpu):
     assert tune("a", "b", "out", configs=CONFIGS, progress=False) == Config(group=8)
-    assert gpu.prepared == [("a", "b", "out", config) for config in CONFIGS]
+    assert Counter(gpu.prepared) == Counter(("a", "b", "out", config) for config in CONFIGS)
     assert gpu.device == 3
     assert Clock.open == 0
 
@@ -96,7 +97,16 @@ def test_another_gpu_is_measured(gpu):
 
 def test_candidates_are_tried_if_none_are_given(gpu):
     tune("a", "b", "out", progress=False)
-    assert [config for *_, config in gpu.prepared] == candidates(Problem(), 512, 256, 128)
+    gemm = Problem(), 512, 256, 128
+    tried = {config for *_, config in gpu.prepared}
+    assert tried == {choose(*gemm), *candidates(*gemm)}
+    assert len(gpu.prepared) == len(tried)
+
+
+def test_the_default_takes_part(gpu):
+    default = choose(Problem(), 512, 256, 128)
+    gpu.seconds = lambda config: 1.0 + (config != default)
+    assert tune("a", "b", "out", configs=[Config(group=8)], progress=False) == default
 
 
 def test_what_cannot_be_launched_is_left_out(gpu):
@@ -116,9 +126,9 @@ def test_nothing_can_be_launched(gpu):
     gpu.seconds = seconds
     for _ in range(2):
         with pytest.raises(TuningError) as error:
-            tune("a", "b", "out", configs=CONFIGS[:1], progress=False)
+            tune("a", "b", "out", configs=[Config()], progress=False)
         assert str(error.value) == (
-            f"no configuration could be measured\n  {CONFIGS[0]}: LaunchError: the chip is lost"
+            f"no configuration could be measured\n  {Config()}: LaunchError: the chip is lost"
         )
 
 
@@ -137,9 +147,9 @@ def test_the_executor_compiles(gpu, monkeypatch):
 def test_workers_measure(gpu, monkeypatch):
     asked = []
 
-    def measure(problem, m, n, k, config):
-        asked.append((problem, m, n, k, config))
-        return 1.0 + (config.group != 32)
+    def measure(problem, m, n, k, configs, number):
+        asked.extend((problem, m, n, k, config) for config in configs)
+        return [1.0 + (config.group != 32) for config in configs]
 
     monkeypatch.setattr(workers, "measure_on_worker", measure)
     with ThreadPoolExecutor(2) as pool:
@@ -154,18 +164,30 @@ def test_workers_measure(gpu, monkeypatch):
     assert asked == []
 
 
-def test_a_worker_that_is_gone(gpu, monkeypatch):
-    def measure(problem, m, n, k, config):
-        if config.group == 4:
+def test_a_round_whose_worker_is_gone_is_measured_again(gpu, monkeypatch):
+    rounds = []
+
+    def measure(problem, m, n, k, configs, number):
+        rounds.append(configs)
+        if len(rounds) == 2:
             raise ConnectionError("lost")
-        return float(config.group)
+        return [float(config.group) for config in configs]
 
     monkeypatch.setattr(workers, "measure_on_worker", measure)
-    with ThreadPoolExecutor(2) as pool:
-        found = tune(
-            "a", "b", "out", configs=CONFIGS, executor=pool, measure="remote", progress=False
-        )
-    assert found == Config(group=8)
+    options = {"configs": CONFIGS, "measure": "remote", "progress": False}
+    with ThreadPoolExecutor(1) as pool:
+        assert tune("a", "b", "out", executor=pool, **options) == Config(group=4)
+    assert rounds[1] == rounds[2]
+
+
+def test_all_workers_are_gone(gpu, monkeypatch):
+    def measure(problem, m, n, k, configs, number):
+        raise ConnectionError("lost")
+
+    monkeypatch.setattr(workers, "measure_on_worker", measure)
+    options = {"configs": CONFIGS, "measure": "remote", "progress": False}
+    with ThreadPoolExecutor(1) as pool, pytest.raises(TuningError, match="ConnectionError: lost"):
+        tune("a", "b", "out", executor=pool, **options)
 
 
 def test_a_worker_says_why_it_cannot_measure(monkeypatch):
@@ -173,10 +195,8 @@ def test_a_worker_says_why_it_cannot_measure(monkeypatch):
         raise LaunchError("no GPU can be used: none")
 
     monkeypatch.setattr(workers, "gpu_name", no_gpu)
-    assert (
-        workers.measure_on_worker(Problem(), 8, 8, 8, Config())
-        == "LaunchError: no GPU can be used: none"
-    )
+    reason = "LaunchError: no GPU can be used: none"
+    assert workers.measure_on_worker(Problem(), 8, 8, 8, [Config()] * 2, 0) == [reason, reason]
 
 
 # What is no search.

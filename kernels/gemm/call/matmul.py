@@ -95,8 +95,9 @@ def matmul(
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
             if None, or the first one as which the epilogue's result can be stored. For two results, a
             tuple of two.
-        config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
-            one with the least predicted time (`choose`).
+        config: the kernel's configuration; if None, the one that `tune` found for this problem, or that
+            of the package's table for this GPU, or the one with the least predicted time (`choose`).
+            `MLIR_SMEM_TUNED=off` in the environment leaves the last alone, at the first call of a shape.
         stream: as for `Prepared.launch`; the library's current stream if None.
 
     Raises:

@@ -16,8 +16,8 @@ from ....layout.wgmma import INSTRUCTION_M
 from .config import Config
 from .problem import Problem, item_bytes
 
-#: The exponents of the norms that join limits: their maximum, but for a smooth corner. First for a K block,
-#: then for a CTA's own time and that of device memory.
+#: The exponents of the norms that join limits: their maximum, but for a smooth corner. First for a K
+#: block, then for a CTA's own time and that of device memory.
 _SHARP, _SMOOTH = 6, 4
 
 #: Cycles in a nanosecond, of which the other constants are multiples: the boost clock of an H200.
@@ -203,8 +203,8 @@ class TimeModel:
         return moved
 
 
-#: An H200, fitted to 524 random shapes of bf16 (log-uniform, multiples of 8 from 8 to 16384), each with up
-#: to 30 configurations. The sweep was a trial: `benchmarks/sweep.py` has no record yet.
+#: An H200, fitted to 524 random shapes of bf16 (log-uniform, multiples of 8 from 8 to 16384), each with
+#: up to 30 configurations. The sweep was a trial: `benchmarks/sweep.py` has no record yet.
 H200 = TimeModel(
     multiprocessors=132,
     launch=1.116,
