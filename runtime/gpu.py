@@ -113,13 +113,14 @@ class Kernel:
         """The `CUcontext` of its GPU."""
         return self._code.context
 
-    def plan(self, matrices: Sequence[Matrix], grid: Sequence[int]) -> Plan:
-        """Return the plan of a launch with arrays of these shapes, strides and sizes of elements.
+    def plan(self, arguments: Sequence[Matrix | float], grid: Sequence[int]) -> Plan:
+        """Return the plan of a launch with arrays of these shapes, strides and sizes of elements, and any
+        numbers in the place of these.
 
         Raises:
             LaunchError: if one does not fit the kernel.
         """
-        return self._plan(matrices, grid)[0]
+        return self._plan(arguments, grid)[0]
 
     def prepare(self, *arrays: Any, grid: Sequence[int] | None = None) -> Prepared:
         """Check and pack the arguments of a launch, which can then be started many times.

@@ -7,7 +7,7 @@ from ...dialect.divisibility import constant_of
 from ...dialect.effects import Proxy, accessed
 from ...dialect.irtypes import Attribute, Block, Op, Value
 from ...dialect.op import SmemOp
-from ...dialect.ops import PartitionOp
+from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
@@ -78,6 +78,7 @@ class Values:
             "gpu.cluster_block_id": lambda op: self._launch(op, 0, Divergence.BETWEEN_CTAS),
             "gpu.thread_id": self._thread_id,
             "gpu.subgroup_id": self._subgroup_id,
+            SemaphoreArriveOp.OPERATION_NAME: self._of_warpgroup,
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
 
@@ -285,6 +286,14 @@ class Values:
         """Return the number of a thread or warp in its CTA."""
         symbol = self._symbol(
             key, divergence=Divergence.BETWEEN_THREADS, lower_bound=0, same_in_pair=True
+        )
+        return variable(symbol)
+
+    def _of_warpgroup(self, op: Op) -> Polynomial:
+        """Return a value that warpgroups, and executions of the op, have of their own."""
+        key = ("value", op.results[0])
+        symbol = self._symbol(
+            key, divergence=Divergence.BETWEEN_WARPGROUPS, lower_bound=0, within=op
         )
         return variable(symbol)
 

@@ -111,8 +111,10 @@ def test_groups_of_all_rows_are_equal():
 def test_the_choice_is_explained(capsys):
     config = choose(Problem(), 128, 128, 16384, explain=True)
     first, best, *others = capsys.readouterr().err.splitlines()
-    assert first.startswith("128x128x16384 Problem(a='bf16'")
-    assert str(config) in best and " us (" in best and "split" in best
+    assert first.startswith("128x128x16384 of Problem(a='bf16'")
+    tile = "x".join(map(str, config.tile))
+    assert best.startswith(f"  {tile} in {config.stages} stages, K in {config.split_k}")
+    assert " us: fixed " in best and " split " in best and "limited by " in best
     assert len(others) == 9
 
 

@@ -47,7 +47,9 @@ def gpu(monkeypatch, tmp_path):
 
     def operands(a, b, out):
         assert (a, b, out) == ("a", "b", "out")
-        return types.SimpleNamespace(problem=Problem(), m=512, n=256, k=128, device=3)
+        return types.SimpleNamespace(
+            problem=Problem(), m=512, n=256, k=128, device=3, batch=()
+        ), None
 
     def prepare(a, b, out, config):
         seen.prepared.append((a, b, out, config))

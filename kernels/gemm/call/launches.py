@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +15,7 @@ from ..generator.kernel import text
 from ..generator.problem import Problem
 from ..generator.workspace import WorkspaceExtents, workspace_extents
 from .device import gpu_name
+from .fusions import FusedCall
 from .operands import Operands, operands, transposed
 from .tuning_cache import tuned_config
 
@@ -34,58 +36,102 @@ class Launch:
     """A launch of a GEMM kernel, whose operands may change their addresses.
 
     Args:
-        a, b, out: the operands.
+        a, b: the operands.
+        outs: the results, one or two.
         config: the configuration; None for the one that `tune` found, or else the chosen one.
+        fused: the epilogue.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as `matmul`.
     """
 
     def __init__(
-        self, a: DeviceArray, b: DeviceArray, out: DeviceArray, config: Config | None
+        self,
+        a: DeviceArray,
+        b: DeviceArray,
+        outs: Sequence[DeviceArray],
+        config: Config | None,
+        fused: FusedCall | None = None,
     ) -> None:
-        self._kernel, self._config, grid = _planned(operands(a, b, out), config)
-        matrices = [a.matrix, b.matrix, out.matrix]
+        out, *others = outs
+        fusion = fused.fusion if fused else None
+        of, (first, second, result) = operands(a, b, out, fusion, *others)
+        self._kernel, self._config, grid = _planned(of, config)
+        matrices = [first, second, result]
         if self._config.exchanged:
-            matrices = [transposed(each) for each in (b.matrix, a.matrix, out.matrix)]
+            matrices = [transposed(each) for each in (second, first, result)]
+        self._distance = fused.distance if fused else 0
+        if self._distance:
+            matrices.append(replace(second, pointer=second.pointer + self._distance))
+        for other in others:
+            of_other = other.matrix.pointer, other.matrix.item_bytes
+            matrices.append(replace(matrices[2], pointer=of_other[0], item_bytes=of_other[1]))
         self._workspace = 0, 0
         if self._config.split_k > 1:
-            extents = workspace_extents(self._config, grid[0] * grid[1])
+            extents = workspace_extents(of.problem, self._config, grid[0] * grid[1])
             parts, semaphores = _matrices(extents)
             matrices += [parts, semaphores]
             self._workspace = parts.bytes, semaphores.bytes
-        self._plan = self._kernel.plan(matrices, grid)
+        further = fused.arguments if fused else ()
+        self._plan = self._kernel.plan((*matrices, *further), grid)
 
-    def start(self, a: int, b: int, out: int, stream: int) -> None:
+    def start(
+        self,
+        a: int,
+        b: int,
+        outs: Sequence[int],
+        stream: int,
+        further: Sequence[int] = (),
+        numbers: Sequence[Any] = (),
+    ) -> None:
         """Start the kernel.
 
         Args:
-            a, b, out: the addresses of the operands.
+            a, b, outs: the addresses of the operands and results.
             stream: the stream's handle.
+            further: the addresses of the epilogue's arrays.
+            numbers: its numbers.
 
         Raises:
             LaunchError: for an address that is not aligned, or a launch that the driver refuses.
         """
-        addresses = (b, a, out) if self._config.exchanged else (a, b, out)
+        addresses = self._addresses(a, b, outs)
         parts, semaphores = self._workspace
         if parts:
             context = self._kernel.context
             parts = _PARTS.address(context, stream, parts)
             semaphores = _SEMAPHORES.address(context, stream, semaphores)
             addresses = (*addresses, parts, semaphores)
-        self._plan.start(addresses, (), stream)
+        self._plan.start((*addresses, *further), numbers, stream)
 
-    def prepared(self, a: int, b: int, out: int, held: Sequence[Any]) -> Prepared:
+    def prepared(
+        self,
+        a: int,
+        b: int,
+        outs: Sequence[int],
+        held: Sequence[Any],
+        further: Sequence[int] = (),
+        numbers: Sequence[Any] = (),
+    ) -> Prepared:
         """Return the launch with these addresses, and memory of its own for split tiles.
 
         Args:
-            a, b, out: the addresses of the operands.
+            a, b, outs: as for `start`.
             held: what must not be freed meanwhile.
+            further, numbers: as for `start`.
         """
-        addresses = (b, a, out) if self._config.exchanged else (a, b, out)
+        addresses = self._addresses(a, b, outs)
         memories = [DeviceMemory(self._kernel.context, size) for size in self._workspace if size]
-        frame = self._plan.frame((*addresses, *(each.address for each in memories)), ())
+        of_memories = (memory.address for memory in memories)
+        frame = self._plan.frame((*addresses, *of_memories, *further), numbers)
         return Prepared(self._plan.starter, frame, (*held, *memories))
+
+    def _addresses(self, a: int, b: int, outs: Sequence[int]) -> tuple[int, ...]:
+        """Return the addresses of the kernel's first arguments."""
+        out, *others = outs
+        if self._distance:
+            return a, b, out, b + self._distance, *others
+        return (b, a, out, *others) if self._config.exchanged else (a, b, out, *others)
 
 
 def forget_configurations() -> None:
@@ -104,9 +150,14 @@ def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
 def _planned(of: Operands, config: Config | None) -> tuple[Kernel, Config, tuple[int, int]]:
     """Return the kernel for operands, its configuration and its grid."""
     gemm = of.problem, of.m, of.n, of.k
-    config = config or tuned_config(gpu_name(of.device), *gemm) or choose(*gemm)
+    config = (
+        config
+        or tuned_config(gpu_name(of.device), *gemm, of.batch)
+        or choose(*gemm, batch=of.batch)
+    )
     kernel = _kernel(of.problem, config, of.device)
-    return kernel, config, config.grid(of.m, of.n, of.k, kernel.resident_blocks())
+    grid = config.grid(of.m, of.n, of.k, kernel.resident_blocks(), of.batch)
+    return kernel, config, grid
 
 
 @lru_cache(maxsize=_KERNELS)

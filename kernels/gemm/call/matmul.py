@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ....language.call.reads import Reads
 from ....runtime import DeviceArray, Prepared, device_array
-from ....runtime.arguments import DTYPES
 from ....runtime.plans import Kept
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
 from ..generator.config import Config
-from ..generator.problem import ProblemError, results
+from ..generator.problem import ProblemError, accumulator
+from ..generator.problem import results as stored_types
+from .fusions import FusedCall, fused_call, identity, read_operands
+from .gates import gates
 from .launches import Launch, forget_configurations
-from .libraries import assign, element_named, empty
-from .operands import operands, whole_columns
+from .libraries import empty
+from .results import check_matrices, is_ragged
+from .results import results as results_of
 from .transposing import k_major
 
 
@@ -25,13 +29,29 @@ class _Call(NamedTuple):
 
     Attributes:
         launch: its launch.
-        new: returns a new array for the result, given A.
+        new: returns new arrays for the results, given A.
         waits: whether the arrays' library hides its streams.
+        reads: what the trace of its epilogue read.
     """
 
     launch: Launch
-    new: Callable[[Any], Any]
+    new: Callable[[Any], tuple[Any, ...]]
     waits: bool
+    reads: Reads | None
+
+
+class _Given(NamedTuple):
+    """The arguments of a call, and the handle of its stream."""
+
+    a: Any
+    b: Any
+    out: Any
+    out_dtype: Any
+    config: Config | None
+    epilogue: Callable[..., Any] | None
+    operands: Mapping[str, Any]
+    gated: str | None
+    stream: int
 
 
 _CALLS: Kept[_Call] = Kept()
@@ -42,31 +62,47 @@ def matmul(
     b: Any,
     out: Any = None,
     *,
+    epilogue: Callable[..., Any] | None = None,
+    operands: Mapping[str, Any] | None = None,
+    gated: str | None = None,
     out_dtype: Any = None,
     config: Config | None = None,
     stream: Any = None,
 ) -> Any:
-    """Return `a @ b` of `a` (M, K) and `b` (K, N).
+    """Return `a @ b` of `a` (..., M, K) and `b` (..., K, N), in one launch.
 
-    Both are arrays of PyTorch, CuPy or JAX on one GPU; if `out` is given, any with DLPack or the CUDA
-    array interface. Element types are those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3,
-    e5m2, int8, uint8. Either dimension of an operand is contiguous, and the stride of the other is a
-    multiple of 16 bytes. If tensor cores read a type K-major only, an operand that is not K-major is
-    first transposed into new memory. If the rows of a new result are not multiples of 16 bytes, its
-    memory is padded, and the result is the view without the padding.
+    Leading dimensions broadcast, as NumPy's do. Both are arrays of PyTorch, CuPy or JAX on one GPU; if
+    `out` is given, any with DLPack or the CUDA array interface. Element types are those of `Problem`:
+    bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8. Either dimension of a matrix is
+    contiguous, and other strides are multiples of 16 bytes. If tensor cores read a type K-major only, an
+    operand that is not K-major is first transposed into new memory. If the rows of a new result are not
+    multiples of 16 bytes, its memory is padded, and the result is the view without the padding.
+
+    The epilogue is a function in the kernel language. It takes a fragment of the product (f32, or i32 of
+    integers) and returns one of the same shape, which is stored. Its other parameters are operands by
+    name, and `row` and `col`, the elements' places in C. A tuple of two fragments gives two results. A
+    function that is traced to the same IR is not
+    compiled twice.
 
     Args:
         a, b: the operands.
-        out: the result (M, N), with contiguous rows; None for a new array.
+        out: the result (..., M, N), with contiguous rows; None for a new array. For an epilogue with two
+            results, a tuple of two, with the same strides.
+        epilogue: what is made of the product before it is stored.
+        operands: numbers and arrays for the epilogue; they broadcast to a matrix of C, as NumPy's do.
+        gated: "interleaved" or "halves" if the epilogue takes two fragments, of A * B's alternating
+            columns, or of its first and second half. The result has half as many columns as B.
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
-            if None.
+            if None, or the first one as which the epilogue's result can be stored. For two results, a
+            tuple of two.
         config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
             one with the least predicted time (`choose`).
         stream: as for `Prepared.launch`; the library's current stream if None.
 
     Raises:
-        ProblemError, ConfigError: if the arrays are not operands of a GEMM, or the configuration does not
-            fit.
+        ProblemError, ConfigError: if the arrays are not operands of a GEMM, or the configuration or the
+            epilogue does not fit.
+        TraceError: for a mistake in the epilogue, at its line.
         LaunchError: without a GPU of the architecture, or for memory that TMA cannot read or write.
 
     Example:
@@ -74,73 +110,103 @@ def matmul(
         >>> a, b = (torch.ones(512, 512, device="cuda").bfloat16() for _ in "AB")  # on a GPU
         >>> float(matmul(a, b)[0, 0])  # on a GPU
         512.0
+        >>> bias = torch.full((512,), -600.0, device="cuda")  # on a GPU
+        >>> import mlir_smem.language as sl
+        >>> relu = lambda x, bias: sl.maximum(x + bias, 0.0)
+        >>> float(matmul(a, b, epilogue=relu, operands={"bias": bias})[0, 0])  # on a GPU
+        0.0
     """
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype is the element type of a new array, but out is given")
     handle = (current_stream(a) or LEGACY_STREAM) if stream is None else stream_handle(stream)
+    further: Sequence[int] = ()
+    numbers: Sequence[Any] = ()
+    first = second = 0
+    results: Sequence[int] = ()
     try:
         first, a_signature = reader(type(a))(a)
         second, b_signature = reader(type(b))(b)
-        result, signature = (0, out_dtype) if out is None else reader(type(out))(out)
+        if out is None:
+            signature = out_dtype
+        elif type(out) is tuple:
+            results, signature = zip(*[reader(type(each))(each) for each in out], strict=True)
+        else:
+            result, signature = reader(type(out))(out)
+            results = (result,)
         key = a_signature, b_signature, signature, out is None, config
+        if epilogue is not None or operands or gated:
+            of_operands, further, numbers = read_operands(operands or {})
+            key = *key, epilogue and identity(epilogue), of_operands, gated
         call = _CALLS.get(key)
     except Exception:
         # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
-        return _first_call(None, a, b, out, out_dtype, config, handle)
-    if call is None:
-        return _first_call(key, a, b, out, out_dtype, config, handle)
+        key = call = None
+    if call is None or not (call.reads is None or call.reads.hold()):
+        given = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle)
+        return _first_call(key, given)
     if call.waits:
         wait_for(a)
         wait_for(b)
     if out is None:
-        out = call.new(a)
-        result, _ = reader(type(out))(out)
-    call.launch.start(first, second, result, handle)
+        made = call.new(a)
+        results = tuple(reader(type(each))(each)[0] for each in made)
+        out = made[0] if len(made) == 1 else made
+    call.launch.start(first, second, results, handle, further, numbers)
     if call.waits:
-        finish(out)
+        finish(out[0] if isinstance(out, tuple) else out)
     return out
 
 
-def _first_call(
-    key: Hashable, a: Any, b: Any, out: Any, out_dtype: Any, config: Config | None, stream: int
-) -> Any:
-    """Return `a @ b`, checked; keep the launch for later calls if it needs no copies of arrays."""
-    for each in (a, b):
+def _first_call(key: Hashable, given: _Given) -> Any:
+    """Return the result of a call, checked; keep the launch for later calls if it needs no copies of
+    arrays."""
+    a, b, stream = given.a, given.b, given.stream
+    arrays = [each for each in given.operands.values() if not isinstance(each, int | float)]
+    for each in (a, b, *arrays):
         wait_for(each)
     given_a, given_b = device_array("A", a), device_array("B", b)
     # A transposed copy lives until the GEMM is enqueued after it.
     _a, first = k_major("A", a, given_a, 1, stream)
     _b, second = k_major("B", b, given_b, 0, stream)
-    given = None if out is None else device_array("C", out)
-    result: Any = out
-    if given is not None and not _is_ragged(given):
-        view = given
-    else:
-        result, view = _new_result(a, first, second, given.element if given else out_dtype)
-    launch = Launch(first, second, view, config)
-    launch.start(first.matrix.pointer, second.matrix.pointer, view.matrix.pointer, stream)
-    finish(result)
-    is_ragged, n = _is_ragged(view), view.matrix.shape[1]
-    if key is not None and not is_ragged and (first, second) == (given_a, given_b):
-        shape, element = (view.matrix.shape[0], n), view.element
-        waits = any(map(exposes_no_stream, (a, b, result)))
-        _CALLS.keep(key, _Call(launch, lambda like: empty(like, shape, element), waits))
-    cut: Any = result[:, :n] if is_ragged else result
-    if out is None or out is result:
-        return cut
-    assign(out, cut)
-    return out
+    is_copied = (first, second) != (given_a, given_b)
+    second, fused = _fused(first, second, given.epilogue, given.operands, given.gated)
+    stored = fused.fusion.stored if fused else (stored_types(first.element),)
+    results = results_of(a, (first, second), stored, given.out, given.out_dtype)
+    views = [each.view for each in results]
+    launch = Launch(first, second, views, given.config, fused)
+    pointers = [view.matrix.pointer for view in views]
+    further = _further(fused, given.operands)
+    launch.start(first.matrix.pointer, second.matrix.pointer, pointers, stream, *further)
+    finish(results[0].array)
+    if key is not None and not is_copied and not any(map(is_ragged, views)):
+        made = [(view.matrix.shape, view.element) for view in views]
+        waits = any(map(exposes_no_stream, (a, b, *(each.array for each in results))))
+        reads = fused.reads if fused else None
+        new = lambda like: tuple(empty(like, *each) for each in made)  # noqa: E731
+        _CALLS.keep(key, _Call(launch, new, waits, reads))
+    found = tuple(each.finished() for each in results)
+    return found[0] if len(found) == 1 else found
 
 
-def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
+def prepare(
+    a: Any,
+    b: Any,
+    out: Any,
+    config: Config | None = None,
+    *,
+    epilogue: Callable[..., Any] | None = None,
+    operands: Mapping[str, Any] | None = None,
+    gated: str | None = None,
+) -> Prepared:
     """Return a GEMM to launch many times: it is checked, compiled and packed once.
 
-    The elements of the arrays may change between launches; their addresses may not.
+    The elements of the arrays may change between launches; their addresses, and numbers among the
+    operands of the epilogue, may not.
 
     Args:
         a, b: the operands, as for `matmul`.
-        out: the result (M, N).
-        config: the kernel's configuration, as for `matmul`.
+        out: the result (..., M, N), or a tuple of two.
+        config, epilogue, operands, gated: as for `matmul`.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as in `matmul`.
@@ -152,16 +218,23 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
         >>> float(c[0, 0])  # on a GPU
         512.0
     """
-    first, second, result = (device_array(*each) for each in (("A", a), ("B", b), ("C", out)))
-    if _is_ragged(result):
-        n = operands(first, second, result).n
-        raise ProblemError(
-            f"the rows of C are {n * result.matrix.item_bytes} bytes, but TMA writes multiples of 16: "
-            "it would write zeros after their ends; call matmul, which writes to a padded array first"
-        )
-    launch = Launch(first, second, result, config)
-    pointers = first.matrix.pointer, second.matrix.pointer, result.matrix.pointer
-    return launch.prepared(*pointers, held=(a, b, out))
+    first, second = device_array("A", a), device_array("B", b)
+    outs = out if isinstance(out, tuple) else (out,)
+    results = [device_array(*each) for each in zip("CD", outs, strict=False)]
+    for name, result in zip("CD", results, strict=False):
+        if is_ragged(result):
+            row = result.matrix.shape[-1] * result.matrix.item_bytes
+            raise ProblemError(
+                f"the rows of {name} are {row} bytes, but TMA writes multiples of 16: it would write "
+                "zeros after their ends; call matmul, which writes to a padded array first"
+            )
+    given = operands or {}
+    second, fused = _fused(first, second, epilogue, given, gated)
+    launch = Launch(first, second, results, config, fused)
+    pointers = [result.matrix.pointer for result in results]
+    held = (a, b, *outs, *given.values())
+    further = _further(fused, given)
+    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, held, *further)
 
 
 def forget_calls() -> None:
@@ -170,26 +243,33 @@ def forget_calls() -> None:
     forget_configurations()
 
 
-def _is_ragged(out: DeviceArray) -> bool:
-    """Return whether TMA would write beyond the ends of an array's rows."""
-    shape, size = out.matrix.shape, out.matrix.item_bytes
-    return len(shape) == 2 and size > 0 and whole_columns(shape[1], size) != shape[1]
+def _fused(
+    a: DeviceArray,
+    b: DeviceArray,
+    epilogue: Callable[..., Any] | None,
+    operands: Mapping[str, Any],
+    gated: str | None,
+) -> tuple[DeviceArray, FusedCall | None]:
+    """Return B, or its columns for the gates, and the epilogue of a GEMM; None if it has none."""
+    if epilogue is None:
+        if operands or gated:
+            what = f"operands {', '.join(operands)} are" if operands else f"gated={gated!r} is"
+            raise ProblemError(f"{what} given without an epilogue")
+        return b, None
+    check_matrices(a, b)
+    distance = 0
+    if gated is not None:
+        matrix, distance = gates(b.matrix, gated)
+        b = replace(b, matrix=matrix)
+    extents = a.matrix.shape[-2], b.matrix.shape[-1]
+    summed = accumulator(a.element)
+    return b, fused_call(epilogue, operands, summed, extents, a.device, distance)
 
 
-def _new_result(like: Any, a: DeviceArray, b: DeviceArray, dtype: Any) -> tuple[Any, DeviceArray]:
-    """Return a new array for the result, with rows that TMA can write, and its view without padding."""
-    for name, each in (("A", a), ("B", b)):
-        if len(each.matrix.shape) != 2:
-            raise ProblemError(f"{name} has the shape {list(each.matrix.shape)}; expected a matrix")
-    stored = results(a.element)
-    element = stored[:1] if dtype is None else (element_named(dtype),)
-    if not stored:
-        raise ProblemError(f"there is no GEMM of {a.element}")
-    if element[0] not in stored:
-        raise ProblemError(
-            f"a GEMM of {a.element} does not store {element[0]}; expected {' or '.join(stored)}"
-        )
-    m, n = a.matrix.shape[0], b.matrix.shape[1]
-    array = empty(like, (m, whole_columns(n, DTYPES[element[0]].itemsize)), element[0])
-    padded = device_array("C", array)
-    return array, replace(padded, matrix=replace(padded.matrix, shape=(m, n)))
+def _further(
+    fused: FusedCall | None, operands: Mapping[str, Any]
+) -> tuple[Sequence[int], Sequence[Any]]:
+    """Return the addresses of an epilogue's arrays, and its numbers."""
+    return fused.addresses if fused else (), [
+        each for each in operands.values() if isinstance(each, int | float)
+    ]

@@ -27,6 +27,7 @@ class Task:
         problem: element types and major-ness.
         m, n, k: extents.
         configs: the configurations to search.
+        batch: the leading dimensions of the result.
     """
 
     gpu: str
@@ -35,10 +36,13 @@ class Task:
     n: int
     k: int
     configs: tuple[Config, ...]
+    batch: tuple[int, ...] = ()
 
     def described(self) -> dict[str, Any]:
         """Return everything that the result depends on, as JSON data."""
-        return {"version": _VERSION, **json.loads(json.dumps(asdict(self)))}
+        described = {**vars(self), "problem": self.problem.described()}
+        described["configs"] = [asdict(config) for config in self.configs]
+        return {"version": _VERSION, **json.loads(json.dumps(described))}
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,12 @@ def read_tuned(task: Task) -> Config | None:
     return None
 
 
-def tuned_config(gpu: str, problem: Problem, m: int, n: int, k: int) -> Config | None:
+def tuned_config(
+    gpu: str, problem: Problem, m: int, n: int, k: int, batch: tuple[int, ...] = ()
+) -> Config | None:
     """Return the configuration that `tune` found among `candidates`; None if it has not run."""
-    return read_tuned(Task(gpu, problem, m, n, k, tuple(candidates(problem, m, n, k))))
+    configs = tuple(candidates(problem, m, n, k, batch=batch))
+    return read_tuned(Task(gpu, problem, m, n, k, configs, batch))
 
 
 def write_tuned(task: Task, result: Result) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import ceil, gcd
+from math import ceil, gcd, prod
 from typing import NamedTuple
 
 from .config import Config, ConfigError
@@ -49,15 +49,30 @@ class Candidate(NamedTuple):
     config: Config
     prediction: Prediction
 
+    def __str__(self) -> str:
+        config = self.config
+        tile = "x".join(map(str, config.tile))
+        split = f", K in {config.split_k}" if config.split_k > 1 else ""
+        exchanged = ", exchanged" if config.exchanged else ""
+        return f"{tile} in {config.stages} stages{split}{exchanged}: {self.prediction}"
+
 
 def choose(
-    problem: Problem, m: int, n: int, k: int, *, model: TimeModel = H200, explain: bool = False
+    problem: Problem,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    batch: Sequence[int] = (),
+    model: TimeModel = H200,
+    explain: bool = False,
 ) -> Config:
     """Return the configuration whose predicted time is the least.
 
     Args:
         problem: element types and major-ness.
         m, n, k: the GEMM's extents.
+        batch: the leading dimensions of the result.
         model: the GPU's constants.
         explain: whether to print the ten best to stderr, with their predicted times.
 
@@ -67,19 +82,27 @@ def choose(
         >>> choose(Problem(), 16, 4096, 4096).exchanged
         True
     """
-    found = rank(problem, m, n, k, model=model)
+    found = rank(problem, m, n, k, batch=batch, model=model)
     if explain:
-        print(f"{m}x{n}x{k} {problem}:", file=sys.stderr)
+        print(f"{'x'.join(map(str, (*batch, m, n, k)))} of {problem}", file=sys.stderr)
         for candidate in found[:10]:
-            print(f"  {candidate.prediction}: {candidate.config}", file=sys.stderr)
+            print(f"  {candidate}", file=sys.stderr)
     return found[0].config
 
 
-def rank(problem: Problem, m: int, n: int, k: int, *, model: TimeModel = H200) -> list[Candidate]:
+def rank(
+    problem: Problem,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    batch: Sequence[int] = (),
+    model: TimeModel = H200,
+) -> list[Candidate]:
     """Return all configurations that fit and are plausible, the least predicted time first.
 
     Args:
-        problem, m, n, k, model: as for `choose`.
+        problem, m, n, k, batch, model: as for `choose`.
 
     Example:
         >>> best = rank(Problem(), 128, 128, 16384)[0]
@@ -87,14 +110,20 @@ def rank(problem: Problem, m: int, n: int, k: int, *, model: TimeModel = H200) -
         (True, 'L2')
     """
     found = [
-        Candidate(config, model.predict(problem, m, n, k, config))
-        for config in _plausible(problem, m, n, k, model.multiprocessors)
+        Candidate(config, model.predict(problem, m, n, k, config, batch))
+        for config in _plausible(problem, m, n, k, prod(batch), model.multiprocessors)
     ]
     return sorted(found, key=lambda candidate: candidate.prediction.seconds)
 
 
 def candidates(
-    problem: Problem, m: int, n: int, k: int, *, model: TimeModel = H200
+    problem: Problem,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    batch: Sequence[int] = (),
+    model: TimeModel = H200,
 ) -> list[Config]:
     """Return the configurations to measure: variants of the best tiles first.
 
@@ -102,14 +131,14 @@ def candidates(
     loads, and buffers of the epilogue.
 
     Args:
-        problem, m, n, k, model: as for `choose`.
+        problem, m, n, k, batch, model: as for `choose`.
 
     Example:
         >>> best = candidates(Problem(a="bf16", b="bf16", c="bf16"), m=4096, n=4096, k=4096)[0]
         >>> best.tile, best.cluster
         ((128, 256, 64), (1, 1))
     """
-    ranked = rank(problem, m, n, k, model=model)
+    ranked = rank(problem, m, n, k, batch=batch, model=model)
     found: list[Config] = []
     for place, (config, _) in enumerate(ranked):
         count = _VARIANTS[place] if place < len(_VARIANTS) else 1
@@ -119,7 +148,9 @@ def candidates(
     return found[:MAX_CANDIDATES]
 
 
-def _plausible(problem: Problem, m: int, n: int, k: int, multiprocessors: int) -> Iterator[Config]:
+def _plausible(
+    problem: Problem, m: int, n: int, k: int, matrices: int, multiprocessors: int
+) -> Iterator[Config]:
     """Yield a configuration for each tile, with and without exchanged operands and split K."""
     depth = _LINE_BYTES // item_bytes(problem.a)
     for exchanged in (False, True):
@@ -129,7 +160,7 @@ def _plausible(problem: Problem, m: int, n: int, k: int, multiprocessors: int) -
                 continue
             for tile_n in _tile_columns(columns):
                 base = Config((tile_m, tile_n, depth), consumers=consumers, exchanged=exchanged)
-                tiles = ceil(rows / tile_m) * ceil(columns / tile_n)
+                tiles = matrices * ceil(rows / tile_m) * ceil(columns / tile_n)
                 for split in _splits(tiles, ceil(k / depth), multiprocessors):
                     fitting = _fitting(problem, replace(base, split_k=split))
                     if fitting is not None:
@@ -165,7 +196,7 @@ def _splits(tiles: int, k_blocks: int, multiprocessors: int) -> list[int]:
 
 def _fitting(problem: Problem, config: Config) -> Config | None:
     """Return a configuration with the epilogue tiles and stages that fit; None if none do."""
-    item = item_bytes(problem.c)
+    item = max(item_bytes(result) for result in problem.results)
     width = gcd(config.tile[1], _STORED_BYTES // item)
     config = replace(config, store_columns=width)
     if width > _COLUMN_MULTIPLE:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil, gcd
+from math import ceil, gcd, prod
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....ir.cluster import MAX_BLOCKS
@@ -48,7 +48,7 @@ class Config:
 
     Attributes:
         tile: (M, N, K) of a CTA's tile, in elements; K is that of a K block. If `exchanged`, M is along
-            C's columns.
+            C's columns. A gated kernel has twice as many columns of products.
         stages: K blocks of A and B in shared memory.
         cluster: CTAs of a cluster along M and N; they share A along N and B along M (multicast).
         consumers: consumer warpgroups; each has an equal part of the tile's rows.
@@ -76,18 +76,21 @@ class Config:
         """Return the problem that the kernel solves: that of the exchanged matrices, if `exchanged`."""
         return problem.exchanged if self.exchanged else problem
 
-    def grid(self, m: int, n: int, k: int, resident: int) -> tuple[int, int]:
+    def grid(
+        self, m: int, n: int, k: int, resident: int, batch: Sequence[int] = ()
+    ) -> tuple[int, int]:
         """Return the CTAs along x and y: the clusters that run at the same time, or fewer if C has
         fewer tiles or parts of tiles.
 
         Args:
             m, n, k: the GEMM's extents.
             resident: CTAs that run at the same time (`Kernel.resident_blocks`).
+            batch: the leading dimensions of the result.
         """
         along_m, along_n = self.cluster
         rows, columns = (n, m) if self.exchanged else (m, n)
         tiles = ceil(rows / (self.tile[0] * along_m)) * ceil(columns / (self.tile[1] * along_n))
-        parts = tiles * min(self.split_k, ceil(k / self.tile[2]))
+        parts = tiles * prod(batch) * min(self.split_k, ceil(k / self.tile[2]))
         clusters = min(parts, max(1, resident // (along_m * along_n)))
         return clusters * along_m, along_n
 
@@ -97,11 +100,15 @@ class Config:
         Raises:
             ConfigError: if it does not; the message states what would fit.
         """
+        if self.exchanged and problem.gated:
+            raise ConfigError(
+                "operands are exchanged, but a gated GEMM has two B; expected exchanged=False"
+            )
         problem = self.kernel_problem(problem)
         self._check_numbers()
         self._check_tile(problem)
         self._check_cluster(problem)
-        self._check_registers()
+        self._check_registers(problem)
         if sum(self._shared(problem)) > MAX_BYTES:
             self._refuse_shared(problem)
 
@@ -166,7 +173,8 @@ class Config:
                     f"{_nearest(extent, of)}"
                 )
         # TMA stores lines whose sizes are multiples of 16 bytes.
-        columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item_bytes(problem.c))
+        item = min(item_bytes(result) for result in problem.results)
+        columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item)
         fitting = [c for c in range(columns, self.tile[1] + 1, columns) if self.tile[1] % c == 0]
         if self.store_columns not in fitting:
             raise ConfigError(
@@ -194,12 +202,12 @@ class Config:
                     f"example {_nearest(extent, of)}"
                 )
 
-    def _check_registers(self) -> None:
-        m, n, _ = self.tile
+    def _check_registers(self, problem: Problem) -> None:
+        m, n = self.tile[0], problem.products * self.tile[1]
         mma_tiles = m // self.consumers // INSTRUCTION_M
         needed, limit = mma_tiles * n // 2, _ACCUMULATOR_REGISTERS[self.consumers]
         if needed > limit:
-            most = limit * 2 // mma_tiles
+            most = limit * 2 // mma_tiles // problem.products
             raise ConfigError(
                 f"a thread of {self.consumers} consumers has at most {limit} registers for its "
                 f"accumulator of {m // self.consumers}x{n}, which takes {mma_tiles} * {n} / 2 = "
@@ -212,19 +220,21 @@ class Config:
         The problem is the kernel's.
         """
         m, n, k = self.tile
-        stage = m * k * item_bytes(problem.a) + k * n * item_bytes(problem.b)
-        buffer = m // self.consumers * self.store_columns * item_bytes(problem.c)
+        stage = m * k * item_bytes(problem.a) + problem.products * k * n * item_bytes(problem.b)
+        stored = sum(item_bytes(result) for result in problem.results)
+        buffer = m // self.consumers * self.store_columns * stored
         barriers = (self.stages + self.store_stages) * 2 * MBARRIER_BYTES
         return self.stages * stage, self._buffers * buffer, barriers
 
     def _refuse_shared(self, problem: Problem) -> None:
         m, n, k = self.tile
         stages, store, barriers = self._shared(problem)
-        a, b, c = (item_bytes(element) for element in (problem.a, problem.b, problem.c))
+        a, b = item_bytes(problem.a), item_bytes(problem.b)
+        c = sum(item_bytes(result) for result in problem.results)
         fitting = self._max_stages(problem)
         raise ConfigError(
             f"a CTA needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
-            f"{self.stages} stages * ({m} * {k} * {a} + {k} * {n} * {b}) = {stages}, "
+            f"{self.stages} stages * ({m} * {k} * {a} + {k} * {problem.products * n} * {b}) = {stages}, "
             f"{self._buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
             f"{store} to store, ({self.stages} + {self.store_stages}) * {2 * MBARRIER_BYTES} = "
             f"{barriers} of mbarriers; "

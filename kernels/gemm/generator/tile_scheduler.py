@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from .... import language as sl
@@ -13,6 +13,7 @@ class WorkTile(NamedTuple):
     """A tile of C, or a part of the products that it sums up.
 
     Attributes:
+        batch: the matrix of C: an index for each leading dimension.
         row, column: the first element of the CTA's tile in C.
         tile: the tile's number among the tiles of clusters.
         number: how many the CTA has computed before.
@@ -21,6 +22,7 @@ class WorkTile(NamedTuple):
         first: how many K blocks the CTA has loaded before: the pipeline index of its first one.
     """
 
+    batch: tuple[sl.Index, ...]
     row: sl.Index
     column: sl.Index
     tile: sl.Index
@@ -41,25 +43,42 @@ class TileScheduler(Protocol):
 class _Rasterization:
     """The order of tiles: all columns of `group` rows of clusters, before the next rows.
 
-    The tiles of a cluster are adjacent, so clusters that run at the same time share A and B in L2.
+    The tiles of a cluster are adjacent, so clusters that run at the same time share A and B in L2. One
+    matrix of a batch follows the other.
+
+    Args:
+        config: the configuration.
+        extents: those of C.
     """
 
-    def __init__(self, config: Config, m: sl.Index | int, n: sl.Index | int) -> None:
+    def __init__(self, config: Config, extents: Sequence[sl.Index | int]) -> None:
         self.config = config
+        *self._batch, m, n = extents
         along_m, along_n = config.cluster
         self._rows = sl.cdiv(m, config.tile[0] * along_m)
         self._columns = sl.cdiv(n, config.tile[1] * along_n)
-        self.tiles = self._rows * self._columns
+        self._of_matrix = self._rows * self._columns
+        self.tiles = self._of_matrix
+        for extent in self._batch:
+            self.tiles = self.tiles * extent
 
-    def place(self, tile: sl.Index) -> tuple[sl.Index, sl.Index]:
-        """Return the first row and column in C of the CTA's tile, of a cluster's `tile`."""
+    def place(self, tile: sl.Index) -> tuple[tuple[sl.Index, ...], sl.Index, sl.Index]:
+        """Return the matrix of C, and the first row and column in it, of the CTA's tile of a cluster's
+        `tile`."""
+        batch: list[sl.Index] = []
+        if self._batch:
+            matrix, tile = tile // self._of_matrix, tile % self._of_matrix
+            for extent in reversed(self._batch[1:]):
+                batch.insert(0, matrix % extent)
+                matrix = matrix // extent
+            batch.insert(0, matrix)
         tile_m, tile_n, _ = self.config.tile
         along_m, along_n = self.config.cluster
         row, column = self._rasterize(tile)
         row = row * along_m + sl.block_id(0) % along_m
         if along_n > 1:
             column = column * along_n + sl.block_id(1)
-        return row * tile_m, column * tile_n
+        return tuple(batch), row * tile_m, column * tile_n
 
     def _rasterize(self, tile: sl.Index) -> tuple[sl.Index, sl.Index]:
         """Return the row and column of a tile, in units of clusters."""
@@ -76,14 +95,14 @@ class PersistentTileScheduler:
 
     Args:
         config: the configuration.
-        m, n: rows and columns of C.
+        extents: those of C.
         k_blocks: K blocks of a tile.
     """
 
     def __init__(
-        self, config: Config, m: sl.Index | int, n: sl.Index | int, k_blocks: sl.Index
+        self, config: Config, extents: Sequence[sl.Index | int], k_blocks: sl.Index
     ) -> None:
-        self._order = _Rasterization(config, m, n)
+        self._order = _Rasterization(config, extents)
         self._k_blocks = k_blocks
 
     def work_tiles(self) -> Iterator[WorkTile]:
@@ -92,9 +111,8 @@ class PersistentTileScheduler:
         cluster, clusters = sl.block_id(0) // along_m, sl.grid_dim(0) // along_m
         number: sl.Index | int = 0
         for tile in sl.range(cluster, self._order.tiles, clusters):
-            row, column = self._order.place(tile)
             first = number * self._k_blocks
-            yield WorkTile(row, column, tile, number, 0, self._k_blocks, first)
+            yield WorkTile(*self._order.place(tile), tile, number, 0, self._k_blocks, first)
             number = number + 1
 
 
@@ -110,14 +128,14 @@ class StreamKTileScheduler:
 
     Args:
         config: the configuration.
-        m, n: rows and columns of C.
+        extents: those of C.
         k_blocks: K blocks of a tile.
     """
 
     def __init__(
-        self, config: Config, m: sl.Index | int, n: sl.Index | int, k_blocks: sl.Index
+        self, config: Config, extents: Sequence[sl.Index | int], k_blocks: sl.Index
     ) -> None:
-        self._order = _Rasterization(config, m, n)
+        self._order = _Rasterization(config, extents)
         self._k_blocks = k_blocks
         along_m, _ = config.cluster
         self._cluster = sl.block_id(0) // along_m
@@ -144,8 +162,7 @@ class StreamKTileScheduler:
             stop = sl.unsigned(sl.minimum(sl.signed(end - tile * k_blocks), k_blocks))
             k_block = sl.where(is_part, start, 0)
             count = sl.unsigned(sl.where(is_part, stop, k_blocks) - k_block)
-            row, column = self._order.place(tile)
-            yield WorkTile(row, column, tile, number, k_block, count, first)
+            yield WorkTile(*self._order.place(tile), tile, number, k_block, count, first)
             first = first + count
 
     def parts(self, tile: sl.Index) -> tuple[sl.Index, sl.Index]:

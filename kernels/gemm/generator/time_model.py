@@ -7,8 +7,9 @@ that no other work hides, and what it costs to split K. Device memory limits the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 
 from ....layout.instruction import INSTRUCTION_K_BYTES
 from ....layout.wgmma import INSTRUCTION_M
@@ -52,7 +53,9 @@ class Prediction:
             "split": self.split,
         }
         text = ", ".join(f"{name} {1e6 * value:.1f}" for name, value in parts.items() if value)
-        return f"{1e6 * self.seconds:.1f} us ({self.waves:.2f} waves by {self.bound}; {text})"
+        return (
+            f"{1e6 * self.seconds:.1f} us: {text}; {self.waves:.2f} waves, limited by {self.bound}"
+        )
 
 
 @dataclass(frozen=True)
@@ -95,23 +98,30 @@ class TimeModel:
     arrive: float
     part_bytes: float
 
-    def predict(self, problem: Problem, m: int, n: int, k: int, config: Config) -> Prediction:
+    def predict(
+        self,
+        problem: Problem,
+        m: int,
+        n: int,
+        k: int,
+        config: Config,
+        batch: Sequence[int] = (),
+    ) -> Prediction:
         """Return the time of a GEMM.
 
         Args:
             problem: element types and major-ness.
             m, n, k: the GEMM's extents.
             config: a configuration that fits.
+            batch: the leading dimensions of the result.
         """
         rows, columns = (n, m) if config.exchanged else (m, n)
         along_m, along_n = config.cluster
         tile_m, tile_n, depth = config.tile
         steps = ceil(k / depth)
-        tiles = (
-            ceil(rows / (tile_m * along_m)) * ceil(columns / (tile_n * along_n)) * along_m * along_n
-        )
-        x, y = config.grid(m, n, k, self.multiprocessors)
-        ctas = x * y
+        clusters = ceil(rows / (tile_m * along_m)) * ceil(columns / (tile_n * along_n))
+        tiles = prod(batch) * clusters * along_m * along_n
+        ctas = prod(config.grid(m, n, k, self.multiprocessors, batch))
         step, bound = self._step(problem, config)
         if config.split_k > 1 and tiles % ctas:
             waves, parts = tiles / ctas, max(2, ceil(ctas / tiles))
@@ -119,7 +129,8 @@ class TimeModel:
             waves, parts = ceil(tiles / ctas), 1
         nanoseconds = 1 / self.clock
         mainloop = ceil(waves * steps) * step * nanoseconds * 1e-9
-        stored = self.store + tile_m * tile_n * item_bytes(problem.c) / self.store_bytes
+        item = sum(item_bytes(result) for result in problem.results)
+        stored = self.store + tile_m * tile_n * item / self.store_bytes
         exposed = 1 + max(0, ceil(waves) - 1) * (1 - self.hidden)
         epilogue = exposed * stored * nanoseconds * 1e-9
         split = 0.0
@@ -127,8 +138,11 @@ class TimeModel:
             part = tile_m * tile_n * _PART_BYTES / self.part_bytes * nanoseconds * 1e-9
             split = self.arrive * 1e-6 + (1 + parts) * part
         fixed = (self.launch + self.fill) * 1e-6
+        moved = prod(batch) * m * n * item
         item = item_bytes(problem.a)
-        moved = (m + n) * k * item + m * n * item_bytes(problem.c)
+        for name, extent in (("a", m), ("b", n)):
+            matrices = (e for e, having in zip(batch, problem.batch, strict=True) if name in having)
+            moved += prod(matrices) * extent * k * item
         memory = moved / self.memory * 1e-9 + self.launch * 1e-6
         own = fixed + mainloop + epilogue + split
         # Near the memory's speed, a CTA's own time is not wholly hidden.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from .... import language as sl
 from .config import Config
+from .problem import Problem
 from .tile_scheduler import StreamKTileScheduler, WorkTile
 
 #: Parts of a cluster that can be in the workspace: of the first tile it streams, and of the last.
@@ -25,11 +27,12 @@ class WorkspaceExtents(NamedTuple):
     semaphores: int
 
 
-def workspace_extents(config: Config, ctas: int) -> WorkspaceExtents:
+def workspace_extents(problem: Problem, config: Config, ctas: int) -> WorkspaceExtents:
     """Return the extents of the workspace for a launch of `ctas` CTAs."""
     tile_m, tile_n, _ = config.tile
     # At most two waves of tiles are streamed (`StreamKTileScheduler`).
-    return WorkspaceExtents(_PARTS * ctas * tile_m, tile_n, _PARTS * ctas * config.consumers)
+    places = _PARTS * ctas
+    return WorkspaceExtents(places * tile_m, problem.products * tile_n, places * config.consumers)
 
 
 class Workspace:
@@ -64,17 +67,23 @@ class Workspace:
         first, parts = self._scheduler.parts(work.tile)
         cluster = sl.block_id(0) // self._config.cluster[0]
         place = self._place(sl.unsigned(cluster - first), cluster)
-        sl.store(acc, self._window(place, warpgroup, 0, self._config.tile[1]))
+        assert acc.shape is not None
+        sl.store(acc, self._window(place, warpgroup, 0, acc.shape[1]))
         semaphore = (work.tile * self._ctas + self._rank) * self._config.consumers + warpgroup
         return sl.semaphore_arrive(self._S, semaphore, parts)
 
-    def total(self, work: WorkTile, warpgroup: sl.Index, column: int, columns: int) -> sl.Fragment:
-        """Return the sum of all parts in some columns of a warpgroup's rows."""
+    def columns(self, work: WorkTile, warpgroup: sl.Index) -> Callable[[int, int], sl.Fragment]:
+        """Return what returns the sum of all parts in columns of a warpgroup's rows, by the first column
+        and their number."""
         first, parts = self._scheduler.parts(work.tile)
-        total = sl.load(self._window(self._place(0, first), warpgroup, column, columns))
-        for part in sl.range(1, parts):
-            place = self._place(part, first + part)
-            total = total + sl.load(self._window(place, warpgroup, column, columns))
+
+        def total(column: int, count: int) -> sl.Fragment:
+            found = sl.load(self._window(self._place(0, first), warpgroup, column, count))
+            for part in sl.range(1, parts):
+                place = self._place(part, first + part)
+                found = found + sl.load(self._window(place, warpgroup, column, count))
+            return found
+
         return total
 
     def _place(self, part: sl.Index | int, cluster: sl.Index) -> sl.Index:

@@ -64,11 +64,12 @@ def tune(
         raise ValueError(f"measure is {measure!r}; expected 'local' or 'remote'")
     if measure == "remote" and executor is None:
         raise ValueError("measure='remote' needs an executor whose workers have GPUs")
-    of = operands(device_array("A", a), device_array("B", b), device_array("C", out))
+    of, _ = operands(device_array("A", a), device_array("B", b), device_array("C", out))
     gemm = of.problem, of.m, of.n, of.k
     remote = executor if measure == "remote" else None
     gpu = remote.submit(gpu_name).result() if remote else gpu_name(of.device)
-    task = Task(gpu, *gemm, tuple(configs) if configs is not None else tuple(candidates(*gemm)))
+    measured = candidates(*gemm, batch=of.batch) if configs is None else configs
+    task = Task(gpu, *gemm, tuple(measured), of.batch)
     found = read_tuned(task)
     if found is not None:
         return found
