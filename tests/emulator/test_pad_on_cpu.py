@@ -57,7 +57,9 @@ def test_every_word_is_copied(word, extents, strides):
     kernel = compiled(copy)
     x = given(*extents, word, strides(*extents))
     memory, y = padded(*extents, word)
-    run_text(kernel.located, "pad", (x, y), **options(kernel, windows(copy, *extents)))
+    run_text(
+        kernel.located, "pad", (x[None], y[None]), **options(kernel, windows(copy, 1, *extents))
+    )
     assert np.array_equal(x, y)
     assert (memory[:, extents[1] :] == 77).all()
 
@@ -67,7 +69,12 @@ def test_rows_without_padding_are_written_between_their_neighbours():
     kernel = compiled(copy)
     x = given(40, 27, 2, (32, 1))
     memory = np.full((40, 50), 77, np.int16)
-    run_text(kernel.located, "pad", (x, memory[:, 9:36]), **options(kernel, windows(copy, 40, 27)))
+    run_text(
+        kernel.located,
+        "pad",
+        (x[None], memory[None, :, 9:36]),
+        **options(kernel, windows(copy, 1, 40, 27)),
+    )
     assert np.array_equal(memory[:, 9:36], x)
     assert (memory[:, :9] == 77).all() and (memory[:, 36:] == 77).all()
 
@@ -79,9 +86,24 @@ def test_two_matrices_are_copied_by_one_launch(words):
     kernel = compiled(*copies)
     x, u = (given(*e, w, (e[1], 1), w) for e, w in zip(extents, words, strict=True))
     (_, y), (_, v) = (padded(*e, w) for e, w in zip(extents, words, strict=True))
-    grid = sum(windows(copy, *each) for copy, each in zip(copies, extents, strict=True))
-    run_text(kernel.located, "pad_both", (x, y, u, v), **options(kernel, grid))
+    grid = sum(windows(copy, 1, *each) for copy, each in zip(copies, extents, strict=True))
+    run_text(
+        kernel.located,
+        "pad_both",
+        tuple(each[None] for each in (x, y, u, v)),
+        **options(kernel, grid),
+    )
     assert np.array_equal(x, y) and np.array_equal(u, v)
+
+
+def test_a_batch_is_copied():
+    copy = Copy(2, 32)
+    kernel = compiled(copy)
+    x = np.random.default_rng(3).integers(-99, 99, (3, 70, 45)).astype(np.int16)
+    y = np.zeros((3, 70, 48), np.int16)
+    grid = windows(copy, *x.shape)
+    run_text(kernel.located, "pad", (x, y[..., :45]), **options(kernel, grid))
+    assert np.array_equal(y[..., :45], x) and not y[..., 45:].any()
 
 
 def test_it_starts_while_the_kernel_before_it_ends():

@@ -1,4 +1,4 @@
-"""A kernel that copies matrices of any strides and alignment, to or from rows that TMA reads and writes.
+"""A kernel that copies matrices of any strides and alignment to or from rows that TMA reads and writes.
 
 TMA takes matrices whose rows begin at multiples of 16 bytes. This kernel copies other operands to such
 rows first, and a padded result to rows that are not.
@@ -78,7 +78,7 @@ def width_for(words: int) -> int:
 def build_pad(copies: Sequence[Copy]) -> Any:
     """Build a module with the kernel `pad(X, Y)`: Y = X of any extents and strides, in words.
 
-    For two copies it is `pad_both(X, Y, U, V)`, with V = U. A CTA copies one window; the windows of the
+    X and Y are batches of matrices (L, M, N). For two copies it is `pad_both(X, Y, U, V)`, with V = U. A CTA copies one window; the windows of the
     first copy come first.
 
     Args:
@@ -95,25 +95,25 @@ def build_pad(copies: Sequence[Copy]) -> Any:
         if each.width not in WIDTHS:
             raise ConfigError(f"width is {each.width} words; expected 8, 32 or 128")
     types = [_WORD_TYPES[each.word] for each in copies for _ in "XY"]
-    one, two = "(M,N):(?,?), (M,N):(?,?)", "(P,Q):(?,?), (P,Q):(?,?)"
+    one, two = (", ".join([f"({each}):(?,?,?)"] * 2) for each in ("L,M,N", "O,P,Q"))
     options = Options(_THREADS // 128)
     if len(copies) == 1:
         return TracedFunction(pad, one, options).trace(*types, copies=tuple(copies))
     return TracedFunction(pad_both, f"{one}, {two}", options).trace(*types, copies=tuple(copies))
 
 
-def windows(copy: Copy, rows: int, words: int) -> int:
-    """Return how many windows cover a matrix: the CTAs that copy it.
+def windows(copy: Copy, matrices: int, rows: int, words: int) -> int:
+    """Return how many windows cover a batch of matrices: the CTAs that copy it.
 
     Example:
-        >>> windows(Copy(2, 128), 100, 1001)
+        >>> windows(Copy(2, 128), 1, 100, 1001)
         56
     """
-    return -(-rows // copy.height) * -(-words // copy.width)
+    return matrices * -(-rows // copy.height) * -(-words // copy.width)
 
 
 def pad(X: sl.Array, Y: sl.Array, *, copies: tuple[Copy, ...]) -> None:  # noqa: N803
-    """Copy X (M, N) to Y (M, N)."""
+    """Copy X (L, M, N) to Y (L, M, N)."""
     _follow()
     _copy_window(X, Y, sl.block_id(0), copies[0])
 
@@ -126,9 +126,10 @@ def pad_both(
     *,
     copies: tuple[Copy, ...],
 ) -> None:
-    """Copy X (M, N) to Y (M, N), and U (P, Q) to V (P, Q)."""
+    """Copy X (L, M, N) to Y (L, M, N), and U (O, P, Q) to V (O, P, Q)."""
     _follow()
-    first = sl.cdiv(X.shape[0], copies[0].height) * sl.cdiv(X.shape[1], copies[0].width)
+    matrices, rows, words = X.shape
+    first = matrices * sl.cdiv(rows, copies[0].height) * sl.cdiv(words, copies[0].width)
     with sl.when(sl.block_id(0) < first):
         _copy_window(X, Y, sl.block_id(0), copies[0])
     with sl.otherwise():
@@ -143,14 +144,15 @@ def _follow() -> None:
 
 def _copy_window(X: sl.Array, Y: sl.Array, number: sl.Index, copy: Copy) -> None:  # noqa: N803
     """Copy a window; its words beyond the edges are loaded from the last row or column, and dropped."""
-    rows, words = X.shape
-    across = sl.cdiv(words, copy.width)
+    _, rows, words = X.shape
+    across, down = sl.cdiv(words, copy.width), sl.cdiv(rows, copy.height)
     thread = sl.thread_id()
     column = number % across * copy.width + thread % copy.width
-    row = number // across * copy.height + thread // copy.width
+    row = number // across % down * copy.height + thread // copy.width
+    matrix = number // across // down
     places = [row + i * (_THREADS // copy.width) for i in range(_WORDS)]
     inside = sl.where(column < words, column, words - 1)
-    loaded = [X[sl.where(at < rows, at, rows - 1), inside] for at in places]
+    loaded = [X[matrix, sl.where(at < rows, at, rows - 1), inside] for at in places]
     for at, word in zip(places, loaded, strict=True):
         with sl.when((at < rows) & (column < words)):
-            Y[at, column] = word
+            Y[matrix, at, column] = word
