@@ -257,7 +257,7 @@ def test_what_is_not_copied(gpu, a, b, out, message):
 
 @pytest.mark.parametrize("name", ["A", "C"])
 def test_a_copy_in_an_unknown_library(gpu, monkeypatch, name):
-    monkeypatch.setattr(OnGpu, "__module__", "stand_in")
+    monkeypatch.setattr(Cut, "__module__", "stand_in")
     a = array((200, 72), (73, 1) if name == "A" else None)
     out = array((200, 136), (137, 1) if name == "C" else None, 0x40000)
     with pytest.raises(ProblemError) as error:
