@@ -70,14 +70,15 @@ class GlobalArray(Bytes):
 
     Attributes:
         name: for messages.
-        writes: int32[size], the last write of each byte in this launch; see `rules.global_order`. None
-            if no write has been noted.
+        writes, reads: int32[size], the last write and the last read of each byte in this launch; see
+            `rules.global_order`. None if none has been noted.
     """
 
     def __init__(self, name: str, base: int, size: int) -> None:
         super().__init__(base, size)
         self.name = name
         self.writes: np.ndarray | None = None
+        self.reads: np.ndarray | None = None
 
 
 class GlobalMemory:

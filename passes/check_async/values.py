@@ -78,7 +78,9 @@ class Values:
             "gpu.cluster_block_id": lambda op: self._launch(op, 0, Divergence.BETWEEN_CTAS),
             "gpu.thread_id": self._thread_id,
             "gpu.subgroup_id": self._subgroup_id,
-            SemaphoreArriveOp.OPERATION_NAME: self._of_warpgroup,
+            SemaphoreArriveOp.OPERATION_NAME: lambda op: variable(
+                self._unknown(op.results[0], op, Divergence.BETWEEN_WARPGROUPS)
+            ),
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
 
@@ -229,9 +231,11 @@ class Values:
             lower_bound = max(_DIVISIONS[name](known, by), 0)
         return variable(self._symbol((name, more, operands), operands, divergence, lower_bound))
 
-    def _unknown(self, value: Value, op: Op | None) -> Symbol:
-        """Return the symbol of a value of which nothing is known."""
-        return self._symbol(("value", value), divergence=Divergence.BETWEEN_THREADS, within=op)
+    def _unknown(
+        self, value: Value, op: Op | None, divergence: Divergence = Divergence.BETWEEN_THREADS
+    ) -> Symbol:
+        """Return the symbol of a value of which nothing else is known."""
+        return self._symbol(("value", value), divergence=divergence, within=op)
 
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
         """Whether a quotient is the same in all CTAs of a cluster.
@@ -286,14 +290,6 @@ class Values:
         """Return the number of a thread or warp in its CTA."""
         symbol = self._symbol(
             key, divergence=Divergence.BETWEEN_THREADS, lower_bound=0, same_in_pair=True
-        )
-        return variable(symbol)
-
-    def _of_warpgroup(self, op: Op) -> Polynomial:
-        """Return a value that warpgroups, and executions of the op, have of their own."""
-        key = ("value", op.results[0])
-        symbol = self._symbol(
-            key, divergence=Divergence.BETWEEN_WARPGROUPS, lower_bound=0, within=op
         )
         return variable(symbol)
 

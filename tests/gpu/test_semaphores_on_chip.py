@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+import split_gemm
 import split_kernel
 from split_kernel import PARTS, TILES, sums
 
-from mlir_smem.runtime import run_on_cpu
+from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
 
 @pytest.fixture
@@ -41,3 +42,13 @@ def test_many_launches_find_no_stale_part(torch):
         assert c.cpu().numpy().tobytes() == expected[i % 8], i
     assert not s.any()
     assert np.array_equal(w.cpu().numpy(), 2 * inputs[199 % 8]["A"])
+
+
+@pytest.mark.parametrize("splits, blocks", [(2, 16), (4, 132), (8, 132)])
+def test_a_gemm_split_along_k(splits, blocks):
+    arrays = split_gemm.given(1024, 512, 2048, splits)
+    compiled = split_gemm.gemm.compile(*arrays.values(), splits=splits)
+    for _ in range(5):
+        found = run_on_gpu(compiled, None, arrays, ["C", "S"], grid=(blocks,))
+        assert np.array_equal(found["C"], split_gemm.expected(arrays))
+        assert not found["S"].any()

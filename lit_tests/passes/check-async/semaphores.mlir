@@ -101,6 +101,9 @@ func.func @split(%a: !a, %w: !parts, %d: !d, %s: !s, %tiles: index, %n: index) a
     "smem.partition"() ({
     ^bb0(%me: index):
       %row = arith.muli %me, %c64 : index
+      %block = gpu.block_id x
+      %twice_block = arith.muli %block, %c2 : index
+      %own_part = arith.addi %twice_block, %me : index
       %mine = "smem.subtile"(%out, %row) {static_offsets = array<i64: -9223372036854775808, 0>} : (!out, index) -> !half
       scf.for %i = %c0 to %tiles step %c1 {
         %q = "smem.consumer_wait"(%pipeline, %i) : (!smem.pipeline, index) -> index
@@ -108,14 +111,16 @@ func.func @split(%a: !a, %w: !parts, %d: !d, %s: !s, %tiles: index, %n: index) a
         %e = "smem.mma"(%t, %t) : (!stage, !stage) -> !f
         %own = "smem.wait"(%e) {pending = 0 : i32} : (!f) -> !c
         "smem.consumer_release"(%pipeline, %i) : (!smem.pipeline, index) -> ()
-        %to = memref.subview %w[%me, 0, 0] [1, 64, 64] [1, 1, 1] : !parts to !part
+        %to = memref.subview %w[%own_part, 0, 0] [1, 64, 64] [1, 1, 1] : !parts to !part
         "smem.store"(%own, %to) : (!c, !part) -> ()
         %twice = arith.muli %i, %c2 : index
         %at = arith.addi %twice, %me : index
         %last = "smem.semaphore_arrive"(%s, %at, %n) : (!s, index, index) -> i1
         scf.if %last {
           %sum = scf.for %k = %c0 to %n step %c1 iter_args(%x = %own) -> (!c) {
-            %from = memref.subview %w[%k, 0, 0] [1, 64, 64] [1, 1, 1] : !parts to !part
+            %twice_k = arith.muli %k, %c2 : index
+            %part = arith.addi %twice_k, %me : index
+            %from = memref.subview %w[%part, 0, 0] [1, 64, 64] [1, 1, 1] : !parts to !part
             %y = "smem.load"(%from) : (!part) -> !c
             %z = "smem.map"(%x, %y) ({
             ^bb0(%p: f32, %r: f32):

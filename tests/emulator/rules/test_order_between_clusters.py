@@ -215,3 +215,32 @@ def test_increments_wrap_at_the_limit(start, limit, end):
     body = SETUP.replace("arith.constant 2 : i32", f"arith.constant {limit} : i32")
     run(body + f"scf.if %first {{{ATOMIC.format('acq_rel')}\n}}", *arrays_, block=64)
     assert s[0] == end
+
+
+#: CTA 0 writes A[0:64]; then each CTA reads it, and CTA 2 writes it again.
+OVERWRITTEN = """
+    %zeroth = arith.cmpi eq, %cta, %c0 : index
+    scf.if %zeroth {{
+      memref.store %t32, %A[%tid] : memref<192xi32>
+    }}{}
+    %middle = arith.cmpi eq, %cta, %c1 : index
+    scf.if %middle {{
+      %y = memref.load %A[%tid] : memref<192xi32> // the read
+    }}{}
+    %late = arith.cmpi eq, %cta, %c2 : index
+    scf.if %late {{
+      memref.store %one, %A[%tid] : memref<192xi32> // the last write
+    }}
+"""
+
+
+def test_a_write_over_what_another_cluster_has_read():
+    first = arrive()
+    second = arrive().replace("%old =", "%older =")
+    assert faults_with(OVERWRITTEN.format(first, second)) == []
+    (fault,) = faults_with(OVERWRITTEN.format(first, ""))
+    assert fault.kind is ViolationKind.RACE
+    assert fault.line.endswith("// the last write")
+    assert fault.message.startswith(
+        "writes byte 0 of argument 0, which thread 0 of CTA (1, 0, 0) may still be reading at "
+    )
