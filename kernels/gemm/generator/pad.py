@@ -78,8 +78,8 @@ def width_for(words: int) -> int:
 def build_pad(copies: Sequence[Copy]) -> Any:
     """Build a module with the kernel `pad(X, Y)`: Y = X of any extents and strides, in words.
 
-    X and Y are batches of matrices (L, M, N). For two copies it is `pad_both(X, Y, U, V)`, with V = U. A CTA copies one window; the windows of the
-    first copy come first.
+    X and Y are batches of matrices (L, M, N). For two copies it is `pad_both(X, Y, U, V)`, with V = U. A
+    CTA copies one window; the windows of the first copy come first.
 
     Args:
         copies: one or two.
