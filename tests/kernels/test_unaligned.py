@@ -191,6 +191,16 @@ def test_a_result_that_tma_cannot_write_is_copied(gpu, made, shape, strides, poi
     assert maps(gpu)[2] == (0x100000, [n, 200], [272])
 
 
+def test_a_copied_result_is_awaited_after_its_copy(gpu, monkeypatch):
+    finished = []
+    monkeypatch.setattr(
+        matmul_module, "finish", lambda array: finished.append((array, len(gpu.launches)))
+    )
+    out = array((200, 131), None, 0x40000)
+    matmul(array((200, 72)), array((72, 131), (136, 1), 0x20000), out, config=SMALL)
+    assert finished[-1] == (out, 2)
+
+
 def test_a_new_result_with_ragged_rows_is_a_view(gpu, made):
     b = array((72, 131), (136, 1), 0x20000)
     for _ in range(2):

@@ -201,6 +201,8 @@ def _first_call(key: Hashable, given: _Given) -> Any:
         reads = fused.reads if fused else None
         _CALLS.keep(key, _Call(launch, _maker(results), waits, is_copied, reads))
     found = tuple(each.finished(stream) for each in results)
+    if any(each.target is not None for each in results):
+        finish(found[0])
     return found[0] if len(found) == 1 else found
 
 
