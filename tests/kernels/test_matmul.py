@@ -109,35 +109,6 @@ def test_rows_that_tma_would_write_beyond(gpu):
     )
 
 
-def test_a_result_with_such_rows_is_copied(gpu, monkeypatch):
-    class Tensor(OnGpu):
-        def __init__(self, shape, pointer):
-            super().__init__(shape, DTYPES["bf16"], (136, 1), pointer)
-            self.shape, self.given = shape, None
-
-        def __getitem__(self, part):
-            return (self, part)
-
-        def __setitem__(self, part, values):
-            self.given = values
-
-    made = []
-
-    def empty(shape, dtype):
-        made.append(Tensor(shape, 0x8000))
-        return made[-1]
-
-    stream = types.SimpleNamespace(get_current_stream=lambda: types.SimpleNamespace(ptr=0))
-    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(empty=empty, cuda=stream))
-    monkeypatch.setattr(Tensor, "__module__", "cupy._core")
-    out = Tensor((200, 131), 0x40000)
-    a, b = Tensor((200, 72), 0x1000), Tensor((72, 131), 0x20000)
-    assert matmul(a, b, out, config=SMALL) is out
-    assert made[0].shape == (200, 136)
-    assert gpu.maps[2][2:4] == (0x8000, [131, 200])
-    assert out.given == (made[0], (..., slice(None, 131)))
-
-
 def test_operands_that_are_read_k_major_only_are_transposed(gpu, monkeypatch):
     made = []
 
@@ -189,15 +160,6 @@ def test_operands_that_are_not_multiplied(gpu):
 def test_an_array_in_host_memory(gpu):
     with pytest.raises(LaunchError, match="B is in host memory"):
         matmul(A, np.zeros((72, 136), np.float32), C)
-
-
-def test_memory_that_tma_refuses(gpu):
-    with pytest.raises(LaunchError, match="A begins at 0x1008, not a multiple of 16"):
-        matmul(array((200, 72), pointer=0x1008), B, C, config=SMALL)
-    odd = OnGpu((200, 72), DTYPES["bf16"], (73, 1), 0x1000)
-    with pytest.raises(LaunchError, match="A has the stride 146 bytes along dimension 0"):
-        matmul(odd, B, C, config=SMALL)
-    assert gpu.launches == []
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ....language.call.reads import Reads
+from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Prepared, device_array
 from ....runtime.plans import Kept
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
@@ -19,9 +20,10 @@ from .fusions import FusedCall, fused_call, identity, read_operands
 from .gates import gates
 from .launches import Launch, forget_configurations
 from .libraries import empty
-from .results import check_matrices, is_ragged
+from .operands import whole_columns
+from .padding import Operand, readable
+from .results import Result, check_matrices, is_ragged, without_padding
 from .results import results as results_of
-from .transposing import k_major
 
 
 class _Call(NamedTuple):
@@ -29,14 +31,16 @@ class _Call(NamedTuple):
 
     Attributes:
         launch: its launch.
-        new: returns new arrays for the results, given A.
+        new: returns new arrays for the results, given A, each with its view without padding.
         waits: whether the arrays' library hides its streams.
+        copies: whether operands are copied first, because TMA or tensor cores cannot read them.
         reads: what the trace of its epilogue read.
     """
 
     launch: Launch
-    new: Callable[[Any], tuple[Any, ...]]
+    new: Callable[[Any], tuple[tuple[Any, Any], ...]]
     waits: bool
+    copies: bool
     reads: Reads | None
 
 
@@ -72,11 +76,15 @@ def matmul(
     """Return `a @ b` of `a` (..., M, K) and `b` (..., K, N), in one launch.
 
     Leading dimensions broadcast, as NumPy's do. Both are arrays of PyTorch, CuPy or JAX on one GPU; if
-    `out` is given, any with DLPack or the CUDA array interface. Element types are those of `Problem`:
-    bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8. Either dimension of a matrix is
-    contiguous, and other strides are multiples of 16 bytes. If tensor cores read a type K-major only, an
-    operand that is not K-major is first transposed into new memory. If the rows of a new result are not
-    multiples of 16 bytes, its memory is padded, and the result is the view without the padding.
+    `out` is given and nothing is copied, any with DLPack or the CUDA array interface. Element types are
+    those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8.
+
+    Strides are any; A and B have none below 0. TMA reads matrices in which one dimension is contiguous,
+    and the address and the other strides are multiples of 16 bytes; another operand is first copied to
+    new memory. If tensor cores read a type K-major only, an operand that is not K-major is first
+    transposed into new memory. A result that TMA cannot write is copied from new memory. If the rows of
+    a new result are not multiples of 16 bytes, its memory is padded, and the result is the view without
+    the padding.
 
     The epilogue is a function in the kernel language. It takes a fragment of the product (f32, or i32 of
     integers) and returns one of the same shape, which is stored. Its other parameters are operands by
@@ -86,7 +94,7 @@ def matmul(
 
     Args:
         a, b: the operands.
-        out: the result (..., M, N), with contiguous rows; None for a new array. For an epilogue with two
+        out: the result (..., M, N); None for a new array. For an epilogue with two
             results, a tuple of two, with the same strides.
         epilogue: what is made of the product before it is stored.
         operands: numbers and arrays for the epilogue; they broadcast to a matrix of C, as NumPy's do.
@@ -104,7 +112,7 @@ def matmul(
         ProblemError, ConfigError: if the arrays are not operands of a GEMM, or the configuration or the
             epilogue does not fit.
         TraceError: for a mistake in the epilogue, at its line.
-        LaunchError: without a GPU of the architecture, or for memory that TMA cannot read or write.
+        LaunchError: without a GPU of the architecture.
 
     Example:
         >>> import torch  # on a GPU
@@ -134,7 +142,9 @@ def matmul(
         else:
             result, signature = reader(type(out))(out)
             results = (result,)
-        key = a_signature, b_signature, signature, out is None, config
+        # Which arrays are copied depends on their alignment.
+        places = first % UNIT_BYTES, second % UNIT_BYTES, *[each % UNIT_BYTES for each in results]
+        key = a_signature, b_signature, signature, out is None, places, config
         if epilogue is not None or operands or gated:
             of_operands, further, numbers = read_operands(operands or {})
             key = *key, epilogue and identity(epilogue), of_operands, gated
@@ -148,10 +158,16 @@ def matmul(
     if call.waits:
         wait_for(a)
         wait_for(b)
+    copied: Any = None
+    if call.copies:
+        # The copies live until the GEMM is enqueued after them.
+        given = Operand(a, device_array("A", a)), Operand(b, device_array("B", b))
+        copied = readable(*given, handle)
+        first, second = (each.of.matrix.pointer for each in copied)
     if out is None:
         made = call.new(a)
-        results = tuple(reader(type(each))(each)[0] for each in made)
-        out = made[0] if len(made) == 1 else made
+        results = tuple(reader(type(each))(each)[0] for each, _ in made)
+        out = made[0][1] if len(made) == 1 else tuple(view for _, view in made)
     call.launch.start(first, second, results, handle, further, numbers)
     if call.waits:
         finish(out[0] if isinstance(out, tuple) else out)
@@ -159,16 +175,16 @@ def matmul(
 
 
 def _first_call(key: Hashable, given: _Given) -> Any:
-    """Return the result of a call, checked; keep the launch for later calls if it needs no copies of
-    arrays."""
+    """Return the result of a call, checked; keep the launch for later calls if its result is not
+    copied."""
     a, b, stream = given.a, given.b, given.stream
     arrays = [each for each in given.operands.values() if not isinstance(each, int | float)]
     for each in (a, b, *arrays):
         wait_for(each)
     given_a, given_b = device_array("A", a), device_array("B", b)
-    # A transposed copy lives until the GEMM is enqueued after it.
-    _a, first = k_major("A", a, given_a, 1, stream)
-    _b, second = k_major("B", b, given_b, 0, stream)
+    # The copies live until the GEMM is enqueued after them.
+    copied = readable(Operand(a, given_a), Operand(b, given_b), stream)
+    first, second = (each.of for each in copied)
     is_copied = (first, second) != (given_a, given_b)
     second, fused = _fused(first, second, given.epilogue, given.operands, given.gated)
     stored = fused.fusion.stored if fused else (stored_types(first.element),)
@@ -179,14 +195,29 @@ def _first_call(key: Hashable, given: _Given) -> Any:
     further = _further(fused, given.operands)
     launch.start(first.matrix.pointer, second.matrix.pointer, pointers, stream, *further)
     finish(results[0].array)
-    if key is not None and not is_copied and not any(map(is_ragged, views)):
-        made = [(view.matrix.shape, view.element) for view in views]
-        waits = any(map(exposes_no_stream, (a, b, *(each.array for each in results))))
+    waits = any(map(exposes_no_stream, (a, b, *(each.array for each in results))))
+    # JAX cannot cut an array that another kernel has yet to write.
+    is_cut = waits and any(map(is_ragged, views))
+    if key is not None and not is_cut and all(each.target is None for each in results):
         reads = fused.reads if fused else None
-        new = lambda like: tuple(empty(like, *each) for each in made)  # noqa: E731
-        _CALLS.keep(key, _Call(launch, new, waits, reads))
-    found = tuple(each.finished() for each in results)
+        _CALLS.keep(key, _Call(launch, _maker(results), waits, is_copied, reads))
+    found = tuple(each.finished(stream) for each in results)
+    if any(each.target is not None for each in results):
+        finish(found[0])
     return found[0] if len(found) == 1 else found
+
+
+def _maker(results: Sequence[Result]) -> Callable[[Any], tuple[tuple[Any, Any], ...]]:
+    """Return a function that makes new arrays as those of results, given A; see `_Call`."""
+    views = [each.view for each in results]
+    size = min(view.matrix.item_bytes for view in views)
+
+    def made(like: Any, view: DeviceArray) -> tuple[Any, Any]:
+        *rows, columns = view.matrix.shape
+        array = empty(like, (*rows, whole_columns(columns, size)), view.element)
+        return array, without_padding(array, view)
+
+    return lambda like: tuple(made(like, view) for view in views)
 
 
 def prepare(

@@ -107,6 +107,14 @@ def transposed(matrix: Matrix) -> Matrix:
     return replace(matrix, shape=(*batch, columns, rows), strides=(*steps, along, down))
 
 
+def matrix_at(matrices: Matrix, at: tuple[int, ...]) -> Matrix:
+    """Return the matrices at a place in their first leading dimensions."""
+    elements = sum(i * stride for i, stride in zip(at, matrices.strides, strict=False))
+    pointer = matrices.pointer + elements * matrices.item_bytes
+    rest = len(at)
+    return Matrix(pointer, matrices.shape[rest:], matrices.strides[rest:], matrices.item_bytes)
+
+
 def _check(name: str, each: DeviceArray, first: DeviceArray) -> None:
     shape = each.matrix.shape
     if len(shape) < 2:

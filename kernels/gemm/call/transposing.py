@@ -9,11 +9,11 @@ from typing import Any
 
 from ....dialect import new_context
 from ....layout.wgmma import MN_MAJOR
-from ....runtime import DeviceArray, Kernel, Matrix, cached_compile, device_array
+from ....runtime import DeviceArray, Kernel, cached_compile, device_array
 from ..generator.problem import is_multiplied, multiplicand
 from ..generator.transpose import build_transpose
 from .libraries import empty
-from .operands import contiguous_dim, transposed, whole_columns
+from .operands import contiguous_dim, matrix_at, transposed, whole_columns
 
 #: CTAs of the kernel that fit a multiprocessor.
 _CTAS = 2
@@ -45,20 +45,18 @@ def k_major(
         return array, of
     source = of.matrix if dim == 1 else transposed(of.matrix)
     *batch, rows, columns = source.shape
-    copy = empty(array, (*batch, rows, whole_columns(columns, source.item_bytes)), of.element)
+    copy = empty(
+        array,
+        (*batch, rows, whole_columns(columns, source.item_bytes)),
+        of.element,
+        f"a copy of {name}",
+    )
     target = replace(device_array(name, copy).matrix, shape=source.shape)
     kernel = _kernel("f32" if source.item_bytes == 4 else "i8", of.device)
     ctas = _CTAS * kernel.device.properties.multiprocessor_count
     for at in product(*map(range, batch)):
-        kernel.prepare(_matrix(source, at), _matrix(target, at), grid=(ctas,)).launch(stream)
+        kernel.prepare(matrix_at(source, at), matrix_at(target, at), grid=(ctas,)).launch(stream)
     return copy, replace(of, matrix=target if dim == 1 else transposed(target))
-
-
-def _matrix(matrices: Matrix, at: tuple[int, ...]) -> Matrix:
-    """Return one matrix of several."""
-    elements = sum(i * stride for i, stride in zip(at, matrices.strides, strict=False))
-    pointer = matrices.pointer + elements * matrices.item_bytes
-    return Matrix(pointer, matrices.shape[-2:], matrices.strides[-2:], matrices.item_bytes)
 
 
 @lru_cache(maxsize=8)
