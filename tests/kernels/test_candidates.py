@@ -23,7 +23,7 @@ EXTENTS = [(8192, 8192, 8192), (512, 512, 4096), (1, 4096, 4096), (4096, 8, 64),
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_they_fit_and_differ(problem, extents):
     found = candidates(problem, *extents)
-    assert 4 <= len(found) <= MAX_CANDIDATES
+    assert 2 <= len(found) <= MAX_CANDIDATES
     assert len(set(found)) == len(found)
     assert found[0] == choose(problem, *extents)
     for config in found:
@@ -69,7 +69,7 @@ def test_a_large_gemm_has_large_tiles():
 def test_a_small_gemm_uses_most_multiprocessors():
     config = choose(Problem(), 512, 512, 4096)
     x, y = config.grid(512, 512, 4096, 132)
-    assert 100 <= x * y <= 132
+    assert 64 <= x * y <= 132
 
 
 @pytest.mark.parametrize("m, n", [(16, 8192), (8192, 16)])
@@ -83,16 +83,23 @@ def test_few_large_tiles_are_split_along_k():
     config = choose(Problem(), 128, 128, 16384)
     assert config.split_k > 1
     tiles = 128 // config.tile[0] * -(-128 // config.tile[1])
-    assert 64 < config.grid(128, 128, 16384, 132)[0] <= min(132, tiles * config.split_k)
+    assert 32 <= config.grid(128, 128, 16384, 132)[0] <= min(132, tiles * config.split_k)
 
 
 def test_the_last_wave_may_be_shared_out():
-    tiles = -(-8192 // 128) * -(-3584 // 256)
-    assert tiles % 132
-    configs = [config for config, _ in rank(Problem(), 8192, 3584, 4096)]
-    assert {config.split_k for config in configs if config.tile[:2] == (128, 256)} == {1, 2}
-    streamed = [c for c in configs if c.tile[:2] == (128, 256) and c.split_k == 2]
-    assert {config.grid(8192, 3584, 4096, 132) for config in streamed} == {(132, 1)}
+    """Only if L2 holds the operands: then CTAs of a wave may be at different K blocks."""
+    for k, splits in ((1024, {1, 2}), (8192, {1})):
+        assert -(-8192 // 128) * -(-3584 // 256) % 132
+        configs = [config for config, _ in rank(Problem(), 8192, 3584, k)]
+        assert {c.split_k for c in configs if c.tile[:2] == (128, 256)} == splits
+        streamed = [c for c in configs if c.tile[:2] == (128, 256) and c.split_k == 2]
+        assert {c.grid(8192, 3584, k, 132) for c in streamed} <= {(132, 1)}
+
+
+def test_rows_that_are_not_aligned_are_shared_in_clusters():
+    """Their loads take more of L2."""
+    assert choose(Problem(), 4096, 4096, 4096).cluster == (1, 1)
+    assert choose(Problem(), 4104, 4104, 4104).cluster != (1, 1)
 
 
 @pytest.mark.parametrize("m, n", [(64, 4096), (4096, 16), (64, 64)])

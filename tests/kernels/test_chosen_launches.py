@@ -6,7 +6,7 @@ import pytest
 from stand_in import OnGpu
 
 import mlir_smem.language as sl
-from mlir_smem.kernels.gemm import Problem, choose, matmul
+from mlir_smem.kernels.gemm import Problem, candidates, choose, matmul
 from mlir_smem.kernels.gemm.call import launches, tuning_cache
 from mlir_smem.kernels.gemm.call.matmul import forget_calls
 from mlir_smem.kernels.gemm.generator.fusion import fused
@@ -90,8 +90,8 @@ def test_a_tuned_configuration_is_found_for_a_batch(monkeypatch):
         64,
         64,
         64,
-        tuple(tuning_cache.candidates(Problem(batch=("ab",)), 64, 64, 64, batch=(8,))),
-        (8,),
+        tuple(candidates(Problem(batch=("ab",)), 64, 64, 64, batch=(8,))),
+        batch=(8,),
     )
     config = task.configs[1]
     tuning_cache.write_tuned(task, tuning_cache.Result(config, {config: 1e-6}, {}))

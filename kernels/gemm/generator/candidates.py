@@ -149,7 +149,8 @@ def candidates(
     found: list[Config] = []
     for place, (config, _) in enumerate(ranked):
         count = _VARIANTS[place] if place < len(_VARIANTS) else 1
-        found += [each for each in _variants(problem, config, m, n) if each not in found][:count]
+        variants = dict.fromkeys(_variants(problem, config, m, n))
+        found += [each for each in variants if each not in found][:count]
         if len(found) >= MAX_CANDIDATES:
             break
     return found[:MAX_CANDIDATES]

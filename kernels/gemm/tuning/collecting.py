@@ -34,7 +34,11 @@ def collect(folders: Iterable[Path]) -> dict[str, Table]:
 
 def _add(tables: dict[str, Table], entry: Any) -> None:
     task = entry["task"]
-    problem = Problem(**task["problem"])
+    described = task["problem"]
+    if task["batch"] or described["fusion"]:
+        # A table has plain products alone: an epilogue is a function, which a file does not have.
+        return
+    problem = Problem(**{**described, "batch": ()})
     config = as_config(entry["config"], problem)
     if config is None or task["meaning"] != MEANING:
         return
