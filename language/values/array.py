@@ -9,8 +9,9 @@ from ...dialect.memrefs import is_dynamic, strides_of
 from ..dtypes import DType, of_mlir
 from ..errors import TraceError
 from ..trace import Scope, current, traced
+from .array_element import array_element
 from .base import Traced
-from .fragment import Fragment, array_element
+from .fragment import Fragment
 from .index import Index, index_value
 from .scalar import Scalar, as_scalar
 from .slices import Range, ranges

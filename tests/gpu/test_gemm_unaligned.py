@@ -111,8 +111,11 @@ def test_calls_in_a_graph():
         assert (out.double() == expected(a, b)).all()
 
 
-@pytest.mark.parametrize("rows, columns, size", [(8192, 8191, 2), (8192, 8190, 2), (8192, 8191, 1)])
-def test_copies_are_about_as_fast_as_memory(rows, columns, size, record_property):
+@pytest.mark.parametrize(
+    "rows, columns, size, least",
+    [(8192, 8191, 2, 0.4), (8192, 8190, 2, 0.6), (8192, 8191, 1, 0.15)],
+)
+def test_copies_are_about_as_fast_as_memory(rows, columns, size, least, record_property):
     from mlir_smem.kernels.gemm.call.copies import copy_matrices
     from mlir_smem.runtime import Matrix
 
@@ -139,4 +142,4 @@ def test_copies_are_about_as_fast_as_memory(rows, columns, size, record_property
         speeds[name] = 2 * y.nbytes * 20 / (begin.elapsed_time(end) / 1e3) / 1e9
         record_property(f"{name}_gigabytes_per_second", round(speeds[name]))
     assert torch.equal(y[:, :columns], x)
-    assert speeds["padded"] > 0.6 * speeds["copied"]
+    assert speeds["padded"] > least * speeds["copied"]

@@ -37,9 +37,8 @@ def gemm_key(problem: Problem, m: int, n: int, k: int) -> str:
         'bf16,bf16,bf16,k,n,n 512x256x128'
     """
     types = problem.a, problem.b, problem.c, problem.a_major, problem.b_major, problem.c_major
-    plain = Problem(*types)
     of = ",".join(types)
-    if problem != plain:
+    if problem.batch or problem.fusion:
         described = json.dumps(problem.described(), sort_keys=True)
         of += f",{sha256(described.encode()).hexdigest()[:16]}"
     return f"{of} {m}x{n}x{k}"

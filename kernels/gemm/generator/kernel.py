@@ -92,8 +92,9 @@ def _whole_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) ->
             with sl.elect(warp=1):
                 epilogue.store(scheduler)
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
+            own = mainloop.rows_of(warpgroup)
             for work in scheduler.work_tiles():
-                epilogue.finish(mainloop.multiply(work, warpgroup), work, warpgroup)
+                epilogue.finish(mainloop.multiply(work, own), work, warpgroup)
 
 
 def _split_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
@@ -107,6 +108,7 @@ def _split_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) ->
         with sl.partition(registers=producer_registers), sl.elect():
             mainloop.load(scheduler)
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
+            own = mainloop.rows_of(warpgroup)
             for work in scheduler.work_tiles():
-                epilogue.finish(mainloop.multiply(work, warpgroup), work, warpgroup)
+                epilogue.finish(mainloop.multiply(work, own), work, warpgroup)
             epilogue.end()

@@ -7,6 +7,7 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect.bindings import nvvm
+from ....language.values.slices import Ds
 from .config import Config
 from .problem import Problem
 from .tile_scheduler import TileScheduler, WorkTile
@@ -67,22 +68,25 @@ class Mainloop:
             return [tile]
         return [tile[:, i * n : (i + 1) * n] for i in range(len(self._Bs))]
 
-    def multiply(self, work: WorkTile, warpgroup: sl.Index) -> sl.Fragment:
-        """Return a consumer warpgroup's rows of the product of a work tile."""
-        acc = self._product(work.first, warpgroup)
+    def rows_of(self, warpgroup: sl.Index) -> Ds:
+        """Return the rows of a tile that a consumer warpgroup has."""
+        return sl.ds(warpgroup * self._rows, self._rows)
+
+    def multiply(self, work: WorkTile, own: Ds) -> sl.Fragment:
+        """Return the product of a work tile in a consumer warpgroup's rows, those of `rows_of`."""
+        acc = self._product(work.first, own)
         for k in sl.range(1, work.k_blocks):
-            acc = sl.wait(self._product(work.first + k, warpgroup, acc), pending=1)
+            acc = sl.wait(self._product(work.first + k, own, acc), pending=1)
             self._loads.release(work.first + k - 1)
         acc = sl.wait(acc)
         self._loads.release(work.first + work.k_blocks - 1)
         return acc
 
     def _product(
-        self, index: sl.Index | int, warpgroup: sl.Index, acc: sl.Fragment | None = None
+        self, index: sl.Index | int, own: Ds, acc: sl.Fragment | None = None
     ) -> sl.Fragment:
         """Wait for a stage of the pipeline and issue its mma."""
         stage = self._loads.wait(index)
-        own = sl.ds(warpgroup * self._rows, self._rows)
         a = self._tiles_a[stage]
         return sl.mma(a[own, :] if self._config.consumers > 1 else a, self._tiles_b[stage], acc)
 

@@ -57,17 +57,22 @@ class _Rasterization:
         along_m, along_n = config.cluster
         self._rows = sl.cdiv(m, config.tile[0] * along_m)
         self._columns = sl.cdiv(n, config.tile[1] * along_n)
-        self._of_matrix = self._rows * self._columns
-        self.tiles = self._of_matrix
+
+    @property
+    def tiles(self) -> sl.Index:
+        """The tiles of clusters, of all matrices."""
+        tiles = self._rows * self._columns
         for extent in self._batch:
-            self.tiles = self.tiles * extent
+            tiles = tiles * extent
+        return tiles
 
     def place(self, tile: sl.Index) -> tuple[tuple[sl.Index, ...], sl.Index, sl.Index]:
         """Return the matrix of C, and the first row and column in it, of the CTA's tile of a cluster's
         `tile`."""
         batch: list[sl.Index] = []
         if self._batch:
-            matrix, tile = tile // self._of_matrix, tile % self._of_matrix
+            of_matrix = self._rows * self._columns
+            matrix, tile = tile // of_matrix, tile % of_matrix
             for extent in reversed(self._batch[1:]):
                 batch.insert(0, matrix % extent)
                 matrix = matrix // extent
@@ -111,8 +116,9 @@ class PersistentTileScheduler:
         cluster, clusters = sl.block_id(0) // along_m, sl.grid_dim(0) // along_m
         number: sl.Index | int = 0
         for tile in sl.range(cluster, self._order.tiles, clusters):
+            place = self._order.place(tile)
             first = number * self._k_blocks
-            yield WorkTile(*self._order.place(tile), tile, number, 0, self._k_blocks, first)
+            yield WorkTile(*place, tile, number, 0, self._k_blocks, first)
             number = number + 1
 
 
@@ -140,7 +146,7 @@ class StreamKTileScheduler:
         along_m, _ = config.cluster
         self._cluster = sl.block_id(0) // along_m
         self._clusters = sl.grid_dim(0) // along_m
-        tiles = self._order.tiles
+        self._tiles = tiles = self._order.tiles
         rest = tiles % self._clusters
         with_a_wave = sl.minimum(rest + self._clusters, tiles)
         self.streamed = sl.where(rest < 1, rest, with_a_wave)
@@ -152,7 +158,7 @@ class StreamKTileScheduler:
         begin, end = self._begin(self._cluster), self._begin(self._cluster + 1)
         first_tile = begin // k_blocks
         parts = sl.unsigned((end + (k_blocks - 1)) // k_blocks - first_tile)
-        whole = sl.unsigned(self._order.tiles - self.streamed) // clusters
+        whole = sl.unsigned(self._tiles - self.streamed) // clusters
         first: sl.Index | int = 0
         for number in sl.range(parts + whole):
             is_part = number < parts
