@@ -24,7 +24,7 @@ from record import record
 
 import mlir_smem
 from mlir_smem.kernels.gemm import matmul
-from mlir_smem.kernels.gemm.generator.config import default_config
+from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.runtime import Kernel, cached_compile
@@ -79,9 +79,9 @@ def ours(triples: list[Triple]) -> Contenders:
         mlir_smem.compile((EXAMPLES / "matmul.mlir").read_text().replace("bf16", "f16"))
     )
     problem = Problem("f16", "f16", "f16", "k", "n")
-    config = default_config(problem, M, N, K)
+    config = Config()
     tma = Kernel(cached_compile(text(problem, config)))
-    grid = config.grid(M, N, tma.resident_blocks())
+    grid = config.grid(M, N, K, tma.resident_blocks())
     prepared, mapped = example.prepare(*triples[0]), tma.prepare(*triples[0], grid=grid)
     found: Contenders = {
         "prepared": prepared.launch,

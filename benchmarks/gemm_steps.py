@@ -46,8 +46,8 @@ def prepared(config: Config, gemm: Gemm, programmatic: bool = True) -> Prepared:
     (made,) = compiled.manifest["kernels"]
     kernels = [{**made, "programmatic": programmatic}]
     kernel = Kernel(replace(compiled, manifest={**compiled.manifest, "kernels": kernels}))
-    m, n, _ = gemm.shape
-    grid = config.grid(m, n, kernel.resident_blocks())
+    m, n, k = gemm.shape
+    grid = config.grid(m, n, k, kernel.resident_blocks())
     return kernel.prepare(*gemm.operands["NN"], gemm.out, grid=grid)
 
 

@@ -26,6 +26,7 @@ PACKAGES = {
     "mlir_smem.emulator": "runtime",
     "mlir_smem.language": "language",
     "mlir_smem.kernels.gemm": "kernels",
+    "mlir_smem.kernels.gemm.activations": "kernels",
 }
 
 #: The pages.
@@ -49,6 +50,10 @@ def names_for(package: str) -> Iterator[dict[str, Any]]:
     if package == "mlir_smem.language":
         with _traced() as values:
             yield names | values
+        return
+    if package == "mlir_smem.kernels.gemm.activations":
+        with _traced() as values:
+            yield names | values | public(package)
         return
     used = ["mlir_smem.layout"] if package == "mlir_smem.advisor" else []
     for each in (*used, package):
@@ -92,9 +97,9 @@ def _traced() -> Iterator[dict[str, Any]]:
         row = sl.grid(sl.cdiv(sl.multiple_of(A.shape[0], 64), 64)) * 64
         sl.store(sl.load(A[row : row + 64, :]) * 2.0, B[row : row + 64, :])
 
-    names = "ACDW"
-    parameters = dict(zip(names, parse("(M,K), (M,64), (M,64), (1,1,128)"), strict=True))
-    dtypes = dict(zip(names, (sl.bf16, sl.f32, sl.bf16, sl.i32), strict=True))
+    names = "ACDWS"
+    parameters = dict(zip(names, parse("(M,K), (M,64), (M,64), (1,1,128), (4,)"), strict=True))
+    dtypes = dict(zip(names, (sl.bf16, sl.f32, sl.bf16, sl.i32, sl.i32), strict=True))
     options = Options(1, (1, 1, 1), None)
     with (
         new_context(),

@@ -38,6 +38,10 @@ GROUPS = {
         "warp_specialize partition elect warpgroup_barrier",
         "Which warpgroups and threads execute what.",
     ),
+    "Across CTAs": (
+        "semaphore_arrive",
+        "Parts of a result that several CTAs compute, added by the last of them.",
+    ),
     "Sparse and block-scaled mma": (
         "mma_sp mma_scaled scale_d",
         "Forms of `smem.mma` with more operands.",

@@ -19,6 +19,7 @@ from .memory import (
     SHARED_WINDOW,
     SPACES,
     Bytes,
+    GlobalArray,
 )
 
 #: The widest access of a thread, in bytes; wider values take several accesses.
@@ -60,6 +61,9 @@ def load(
                     accessing[among] + convergent.cta.first_thread,
                 )
                 shadow.check_read(threads, rows, unit, convergent.cta.reporter(convergent))
+            elif isinstance(memory, GlobalArray):
+                threads = accessing[among] + convergent.cta.first_thread
+                convergent.cta.launch.order.read(convergent, threads, memory, local, unit)
             elif memory.base == LOCAL_WINDOW:
                 _check_written(convergent, local, unit)
             found[among, at : at + unit] = memory.load(local, unit)
@@ -103,6 +107,9 @@ def store(
                 )
                 shadow.check_write(threads, rows, unit, convergent.cta.reporter(convergent))
                 shadow.note_write(threads, rows, unit, convergent.current.number)
+            elif isinstance(memory, GlobalArray):
+                threads = accessing[among] + convergent.cta.first_thread
+                convergent.cta.launch.order.write(convergent, threads, memory, local, unit)
             elif memory.base == LOCAL_WINDOW:
                 local_memory(convergent.cta).note_written(local, unit)
             memory.store(local, values[among, at : at + unit])

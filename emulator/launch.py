@@ -17,6 +17,7 @@ from .cluster import Cluster
 from .errors import EmulationError, Violation, Violations
 from .memory import SHARED_BASE, GlobalMemory
 from .program import Program, decode
+from .rules.global_order import GlobalOrder
 from .shared_layout import SharedLayout
 from .tma.tensor_map import MAP_BYTES, TensorMap, tensor_map
 
@@ -55,6 +56,7 @@ class Launch:
         symbols: addresses of the module's variables in shared memory, by name.
         memory: global memory.
         tensor_maps: by the address that is the kernel's argument.
+        order: the order of accesses of different clusters to global memory.
     """
 
     grid: tuple[int, int, int]
@@ -65,6 +67,7 @@ class Launch:
     symbols: dict[str, int]
     memory: GlobalMemory
     tensor_maps: dict[int, TensorMap]
+    order: GlobalOrder
 
     @property
     def threads(self) -> int:
@@ -131,8 +134,9 @@ def emulate(
     ]
     dynamic_end = shared.dynamic_start + dynamic_shared_bytes
     end = dynamic_end if dynamic_shared_bytes else shared.end
+    order = GlobalOrder(prod(grid) // prod(program.cluster))
     launch = Launch(
-        grid, program.cluster, block, end, shared.dynamic_start, shared.symbols, memory, maps
+        grid, program.cluster, block, end, shared.dynamic_start, shared.symbols, memory, maps, order
     )
     found: list[Violation] = []
     ctas = ((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
@@ -142,6 +146,7 @@ def emulate(
                 # This CTA ran with the first CTA of its cluster.
                 continue
             cluster = Cluster(program, launch, index)
+            order.begin(cluster)
             cluster.run(values)
             known = {violation.place for violation in found}
             for violation in cluster.found:

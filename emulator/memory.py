@@ -65,31 +65,49 @@ def rows_of(data: np.ndarray, size: int) -> np.ndarray:
     return data.reshape(-1, size)
 
 
+class GlobalArray(Bytes):
+    """An argument of the kernel.
+
+    Attributes:
+        name: for messages.
+        writes, reads: int32[size], the last write and the last read of each byte in this launch; see
+            `rules.global_order`. None if none has been noted.
+    """
+
+    def __init__(self, name: str, base: int, size: int) -> None:
+        super().__init__(base, size)
+        self.name = name
+        self.writes: np.ndarray | None = None
+        self.reads: np.ndarray | None = None
+
+
 class GlobalMemory:
     """The arrays that are arguments of the kernel, each at its own address."""
 
     def __init__(self) -> None:
         self._next = _GLOBAL_BASE
-        self._ranges: list[Bytes] = []
-        self._names: list[str] = []
+        self._ranges: list[GlobalArray] = []
         self._starts = np.zeros(0, np.int64)
 
     def add(self, name: str, data: np.ndarray) -> int:
         """Copy contiguous bytes to a new address, and return it."""
-        found = Bytes(self._next, data.nbytes)
+        found = GlobalArray(name, self._next, data.nbytes)
         found.data[: data.nbytes] = data
         self._ranges.append(found)
-        self._names.append(name)
         self._starts = np.array([r.base for r in self._ranges])
         self._next += (data.nbytes // _GAP + 2) * _GAP
         return found.base
 
+    def array(self, address: int) -> GlobalArray:
+        """Return the array that begins at an address."""
+        return self._ranges[int(np.searchsorted(self._starts, address))]
+
     def at(self, address: int) -> np.ndarray:
         """Return the bytes of the array that begins at an address."""
-        found = self._ranges[int(np.searchsorted(self._starts, address))]
+        found = self.array(address)
         return found.data[: found.size]
 
-    def find(self, addresses: np.ndarray, size: int) -> list[tuple[Bytes, np.ndarray]]:
+    def find(self, addresses: np.ndarray, size: int) -> list[tuple[GlobalArray, np.ndarray]]:
         """Return the arrays that are accessed, each with bool[n]: which accesses are within it."""
         index = np.searchsorted(self._starts, addresses, side="right") - 1
         found = []
@@ -105,6 +123,7 @@ class GlobalMemory:
             return f"{address:#x}; the kernel has no arrays"
         distances = [max(r.base - address, address - r.base - r.size, 0) for r in self._ranges]
         nearest = int(np.argmin(distances))
-        found, name = self._ranges[nearest], self._names[nearest]
+        found = self._ranges[nearest]
+        name = found.name
         sign = "+" if address >= found.base else "-"
         return f"{name} {sign} {abs(address - found.base)} bytes; {name} has {found.size} bytes"

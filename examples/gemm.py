@@ -17,10 +17,9 @@ def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffe
     """
     rows, parts = bm // 2, bn // width
     a, b = sl.alloc((stages, bm, bk), A.dtype), sl.alloc((stages, bk, bn), B.dtype)
-    c = sl.alloc((buffers, rows, width), C.dtype)
-    stores, loads = sl.pipeline(2 * parts), sl.pipeline(stages, consumers=2)
-    tiles_m, tiles_n = sl.cdiv(A.shape[0], bm), sl.cdiv(B.shape[1], bn)
-    steps = sl.cdiv(A.shape[1], bk)
+    loads, steps = sl.pipeline(stages, consumers=2), sl.cdiv(A.shape[1], bk)
+    c, stores = sl.alloc((buffers, rows, width), C.dtype), sl.pipeline(2 * parts)
+    tiles_m, tiles_n = sl.cdiv(C.shape[0], bm), sl.cdiv(C.shape[1], bn)
 
     def tiles():  # the first row and column of each tile of the CTA, and its number
         number = 0

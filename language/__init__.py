@@ -83,6 +83,7 @@ from .ops.memory import (
 )
 from .ops.mma import from_registers, mma, mma_scaled, mma_sp, to_registers, wait
 from .ops.pipeline import Pipeline, Stage, pipeline, tma_load, tma_store
+from .ops.semaphore import semaphore_arrive
 from .values.array import Array, Window
 from .values.boolean import Bool
 from .values.fragment import Fragment, full, iota, reduce, where, zeros
@@ -174,6 +175,7 @@ __all__ = [
     "range",
     "reduce",
     "rsqrt",
+    "semaphore_arrive",
     "signed",
     "sin",
     "sqrt",

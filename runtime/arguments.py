@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import ml_dtypes
@@ -48,6 +48,11 @@ class Matrix:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     item_bytes: int
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of its elements."""
+        return prod(self.shape) * self.item_bytes
 
 
 def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str, Any]:

@@ -20,7 +20,7 @@ from .arguments import (
 from .arrays import matrix_of
 from .errors import LaunchError
 from .occupancy import resident_blocks
-from .plans import Plan, Plans, Read
+from .plans import Kept, Plan, Read
 from .prepared import Code, Extents, Prepared, Starter, stream_handle
 from .scalars import check_scalar
 from .tensor_maps import tensor_map
@@ -82,7 +82,7 @@ class Kernel:
         self._allow_shared(self.manifest["shared_bytes"])
         self._code = self._loaded()
         self._is_array = [a["kind"] == "memref" for a in self.manifest["arguments"]]
-        self._plans = Plans()
+        self._plans: Kept[Plan] = Kept()
 
     def _allow_shared(self, size: int) -> None:
         """Allow the kernel `size` bytes of dynamic shared memory; more than 48 KiB need it."""
@@ -107,6 +107,20 @@ class Kernel:
             if error == driver.CUresult.CUDA_SUCCESS:
                 return Code(self.manifest["entry"], function, context)
         raise LaunchError(f"{self.manifest['entry']} cannot be loaded: {error}")
+
+    @property
+    def context(self) -> Any:
+        """The `CUcontext` of its GPU."""
+        return self._code.context
+
+    def plan(self, arguments: Sequence[Matrix | float], grid: Sequence[int]) -> Plan:
+        """Return the plan of a launch with arrays of these shapes, strides and sizes of elements, and any
+        numbers in the place of these.
+
+        Raises:
+            LaunchError: if one does not fit the kernel.
+        """
+        return self._plan(arguments, grid)[0]
 
     def prepare(self, *arrays: Any, grid: Sequence[int] | None = None) -> Prepared:
         """Check and pack the arguments of a launch, which can then be started many times.

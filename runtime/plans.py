@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .arguments import Matrix
 from .errors import LaunchError
@@ -18,6 +18,8 @@ from .prepared import Starter
 from .readers import reader
 from .scalars import check_scalar, scalar_type
 from .tensor_maps import TensorMap, encode
+
+T = TypeVar("T")
 
 
 class Read:
@@ -154,24 +156,22 @@ class Plan:
                 )
 
 
-class Plans:
-    """The plans of one kernel, by the key of the arguments and the grid.
-
-    The oldest plan is dropped when there are more than `limit`.
-    """
+class Kept(Generic[T]):
+    """What later calls find by a key; the older half is dropped when there are more than `limit`."""
 
     def __init__(self, limit: int = 1024) -> None:
-        self._plans: dict[Hashable, Plan] = {}
+        self._kept: dict[Hashable, T] = {}
         self._limit = limit
+        self.get = self._kept.get
 
-    def get(self, key: Hashable) -> Plan | None:
-        """Return the plan of a key; None if there is none."""
-        return self._plans.get(key)
+    def keep(self, key: Hashable, value: T) -> None:
+        """Keep a value for later calls."""
+        if len(self._kept) >= self._limit:
+            # Another thread may have changed the dictionary; any value can be made again.
+            for old in list(self._kept)[: self._limit // 2]:
+                self._kept.pop(old, None)
+        self._kept[key] = value
 
-    def keep(self, key: Hashable, plan: Plan) -> None:
-        """Keep a plan for later calls."""
-        if len(self._plans) >= self._limit:
-            # Another thread may have changed the dictionary; any plan can be made again.
-            for old in list(self._plans)[: self._limit // 2]:
-                self._plans.pop(old, None)
-        self._plans[key] = plan
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._kept.clear()

@@ -66,7 +66,7 @@ class TensorMap:
     strides: tuple[int, ...]
     box: tuple[int, ...]
     swizzle: Swizzle
-    l2_promotion: str = "256B"
+    l2_promotion: str = "128B"
     oob: str = "zero"
 
 

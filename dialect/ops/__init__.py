@@ -40,6 +40,7 @@ from .pipeline import (
 from .reduce import ReduceOp, reduce
 from .registers import FromRegistersOp, ToRegistersOp, from_registers, to_registers
 from .scale_d import ScaleDOp, scale_d
+from .semaphore import SemaphoreArriveOp, semaphore_arrive
 from .stage import StageOp, stage
 from .store import StoreOp, store
 from .subtile import SubtileOp, subtile
@@ -91,6 +92,7 @@ __all__ = [
     "ProducerCommitOp",
     "ReduceOp",
     "ScaleDOp",
+    "SemaphoreArriveOp",
     "StageOp",
     "StoreOp",
     "SubtileOp",
@@ -131,6 +133,7 @@ __all__ = [
     "producer_commit",
     "reduce",
     "scale_d",
+    "semaphore_arrive",
     "stage",
     "store",
     "subtile",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ from ..convergent import ConvergentThreads
 from ..errors import Stop, ViolationKind
 from ..lanes import partial_warps
 from ..program import Op
-from ..registry import executes
+from ..registry import assembles, executes
+
+#: The result, the barrier, and the predicate of the reducing barrier.
+_ANY = re.compile(r"barrier\.cta\.red\.or\.pred \$0, \$1, (\d+), \$2;")
 
 
 def _uniform_operands(convergent: ConvergentThreads, values: list[Any]) -> list[int] | None:
@@ -50,6 +54,24 @@ def _barrier(op: Op) -> Any:
             number = given[0] if has_id else 0
             count = given[-1] if has_count else None
             convergent.cta.barriers.arrive(convergent, number, count, wait=True)
+
+    return step
+
+
+@assembles
+def _any(op: Op, text: str) -> Any:
+    """`barrier.cta.red.or.pred`: a barrier that tells whether a predicate is true for any thread."""
+    found = _ANY.fullmatch(text)
+    if not found or op.string("constraints") != "=b,r,b,~{memory}":
+        return None
+    count = int(found[1])
+    op.waits = True
+
+    def step(convergent: ConvergentThreads, number: Any, predicate: Any) -> None:
+        given = _uniform_operands(convergent, [number])
+        if given is not None:
+            true = bool(convergent.broadcast(convergent.checked(predicate)).any())
+            convergent.cta.barriers.arrive(convergent, given[0], count, True, true)
 
     return step
 

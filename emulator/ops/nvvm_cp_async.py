@@ -9,7 +9,7 @@ import numpy as np
 
 from ..access import locate
 from ..convergent import ConvergentThreads
-from ..memory import GLOBAL, SHARED
+from ..memory import GLOBAL, SHARED, GlobalArray
 from ..program import Op
 from ..registry import executes
 
@@ -70,6 +70,8 @@ def _copy(op: Op) -> Any:
         to, from_ = (convergent.broadcast(convergent.checked(value)) for value in (target, source))
         data = np.empty((len(from_), size), np.uint8)
         for memory, among, local in locate(convergent, from_, GLOBAL, size, "reads"):
+            if isinstance(memory, GlobalArray):
+                cta.launch.order.read(convergent, convergent.threads[among], memory, local, size)
             data[among] = memory.load(local, size)
         for memory, among, local in locate(convergent, to, SHARED, size, "writes"):
             rows, threads = memory.rows(local, size), convergent.lanes.threads[among]

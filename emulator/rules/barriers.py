@@ -28,6 +28,7 @@ class _Barrier:
         generation: how often it has completed.
         waiting: the convergent threads that wait at it.
         passed: the clocks released by threads that arrived without waiting; see `VectorClocks.release`.
+        any: whether a predicate was true for any thread; None if the barrier does not reduce one.
     """
 
     arrived: np.ndarray
@@ -35,6 +36,7 @@ class _Barrier:
     generation: int = 0
     waiting: list[ConvergentThreads] = field(default_factory=list)
     passed: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    any: bool | None = None
 
 
 class Barriers:
@@ -45,7 +47,12 @@ class Barriers:
         self._barriers: dict[int, _Barrier] = {}
 
     def arrive(
-        self, convergent: ConvergentThreads, number: int, count: int | None, wait: bool
+        self,
+        convergent: ConvergentThreads,
+        number: int,
+        count: int | None,
+        wait: bool,
+        predicate: bool | None = None,
     ) -> None:
         """Make threads arrive at a barrier, and wait if `wait`.
 
@@ -54,6 +61,8 @@ class Barriers:
             number: the barrier's number.
             count: number of participating threads; None for all threads of the CTA.
             wait: whether they wait for the others.
+            predicate: whether one is true for any of these threads. The instruction's result is then
+                whether it is for any thread of the barrier. None without a reduction.
         """
         report = self._cta.reporter(convergent)
         if not 0 <= number < COUNT:
@@ -86,6 +95,15 @@ class Barriers:
                 f"arrives again at barrier {number} before the others came: {convergent.lanes}",
             )
             raise Stop
+        if barrier.arrived.any() and (predicate is None) != (barrier.any is None):
+            report(
+                ViolationKind.BARRIER,
+                f"arrives at barrier {number}, at which some threads reduce a predicate and "
+                "others do not",
+            )
+            raise Stop
+        if predicate is not None:
+            barrier.any = bool(barrier.any) or predicate
         barrier.expected = count
         barrier.arrived |= convergent.lanes.mask
         if wait:
@@ -118,6 +136,10 @@ class Barriers:
             for seen, proxied in barrier.passed:
                 clocks.acquire(waited, seen, proxied)
             clocks.synchronise(waited)
+        if barrier.any is not None:
+            for convergent in barrier.waiting:
+                convergent.write(convergent.current.results[0], np.array([barrier.any]))
+        barrier.any = None
         barrier.arrived[:] = False
         barrier.generation += 1
         self._cta.merge(barrier.waiting)

@@ -9,7 +9,7 @@ import numpy as np
 from ..access import locate
 from ..convergent import ConvergentThreads
 from ..errors import Stop, ViolationKind
-from ..memory import GLOBAL, RANK_SHIFT, SHARED
+from ..memory import GLOBAL, RANK_SHIFT, SHARED, GlobalArray
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import SIZE
@@ -41,6 +41,9 @@ def _load(op: Op) -> Any:
             for memory, among, local in locate(
                 convergent, source + units, GLOBAL, UNIT, "reads", readers
             ):
+                if isinstance(memory, GlobalArray):
+                    order = convergent.cta.launch.order
+                    order.read(convergent, readers[among], memory, local, UNIT)
                 data[among] = memory.load(local, UNIT)
             for cta in ctas:
                 deliver(convergent, issuer, cta, barrier, start + units, data)

@@ -58,11 +58,14 @@ class _BulkGroups:
         committed: int32[threads], the number of groups that each thread has committed.
         copies: number of stores so far.
         in_flight: stores that have not been waited for.
+        writes: those whose writes have not been waited for: the thread, its group, and the number of the
+            write in `GlobalOrder`.
     """
 
     committed: np.ndarray
     copies: int = 0
     in_flight: list[_BulkRead] = field(default_factory=list)
+    writes: list[tuple[int, int, int]] = field(default_factory=list)
 
 
 def _groups(cta: Cta) -> _BulkGroups:
@@ -203,7 +206,14 @@ def _load(op: Op) -> Any:
             thread = convergent.threads[row : row + 1]
             # The mbarrier has the same address in each CTA.
             list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", thread))
-            data = tensor_map.read(convergent.cta.launch.memory, at).reshape(-1, UNIT)
+            launch = convergent.cta.launch
+            launch.order.read_in_bulk(
+                convergent,
+                int(thread[0]),
+                launch.memory.array(tensor_map.base),
+                tensor_map.box_at(at),
+            )
+            data = tensor_map.read(launch.memory, at).reshape(-1, UNIT)
             for cta in ctas:
                 deliver(convergent, thread, cta, barrier, addresses, data)
 
@@ -296,6 +306,14 @@ def _store(op: Op) -> Any:
             groups.in_flight.append(
                 _BulkRead(thread, group, groups.copies, bytes_, convergent.current.number)
             )
+            write = cta.launch.order.write_in_bulk(
+                convergent,
+                cta.first_thread + thread,
+                cta.launch.memory.array(tensor_map.base),
+                tensor_map.box_at(at),
+            )
+            if write is not None:
+                groups.writes.append((thread, group, write))
             tensor_map.write(cta.launch.memory, at, cta.shared.load(addresses, UNIT))
 
     return predicated(op, step) if predicate else step
@@ -311,8 +329,7 @@ def _commit(op: Op) -> Any:
 
 @executes("nvvm.cp.async.bulk.wait_group")
 def _wait(op: Op) -> Any:
-    # Global memory has no history, so waiting for writes is the same as waiting for reads.
-    pending = op.number("group")
+    pending, writes = op.number("group"), not op.has("read")
 
     def step(convergent: ConvergentThreads) -> None:
         cta, groups = convergent.cta, _groups(convergent.cta)
@@ -324,5 +341,18 @@ def _wait(op: Op) -> Any:
             else:
                 left.append(read)
         groups.in_flight = left
+        if writes and groups.writes:
+            _complete_writes(convergent, groups, pending)
 
     return step
+
+
+def _complete_writes(convergent: ConvergentThreads, groups: _BulkGroups, pending: int) -> None:
+    """Note that threads have waited until all but the latest `pending` groups have written."""
+    cta, left = convergent.cta, []
+    for thread, group, write in groups.writes:
+        if convergent.lanes.mask[thread] and group < groups.committed[thread] - pending:
+            cta.launch.order.complete(convergent, cta.first_thread + thread, write)
+        else:
+            left.append((thread, group, write))
+    groups.writes = left

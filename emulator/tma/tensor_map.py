@@ -12,6 +12,7 @@ import numpy as np
 from ...dialect.bindings import ir
 from ..errors import EmulationError
 from ..memory import GlobalMemory
+from ..rules.global_order import Box
 from ..types import bits_of
 from ..values import MemRef
 
@@ -121,6 +122,17 @@ class TensorMap:
         """Write uint8[bytes] to the box; elements outside of the array are skipped."""
         inside, outside = self._overlap(at)
         self._array(memory)[outside] = data.view(self.dtype).reshape(self.box[::-1])[inside]
+
+    def box_at(self, at: Sequence[int]) -> Box:
+        """Return the bytes in the array of the box whose first element has the coordinates `at`, without
+        elements outside of the array."""
+        if self.is_padded:
+            return self._packed().box_at((self._in_bytes(at[0]), *at[1:]))
+        _, outside = self._overlap(at)
+        strides = self.strides[::-1]
+        start = sum(each.start * stride for each, stride in zip(outside, strides, strict=True))
+        extents = tuple(each.stop - each.start for each in outside)
+        return Box(start, (*extents, self.dtype.itemsize), (*strides, 1))
 
     def addresses(self, start: int) -> np.ndarray:
         """Return int64[bytes / 16]: the address of each 16 bytes of a box that begins at `start`."""

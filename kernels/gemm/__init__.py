@@ -7,7 +7,7 @@ runtime.
 
 from typing import TYPE_CHECKING, Any
 
-from .generator.candidates import candidates
+from .generator.candidates import candidates, choose
 from .generator.config import Config, ConfigError
 from .generator.problem import Problem, ProblemError
 
@@ -23,6 +23,7 @@ __all__ = [
     "ProblemError",
     "TuningError",
     "candidates",
+    "choose",
     "matmul",
     "prepare",
     "tune",

@@ -9,7 +9,9 @@ from ...dialect.memrefs import is_dynamic, strides_of
 from ..dtypes import DType, of_mlir
 from ..errors import TraceError
 from ..trace import Scope, current, traced
+from .array_element import array_element
 from .base import Traced
+from .fragment import Fragment
 from .index import Index, index_value
 from .scalar import Scalar, as_scalar
 from .slices import Range, ranges
@@ -29,7 +31,9 @@ class Array(Traced):
     """An array in global memory: a parameter of the kernel.
 
     `A[row : row + 64, k : k + 64]` is a window of 64 x 64 elements; an index instead of a slice drops the
-    dimension. `A[i, j]` with an index for each dimension is the element, read by each thread.
+    dimension. `A[i, j]` with an index for each dimension is the element, read by each thread. With
+    expressions of positions among them, such as `bias[column + sl.iota(1)]`, it is an expression whose
+    elements are read where it is computed; all of them must be within the array.
 
     Attributes:
         name: the parameter's.
@@ -73,6 +77,9 @@ class Array(Traced):
 
     @traced
     def __getitem__(self, at: Any) -> Any:
+        given = at if isinstance(at, tuple) else (at,)
+        if len(given) == len(self.names) and any(isinstance(each, Fragment) for each in given):
+            return array_element(self, self.dtype, given)
         taken = ranges(self.type_text, self.names, at)
         if all(each.dropped for each in taken):
             return Scalar(memref.load(self.value, [index_value(each.start) for each in taken]))

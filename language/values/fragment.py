@@ -21,7 +21,16 @@ from .base import Traced
 from .boolean import Bool, condition_value
 from .index import Index, as_index, emitted, is_index
 from .mapping import element_of, mapped
-from .node import Leaf, Node, Operation, Position, Uniform, fragment_of, joined, shape_text
+from .node import (
+    Leaf,
+    Node,
+    Operation,
+    Position,
+    Uniform,
+    fragment_of,
+    joined,
+    shape_text,
+)
 from .operators import Operators
 from .scalar import Scalar, as_scalar
 

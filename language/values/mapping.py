@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialect import ops as smem
-from ...dialect.bindings import arith
+from ...dialect.bindings import arith, memref
 from ...dialect.slices import slice_dim
 from ...dialect.types import shape_of, tensor_of
 from ..dtypes import DType, b1, f16, f32, i32, of_mlir
@@ -13,6 +13,7 @@ from ..errors import TraceError
 from . import elements
 from .base import Traced
 from .node import (
+    ArrayElement,
     Node,
     Operation,
     Position,
@@ -158,6 +159,8 @@ def _uniform(node: Uniform) -> Any:
 
 
 def _operation(node: Operation, values: list[Any]) -> Any:
+    if isinstance(node, ArrayElement):
+        return memref.load(node.array.value, values)
     if node.name == "to":
         return elements.converted(values[0], node.operands[0].dtype, node.dtype)
     if node.name == "where":

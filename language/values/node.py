@@ -70,6 +70,17 @@ class Operation(Node):
         return self.operands
 
 
+@dataclass(frozen=True, eq=False)
+class ArrayElement(Operation):
+    """The element of an array in global memory at positions, read where the expression is computed.
+
+    Attributes:
+        array: the array; the operands are its indices.
+    """
+
+    array: Traced = field(kw_only=True)
+
+
 def fragment_of(node: Node, what: str = "map") -> Traced | None:
     """Return the fragment that holds an expression's value here; None if it is not computed yet."""
     if isinstance(node, Leaf):

@@ -142,3 +142,23 @@ func.func @skips_an_index(%g: !g, %n: index, %o: memref<64x64xf32>) attributes {
   }) : () -> ()
   return
 }
+
+// -----
+
+// An arrival is no barrier of several warpgroups, and no barrier can come into the branch.
+!f = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!m = memref<128x64xf32>
+!w = memref<64x64xf32, strided<[64, 1]>>
+!v = memref<64x64xf32, strided<[64, 1], offset: 4096>>
+func.func @semaphores_of_two_warpgroups(%m: !m, %s: memref<?xi32>, %i: index, %n: index, %x: !f, %d: memref<64x64xf32>) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %w = memref.subview %m[0, 0] [64, 64] [1, 1] : !m to !w
+  %v = memref.subview %m[64, 0] [64, 64] [1, 1] : !m to !v
+  "smem.store"(%x, %v) : (!f, !v) -> ()
+  %last = "smem.semaphore_arrive"(%s, %i, %n) : (memref<?xi32>, index, index) -> i1
+  // expected-error@+1 {{'scf.if' op cannot insert synchronization: its condition is not known to be the same for all threads}}
+  scf.if %last {
+    %y = "smem.load"(%w) : (!w) -> !f
+    "smem.store"(%y, %d) : (!f, memref<64x64xf32>) -> ()
+  }
+  return
+}

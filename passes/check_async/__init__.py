@@ -48,6 +48,10 @@ class CheckAsync(Pass):
     The warpgroups that reduce together (`smem.reduce` with `warpgroups`), and all threads of a warpgroup,
     execute the op.
 
+    All threads of a warpgroup execute an arrival at a semaphore. Its result is the same for them; a
+    branch on it is followed in partitions, and in CTAs of one warpgroup, unless it holds ops of
+    pipelines. The accesses of global memory that the arrival orders are not followed.
+
     The two CTAs of a pair (`smem.mma` with `pair`) execute the same mma on the same subtiles of their
     tiles: the values that decide it do not differ between CTAs that are neighbours along x.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...dialect.irtypes import Op, Value
@@ -36,6 +37,22 @@ class Extent(NamedTuple):
         if self.size != other.size:
             return False
         return self.is_whole or (self.start is not None and self.start == other.start)
+
+    def is_covered(self, others: Iterable[Extent]) -> bool:
+        """Whether others together are known to contain it."""
+        known = self.start is not None and self.start.constant is not None
+        first = self.start.constant if known and self.start is not None else 0
+        reached = first or 0
+        end = reached + self.size if known else self.tile_size
+        parts = [
+            (other.start.constant, other.size)
+            for other in others
+            if other.start is not None and other.start.constant is not None
+        ]
+        for start, size in sorted(parts):
+            if start <= reached:
+                reached = max(reached, start + size)
+        return reached >= end
 
     def overlaps(self, other: Extent) -> bool | None:
         """Whether two have elements in common; None if not known."""

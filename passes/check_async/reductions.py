@@ -1,11 +1,12 @@
-"""Reductions across warpgroups must be executed by all warpgroups of a group."""
+"""Reductions must be executed by all warpgroups of a group; and they, like arrivals at semaphores, by all
+threads of a warpgroup."""
 
 from collections.abc import Iterator
 
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import format_location, remark
 from ...dialect.irtypes import Op, Value
-from ...dialect.ops import PartitionOp, ReduceOp, WarpSpecializeOp
+from ...dialect.ops import PartitionOp, ReduceOp, SemaphoreArriveOp, WarpSpecializeOp
 from ...ir.kernel import ancestors_of, block_size, function_of
 from ...ir.walk import walk
 from ...layout.fragments import WARPGROUP
@@ -15,17 +16,20 @@ from .values import Values
 #: Predicates of `arith.cmpi`: slt, sge, ult and uge.
 _BELOW_OR_NOT = (2, 5, 6, 9)
 
+#: How many operands of an op decide how often its regions are executed.
+_DECIDING = {"scf.if": 1, "scf.index_switch": 1, "scf.for": 3}
+
 #: Ops whose regions every thread executes once.
 _STRAIGHT = (PartitionOp.OPERATION_NAME, WarpSpecializeOp.OPERATION_NAME)
 
 
 def check_reductions(function: Op) -> None:
     """Emit a remark for each reduction that some of its warpgroups, or of a warpgroup's threads, may not
-    execute."""
+    execute, and for each arrival at a semaphore that some threads may not execute."""
     values: Values | None = None
-    for op in walk(function, ReduceOp):
+    for op in walk(function, ReduceOp, SemaphoreArriveOp):
         values = values or Values(function)
-        if op.warpgroups == 1:
+        if isinstance(op, SemaphoreArriveOp) or op.warpgroups == 1:
             _check_threads(op, values)
             continue
         reason = next(_differences(op, values), None)
@@ -37,10 +41,11 @@ def check_reductions(function: Op) -> None:
 
 
 def _check_threads(op: Op, values: Values) -> None:
-    """Emit a remark if a condition may choose some threads of a warpgroup only."""
+    """Emit a remark if a condition or a loop may choose some threads of a warpgroup only."""
     for outer in ancestors_of(op):
-        chooses = outer.name in ("scf.if", "scf.index_switch")
-        if chooses and not _is_same_in_warpgroup(outer.operands[0], values):
+        deciding = list(outer.operands)[: _DECIDING.get(outer.name, 0)]
+        unknown = isinstance(op, SemaphoreArriveOp) and outer.name not in (*_DECIDING, *_STRAIGHT)
+        if unknown or not all(_is_same_in_warpgroup(value, values) for value in deciding):
             remark(
                 op.location,
                 "cannot prove that the threads of a warpgroup execute it together: the "
@@ -102,11 +107,7 @@ def _differences(op: Op, values: Values) -> Iterator[str]:
 
 def _is_same_for_warpgroups(op: Op, values: Values) -> bool:
     """Whether all warpgroups execute the regions of an op alike."""
-    deciding: list[Value]
-    if op.name in ("scf.if", "scf.index_switch"):
-        deciding = [op.operands[0]]
-    elif op.name == "scf.for":
-        deciding = list(op.operands)[:3]
-    else:
+    if op.name not in _DECIDING:
         return False
+    deciding = list(op.operands)[: _DECIDING[op.name]]
     return all(values.of(v).divergence <= Divergence.BETWEEN_CTAS for v in deciding)

@@ -9,9 +9,11 @@ from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.irtypes import Block as MlirBlock
 from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
-from ...dialect.ops import MapOp
+from ...dialect.ops import MapOp, SemaphoreArriveOp
 from ...ir.barriers import is_cta_barrier
+from ...ir.kernel import threads_of
 from ...ir.launch_attributes import MULTIPLES
+from ...layout.fragments import WARPGROUP
 from . import report
 from .declared_effects import accessed_tiles, has_effect, pending_of
 from .global_memory import GlobalMemory, asynchronous_reason
@@ -94,6 +96,8 @@ class Translator:
         self._global_memory = global_memory
         self.allocations = Allocations(function, self._number)
         self._function = function
+        #: The scope of a barrier of all threads of the CTA.
+        self._everyone = Scope.WARPGROUP if threads_of(function) == WARPGROUP else Scope.CTA
         self._registers = Registers(function)
         self._defined: dict[Op, SymbolicRectangle] = {}
         self.widening = Widening()
@@ -279,7 +283,9 @@ class Translator:
         if effects.fences:
             steps.append(Fence())
         if effects.barrier is not None:
-            steps.append(Barrier() if effects.barrier >= Scope.CTA else Other(op))
+            steps.append(Barrier() if effects.barrier >= self._everyone else Other(op))
+        if isinstance(op, SemaphoreArriveOp) and self._everyone is Scope.WARPGROUP:
+            steps.append(Let(self._number(op.last), lambda: UNKNOWN, ()))
         return steps
 
     def _wait(self, op: Op) -> CopyWait | Wait | Other:

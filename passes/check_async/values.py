@@ -7,7 +7,7 @@ from ...dialect.divisibility import constant_of
 from ...dialect.effects import Proxy, accessed
 from ...dialect.irtypes import Attribute, Block, Op, Value
 from ...dialect.op import SmemOp
-from ...dialect.ops import PartitionOp
+from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
@@ -78,6 +78,9 @@ class Values:
             "gpu.cluster_block_id": lambda op: self._launch(op, 0, Divergence.BETWEEN_CTAS),
             "gpu.thread_id": self._thread_id,
             "gpu.subgroup_id": self._subgroup_id,
+            SemaphoreArriveOp.OPERATION_NAME: lambda op: variable(
+                self._unknown(op.results[0], op, Divergence.BETWEEN_WARPGROUPS)
+            ),
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
 
@@ -228,9 +231,11 @@ class Values:
             lower_bound = max(_DIVISIONS[name](known, by), 0)
         return variable(self._symbol((name, more, operands), operands, divergence, lower_bound))
 
-    def _unknown(self, value: Value, op: Op | None) -> Symbol:
-        """Return the symbol of a value of which nothing is known."""
-        return self._symbol(("value", value), divergence=Divergence.BETWEEN_THREADS, within=op)
+    def _unknown(
+        self, value: Value, op: Op | None, divergence: Divergence = Divergence.BETWEEN_THREADS
+    ) -> Symbol:
+        """Return the symbol of a value of which nothing else is known."""
+        return self._symbol(("value", value), divergence=divergence, within=op)
 
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
         """Whether a quotient is the same in all CTAs of a cluster.

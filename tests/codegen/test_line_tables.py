@@ -24,7 +24,7 @@ from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.locations import frames
 from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.walk import walk
-from mlir_smem.kernels.gemm.generator.config import default_config
+from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import text as gemm_text
 from mlir_smem.kernels.gemm.generator.problem import Problem
 
@@ -51,7 +51,7 @@ def test_ptx_is_the_same_but_for_the_lines(name):
 
 def test_a_gemm_is_the_same_but_for_the_lines():
     problem = Problem()
-    text = gemm_text(problem, default_config(problem, 4096, 4096, 4096))
+    text = gemm_text(problem, Config())
     assert without_lines(with_lines(text).ptx) == without_lines(
         mlir_smem.compile(text, emit="ptx").ptx
     )

@@ -63,6 +63,12 @@ VALUES = ["f32", "bf16", "i1", "index", MEMREFS[0], TILES[0], FRAGMENTS[0]]
 #: The type of a pipeline. For an op that takes one, a pipeline is created before it.
 PIPELINE = "!smem.pipeline"
 
+SEMAPHORES = [
+    "memref<4xi32>",
+    "memref<?xi32, strided<[?], offset: ?>>",
+    "memref<4x4xi32>",
+    "memref<4xi64>",
+]
 #: Operands and results of each op.
 SIGNATURES = {
     "alloc": ([], [TILES]),
@@ -90,6 +96,7 @@ SIGNATURES = {
     "tma_commit": ([], []),
     "tma_wait": ([], []),
     "warpgroup_barrier": ([], []),
+    "semaphore_arrive": ([SEMAPHORES, ["index"], ["index"]], [["i1"]]),
 }
 ATTRIBUTES = {
     "pending": ["0 : i32", "-1 : i32", "0 : index", '"x"'],

@@ -11,10 +11,12 @@ import pytest
 from emulated import faults_of, run_text
 
 import mlir_smem
+import mlir_smem.language as sl
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
+from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
 from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.runtime.arguments import DTYPES
@@ -68,6 +70,117 @@ def test_gemm_is_exact(problem, cluster, consumers, extents):
 def integers(rng, shape, dtype):
     """Small integers, whose sums of products are exact."""
     return rng.integers(-3, 4, shape).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    "batch, extents",
+    [(("ab",), (3,)), (("ab", "b"), (3, 2)), (("a", "b", "ab"), (2, 3, 2)), (("a",), (2,))],
+)
+def test_batches(batch, extents):
+    """A operand lacks the leading dimensions along which it is broadcast."""
+    config = Config(tile=(64, 64, 64), consumers=1, stages=3, store_columns=64)
+    kernel = compiled(Problem(batch=batch), config)
+    random, m, n, k = np.random.default_rng(7), 72, 80, 72
+
+    def operand(name, *shape):
+        leading = [e if name in having else 1 for e, having in zip(extents, batch, strict=True)]
+        whole = random.integers(-3, 4, (*leading, *shape)).astype(BF16)
+        had = [e for e, having in zip(leading, batch, strict=True) if name in having]
+        return whole, whole.reshape(*had, *shape)
+
+    (a, first), (b, second) = operand("a", m, k), operand("b", k, n)
+    c = np.zeros((*extents, m, n), BF16)
+    run_text(kernel.located, "gemm", (first, second, c), **options(kernel, config, (4, 1)))
+    assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
+
+
+def add_and_scale(x, row, col, bias, scale, residual, alpha):
+    """Every kind of operand, and a mask by place."""
+    y = sl.maximum(x * scale * alpha + bias, 0.0) + residual
+    return sl.where(col < row + 100, y, -1.0)
+
+
+FUSION = fused(
+    add_and_scale,
+    [
+        Operand("bias", "bf16", "n"),
+        Operand("scale", "f32", "m"),
+        Operand("residual", "bf16", "mn"),
+        Operand("alpha", "f32", "number"),
+    ],
+    "f32",
+)
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+@pytest.mark.parametrize("consumers", [1, 2])
+def test_epilogues(exchanged, consumers):
+    problem = Problem(fusion=FUSION)
+    config = Config((64 * consumers, 64, 64), 3, (1, 1), consumers, 16, 32, exchanged=exchanged)
+    kernel = compiled(problem, config)
+    m, n = 136, 200
+    arrays = matrices(config.kernel_problem(problem), *((n, m) if exchanged else (m, n)), 128)
+    random = np.random.default_rng(7)
+    bias, residual = random.normal(size=n).astype(BF16), random.normal(size=(m, n)).astype(BF16)
+    scale, alpha = random.normal(size=m).astype(np.float32), np.float32(0.5)
+    given = (*arrays, bias, scale, residual, alpha)
+    run_text(kernel.located, "gemm", given, **options(kernel, config, (4, 1)))
+    a, b, c = (array.T for array in arrays) if exchanged else arrays
+    a, b = (b, a) if exchanged else (a, b)
+    product = a.astype(np.float32) @ b.astype(np.float32)
+    i, j = np.indices(product.shape)
+    expected = np.maximum(product * scale[:, None] * alpha + bias.astype(np.float32), 0)
+    expected = np.where(j < i + 100, expected + residual.astype(np.float32), -1)
+    assert (c == expected.astype(BF16)).all()
+
+
+def test_an_epilogue_of_integers():
+    """The product of integers is scaled to floats, which are stored."""
+    fusion = fused(lambda x, scale: x.to(sl.f32) * scale, [Operand("scale", "f32", "n")], "i32")
+    problem = Problem("i8", "i8", "bf16", b_major="k", fusion=fusion)
+    config = Config((64, 64, 128), 2, consumers=1, store_columns=64)
+    kernel = compiled(problem, config)
+    random = np.random.default_rng(7)
+    a, b = (random.integers(-9, 9, (64, 128), np.int8) for _ in "ab")
+    scale, c = random.normal(size=64).astype(np.float32), np.zeros((64, 64), BF16)
+    run_text(kernel.located, "gemm", (a, b.T, c, scale), **options(kernel, config, (1, 1)))
+    product = a.astype(np.int32) @ b.T.astype(np.int32)
+    assert (c == (product.astype(np.float32) * scale).astype(BF16)).all()
+
+
+@pytest.mark.parametrize(
+    "b_major, config",
+    [
+        ("k", Config((64, 64, 64), 2, consumers=1, store_columns=32)),
+        ("n", Config((128, 64, 64), 2, store_columns=64)),
+        ("k", Config((128, 32, 64), 2, (2, 1), store_columns=32)),
+    ],
+)
+def test_gated_products(b_major, config):
+    """Both products of a tile are in the same threads."""
+    fusion = fused(lambda gate, x: sl.maximum(gate, 0.0) * x, [], "f32", 2)
+    problem = Problem(b_major=b_major, fusion=fusion, gated=True)
+    kernel = compiled(problem, config)
+    a, b, c = matrices(problem, 200, 136, 200)
+    _, b2, _ = matrices(problem, 8, 136, 200)
+    run_text(kernel.located, "gemm", (a, b, c, b2), **options(kernel, config, (4, 1)))
+    a, b, b2 = (each.astype(np.float32) for each in (a, b, b2))
+    assert (c == (np.maximum(a @ b, 0) * (a @ b2)).astype(BF16)).all()
+
+
+@pytest.mark.parametrize("consumers, buffers", [(1, 1), (2, 3)])
+def test_two_results(consumers, buffers):
+    """The activation, and what it was made of."""
+    fusion = fused(lambda x: (sl.maximum(x, 0.0), x), [], "f32")
+    problem = Problem(fusion=fusion, d="f32")
+    config = Config((64 * consumers, 64, 64), 2, (1, 1), consumers, 16, 32, buffers)
+    kernel = compiled(problem, config)
+    a, b, c = matrices(problem, 200, 136, 128)
+    d = np.zeros((200, 136), np.float32)
+    run_text(kernel.located, "gemm", (a, b, c, d), **options(kernel, config, (4, 1)))
+    product = a.astype(np.float32) @ b.astype(np.float32)
+    assert (d == product).all()
+    assert (c == np.maximum(product, 0).astype(BF16)).all()
 
 
 @pytest.mark.parametrize("columns", [8, 16, 24])

@@ -9,7 +9,7 @@ import text_kernels
 from traced_kernels import copied
 
 import mlir_smem
-from mlir_smem.kernels.gemm.generator.config import default_config
+from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.language.call.errors import CallError
@@ -151,9 +151,9 @@ def test_another_gpu(torch):
 def test_tensor_maps_of_addresses_that_change(torch):
     m, n, k = 512, 768, 320
     problem = Problem("bf16", "bf16", "bf16", "k", "n")
-    config = default_config(problem, m, n, k)
+    config = Config()
     kernel = Kernel(cached_compile(text(problem, config)))
-    grid = config.grid(m, n, kernel.resident_blocks())
+    grid = config.grid(m, n, k, kernel.resident_blocks())
     torch.manual_seed(0)
     draw = lambda *shape: torch.randn(*shape, device="cuda").bfloat16()  # noqa: E731
     triples = [(draw(m, k), draw(k, n), draw(m, n)) for _ in range(4)]

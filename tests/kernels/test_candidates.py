@@ -1,11 +1,12 @@
-"""Candidates for a GEMM: they fit, they differ, and the best estimate is first."""
+"""Candidates for a GEMM: they fit, they differ, and the least predicted time is first."""
 
 from dataclasses import replace
 
 import pytest
 
-from mlir_smem.kernels.gemm import Problem
-from mlir_smem.kernels.gemm.generator.candidates import MAX_CANDIDATES, candidates
+from mlir_smem.kernels.gemm import Problem, choose
+from mlir_smem.kernels.gemm.generator.candidates import MAX_CANDIDATES, candidates, rank
+from mlir_smem.kernels.gemm.generator.time_model import H200
 
 PROBLEMS = [
     Problem(),
@@ -22,10 +23,20 @@ EXTENTS = [(8192, 8192, 8192), (512, 512, 4096), (1, 4096, 4096), (4096, 8, 64),
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_they_fit_and_differ(problem, extents):
     found = candidates(problem, *extents)
-    assert 8 <= len(found) <= MAX_CANDIDATES
+    assert 2 <= len(found) <= MAX_CANDIDATES
     assert len(set(found)) == len(found)
+    assert found[0] == choose(problem, *extents)
     for config in found:
         config.check(problem)
+
+
+@pytest.mark.parametrize("extents", EXTENTS, ids=str)
+def test_the_least_predicted_time_is_first(extents):
+    ranked = rank(Problem(), *extents)
+    times = [candidate.prediction.seconds for candidate in ranked]
+    assert times == sorted(times) and times[0] > 0
+    for config, prediction in ranked:
+        assert prediction == H200.predict(Problem(), *extents, config)
 
 
 def test_as_many_stages_as_fit():
@@ -36,7 +47,7 @@ def test_as_many_stages_as_fit():
 
 
 def test_narrower_epilogue_tiles_allow_a_fourth_stage():
-    found = {config.tile[:2]: config for config in candidates(Problem(), 4096, 4096, 4096)}
+    found = {c.tile[:2]: c for c, _ in rank(Problem(), 8192, 8192, 8192) if not c.exchanged}
     tight, roomy = found[256, 128], found[128, 128]
     assert (tight.stages, tight.store_columns) == (4, 64)
     assert replace(tight, store_columns=128).max_stages(Problem()) == 3
@@ -48,36 +59,70 @@ def test_a_large_gemm_has_large_tiles():
     first = found[0]
     assert (first.tile, first.stages, first.cluster, first.group) == ((128, 256, 64), 4, (1, 1), 16)
     assert (first.consumers, first.store_columns, first.store_buffers) == (2, 128, 2)
-    variants = [config for config in found if config.tile == first.tile]
+    variants = [config for config in found if config.tile == first.tile and not config.exchanged]
     assert {config.group for config in variants} == {8, 16, 32}
     assert {config.cluster for config in variants} == {(1, 1), (2, 1), (1, 2)}
     stores = {(config.store_columns, config.store_buffers) for config in variants}
     assert stores == {(128, 2), (64, 4), (128, 1)}
-    assert {(256, 128), (128, 128), (128, 192)} <= {config.tile[:2] for config in found}
 
 
-def test_a_small_gemm_uses_all_multiprocessors():
-    tile = candidates(Problem(), 512, 512, 4096)[0].tile
-    assert 100 <= 512 // tile[0] * 512 // tile[1] <= 132
+def test_a_small_gemm_uses_most_multiprocessors():
+    config = choose(Problem(), 512, 512, 4096)
+    x, y = config.grid(512, 512, 4096, 132)
+    assert 64 <= x * y <= 132
 
 
-def test_few_rows_or_columns_are_not_padded_more_than_needed():
-    assert candidates(Problem(), 16, 8192, 4096)[0].tile[0] == 64
-    assert candidates(Problem(), 8192, 16, 4096)[0].tile[1] == 16
+@pytest.mark.parametrize("m, n", [(16, 8192), (8192, 16)])
+def test_few_rows_or_columns_are_not_padded_more_than_needed(m, n):
+    config = choose(Problem(), m, n, 4096)
+    assert config.tile[1] == 16
+    assert config.exchanged == (m < n)
 
 
-@pytest.mark.parametrize(
-    "m, n, clusters", [(64, 4096, {(1, 1), (1, 2)}), (4096, 16, {(1, 1), (2, 1)})]
-)
-def test_no_cluster_is_larger_than_c(m, n, clusters):
-    likely = candidates(Problem(), m, n, 4096)[0].tile
-    found = {c.cluster for c in candidates(Problem(), m, n, 4096) if c.tile == likely}
-    assert found == clusters
+def test_few_large_tiles_are_split_along_k():
+    config = choose(Problem(), 128, 128, 16384)
+    assert config.split_k > 1
+    tiles = 128 // config.tile[0] * -(-128 // config.tile[1])
+    assert 32 <= config.grid(128, 128, 16384, 132)[0] <= min(132, tiles * config.split_k)
+
+
+def test_the_last_wave_may_be_shared_out():
+    """Only if L2 holds the operands: then CTAs of a wave may be at different K blocks."""
+    for k, splits in ((1024, {1, 2}), (8192, {1})):
+        assert -(-8192 // 128) * -(-3584 // 256) % 132
+        configs = [config for config, _ in rank(Problem(), 8192, 3584, k)]
+        assert {c.split_k for c in configs if c.tile[:2] == (128, 256)} == splits
+        streamed = [c for c in configs if c.tile[:2] == (128, 256) and c.split_k == 2]
+        assert {c.grid(8192, 3584, k, 132) for c in streamed} <= {(132, 1)}
+
+
+def test_rows_that_are_not_aligned_are_shared_in_clusters():
+    """Their loads take more of L2."""
+    assert choose(Problem(), 4096, 4096, 4096).cluster == (1, 1)
+    assert choose(Problem(), 4104, 4104, 4104).cluster != (1, 1)
+
+
+@pytest.mark.parametrize("m, n", [(64, 4096), (4096, 16), (64, 64)])
+def test_no_cluster_is_larger_than_c(m, n):
+    for config in candidates(Problem(), m, n, 4096):
+        rows, columns = (n, m) if config.exchanged else (m, n)
+        assert config.cluster[0] <= -(-rows // config.tile[0])
+        assert config.cluster[1] <= -(-columns // config.tile[1])
 
 
 def test_groups_of_all_rows_are_equal():
     found = candidates(Problem(), 1024, 16384, 4096)
-    assert {config.group for config in found} == {16}
+    assert {config.group for config in found if not config.exchanged} == {16}
+
+
+def test_the_choice_is_explained(capsys):
+    config = choose(Problem(), 128, 128, 16384, explain=True)
+    first, best, *others = capsys.readouterr().err.splitlines()
+    assert first.startswith("128x128x16384 of Problem(a='bf16'")
+    tile = "x".join(map(str, config.tile))
+    assert best.startswith(f"  {tile} in {config.stages} stages, K in {config.split_k}")
+    assert " us: fixed " in best and " split " in best and "limited by " in best
+    assert len(others) == 9
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 import mlir_smem
 from mlir_smem.kernels.gemm import Config, ConfigError, Problem
-from mlir_smem.kernels.gemm.generator.config import default_config
+from mlir_smem.kernels.gemm.generator.candidates import choose
 from mlir_smem.kernels.gemm.generator.kernel import text
 
 BF16 = Problem()
@@ -151,4 +151,4 @@ def test_limits_compile_without_spills(name):
 
 @pytest.mark.parametrize("problem", [BF16, TF32, S8, replace(BF16, c="f32")], ids=str)
 def test_the_default_fits(problem):
-    default_config(problem, 4096, 4096, 4096).check(problem)
+    choose(problem, 4096, 4096, 4096).check(problem)

@@ -6,7 +6,13 @@ from itertools import count
 import pytest
 
 from mlir_smem.kernels.gemm import Config
-from mlir_smem.kernels.gemm.tuning.halving import ROUNDS, TuningError, halving, sizes
+from mlir_smem.kernels.gemm.tuning.halving import (
+    FINAL_ROUNDS,
+    ROUNDS,
+    TuningError,
+    batches,
+    halving,
+)
 
 CONFIGS = [Config(stages=stages) for stages in range(2, 18)]
 
@@ -32,18 +38,26 @@ def test_the_fastest_is_found():
         assert result.dropped == {}
 
 
-def test_each_set_of_rounds_measures_half():
+def test_each_set_of_rounds_measures_half_beside_the_default():
     chip = Chip(lambda config: float(config.stages))
     halving(CONFIGS, chip)
-    assert list(map(len, chip.rounds)) == [16] * ROUNDS + [8] * ROUNDS + [4] * ROUNDS + [2] * ROUNDS
-    assert set(chip.rounds[-1]) == set(CONFIGS[:2])
-    assert sum(map(len, chip.rounds)) == ROUNDS * sum(sizes(16))
+    sizes_ = [16] * ROUNDS + [9] * ROUNDS + [5] * ROUNDS + [3] * FINAL_ROUNDS
+    assert list(map(len, chip.rounds)) == sizes_
+    assert set(chip.rounds[-1]) == set(CONFIGS[:3])
+    assert sum(map(len, chip.rounds)) == batches(16)
 
 
-def test_each_round_starts_with_the_next():
+@pytest.mark.parametrize("count", range(1, 20))
+def test_the_number_of_batches_is_known(count):
+    chip = Chip(lambda config: float(config.stages))
+    halving([Config(stages=2 + i) for i in range(count)], chip)
+    assert sum(map(len, chip.rounds)) == batches(count)
+
+
+def test_each_round_has_its_own_order():
     chip = Chip(lambda config: 1.0)
     halving(CONFIGS[:4], chip)
-    assert [order[0] for order in chip.rounds[:ROUNDS]] == CONFIGS[:ROUNDS]
+    assert len({order[0] for order in chip.rounds[:ROUNDS] + chip.rounds[-FINAL_ROUNDS:]}) == 4
     assert all(Counter(order) == Counter(CONFIGS[:4]) for order in chip.rounds[:ROUNDS])
 
 
@@ -52,11 +66,13 @@ def test_one_slow_round_does_not_count():
 
     def time(config):
         calls[config] += 1
-        return 100.0 if config == CONFIGS[3] and calls[config] == 1 else float(config != CONFIGS[3])
+        return (
+            100.0 if config == CONFIGS[3] and calls[config] == 1 else 1.0 + (config != CONFIGS[3])
+        )
 
     result = halving(CONFIGS, Chip(time))
     assert result.config == CONFIGS[3]
-    assert result.seconds[CONFIGS[3]] == 0.0
+    assert result.seconds[CONFIGS[3]] == 1.0
 
 
 def test_the_first_of_equals_wins():
@@ -66,7 +82,7 @@ def test_the_first_of_equals_wins():
 def test_duplicates_are_measured_once():
     chip = Chip(lambda config: 1.0)
     halving([*CONFIGS[:2], *CONFIGS[:2]], chip)
-    assert list(map(len, chip.rounds)) == [2] * ROUNDS
+    assert list(map(len, chip.rounds)) == [2] * (ROUNDS + FINAL_ROUNDS)
 
 
 def test_a_failure_is_dropped_with_its_reason():
@@ -76,7 +92,8 @@ def test_a_failure_is_dropped_with_its_reason():
     reasons = dict.fromkeys(CONFIGS[:8], "it hangs")
     assert result.dropped == {Config(group=3): "too late", **reasons}
     assert set(result.seconds) == set(CONFIGS[8:])
-    assert list(map(len, chip.rounds)) == [16, 8, 8, 8, 8, 8, 4, 4, 4, 2, 2, 2]
+    # The ninth takes the place of the default.
+    assert list(map(len, chip.rounds)) == [16, *[8] * 5, *[5] * ROUNDS, *[3] * FINAL_ROUNDS]
 
 
 def test_a_late_failure_is_dropped():
@@ -90,16 +107,16 @@ def test_a_single_configuration_is_measured():
     chip = Chip(lambda config: 2.0)
     result = halving(CONFIGS[:1], chip)
     assert (result.config, result.seconds) == (CONFIGS[0], {CONFIGS[0]: 2.0})
-    assert len(chip.rounds) == ROUNDS
+    assert len(chip.rounds) == 1
 
 
 def test_the_error_has_every_reason():
     with pytest.raises(TuningError) as error:
         halving(CONFIGS[:2], Chip(lambda config: f"{config.stages} is a bad number"))
-    assert str(error.value) == (
-        f"no configuration could be measured\n  {CONFIGS[0]}: 2 is a bad number\n  {CONFIGS[1]}: 3 is a "
-        "bad number"
-    )
+    reasons = {f"\n  {c}: {c.stages} is a bad number" for c in CONFIGS[:2]}
+    message = str(error.value)
+    assert message.startswith("no configuration could be measured\n")
+    assert all(reason in message for reason in reasons)
 
 
 def test_nothing_to_measure():
@@ -107,9 +124,22 @@ def test_nothing_to_measure():
         halving([], Chip(lambda config: 1.0))
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 5])
+@pytest.mark.parametrize("rounds", [1, 2, 5, 15])
 def test_no_round_starts_after_the_budget(rounds):
     chip = Chip(lambda config: 18.0 - config.stages)
     result = halving(CONFIGS, chip, is_over=lambda: len(chip.rounds) >= rounds)
     assert len(chip.rounds) == rounds
-    assert result.config == CONFIGS[-1]
+    # So few rounds of the final comparison prove nothing.
+    assert result.config == CONFIGS[0]
+
+
+def test_a_budget_that_ends_in_the_final_comparison():
+    chip = Chip(lambda config: 18.0 - config.stages)
+    before = 3 * ROUNDS
+    assert (
+        halving(CONFIGS, chip, is_over=lambda: len(chip.rounds) >= before + 7).config == CONFIGS[0]
+    )
+    chip.rounds.clear()
+    assert (
+        halving(CONFIGS, chip, is_over=lambda: len(chip.rounds) >= before + 8).config == CONFIGS[-1]
+    )

@@ -33,7 +33,7 @@ def refused(*arrays):
 )
 def test_majors(a_strides, b_strides, majors):
     a, b = array((128, 64), strides=a_strides), array((64, 32), strides=b_strides)
-    found = operands(a, b, array((128, 32)))
+    found, _ = operands(a, b, array((128, 32)))
     assert (found.m, found.n, found.k) == (128, 32, 64)
     assert (found.problem.a_major, found.problem.b_major) == majors
 
@@ -49,12 +49,14 @@ def test_majors(a_strides, b_strides, majors):
 )
 def test_a_dimension_of_one_element_may_have_any_stride(shape, strides, major):
     m, k = shape
-    found = operands(array(shape, strides=strides), array((k, 8)), array((m, 8)))
+    found, _ = operands(array(shape, strides=strides), array((k, 8)), array((m, 8)))
     assert found.problem.a_major == major
 
 
 def test_element_types():
-    found = operands(array((8, 32), "f8E4M3FN"), array((32, 8), "f8E5M2", (1, 32)), array((8, 8)))
+    found, _ = operands(
+        array((8, 32), "f8E4M3FN"), array((32, 8), "f8E5M2", (1, 32)), array((8, 8))
+    )
     assert found.problem == Problem("f8E4M3FN", "f8E5M2", "bf16", "k", "k")
 
 
@@ -64,7 +66,19 @@ A, B, C = array((128, 64)), array((64, 32)), array((128, 32))
 @pytest.mark.parametrize(
     "arrays, message",
     [
-        ((array((2, 128, 64)), B, C), "A has the shape [2, 128, 64]; expected a matrix"),
+        ((array((64,), strides=(1,)), B, C), "A has the shape [64]; expected a matrix, or several"),
+        (
+            (array((2, 128, 64), strides=(8192, 64, 1)), B, C),
+            "C is 128x32; expected 2x128x32 for A of 2x128x64 and B of 64x32",
+        ),
+        (
+            (
+                array((3, 128, 64), strides=(8192, 64, 1)),
+                array((2, 64, 32), strides=(2048, 32, 1)),
+                array((3, 128, 32), strides=(4096, 32, 1)),
+            ),
+            "A has the leading dimensions [3] and B has [2], which do not broadcast: 3 and 2",
+        ),
         ((A, array((64, 0)), C), "B has no elements in [64, 0]"),
         (
             (A, array((64, 32), device=1), C),

@@ -6,6 +6,7 @@ import sys
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from threading import Timer
 
 import pytest
 
@@ -96,7 +97,7 @@ def test_tasks_can_be_pickled():
         {},
     )
     assert (
-        pickle.loads(pickle.dumps((measure_on_worker, Problem(), 1, 2, 3, Config())))[0]
+        pickle.loads(pickle.dumps((measure_on_worker, Problem(), 1, 2, 3, [Config()], 0)))[0]
         is measure_on_worker
     )
 
@@ -203,6 +204,27 @@ def test_kernels_after_the_budget_are_dropped():
     late = "it was not compiled within the budget"
     assert result.dropped == {SMALL[1]: late, SMALL[2]: late}
     assert [future.cancelled() for future in executor.futures] == [False, True, True]
+
+
+def test_the_default_is_waited_for():
+    clock = Clock()
+    search = Search(task(*SMALL), False, 5.0, clock)
+
+    class DefaultLast(Slow):
+        """An executor that compiles the second kernel at once, the first after the budget."""
+
+        def submit(self, function, /, *arguments):
+            future = Future()
+            self.futures.append(future)
+            if len(self.futures) == 2:
+                clock.now += 10
+                future.set_result(None)
+                Timer(0.05, self.futures[0].set_result, [None]).start()
+            return future
+
+    search.compile(DefaultLast(clock))
+    assert set(search._dropped) == {SMALL[2]}
+    assert search.fastest(stages).config == SMALL[0]
 
 
 def test_one_kernel_is_waited_for(monkeypatch):

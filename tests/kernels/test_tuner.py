@@ -2,6 +2,7 @@
 
 import sys
 import types
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -47,7 +48,9 @@ def gpu(monkeypatch, tmp_path):
 
     def operands(a, b, out):
         assert (a, b, out) == ("a", "b", "out")
-        return types.SimpleNamespace(problem=Problem(), m=512, n=256, k=128, device=3)
+        return types.SimpleNamespace(
+            problem=Problem(), m=512, n=256, k=128, device=3, batch=()
+        ), None
 
     def prepare(a, b, out, config):
         seen.prepared.append((a, b, out, config))
@@ -59,6 +62,7 @@ def gpu(monkeypatch, tmp_path):
 
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
     monkeypatch.setattr(tuner, "operands", operands)
+    monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: Config())
     monkeypatch.setattr(tuner, "device_array", lambda name, array: array)
     monkeypatch.setattr(tuner, "prepare", prepare)
     monkeypatch.setattr(tuner, "gpu_name", gpu_name)
@@ -72,7 +76,7 @@ def gpu(monkeypatch, tmp_path):
 
 def test_the_fastest_is_found_on_the_arrays_given(gpu):
     assert tune("a", "b", "out", configs=CONFIGS, progress=False) == Config(group=8)
-    assert gpu.prepared == [("a", "b", "out", config) for config in CONFIGS]
+    assert Counter(gpu.prepared) == Counter(("a", "b", "out", config) for config in CONFIGS)
     assert gpu.device == 3
     assert Clock.open == 0
 
@@ -94,7 +98,16 @@ def test_another_gpu_is_measured(gpu):
 
 def test_candidates_are_tried_if_none_are_given(gpu):
     tune("a", "b", "out", progress=False)
-    assert [config for *_, config in gpu.prepared] == candidates(Problem(), 512, 256, 128)
+    gemm = Problem(), 512, 256, 128
+    tried = {config for *_, config in gpu.prepared}
+    assert tried == {Config(), *candidates(*gemm)}
+    assert len(gpu.prepared) == len(tried)
+
+
+def test_the_default_takes_part(gpu):
+    default = Config()
+    gpu.seconds = lambda config: 1.0 + (config != default)
+    assert tune("a", "b", "out", configs=[Config(group=8)], progress=False) == default
 
 
 def test_what_cannot_be_launched_is_left_out(gpu):
@@ -114,9 +127,9 @@ def test_nothing_can_be_launched(gpu):
     gpu.seconds = seconds
     for _ in range(2):
         with pytest.raises(TuningError) as error:
-            tune("a", "b", "out", configs=CONFIGS[:1], progress=False)
+            tune("a", "b", "out", configs=[Config()], progress=False)
         assert str(error.value) == (
-            f"no configuration could be measured\n  {CONFIGS[0]}: LaunchError: the chip is lost"
+            f"no configuration could be measured\n  {Config()}: LaunchError: the chip is lost"
         )
 
 
@@ -135,9 +148,9 @@ def test_the_executor_compiles(gpu, monkeypatch):
 def test_workers_measure(gpu, monkeypatch):
     asked = []
 
-    def measure(problem, m, n, k, config):
-        asked.append((problem, m, n, k, config))
-        return 1.0 + (config.group != 32)
+    def measure(problem, m, n, k, configs, number):
+        asked.extend((problem, m, n, k, config) for config in configs)
+        return [1.0 + (config.group != 32) for config in configs]
 
     monkeypatch.setattr(workers, "measure_on_worker", measure)
     with ThreadPoolExecutor(2) as pool:
@@ -152,18 +165,30 @@ def test_workers_measure(gpu, monkeypatch):
     assert asked == []
 
 
-def test_a_worker_that_is_gone(gpu, monkeypatch):
-    def measure(problem, m, n, k, config):
-        if config.group == 4:
+def test_a_round_whose_worker_is_gone_is_measured_again(gpu, monkeypatch):
+    rounds = []
+
+    def measure(problem, m, n, k, configs, number):
+        rounds.append(configs)
+        if len(rounds) == 2:
             raise ConnectionError("lost")
-        return float(config.group)
+        return [float(config.group) for config in configs]
 
     monkeypatch.setattr(workers, "measure_on_worker", measure)
-    with ThreadPoolExecutor(2) as pool:
-        found = tune(
-            "a", "b", "out", configs=CONFIGS, executor=pool, measure="remote", progress=False
-        )
-    assert found == Config(group=8)
+    options = {"configs": CONFIGS, "measure": "remote", "progress": False}
+    with ThreadPoolExecutor(1) as pool:
+        assert tune("a", "b", "out", executor=pool, **options) == Config(group=4)
+    assert rounds[1] == rounds[2]
+
+
+def test_all_workers_are_gone(gpu, monkeypatch):
+    def measure(problem, m, n, k, configs, number):
+        raise ConnectionError("lost")
+
+    monkeypatch.setattr(workers, "measure_on_worker", measure)
+    options = {"configs": CONFIGS, "measure": "remote", "progress": False}
+    with ThreadPoolExecutor(1) as pool, pytest.raises(TuningError, match="ConnectionError: lost"):
+        tune("a", "b", "out", executor=pool, **options)
 
 
 def test_a_worker_says_why_it_cannot_measure(monkeypatch):
@@ -171,10 +196,8 @@ def test_a_worker_says_why_it_cannot_measure(monkeypatch):
         raise LaunchError("no GPU can be used: none")
 
     monkeypatch.setattr(workers, "gpu_name", no_gpu)
-    assert (
-        workers.measure_on_worker(Problem(), 8, 8, 8, Config())
-        == "LaunchError: no GPU can be used: none"
-    )
+    reason = "LaunchError: no GPU can be used: none"
+    assert workers.measure_on_worker(Problem(), 8, 8, 8, [Config()] * 2, 0) == [reason, reason]
 
 
 # What is no search.

@@ -43,9 +43,9 @@ def test_the_file_is_readable_json(folder):
     assert stored["task"]["gpu"] == "NVIDIA H200"
     assert (stored["task"]["m"], stored["task"]["n"], stored["task"]["k"]) == (4096, 2048, 1024)
     assert stored["task"]["problem"]["a"] == "bf16"
-    assert stored["fastest"]["group"] == 8
-    assert stored["seconds"] == {"0": 2.5e-5, "1": 2e-5}
-    assert stored["dropped"] == {"2": "too large"}
+    assert stored["config"]["group"] == 8
+    assert [time for _, time in stored["seconds"]] == [2.5e-5, 2e-5]
+    assert [reason for _, reason in stored["dropped"]] == ["too large"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_file_is_readable_json(folder):
         {"m": 4095},
         {"n": 4096},
         {"k": 1025},
-        {"configs": CONFIGS[:2]},
+        {"given": True},
     ],
     ids=str,
 )
@@ -66,9 +66,23 @@ def test_another_task_has_no_result(other):
     assert read_tuned(replace(TASK, **other)) is None
 
 
+def test_other_candidates_have_the_result():
+    write_tuned(TASK, RESULT)
+    assert read_tuned(replace(TASK, configs=CONFIGS[:1])) == CONFIGS[1]
+
+
+def test_given_configurations_have_their_own_result():
+    given = replace(TASK, given=True)
+    write_tuned(given, RESULT)
+    assert read_tuned(given) == CONFIGS[1]
+    assert read_tuned(TASK) is None
+    assert read_tuned(replace(given, configs=CONFIGS[:2])) is None
+    assert tuned_config(TASK.gpu, TASK.problem, TASK.m, TASK.n, TASK.k) == CONFIGS[1]
+
+
 def test_another_version_has_no_result(monkeypatch):
     write_tuned(TASK, RESULT)
-    monkeypatch.setattr("mlir_smem.kernels.gemm.call.tuning_cache._VERSION", 0)
+    monkeypatch.setattr("mlir_smem.kernels.gemm.call.tuning_cache.MEANING", 0)
     assert read_tuned(TASK) is None
 
 
@@ -93,10 +107,10 @@ def test_a_later_result_replaces_it():
         lambda data: b"[]",
         lambda data: b"null",
         lambda data: b"{}",
-        lambda data: data.replace(b'"group": 8', b'"group": 9'),
+        lambda data: data.replace(b'"group": 8', b'"group": "8"'),
         lambda data: data.replace(b'"m": 4096', b'"m": 4097'),
-        lambda data: data.replace(b'"fastest"', b'"slowest"'),
-        lambda data: json.dumps({**json.loads(data), "fastest": 1}).encode(),
+        lambda data: data.replace(b'"config"', b'"slowest"'),
+        lambda data: json.dumps({**json.loads(data), "config": 1}).encode(),
     ],
     ids=[
         "empty",
@@ -157,3 +171,11 @@ def test_the_tuned_configuration_of_a_gemm():
     configs = tuple(candidates(*product))
     write_tuned(Task("NVIDIA H200", *product, configs), Result(configs[2], {configs[2]: 1e-6}, {}))
     assert tuned_config("NVIDIA H200", *product) == configs[2]
+
+
+def test_results_can_be_switched_off(monkeypatch):
+    write_tuned(TASK, RESULT)
+    gemm = TASK.problem, TASK.m, TASK.n, TASK.k
+    assert tuned_config(TASK.gpu, *gemm) == CONFIGS[1]
+    monkeypatch.setenv("MLIR_SMEM_TUNED", "off")
+    assert tuned_config(TASK.gpu, *gemm) is None

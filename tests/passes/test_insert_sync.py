@@ -8,7 +8,7 @@ from bindings_at_hand import needs_barrier_scopes
 from fuzz.generated.program_order import strip, sync_counts, sync_of
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.ops import DescriptorMma
+from mlir_smem.dialect.ops import DescriptorMma, SemaphoreArriveOp
 from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.errors import OpError
 from mlir_smem.ir.kernel import functions_of
@@ -56,7 +56,8 @@ def test_what_is_proven_stays_as_it_is(file):
 def test_no_more_is_inserted_in_loops_than_was_taken_out(file):
     for module in modules(file):
         for function in filter(is_proven, functions_of(module)):
-            if holds(function, DescriptorMma):
+            # In partitions, arrays that are written and read are refused, as parts of a sum are.
+            if holds(function, DescriptorMma, SemaphoreArriveOp):
                 continue
             written = sync_counts(function)
             strip(function)

@@ -13,7 +13,7 @@ from stand_in import CONTEXTS, OnGpu, Result, parameters
 import mlir_smem
 from mlir_smem.runtime import Kernel, LaunchError, Matrix, readers
 from mlir_smem.runtime import gpu as gpu_module
-from mlir_smem.runtime.plans import Plan, Plans
+from mlir_smem.runtime.plans import Kept, Plan
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -168,7 +168,7 @@ def test_an_array_without_a_signature_is_checked_each_time(scale, gpu, checks):
 
 
 def test_old_plans_are_dropped(scale):
-    plans = Plans(limit=4)
+    plans = Kept(limit=4)
     made = {number: object() for number in range(9)}
     for number, plan in made.items():
         plans.keep(number, plan)

@@ -249,7 +249,7 @@ def test_arguments_of_the_encoder(gpu):
             [1, 1],
             "CU_TENSOR_MAP_INTERLEAVE_NONE",
             "CU_TENSOR_MAP_SWIZZLE_128B",
-            "CU_TENSOR_MAP_L2_PROMOTION_L2_256B",
+            "CU_TENSOR_MAP_L2_PROMOTION_L2_128B",
             "CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE",
         )
     ]
@@ -260,7 +260,7 @@ def test_arguments_of_the_encoder(gpu):
     [
         ({"l2_promotion": "none"}, ("NONE", "NONE")),
         ({"l2_promotion": "64B", "oob": "zero"}, ("L2_64B", "NONE")),
-        ({"oob": "nan"}, ("L2_256B", "NAN_REQUEST_ZERO_FMA")),
+        ({"oob": "nan"}, ("L2_128B", "NAN_REQUEST_ZERO_FMA")),
     ],
 )
 def test_promotion_and_fill_of_upstreams_maps(gpu, given, encoded):

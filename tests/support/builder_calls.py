@@ -95,6 +95,7 @@ def calls():
         "producer_commit": at_step,
         "reduce": {"value": done, "op": "maximumf", "axis": 0, "warpgroups": 2},
         "scale_d": {"accumulator": done, "keep": value("i1")},
+        "semaphore_arrive": {"semaphores": value("memref<4xi32>"), "index": step, "count": 7},
         "stage": {"tile": stages, "at": step},
         "store": {"value": done, "target": tile},
         "subtile": {"tile": tile, "offsets": (step, 8), "sizes": (8, 8), "multiple_of": [8]},

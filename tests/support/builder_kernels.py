@@ -87,6 +87,12 @@ def scaled(ops, a, b, a_scales, b_scales, d):
     ops.store(ops.wait(ops.mma_scaled(*tiles)), d)
 
 
+def semaphores(ops, a, s, d):
+    """D = A, and an arrival."""
+    ops.store(ops.load(a, types.fragment((64, 64), a.type.element_type)), d)
+    ops.semaphore_arrive(s, 0, 2)
+
+
 def tensor_memory(ops):
     """Tensor memory. Kernels do not build this op; `smem-place-accumulators` adds it."""
     ops.tensor_memory(64, warpgroups=1)
@@ -118,6 +124,12 @@ KERNELS = {
             "SB": "1x1x32x4x4xf8E4M3FN",
             "D": "128x128xf32",
         },
+        1,
+    ),
+    "semaphores": (
+        semaphores,
+        "sm_90a",
+        {"A": "64x64xf32", "S": "1xi32", "D": "64x64xf32"},
         1,
     ),
     "tensor_memory": (tensor_memory, None, {}, 1),

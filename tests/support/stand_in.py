@@ -128,6 +128,24 @@ def _driver(calls):
         calls.current.append(context)
         return (Result.CUDA_SUCCESS,)
 
+    def allocate(size):
+        calls.allocated.append(size)
+        # Each allocation begins after the ones before it.
+        at = 0x10000000 + 4096 * sum(-(-each // 4096) for each in calls.allocated[:-1])
+        return calls.refusals.get("allocate", Result.CUDA_SUCCESS), at
+
+    def free(address):
+        calls.freed.append(address)
+        return (Result.CUDA_SUCCESS,)
+
+    def zero(address, value, size, stream):
+        calls.zeroed.append((address, value, size))
+        return (Result.CUDA_SUCCESS,)
+
+    def exchange(mode):
+        calls.modes.append(mode)
+        return Result.CUDA_SUCCESS, "CU_STREAM_CAPTURE_MODE_GLOBAL"
+
     def attribute():
         return types.SimpleNamespace(
             value=types.SimpleNamespace(clusterDim=types.SimpleNamespace())
@@ -149,6 +167,8 @@ def _driver(calls):
         "CUtensorMapSwizzle",
         "CUtensorMapL2promotion",
         "CUtensorMapFloatOOBfill",
+        "CUstreamCaptureMode",
+        "CUstream_flags",
     ):
         setattr(driver, name, Names())
     driver.CUlaunchConfig, driver.CUlaunchAttribute = types.SimpleNamespace, attribute
@@ -159,6 +179,10 @@ def _driver(calls):
     driver.cuOccupancyMaxActiveClusters = occupancy
     driver.cuCtxGetCurrent = lambda: (Result.CUDA_SUCCESS, calls.current[-1])
     driver.cuCtxPushCurrent, driver.cuCtxSetCurrent = push, set_current
+    driver.cuMemAlloc, driver.cuMemFree, driver.cuMemsetD8Async = allocate, free, zero
+    driver.cuThreadExchangeStreamCaptureMode = exchange
+    driver.cuStreamCreate = lambda flags: (Result.CUDA_SUCCESS, "a stream")
+    driver.cuStreamSynchronize = driver.cuStreamDestroy = lambda stream: (Result.CUDA_SUCCESS,)
     driver.cuCtxPopCurrent = lambda: (Result.CUDA_SUCCESS, calls.current.pop())
     return driver
 
@@ -174,6 +198,10 @@ def install(monkeypatch):
         current=[0],
         refusals={},
         occupancies=[],
+        allocated=[],
+        freed=[],
+        zeroed=[],
+        modes=[],
         processors=132,
     )
     utils = types.ModuleType("utils")

@@ -28,36 +28,34 @@ def element_named(dtype: Any) -> str:
     return {theirs: ours for ours, theirs in _NAMES.items()}.get(name, name)
 
 
-def empty(like: Any, shape: tuple[int, int], element: str, contiguous: int = 1) -> Any:
-    """Return a new matrix of the same library and in the same memory as `like`.
+def empty(like: Any, shape: tuple[int, ...], element: str, what: str = "the result") -> Any:
+    """Return a new contiguous array of the same library and in the same memory as `like`.
 
     Args:
         like: an array.
-        shape: (rows, columns).
+        shape: its extents.
         element: MLIR's name of the element type.
-        contiguous: the contiguous dimension.
+        what: what it is, for messages.
 
     Raises:
         ProblemError: if the library is not supported.
     """
     name = _NAMES[element]
-    extents = shape if contiguous == 1 else shape[::-1]
     match library(like):
         case "torch":
-            made = like.new_empty(extents, dtype=getattr(sys.modules["torch"], name))
+            return like.new_empty(shape, dtype=getattr(sys.modules["torch"], name))
         case "cupy":
-            made = sys.modules["cupy"].empty(extents, dtype=_numpy_dtype(name))
+            return sys.modules["cupy"].empty(shape, dtype=_numpy_dtype(name))
         case "jax" | "jaxlib":
             import jax.numpy as jnp
 
             # The kernel writes it in place; no other code has this array yet.
-            made = jnp.zeros(extents, dtype=name, device=like.device).block_until_ready()
+            return jnp.zeros(shape, dtype=name, device=like.device).block_until_ready()
         case other:
+            instead = "give it as `out`, or use" if what == "the result" else "use"
             raise ProblemError(
-                f"cannot make an array of {other} for the result; give it as `out`, or use arrays of "
-                "torch, cupy or jax"
+                f"cannot make an array of {other} for {what}; {instead} arrays of torch, cupy or jax"
             )
-    return made if contiguous == 1 else made.T
 
 
 def _numpy_dtype(name: str) -> Any:
@@ -65,20 +63,3 @@ def _numpy_dtype(name: str) -> Any:
     import numpy as np
 
     return np.dtype(getattr(ml_dtypes, name, None) or name)
-
-
-def assign(out: Any, values: Any) -> None:
-    """Copy an array to another of the same library and shape, on the library's current stream.
-
-    Raises:
-        ProblemError: if the library's arrays cannot be written.
-    """
-    match library(out):
-        case "torch":
-            out.copy_(values)
-        case "cupy":
-            out[...] = values
-        case other:
-            raise ProblemError(
-                f"cannot copy to an array of {other}; give one whose rows are multiples of 16 bytes"
-            )

@@ -2,24 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from ....runtime import DeviceArray, Kernel, Prepared, cached_compile, device_array
-from ....runtime.arguments import DTYPES
-from ....runtime.streams import current_stream, finish, wait_for
-from ..generator.config import Config, default_config
-from ..generator.kernel import text
-from ..generator.problem import Problem, ProblemError, results
-from .device import gpu_name
-from .libraries import assign, element_named, empty
-from .operands import Operands, operands, whole_columns
-from .transposing import k_major
-from .tuning_cache import tuned_config
+from ....language.call.reads import Reads
+from ....layout.elements import UNIT_BYTES
+from ....runtime import DeviceArray, Prepared, device_array
+from ....runtime.plans import Kept
+from ....runtime.prepared import LEGACY_STREAM, stream_handle
+from ....runtime.readers import reader
+from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
+from ..generator.config import Config
+from ..generator.problem import ProblemError, accumulator
+from ..generator.problem import results as stored_types
+from .fusions import FusedCall, fused_call, identity, read_operands
+from .gates import gates
+from .launches import Launch, forget_configurations
+from .libraries import empty
+from .operands import whole_columns
+from .padding import Operand, readable
+from .results import Result, check_matrices, is_ragged, without_padding
+from .results import results as results_of
 
-#: Numbers of launches whose arguments stay packed, and of kernels that stay loaded, for later calls.
-_PREPARED, _KERNELS = 256, 64
+
+class _Call(NamedTuple):
+    """A call that later calls find by what was read of their arrays.
+
+    Attributes:
+        launch: its launch.
+        new: returns new arrays for the results, given A, each with its view without padding.
+        waits: whether the arrays' library hides its streams.
+        copies: whether operands are copied first, because TMA or tensor cores cannot read them.
+        reads: what the trace of its epilogue read.
+    """
+
+    launch: Launch
+    new: Callable[[Any], tuple[tuple[Any, Any], ...]]
+    waits: bool
+    copies: bool
+    reads: Reads | None
+
+
+class _Given(NamedTuple):
+    """The arguments of a call, and the handle of its stream."""
+
+    a: Any
+    b: Any
+    out: Any
+    out_dtype: Any
+    config: Config | None
+    epilogue: Callable[..., Any] | None
+    operands: Mapping[str, Any]
+    gated: str | None
+    stream: int
+
+
+_CALLS: Kept[_Call] = Kept()
 
 
 def matmul(
@@ -27,72 +66,179 @@ def matmul(
     b: Any,
     out: Any = None,
     *,
+    epilogue: Callable[..., Any] | None = None,
+    operands: Mapping[str, Any] | None = None,
+    gated: str | None = None,
     out_dtype: Any = None,
     config: Config | None = None,
     stream: Any = None,
 ) -> Any:
-    """Return `a @ b` of `a` (M, K) and `b` (K, N).
+    """Return `a @ b` of `a` (..., M, K) and `b` (..., K, N), in one launch.
 
-    Both are arrays of PyTorch, CuPy or JAX on one GPU; if `out` is given, any with DLPack or the CUDA
-    array interface. Element types are those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3,
-    e5m2, int8, uint8. Either dimension of an operand is contiguous, and the stride of the other is a
-    multiple of 16 bytes. If tensor cores read a type K-major only, an operand that is not K-major is
-    first transposed into new memory. If the rows of a new result are not multiples of 16 bytes, its
-    memory is padded, and the result is the view without the padding.
+    Leading dimensions broadcast, as NumPy's do. Both are arrays of PyTorch, CuPy or JAX on one GPU; if
+    `out` is given and nothing is copied, any with DLPack or the CUDA array interface. Element types are
+    those of `Problem`: bf16, f16, f32 (multiplied as tf32), e4m3, e5m2, int8, uint8.
+
+    Strides are any; A and B have none below 0. TMA reads matrices in which one dimension is contiguous,
+    and the address and the other strides are multiples of 16 bytes; another operand is first copied to
+    new memory. If tensor cores read a type K-major only, an operand that is not K-major is first
+    transposed into new memory. A result that TMA cannot write is copied from new memory. If the rows of
+    a new result are not multiples of 16 bytes, its memory is padded, and the result is the view without
+    the padding.
+
+    The epilogue is a function in the kernel language. It takes a fragment of the product (f32, or i32 of
+    integers) and returns one of the same shape, which is stored. Its other parameters are operands by
+    name, and `row` and `col`, the elements' places in C. A tuple of two fragments gives two results. A
+    function that is traced to the same IR is not
+    compiled twice.
 
     Args:
         a, b: the operands.
-        out: the result (M, N), with contiguous rows; None for a new array.
+        out: the result (..., M, N); None for a new array. For an epilogue with two
+            results, a tuple of two, with the same strides.
+        epilogue: what is made of the product before it is stored.
+        operands: numbers and arrays for the epilogue; they broadcast to a matrix of C, as NumPy's do.
+        gated: "interleaved" or "halves" if the epilogue takes two fragments, of A * B's alternating
+            columns, or of its first and second half. The result has half as many columns as B.
         out_dtype: the element type of a new array, of the library or by name; the first one of `results`
-            if None.
-        config: the kernel's configuration; if None, the one that `tune` found for this problem, or the
-            default.
+            if None, or the first one as which the epilogue's result can be stored. For two results, a
+            tuple of two.
+        config: the kernel's configuration; if None, the one that `tune` found for this problem, or that
+            of the package's table for this GPU, or the one with the least predicted time (`choose`).
+            `MLIR_SMEM_TUNED=off` in the environment leaves the last alone, at the first call of a shape.
         stream: as for `Prepared.launch`; the library's current stream if None.
 
     Raises:
-        ProblemError, ConfigError: if the arrays are not operands of a GEMM, or the configuration does not
-            fit.
-        LaunchError: without a GPU of the architecture, or for memory that TMA cannot read or write.
+        ProblemError, ConfigError: if the arrays are not operands of a GEMM, or the configuration or the
+            epilogue does not fit.
+        TraceError: for a mistake in the epilogue, at its line.
+        LaunchError: without a GPU of the architecture.
 
     Example:
         >>> import torch  # on a GPU
         >>> a, b = (torch.ones(512, 512, device="cuda").bfloat16() for _ in "AB")  # on a GPU
         >>> float(matmul(a, b)[0, 0])  # on a GPU
         512.0
+        >>> bias = torch.full((512,), -600.0, device="cuda")  # on a GPU
+        >>> import mlir_smem.language as sl
+        >>> relu = lambda x, bias: sl.maximum(x + bias, 0.0)
+        >>> float(matmul(a, b, epilogue=relu, operands={"bias": bias})[0, 0])  # on a GPU
+        0.0
     """
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype is the element type of a new array, but out is given")
-    stream = current_stream(a) if stream is None else stream
-    for each in (a, b):
-        wait_for(each)
-    # A transposed copy lives until the GEMM is enqueued after it.
-    _a, first = k_major("A", a, device_array("A", a), 1, stream)
-    _b, second = k_major("B", b, device_array("B", b), 0, stream)
-    given = None if out is None else device_array("C", out)
-    if given is not None and not _is_ragged(given):
-        _prepared(first, second, given, config).launch(stream)
-        finish(out)
-        return out
-    result, view = _new_result(a, first, second, given.element if given else out_dtype)
-    _prepared(first, second, view, config).launch(stream)
-    finish(result)
-    if _is_ragged(view):
-        result = result[:, : view.matrix.shape[1]]
+    handle = (current_stream(a) or LEGACY_STREAM) if stream is None else stream_handle(stream)
+    further: Sequence[int] = ()
+    numbers: Sequence[Any] = ()
+    first = second = 0
+    results: Sequence[int] = ()
+    try:
+        first, a_signature = reader(type(a))(a)
+        second, b_signature = reader(type(b))(b)
+        if out is None:
+            signature = out_dtype
+        elif type(out) is tuple:
+            results, signature = zip(*[reader(type(each))(each) for each in out], strict=True)
+        else:
+            result, signature = reader(type(out))(out)
+            results = (result,)
+        # Which arrays are copied depends on their alignment.
+        places = first % UNIT_BYTES, second % UNIT_BYTES, *[each % UNIT_BYTES for each in results]
+        key = a_signature, b_signature, signature, out is None, places, config
+        if epilogue is not None or operands or gated:
+            of_operands, further, numbers = read_operands(operands or {})
+            key = *key, epilogue and identity(epilogue), of_operands, gated
+        call = _CALLS.get(key)
+    except Exception:
+        # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
+        key = call = None
+    if call is None or not (call.reads is None or call.reads.hold()):
+        given = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle)
+        return _first_call(key, given)
+    if call.waits:
+        wait_for(a)
+        wait_for(b)
+    copied: Any = None
+    if call.copies:
+        # The copies live until the GEMM is enqueued after them.
+        given = Operand(a, device_array("A", a)), Operand(b, device_array("B", b))
+        copied = readable(*given, handle)
+        first, second = (each.of.matrix.pointer for each in copied)
     if out is None:
-        return result
-    assign(out, result)
+        made = call.new(a)
+        results = tuple(reader(type(each))(each)[0] for each, _ in made)
+        out = made[0][1] if len(made) == 1 else tuple(view for _, view in made)
+    call.launch.start(first, second, results, handle, further, numbers)
+    if call.waits:
+        finish(out[0] if isinstance(out, tuple) else out)
     return out
 
 
-def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
+def _first_call(key: Hashable, given: _Given) -> Any:
+    """Return the result of a call, checked; keep the launch for later calls if its result is not
+    copied."""
+    a, b, stream = given.a, given.b, given.stream
+    arrays = [each for each in given.operands.values() if not isinstance(each, int | float)]
+    for each in (a, b, *arrays):
+        wait_for(each)
+    given_a, given_b = device_array("A", a), device_array("B", b)
+    # The copies live until the GEMM is enqueued after them.
+    copied = readable(Operand(a, given_a), Operand(b, given_b), stream)
+    first, second = (each.of for each in copied)
+    is_copied = (first, second) != (given_a, given_b)
+    second, fused = _fused(first, second, given.epilogue, given.operands, given.gated)
+    stored = fused.fusion.stored if fused else (stored_types(first.element),)
+    results = results_of(a, (first, second), stored, given.out, given.out_dtype)
+    views = [each.view for each in results]
+    launch = Launch(first, second, views, given.config, fused)
+    pointers = [view.matrix.pointer for view in views]
+    further = _further(fused, given.operands)
+    launch.start(first.matrix.pointer, second.matrix.pointer, pointers, stream, *further)
+    finish(results[0].array)
+    waits = any(map(exposes_no_stream, (a, b, *(each.array for each in results))))
+    # JAX cannot cut an array that another kernel has yet to write.
+    is_cut = waits and any(map(is_ragged, views))
+    if key is not None and not is_cut and all(each.target is None for each in results):
+        reads = fused.reads if fused else None
+        _CALLS.keep(key, _Call(launch, _maker(results), waits, is_copied, reads))
+    found = tuple(each.finished(stream) for each in results)
+    if any(each.target is not None for each in results):
+        finish(found[0])
+    return found[0] if len(found) == 1 else found
+
+
+def _maker(results: Sequence[Result]) -> Callable[[Any], tuple[tuple[Any, Any], ...]]:
+    """Return a function that makes new arrays as those of results, given A; see `_Call`."""
+    views = [each.view for each in results]
+    size = min(view.matrix.item_bytes for view in views)
+
+    def made(like: Any, view: DeviceArray) -> tuple[Any, Any]:
+        *rows, columns = view.matrix.shape
+        array = empty(like, (*rows, whole_columns(columns, size)), view.element)
+        return array, without_padding(array, view)
+
+    return lambda like: tuple(made(like, view) for view in views)
+
+
+def prepare(
+    a: Any,
+    b: Any,
+    out: Any,
+    config: Config | None = None,
+    *,
+    epilogue: Callable[..., Any] | None = None,
+    operands: Mapping[str, Any] | None = None,
+    gated: str | None = None,
+) -> Prepared:
     """Return a GEMM to launch many times: it is checked, compiled and packed once.
 
-    The elements of the arrays may change between launches; their addresses may not.
+    The elements of the arrays may change between launches; their addresses, and numbers among the
+    operands of the epilogue, may not.
 
     Args:
         a, b: the operands, as for `matmul`.
-        out: the result (M, N).
-        config: the kernel's configuration, as for `matmul`.
+        out: the result (..., M, N), or a tuple of two.
+        config, epilogue, operands, gated: as for `matmul`.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as in `matmul`.
@@ -104,62 +250,58 @@ def prepare(a: Any, b: Any, out: Any, config: Config | None = None) -> Prepared:
         >>> float(c[0, 0])  # on a GPU
         512.0
     """
-    result = device_array("C", out)
-    of = operands(device_array("A", a), device_array("B", b), result)
-    if _is_ragged(result):
-        raise ProblemError(
-            f"the rows of C are {of.n * result.matrix.item_bytes} bytes, but TMA writes multiples of 16: "
-            "it would write zeros after their ends; call matmul, which writes to a padded array first"
-        )
-    kernel, grid = _kernel_and_grid(of, config)
-    return kernel.prepare(a, b, out, grid=grid)
+    first, second = device_array("A", a), device_array("B", b)
+    outs = out if isinstance(out, tuple) else (out,)
+    results = [device_array(*each) for each in zip("CD", outs, strict=False)]
+    for name, result in zip("CD", results, strict=False):
+        if is_ragged(result):
+            row = result.matrix.shape[-1] * result.matrix.item_bytes
+            raise ProblemError(
+                f"the rows of {name} are {row} bytes, but TMA writes multiples of 16: it would write "
+                "zeros after their ends; call matmul, which writes to a padded array first"
+            )
+    given = operands or {}
+    second, fused = _fused(first, second, epilogue, given, gated)
+    launch = Launch(first, second, results, config, fused)
+    pointers = [result.matrix.pointer for result in results]
+    held = (a, b, *outs, *given.values())
+    further = _further(fused, given)
+    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, held, *further)
 
 
-@lru_cache(maxsize=_PREPARED)
-def _prepared(a: DeviceArray, b: DeviceArray, out: DeviceArray, config: Config | None) -> Prepared:
-    """Return a launch that holds no arrays: operands with equal addresses, shapes and types share it."""
-    kernel, grid = _kernel_and_grid(operands(a, b, out), config)
-    return kernel.prepare(a.matrix, b.matrix, out.matrix, grid=grid)
+def forget_calls() -> None:
+    """Forget launches, so that later calls use the configurations that `tune` has found since."""
+    _CALLS.clear()
+    forget_configurations()
 
 
-def clear_prepared() -> None:
-    """Drop prepared launches, so that later calls use the configurations that `tune` has found since."""
-    _prepared.cache_clear()
+def _fused(
+    a: DeviceArray,
+    b: DeviceArray,
+    epilogue: Callable[..., Any] | None,
+    operands: Mapping[str, Any],
+    gated: str | None,
+) -> tuple[DeviceArray, FusedCall | None]:
+    """Return B, or its columns for the gates, and the epilogue of a GEMM; None if it has none."""
+    if epilogue is None:
+        if operands or gated:
+            what = f"operands {', '.join(operands)} are" if operands else f"gated={gated!r} is"
+            raise ProblemError(f"{what} given without an epilogue")
+        return b, None
+    check_matrices(a, b)
+    distance = 0
+    if gated is not None:
+        matrix, distance = gates(b.matrix, gated)
+        b = replace(b, matrix=matrix)
+    extents = a.matrix.shape[-2], b.matrix.shape[-1]
+    summed = accumulator(a.element)
+    return b, fused_call(epilogue, operands, summed, extents, a.device, distance)
 
 
-def _kernel_and_grid(of: Operands, config: Config | None) -> tuple[Kernel, tuple[int, int]]:
-    gemm = of.problem, of.m, of.n, of.k
-    config = config or tuned_config(gpu_name(of.device), *gemm) or default_config(*gemm)
-    kernel = _kernel(of.problem, config, of.device)
-    return kernel, config.grid(of.m, of.n, kernel.resident_blocks())
-
-
-@lru_cache(maxsize=_KERNELS)
-def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
-    """Return the loaded kernel; its machine code is cached on disk."""
-    return Kernel(cached_compile(text(problem, config)), device=device)
-
-
-def _is_ragged(out: DeviceArray) -> bool:
-    """Return whether TMA would write beyond the ends of an array's rows."""
-    shape, size = out.matrix.shape, out.matrix.item_bytes
-    return len(shape) == 2 and size > 0 and whole_columns(shape[1], size) != shape[1]
-
-
-def _new_result(like: Any, a: DeviceArray, b: DeviceArray, dtype: Any) -> tuple[Any, DeviceArray]:
-    """Return a new array for the result, with rows that TMA can write, and its view without padding."""
-    for name, each in (("A", a), ("B", b)):
-        if len(each.matrix.shape) != 2:
-            raise ProblemError(f"{name} has the shape {list(each.matrix.shape)}; expected a matrix")
-    stored = results(a.element)
-    element = stored[:1] if dtype is None else (element_named(dtype),)
-    if not stored:
-        raise ProblemError(f"there is no GEMM of {a.element}")
-    if element[0] not in stored:
-        raise ProblemError(
-            f"a GEMM of {a.element} does not store {element[0]}; expected {' or '.join(stored)}"
-        )
-    m, n = a.matrix.shape[0], b.matrix.shape[1]
-    array = empty(like, (m, whole_columns(n, DTYPES[element[0]].itemsize)), element[0])
-    padded = device_array("C", array)
-    return array, replace(padded, matrix=replace(padded.matrix, shape=(m, n)))
+def _further(
+    fused: FusedCall | None, operands: Mapping[str, Any]
+) -> tuple[Sequence[int], Sequence[Any]]:
+    """Return the addresses of an epilogue's arrays, and its numbers."""
+    return fused.addresses if fused else (), [
+        each for each in operands.values() if isinstance(each, int | float)
+    ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Matrix
+from ..generator.fusion import Fusion
 from ..generator.problem import Problem, ProblemError
+from .batches import batched, broadcast
 
 
 @dataclass(frozen=True)
@@ -16,7 +18,8 @@ class Operands:
 
     Attributes:
         problem: element types and major-ness.
-        m, n, k: extents.
+        m, n, k: extents of a matrix.
+        batch: the leading dimensions of the result that remain (`batches.batched`).
         device: the number of their GPU.
     """
 
@@ -24,31 +27,70 @@ class Operands:
     m: int
     n: int
     k: int
+    batch: tuple[int, ...]
     device: int
 
 
-def operands(a: DeviceArray, b: DeviceArray, out: DeviceArray) -> Operands:
-    """Return the operands of `out = a @ b`: `a` (M, K), `b` (K, N), `out` (M, N).
+def operands(
+    a: DeviceArray,
+    b: DeviceArray,
+    out: DeviceArray,
+    fusion: Fusion | None = None,
+    second: DeviceArray | None = None,
+) -> tuple[Operands, tuple[Matrix, Matrix, Matrix]]:
+    """Return the operands of `out = a @ b`, and A, B and C as the kernel addresses them.
+
+    Args:
+        a, b: A (..., M, K) and B (..., K, N), whose leading dimensions broadcast.
+        out: the result (..., M, N).
+        fusion: the epilogue.
+        second: its second result, which is as `out` but for the element type.
 
     Raises:
         ProblemError: if shapes, strides or element types do not fit a GEMM.
     """
     for name, each in (("A", a), ("B", b), ("C", out)):
         _check(name, each, a)
-    (m, k), (rows, n) = a.matrix.shape, b.matrix.shape
+    (*a_batch, m, k), (*b_batch, rows, n) = a.matrix.shape, b.matrix.shape
     if rows != k:
         raise ProblemError(
             f"A is {_by(a)} and B is {_by(b)}; expected a B of {k} rows, the number of A's columns"
         )
-    if out.matrix.shape != (m, n):
-        raise ProblemError(f"C is {_by(out)}; expected {m}x{n} for A of {_by(a)} and B of {_by(b)}")
-    if out.matrix.strides[1] != 1 and n > 1:
+    expected = *broadcast(a_batch, b_batch), m, n
+    if out.matrix.shape != expected:
+        raise ProblemError(
+            f"C is {_by(out)}; expected {'x'.join(map(str, expected))} for A of {_by(a)} and B of "
+            f"{_by(b)}"
+        )
+    if out.matrix.strides[-1] != 1 and n > 1:
         raise ProblemError(
             f"C has the strides {list(out.matrix.strides)}; expected contiguous rows"
         )
     a_dim, b_dim = contiguous_dim("A", a.matrix, 1), contiguous_dim("B", b.matrix, 0)
-    problem = Problem(a.element, b.element, out.element, "mk"[a_dim], "kn"[b_dim])
-    return Operands(problem, m, n, k, a.device)
+    if second is not None:
+        _check("D", second, a)
+        if (second.matrix.shape, second.matrix.strides) != (out.matrix.shape, out.matrix.strides):
+            raise ProblemError(
+                f"D is {_by(second)} of strides {list(second.matrix.strides)}; expected {_by(out)} of "
+                f"{list(out.matrix.strides)}, as C"
+            )
+    # An epilogue sees the rows of its matrix, not those of several.
+    batch = batched(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
+    a_major, b_major = "mk"[a_dim], "kn"[b_dim]
+    gated = fusion is not None and fusion.products > 1
+    problem = Problem(
+        a.element,
+        b.element,
+        out.element,
+        a_major,
+        b_major,
+        batch=batch.dims,
+        fusion=fusion,
+        gated=gated,
+        d=second.element if second else None,
+    )
+    m = batch.c.shape[-2]
+    return Operands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)
 
 
 def whole_columns(n: int, item_bytes: int) -> int:
@@ -59,10 +101,24 @@ def whole_columns(n: int, item_bytes: int) -> int:
     return ceil(n / unit) * unit
 
 
+def transposed(matrix: Matrix) -> Matrix:
+    """Return the same memory with rows and columns exchanged."""
+    (*batch, rows, columns), (*steps, down, along) = matrix.shape, matrix.strides
+    return replace(matrix, shape=(*batch, columns, rows), strides=(*steps, along, down))
+
+
+def matrix_at(matrices: Matrix, at: tuple[int, ...]) -> Matrix:
+    """Return the matrices at a place in their first leading dimensions."""
+    elements = sum(i * stride for i, stride in zip(at, matrices.strides, strict=False))
+    pointer = matrices.pointer + elements * matrices.item_bytes
+    rest = len(at)
+    return Matrix(pointer, matrices.shape[rest:], matrices.strides[rest:], matrices.item_bytes)
+
+
 def _check(name: str, each: DeviceArray, first: DeviceArray) -> None:
     shape = each.matrix.shape
-    if len(shape) != 2:
-        raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix")
+    if len(shape) < 2:
+        raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
     if 0 in shape:
         raise ProblemError(f"{name} has no elements in {list(shape)}")
     if each.device != first.device:
@@ -76,11 +132,13 @@ def _by(each: DeviceArray) -> str:
 
 
 def contiguous_dim(name: str, matrix: Matrix, usual: int) -> int:
-    """Return the contiguous dimension; if both are, the one whose other stride TMA accepts, or `usual`.
+    """Return the contiguous dimension, 0 or 1, of a matrix or of those of a batch; if both are, the one
+    whose other stride TMA accepts, or `usual`.
 
     Raises:
         ProblemError: if no dimension is contiguous.
     """
+    matrix = replace(matrix, shape=matrix.shape[-2:], strides=matrix.strides[-2:])
     dims = [d for d in (usual, 1 - usual) if matrix.strides[d] == 1 or matrix.shape[d] == 1]
     if not dims:
         raise ProblemError(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 from ....dialect import new_context
 from ....layout.wgmma import MN_MAJOR
-from ....runtime import DeviceArray, Kernel, Matrix, cached_compile, device_array
+from ....runtime import DeviceArray, Kernel, cached_compile, device_array
 from ..generator.problem import is_multiplied, multiplicand
 from ..generator.transpose import build_transpose
 from .libraries import empty
-from .operands import contiguous_dim, whole_columns
+from .operands import contiguous_dim, matrix_at, transposed, whole_columns
 
 #: CTAs of the kernel that fit a multiprocessor.
 _CTAS = 2
@@ -38,23 +39,24 @@ def k_major(
             supported.
         LaunchError: for memory that TMA cannot read.
     """
-    if len(of.matrix.shape) != 2 or 0 in of.matrix.shape or not is_multiplied(of.element):
+    if len(of.matrix.shape) < 2 or 0 in of.matrix.shape or not is_multiplied(of.element):
         return array, of
     if multiplicand(of.element) in MN_MAJOR or contiguous_dim(name, of.matrix, dim) == dim:
         return array, of
-    source = of.matrix if dim == 1 else _exchanged(of.matrix)
-    rows, columns = source.shape
-    copy = empty(array, (rows, whole_columns(columns, source.item_bytes)), of.element)
+    source = of.matrix if dim == 1 else transposed(of.matrix)
+    *batch, rows, columns = source.shape
+    copy = empty(
+        array,
+        (*batch, rows, whole_columns(columns, source.item_bytes)),
+        of.element,
+        f"a copy of {name}",
+    )
     target = replace(device_array(name, copy).matrix, shape=source.shape)
     kernel = _kernel("f32" if source.item_bytes == 4 else "i8", of.device)
     ctas = _CTAS * kernel.device.properties.multiprocessor_count
-    kernel.prepare(source, target, grid=(ctas,)).launch(stream)
-    return copy, replace(of, matrix=target if dim == 1 else _exchanged(target))
-
-
-def _exchanged(matrix: Matrix) -> Matrix:
-    """Return the same memory with rows and columns exchanged."""
-    return replace(matrix, shape=matrix.shape[::-1], strides=matrix.strides[::-1])
+    for at in product(*map(range, batch)):
+        kernel.prepare(matrix_at(source, at), matrix_at(target, at), grid=(ctas,)).launch(stream)
+    return copy, replace(of, matrix=target if dim == 1 else transposed(target))
 
 
 @lru_cache(maxsize=8)

@@ -1,92 +1,254 @@
-"""The configurations to measure for a GEMM of given extents."""
+"""The configurations to choose from for a GEMM of given extents, ranked by their predicted times."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
-from math import gcd
+from math import ceil, gcd, prod
+from typing import NamedTuple
 
 from .config import Config, ConfigError
 from .problem import Problem, item_bytes
+from .time_model import H200, Prediction, TimeModel
 
-#: The maximal number of candidates.
+#: The number of candidates that `tune` measures.
 MAX_CANDIDATES = 16
 
-#: (M, N) of tiles, and their consumer warpgroups. The first has a single candidate: its accumulators
-#: leave few registers for variants.
-_TILES = (
-    (192, 192, 3),
-    (128, 256, 2),
-    (256, 128, 2),
-    (128, 192, 2),
-    (128, 128, 2),
-    (64, 256, 1),
-    (64, 128, 1),
-    (128, 64, 2),
-    (64, 64, 1),
-    (128, 32, 2),
-    (64, 32, 1),
-    (64, 16, 1),
-)
+#: Rows of tiles, with their consumer warpgroups.
+_ROWS = ((64, 1), (128, 2), (192, 3), (256, 2))
+
+#: Columns of tiles, besides those that divide few columns equally.
+_COLUMNS = (256, 192, 128, 96, 64, 48, 32, 16, 8)
+
+#: Tiles of more than twice as many columns have a multiple of it: a store of few columns costs as much as
+#: one of many.
+_WIDE = 32
+
+#: Few columns are divided into at most this many equal tiles.
+_DIVISIONS = 4
+
+#: Columns of an accumulator have their own registers in eights.
+_COLUMN_MULTIPLE = 8
 
 #: Bytes of a tile's line along K, the width of the widest swizzle; and of a line of an epilogue tile.
 _LINE_BYTES, _STORED_BYTES = 128, 256
 
-_NOT_VARIED = _TILES[:1]
-
 #: Fewer stages than the first do not hide the memory's latency; more than the second hide no more of it.
 _MIN_STAGES, _MAX_STAGES = 4, 8
 
-#: Multiprocessors of an H200. On another GPU only the order of the candidates is less good.
-_MULTIPROCESSORS = 132
+#: Operands that stay in L2, of which an H200 has 50 MB, beside results.
+_L2_BYTES = 32_000_000
 
-#: Costs, in multiply-adds of the tensor cores: to load an element of the tile's edge for one k, and to
-#: store an element of C. They only rank the candidates.
-_LOAD, _STORE = 64, 256
+#: Parts of K, at most: each costs its sum.
+_MAX_SPLIT = 32
+
+#: K blocks of a part, at least.
+_MIN_PART = 2
+
+#: Variants of the best tiles that are measured, by rank of the tile; one of the others.
+_VARIANTS = (7, 3, 2)
 
 
-def candidates(problem: Problem, m: int, n: int, k: int) -> list[Config]:
-    """Return configurations that fit, ranked by an estimate: several for the two best tiles, one for
-    others.
+class Candidate(NamedTuple):
+    """A configuration and its predicted time."""
+
+    config: Config
+    prediction: Prediction
+
+    def __str__(self) -> str:
+        config = self.config
+        tile = "x".join(map(str, config.tile))
+        split = f", K in {config.split_k}" if config.split_k > 1 else ""
+        exchanged = ", exchanged" if config.exchanged else ""
+        return f"{tile} in {config.stages} stages{split}{exchanged}: {self.prediction}"
+
+
+def choose(
+    problem: Problem,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    batch: Sequence[int] = (),
+    model: TimeModel = H200,
+    explain: bool = False,
+) -> Config:
+    """Return the configuration whose predicted time is the least.
 
     Args:
         problem: element types and major-ness.
         m, n, k: the GEMM's extents.
+        batch: the leading dimensions of the result.
+        model: the GPU's constants.
+        explain: whether to print the ten best to stderr, with their predicted times.
+
+    Example:
+        >>> choose(Problem(), 4096, 4096, 4096).tile
+        (128, 256, 64)
+        >>> choose(Problem(), 16, 4096, 4096).exchanged
+        True
+    """
+    found = rank(problem, m, n, k, batch=batch, model=model)
+    if explain:
+        print(f"{'x'.join(map(str, (*batch, m, n, k)))} of {problem}", file=sys.stderr)
+        for candidate in found[:10]:
+            print(f"  {candidate}", file=sys.stderr)
+    return found[0].config
+
+
+def rank(
+    problem: Problem,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    batch: Sequence[int] = (),
+    model: TimeModel = H200,
+) -> list[Candidate]:
+    """Return all configurations that fit and are plausible, the least predicted time first.
+
+    Args:
+        problem, m, n, k, batch, model: as for `choose`.
+
+    Example:
+        >>> best = rank(Problem(), 128, 128, 16384)[0]
+        >>> best.config.split_k > 8, best.prediction.bound
+        (True, 'L2')
+    """
+    found = [
+        Candidate(config, model.predict(problem, m, n, k, config, batch))
+        for config in _plausible(problem, m, n, k, prod(batch), model.multiprocessors)
+    ]
+    return sorted(found, key=lambda candidate: candidate.prediction.seconds)
+
+
+def candidates(
+    problem: Problem,
+    m: int,
+    n: int,
+    k: int,
+    *,
+    batch: Sequence[int] = (),
+    model: TimeModel = H200,
+) -> list[Config]:
+    """Return the configurations to measure: variants of the best tiles first.
+
+    Variants differ in what the model of time does not know: the order of tiles, clusters that share
+    loads, and buffers of the epilogue.
+
+    Args:
+        problem, m, n, k, batch, model: as for `choose`.
 
     Example:
         >>> best = candidates(Problem(a="bf16", b="bf16", c="bf16"), m=4096, n=4096, k=4096)[0]
         >>> best.tile, best.cluster
         ((128, 256, 64), (1, 1))
     """
-    tiles = sorted(_TILES, key=lambda tile: _time(tile[0], tile[1], m, n, k))
-    varied = [tile for tile in tiles if tile not in _NOT_VARIED][:2]
-    first, second = (list(_variants(problem, tile, m, n)) for tile in varied)
-    rest = (list(_variants(problem, tile, m, n))[:1] for tile in tiles if tile not in varied)
-    return list(islice(chain(first, second[:3], *rest), MAX_CANDIDATES))
+    ranked = rank(problem, m, n, k, batch=batch, model=model)
+    found: list[Config] = []
+    for place, (config, _) in enumerate(ranked):
+        count = _VARIANTS[place] if place < len(_VARIANTS) else 1
+        variants = dict.fromkeys(_variants(problem, config, m, n))
+        found += [each for each in variants if each not in found][:count]
+        if len(found) >= MAX_CANDIDATES:
+            break
+    return found[:MAX_CANDIDATES]
 
 
-def _time(tile_m: int, tile_n: int, m: int, n: int, k: int) -> int:
-    """Estimate the time of a GEMM: the time of a tile, times the tiles of each multiprocessor."""
-    tiles = -(-m // tile_m) * -(-n // tile_n)
-    area, edge = tile_m * tile_n, tile_m + tile_n
-    return -(-tiles // _MULTIPROCESSORS) * (k * (area + _LOAD * edge) + _STORE * area)
-
-
-def _variants(problem: Problem, tile: tuple[int, int, int], m: int, n: int) -> Iterator[Config]:
-    """Yield the configurations of a tile that fit and that differ for M rows and N columns."""
-    tile_m, tile_n, consumers = tile
-    rows, columns = -(-m // tile_m), -(-n // tile_n)
-    width = gcd(tile_n, _STORED_BYTES // item_bytes(problem.c))
+def _plausible(
+    problem: Problem, m: int, n: int, k: int, matrices: int, multiprocessors: int
+) -> Iterator[Config]:
+    """Yield a configuration for each tile, with and without exchanged operands and split K."""
     depth = _LINE_BYTES // item_bytes(problem.a)
-    base = Config((tile_m, tile_n, depth), consumers=consumers, store_columns=width)
-    narrow = replace(base, store_columns=width // 2)
-    if base.max_stages(problem) < min(_MIN_STAGES, narrow.max_stages(problem)):
-        base = narrow
+    for exchanged in (False, True):
+        rows, columns = (n, m) if exchanged else (m, n)
+        for tile_m, consumers in _ROWS:
+            if tile_m >= 2 * rows and consumers > 1:
+                continue
+            for tile_n in _tile_columns(columns):
+                base = Config((tile_m, tile_n, depth), consumers=consumers, exchanged=exchanged)
+                tiles = matrices * ceil(rows / tile_m) * ceil(columns / tile_n)
+                size = matrices * (rows + columns) * k * item_bytes(problem.a)
+                for split in _splits(tiles, ceil(k / depth), multiprocessors, size):
+                    fitting = _fitting(problem, replace(base, split_k=split))
+                    if fitting is not None:
+                        yield fitting
+                        if split == 1:
+                            yield from _clusters(problem, fitting, rows, columns)
+
+
+def _tile_columns(columns: int) -> list[int]:
+    """Return the columns of tiles for a C of so many columns, widest first."""
+    least = _even(columns)
+    equal = (_even(ceil(columns / parts)) for parts in range(1, _DIVISIONS + 1))
+    found = {*(each for each in _COLUMNS if each < least), *equal}
+    return sorted((each for each in found if each <= _COLUMNS[0]), reverse=True)
+
+
+def _even(columns: int) -> int:
+    """Return columns of a tile that have them, and whose epilogue tiles are not narrow."""
+    multiple = _COLUMN_MULTIPLE
+    while columns > 2 * multiple and multiple < _WIDE:
+        multiple *= 2
+    return ceil(columns / multiple) * multiple
+
+
+def _splits(tiles: int, k_blocks: int, multiprocessors: int, operand_bytes: int) -> list[int]:
+    """Return the parts of K to consider: one, those that fill the GPU, and halves of those."""
+    found = [1]
+    if tiles >= multiprocessors:
+        # Stream-K shares out the last wave. CTAs of one wave are then at different K blocks, so L2 must
+        # hold the operands.
+        return [1, 2] if tiles % multiprocessors and operand_bytes <= _L2_BYTES else found
+    most = min(_MAX_SPLIT, k_blocks // _MIN_PART)
+    fill = multiprocessors // tiles
+    while fill > 1:
+        found += [each for each in (min(fill, most),) if each not in found and each > 1]
+        fill //= 2
+    if (over := multiprocessors // tiles + 1) <= most and multiprocessors % tiles:
+        found.append(over)
+    return found
+
+
+def _clusters(problem: Problem, base: Config, rows: int, columns: int) -> Iterator[Config]:
+    """Yield a configuration with clusters of two CTAs that share loads: for rows that are not aligned,
+    whose loads take more of L2."""
+    for along in ((2, 1), (1, 2)):
+        if rows > base.tile[0] * (along[0] - 1) and columns > base.tile[1] * (along[1] - 1):
+            config = replace(base, cluster=along)
+            try:
+                config.check(problem)
+            except ConfigError:
+                continue
+            yield config
+
+
+def _fitting(problem: Problem, config: Config) -> Config | None:
+    """Return a configuration with the epilogue tiles and stages that fit; None if none do."""
+    item = max(item_bytes(result) for result in problem.results)
+    width = gcd(config.tile[1], _STORED_BYTES // item)
+    config = replace(config, store_columns=width)
+    if width > _COLUMN_MULTIPLE:
+        narrow = replace(config, store_columns=width // 2)
+        if config.max_stages(problem) < min(_MIN_STAGES, narrow.max_stages(problem)):
+            config = narrow
+    config = replace(config, stages=min(_MAX_STAGES, config.max_stages(problem)))
+    try:
+        config.check(problem)
+    except ConfigError:
+        return None
+    return config
+
+
+def _variants(problem: Problem, base: Config, m: int, n: int) -> Iterator[Config]:
+    """Yield a configuration, and others of its tile that fit and differ for M rows and N columns."""
+    m, n = (n, m) if base.exchanged else (m, n)
+    rows, columns = ceil(m / base.tile[0]), ceil(n / base.tile[1])
     clusters = ((2, 1), (1, 2))
     groups = (8, 32)
+    yield base
     for config in (
-        base,
         *(replace(base, cluster=c) for c in clusters if rows >= c[0] and columns >= c[1]),
         # All groups that hold all rows are equal.
         *(replace(base, group=g) for g in groups if min(g, rows) != min(base.group, rows)),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, gcd, prod
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....ir.cluster import MAX_BLOCKS
@@ -12,7 +12,7 @@ from ....layout.banks import MAX_BYTES
 from ....layout.elements import UNIT_BYTES
 from ....layout.instruction import INSTRUCTION_K_BYTES
 from ....layout.wgmma import INSTRUCTION_M
-from .problem import Problem, item_bytes, multiplicand
+from .problem import Problem, item_bytes
 
 #: Registers of a thread of the producer and of a consumer, by the number of consumers: the producer
 #: releases the registers that the consumers need (`setmaxnreg`).
@@ -23,6 +23,9 @@ _ACCUMULATOR_REGISTERS = {1: 208, 2: 160, 3: 96}
 
 #: A consumer releases a stage while the mma of the next stage is in flight, so it holds two.
 _MIN_STAGES = 2
+
+#: Fields that are 1 or more.
+_COUNTS = ("group", "store_columns", "store_buffers", "split_k")
 
 #: CTAs of a cluster along M or N.
 _CLUSTER_EXTENTS = (1, 2, 4)
@@ -44,13 +47,19 @@ class Config:
     """The configuration of a kernel.
 
     Attributes:
-        tile: (M, N, K) of a CTA's tile, in elements; K is that of a K block.
+        tile: (M, N, K) of a CTA's tile, in elements; K is that of a K block. If `exchanged`, M is along
+            C's columns. A gated kernel has twice as many columns of products.
         stages: K blocks of A and B in shared memory.
         cluster: CTAs of a cluster along M and N; they share A along N and B along M (multicast).
         consumers: consumer warpgroups; each has an equal part of the tile's rows.
         group: rows of clusters in a rasterization group, whose A and B L2 holds.
         store_columns: columns of an epilogue tile, which a warpgroup stores at a time.
         store_buffers: epilogue tiles in shared memory, for all warpgroups.
+        split_k: parts into which K of a tile is split at most, so that more CTAs work: by stream-K, if
+            the parts of all tiles are more than the CTAs that run at the same time. The order of
+            additions is the same in every launch of the same grid.
+        exchanged: whether the kernel computes C^T = B^T * A^T: for an A of few rows, because an
+            instruction has at least 64 rows, and 8 columns.
     """
 
     tile: tuple[int, int, int] = (128, 256, 64)
@@ -60,18 +69,29 @@ class Config:
     group: int = 16
     store_columns: int = 128
     store_buffers: int = 2
+    split_k: int = 1
+    exchanged: bool = False
 
-    def grid(self, m: int, n: int, resident: int) -> tuple[int, int]:
+    def kernel_problem(self, problem: Problem) -> Problem:
+        """Return the problem that the kernel solves: that of the exchanged matrices, if `exchanged`."""
+        return problem.exchanged if self.exchanged else problem
+
+    def grid(
+        self, m: int, n: int, k: int, resident: int, batch: Sequence[int] = ()
+    ) -> tuple[int, int]:
         """Return the CTAs along x and y: the clusters that run at the same time, or fewer if C has
-        fewer tiles.
+        fewer tiles or parts of tiles.
 
         Args:
-            m, n: rows and columns of the result.
+            m, n, k: the GEMM's extents.
             resident: CTAs that run at the same time (`Kernel.resident_blocks`).
+            batch: the leading dimensions of the result.
         """
         along_m, along_n = self.cluster
-        tiles = ceil(m / (self.tile[0] * along_m)) * ceil(n / (self.tile[1] * along_n))
-        clusters = min(tiles, max(1, resident // (along_m * along_n)))
+        rows, columns = (n, m) if self.exchanged else (m, n)
+        tiles = ceil(rows / (self.tile[0] * along_m)) * ceil(columns / (self.tile[1] * along_n))
+        parts = tiles * prod(batch) * min(self.split_k, ceil(k / self.tile[2]))
+        clusters = min(parts, max(1, resident // (along_m * along_n)))
         return clusters * along_m, along_n
 
     def check(self, problem: Problem) -> None:
@@ -80,16 +100,21 @@ class Config:
         Raises:
             ConfigError: if it does not; the message states what would fit.
         """
+        if self.exchanged and problem.gated:
+            raise ConfigError(
+                "operands are exchanged, but a gated GEMM has two B; expected exchanged=False"
+            )
+        problem = self.kernel_problem(problem)
         self._check_numbers()
         self._check_tile(problem)
         self._check_cluster(problem)
-        self._check_registers()
-        if self.shared_bytes(problem) > MAX_BYTES:
+        self._check_registers(problem)
+        if sum(self._shared(problem)) > MAX_BYTES:
             self._refuse_shared(problem)
 
     def shared_bytes(self, problem: Problem) -> int:
         """Return the bytes of shared memory of a CTA."""
-        return sum(self._shared(problem))
+        return sum(self._shared(self.kernel_problem(problem)))
 
     @property
     def stores(self) -> int:
@@ -98,17 +123,34 @@ class Config:
 
     @property
     def store_stages(self) -> int:
-        """The stages of the epilogue pipeline. A stage belongs to one epilogue tile of every tile, so the
-        warpgroup that waits for it observes all of its phases."""
+        """The stages of the epilogue pipeline; 0 if warpgroups store their rows themselves. A stage
+        belongs to one epilogue tile of every tile, so the warpgroup that waits for it observes all of its
+        phases."""
+        if self.split_k > 1:
+            return 0
         return self.stores * ceil(self.store_buffers / self.stores)
+
+    @property
+    def own_buffers(self) -> int:
+        """The epilogue tiles of each warpgroup, if K is split: then warpgroups store their rows
+        themselves. The number divides the epilogue tiles of its rows, so that they are used in turn."""
+        return gcd(self.tile[1] // self.store_columns, max(1, self.store_buffers // self.consumers))
+
+    @property
+    def _buffers(self) -> int:
+        """The epilogue tiles in shared memory."""
+        return self.own_buffers * self.consumers if self.split_k > 1 else self.store_buffers
 
     def max_stages(self, problem: Problem) -> int:
         """Return the number of stages that fit next to the epilogue tiles; 0 or less if none fit."""
-        none, one = (replace(self, stages=stages).shared_bytes(problem) for stages in (0, 1))
+        return self._max_stages(self.kernel_problem(problem))
+
+    def _max_stages(self, problem: Problem) -> int:
+        none, one = (sum(replace(self, stages=stages)._shared(problem)) for stages in (0, 1))
         return (MAX_BYTES - none) // (one - none)
 
     def _check_numbers(self) -> None:
-        least = {"stages": _MIN_STAGES, "group": 1, "store_columns": 1, "store_buffers": 1}
+        least = {"stages": _MIN_STAGES, **dict.fromkeys(_COUNTS, 1)}
         for name, lowest in least.items():
             if getattr(self, name) < lowest:
                 raise ConfigError(f"{name} is {getattr(self, name)}; expected {lowest} or more")
@@ -131,7 +173,8 @@ class Config:
                     f"{_nearest(extent, of)}"
                 )
         # TMA stores lines whose sizes are multiples of 16 bytes.
-        columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item_bytes(problem.c))
+        item = min(item_bytes(result) for result in problem.results)
+        columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item)
         fitting = [c for c in range(columns, self.tile[1] + 1, columns) if self.tile[1] % c == 0]
         if self.store_columns not in fitting:
             raise ConfigError(
@@ -159,12 +202,12 @@ class Config:
                     f"example {_nearest(extent, of)}"
                 )
 
-    def _check_registers(self) -> None:
-        m, n, _ = self.tile
+    def _check_registers(self, problem: Problem) -> None:
+        m, n = self.tile[0], problem.products * self.tile[1]
         mma_tiles = m // self.consumers // INSTRUCTION_M
         needed, limit = mma_tiles * n // 2, _ACCUMULATOR_REGISTERS[self.consumers]
         if needed > limit:
-            most = limit * 2 // mma_tiles
+            most = limit * 2 // mma_tiles // problem.products
             raise ConfigError(
                 f"a thread of {self.consumers} consumers has at most {limit} registers for its "
                 f"accumulator of {m // self.consumers}x{n}, which takes {mma_tiles} * {n} / 2 = "
@@ -172,34 +215,31 @@ class Config:
             )
 
     def _shared(self, problem: Problem) -> tuple[int, int, int]:
-        """Return the bytes of the stages, of the epilogue tiles, and of the mbarriers of both
-        pipelines."""
+        """Return the bytes of the stages, of the epilogue tiles, and of the mbarriers of the pipelines.
+
+        The problem is the kernel's.
+        """
         m, n, k = self.tile
-        stage = m * k * item_bytes(problem.a) + k * n * item_bytes(problem.b)
-        buffer = m // self.consumers * self.store_columns * item_bytes(problem.c)
+        stage = m * k * item_bytes(problem.a) + problem.products * k * n * item_bytes(problem.b)
+        stored = sum(item_bytes(result) for result in problem.results)
+        buffer = m // self.consumers * self.store_columns * stored
         barriers = (self.stages + self.store_stages) * 2 * MBARRIER_BYTES
-        return self.stages * stage, self.store_buffers * buffer, barriers
+        return self.stages * stage, self._buffers * buffer, barriers
 
     def _refuse_shared(self, problem: Problem) -> None:
         m, n, k = self.tile
         stages, store, barriers = self._shared(problem)
-        a, b, c = (item_bytes(element) for element in (problem.a, problem.b, problem.c))
-        fitting = self.max_stages(problem)
+        a, b = item_bytes(problem.a), item_bytes(problem.b)
+        c = sum(item_bytes(result) for result in problem.results)
+        fitting = self._max_stages(problem)
         raise ConfigError(
             f"a CTA needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
-            f"{self.stages} stages * ({m} * {k} * {a} + {k} * {n} * {b}) = {stages}, "
-            f"{self.store_buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
+            f"{self.stages} stages * ({m} * {k} * {a} + {k} * {problem.products * n} * {b}) = {stages}, "
+            f"{self._buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
             f"{store} to store, ({self.stages} + {self.store_stages}) * {2 * MBARRIER_BYTES} = "
             f"{barriers} of mbarriers; "
             + (f"{fitting} stages fit" if fitting >= _MIN_STAGES else "a smaller tile would fit")
         )
-
-
-def default_config(problem: Problem, m: int, n: int, k: int) -> Config:
-    """Return the default configuration, which fits a problem of any extents."""
-    depth = 128 * 8 // multiplicand(problem.a).bits
-    columns = 128 if problem.c in ("bf16", "f16") else 64
-    return Config(tile=(128, 256, depth), store_columns=columns)
 
 
 def _nearest(extent: int, of: int) -> str:

@@ -6,6 +6,8 @@ written in the kernel language; its waits and fences are its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from inspect import Parameter, Signature
 from typing import Any
 
 from .... import language as sl
@@ -13,29 +15,61 @@ from ....dialect import new_context
 from ....language.build import Options
 from ....language.traced_function import TracedFunction
 from .config import REGISTERS, Config
-from .epilogue import StoringThread
+from .epilogue import StoringThread, StoringWarpgroups
 from .mainloop import Mainloop
-from .problem import Problem
-from .tile_scheduler import PersistentTileScheduler
-
-#: The strides of a matrix of which one dimension is contiguous.
-_ROWS, _COLUMNS = "(?,1)", "(1,?)"
+from .problem import Problem, accumulator
+from .tile_scheduler import PersistentTileScheduler, StreamKTileScheduler
+from .workspace import Workspace
 
 
 def build(problem: Problem, config: Config) -> Any:
     """Build a module with the kernel `gemm(A, B, C)`: C = A * B, of any extents.
 
+    If the GEMM is gated, B2 follows; if its epilogue has two results, D, which is as C. If K is split, W
+    and S follow, a workspace of `workspace_extents`; then the operands of the problem's epilogue. If the
+    operands are exchanged, A is B^T, B is A^T, and C is C^T.
+
     Raises:
         ConfigError: if the configuration does not fit the problem.
     """
     config.check(problem)
-    a = _ROWS if problem.a_major == "k" else _COLUMNS
-    b = _ROWS if problem.b_major == "n" else _COLUMNS
-    c = _ROWS if problem.c_major == "n" else _COLUMNS
-    signature = f"(M,K):{a}, (K,N):{b}, (M,N):{c}"
+    problem = config.kernel_problem(problem)
+    of_b = _array("KN", problem.b_major == "n", ["b" in having for having in problem.batch])
+    shapes = [
+        _array("MK", problem.a_major == "k", ["a" in having for having in problem.batch]),
+        of_b,
+        _array("MN", problem.c_major == "n", [True] * len(problem.batch)),
+    ]
     options = Options(1 + config.consumers, config.cluster, min_blocks=1)
-    kernel = TracedFunction(gemm, signature, options)
-    return kernel.trace(problem.a, problem.b, problem.c, config=config)
+    parameters = {"A": problem.a, "B": problem.b, "C": problem.c}
+    if problem.gated:
+        parameters["B2"] = problem.b
+        shapes.append(of_b)
+    if problem.d:
+        parameters["D"] = problem.d
+        shapes.append(shapes[2])
+    if config.split_k > 1:
+        parameters |= {"W": accumulator(problem.a), "S": "i32"}
+        shapes += [f"(P,{problem.products * config.tile[1]})", "(S)"]
+    for operand in problem.fusion.operands if problem.fusion else ():
+        parameters[operand.name] = operand.element
+        shapes.append(operand.signature(config.exchanged))
+    kernel = _whole_tiles if config.split_k == 1 else _split_tiles
+
+    def gemm(*given: Any) -> None:
+        kernel(dict(zip(parameters, given, strict=True)), problem, config)
+
+    gemm.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(name, Parameter.POSITIONAL_ONLY) for name in parameters]
+    )
+    return TracedFunction(gemm, ", ".join(shapes), options).trace(*parameters.values())
+
+
+def _array(names: str, by_rows: bool, batch: list[bool]) -> str:
+    """Return an array's part of the signature: a matrix for each index of the dimensions that it has."""
+    leading = [f"L{dim}" for dim, has in enumerate(batch) if has]
+    strides = ["?"] * len(leading) + (["?", "1"] if by_rows else ["1", "?"])
+    return f"({','.join([*leading, *names])}):({','.join(strides)})"
 
 
 def text(problem: Problem, config: Config) -> str:
@@ -44,11 +78,11 @@ def text(problem: Problem, config: Config) -> str:
         return str(build(problem, config))
 
 
-def gemm(A: sl.Array, B: sl.Array, C: sl.Array, *, config: Config) -> None:  # noqa: N803
-    """Compute C (M, N) of A (M, K) and B (K, N)."""
-    mainloop = Mainloop(A, B, config)
-    epilogue = StoringThread(C, config)
-    scheduler = PersistentTileScheduler(config, A.shape[0], B.shape[1], mainloop.k_blocks)
+def _whole_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
+    """Compute C (..., M, N) of A (..., M, K) and B (..., K, N); the arrays are by name."""
+    mainloop = Mainloop(arrays, problem, config)
+    epilogue = StoringThread(arrays, problem, config)
+    scheduler = PersistentTileScheduler(config, arrays["C"].shape, mainloop.k_blocks)
     producer_registers, consumer_registers = REGISTERS[config.consumers]
     with sl.warp_specialize():
         with sl.partition(registers=producer_registers):
@@ -58,5 +92,23 @@ def gemm(A: sl.Array, B: sl.Array, C: sl.Array, *, config: Config) -> None:  # n
             with sl.elect(warp=1):
                 epilogue.store(scheduler)
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
+            own = mainloop.rows_of(warpgroup)
             for work in scheduler.work_tiles():
-                epilogue.finish(mainloop.multiply(work, warpgroup), work, warpgroup)
+                epilogue.finish(mainloop.multiply(work, own), work, warpgroup)
+
+
+def _split_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
+    """Compute C as `_whole_tiles` does; W has parts of split tiles, and S their semaphores."""
+    mainloop = Mainloop(arrays, problem, config)
+    scheduler = StreamKTileScheduler(config, arrays["C"].shape, mainloop.k_blocks)
+    workspace = Workspace(arrays["W"], arrays["S"], config, scheduler)
+    epilogue = StoringWarpgroups(arrays, problem, config, workspace, mainloop.k_blocks)
+    producer_registers, consumer_registers = REGISTERS[config.consumers]
+    with sl.warp_specialize():
+        with sl.partition(registers=producer_registers), sl.elect():
+            mainloop.load(scheduler)
+        with sl.partition(config.consumers, consumer_registers) as warpgroup:
+            own = mainloop.rows_of(warpgroup)
+            for work in scheduler.work_tiles():
+                epilogue.finish(mainloop.multiply(work, own), work, warpgroup)
+            epilogue.end()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .... import language as sl
 from ....dialect.bindings import nvvm
+from ....language.values.slices import Ds
 from .config import Config
+from .problem import Problem
 from .tile_scheduler import TileScheduler, WorkTile
 
 
@@ -12,20 +17,21 @@ class Mainloop:
     """The K blocks of a CTA's work tiles, through a pipeline of stages in shared memory.
 
     Args:
-        A: A (M, K).
-        B: B (K, N).
+        arrays: A (..., M, K), B (..., K, N), and B2 of a gated GEMM, by name.
+        problem: the kernel's.
         config: the configuration.
     """
 
-    def __init__(self, A: sl.Array, B: sl.Array, config: Config) -> None:  # noqa: N803
+    def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
         m, n, depth = config.tile
-        self._arrays = A, B
-        self._config = config
+        A, B = arrays["A"], arrays["B"]  # noqa: N806
+        self._A, self._Bs = A, [arrays[name] for name in ("B", "B2")[: problem.products]]
+        self._problem, self._config = problem, config
         self._rows = m // config.consumers
         self._tiles_a = sl.alloc((config.stages, m, depth), _tile_dtype(A))
-        self._tiles_b = sl.alloc((config.stages, depth, n), _tile_dtype(B))
+        self._tiles_b = sl.alloc((config.stages, depth, problem.products * n), _tile_dtype(B))
         self._loads = sl.pipeline(config.stages, consumers=config.consumers)
-        self.k_blocks = sl.cdiv(A.shape[1], depth)
+        self.k_blocks = sl.cdiv(A.shape[-1], depth)
 
     def load(self, scheduler: TileScheduler) -> None:
         """Load A and B of every K block of every work tile of the CTA; one thread runs this."""
@@ -37,31 +43,50 @@ class Mainloop:
         along_m, along_n = self._config.cluster
         share_a = "y" if along_n > 1 else None
         share_b = "x" if along_m > 1 else None
-        (m, n, depth), (A, B) = self._config.tile, self._arrays  # noqa: N806
+        m, n, depth = self._config.tile
         for work in scheduler.work_tiles():
-            row, column = work.row, work.column
+            rows, columns = sl.ds(work.row, m), sl.ds(work.column, n)
+            of_a, of_b = (
+                tuple(
+                    at
+                    for at, having in zip(work.batch, self._problem.batch, strict=True)
+                    if x in having
+                )
+                for x in "ab"
+            )
             for k in sl.range(work.k_blocks):
                 with self._loads.producer(work.first + k) as stage:
                     at = sl.ds((work.k_block + k) * depth, depth)
-                    sl.tma_load(A[row : row + m, at], self._tiles_a[stage], stage, share_a)
-                    sl.tma_load(B[at, column : column + n], self._tiles_b[stage], stage, share_b)
+                    sl.tma_load(self._A[*of_a, rows, at], self._tiles_a[stage], stage, share_a)
+                    for tile, B in zip(self._parts_of_b(stage), self._Bs, strict=True):  # noqa: N806
+                        sl.tma_load(B[*of_b, at, columns], tile, stage, share_b)
 
-    def multiply(self, work: WorkTile, warpgroup: sl.Index) -> sl.Fragment:
-        """Return a consumer warpgroup's rows of the product of a work tile."""
-        acc = self._product(work.first, warpgroup)
+    def _parts_of_b(self, stage: sl.Stage) -> list[sl.Tile]:
+        """Return the columns of a stage's B that each B is loaded to."""
+        tile, n = self._tiles_b[stage], self._config.tile[1]
+        if len(self._Bs) == 1:
+            return [tile]
+        return [tile[:, i * n : (i + 1) * n] for i in range(len(self._Bs))]
+
+    def rows_of(self, warpgroup: sl.Index) -> Ds:
+        """Return the rows of a tile that a consumer warpgroup has."""
+        return sl.ds(warpgroup * self._rows, self._rows)
+
+    def multiply(self, work: WorkTile, own: Ds) -> sl.Fragment:
+        """Return the product of a work tile in a consumer warpgroup's rows, those of `rows_of`."""
+        acc = self._product(work.first, own)
         for k in sl.range(1, work.k_blocks):
-            acc = sl.wait(self._product(work.first + k, warpgroup, acc), pending=1)
+            acc = sl.wait(self._product(work.first + k, own, acc), pending=1)
             self._loads.release(work.first + k - 1)
         acc = sl.wait(acc)
         self._loads.release(work.first + work.k_blocks - 1)
         return acc
 
     def _product(
-        self, index: sl.Index | int, warpgroup: sl.Index, acc: sl.Fragment | None = None
+        self, index: sl.Index | int, own: Ds, acc: sl.Fragment | None = None
     ) -> sl.Fragment:
         """Wait for a stage of the pipeline and issue its mma."""
         stage = self._loads.wait(index)
-        own = sl.ds(warpgroup * self._rows, self._rows)
         a = self._tiles_a[stage]
         return sl.mma(a[own, :] if self._config.consumers > 1 else a, self._tiles_b[stage], acc)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from ....layout import Element, accumulators, element, partners
 from ....layout.wgmma import MN_MAJOR
+
+if TYPE_CHECKING:
+    from .fusion import Fusion
 
 
 class ProblemError(ValueError):
@@ -25,8 +29,22 @@ _MULTIPLICANDS = {
     "ui8": ("u8", ("i32",)),
 }
 
+#: Element types as which results of an epilogue can be stored, the default first, by their own type.
+FUSED_RESULTS = {
+    "f32": ("bf16", "f32", "f16", "f8E4M3FN", "f8E5M2"),
+    "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
+    "i32": ("i32", "i8", "ui8"),
+}
+
 #: Element types of results that are not types of A and B.
 _RESULTS = {"i32": "s32"}
+
+
+#: Which operands have a leading dimension, and which the exchanged operands do.
+_HAVING = {"ab": "ab", "a": "b", "b": "a"}
+
+#: TMA takes arrays of 5 dimensions (PTX ISA 5.5.1).
+MAX_BATCH_DIMS = 3
 
 
 @dataclass(frozen=True)
@@ -39,6 +57,11 @@ class Problem:
         a_major: "k" if A's rows are contiguous, "m" if its columns are.
         b_major: "k" if B's columns are contiguous, "n" if its rows are.
         c_major: "n" if C's rows are contiguous, "m" if its columns are.
+        batch: for each leading dimension of C, which operands have it: "ab", "a" or "b"; the other is
+            broadcast.
+        fusion: an epilogue that is applied to A * B; C has what it returns.
+        d: the element type of the epilogue's second result; None if it has one.
+        gated: whether the epilogue takes two products, A * B and A * B2, whose elements meet.
 
     Raises:
         ProblemError: if tensor cores do not multiply these operands.
@@ -50,6 +73,10 @@ class Problem:
     a_major: str = "k"
     b_major: str = "n"
     c_major: str = "n"
+    batch: tuple[str, ...] = ()
+    fusion: Fusion | None = None
+    gated: bool = False
+    d: str | None = None
 
     def __post_init__(self) -> None:
         for name, element_type in (("A", self.a), ("B", self.b)):
@@ -64,11 +91,32 @@ class Problem:
             raise ProblemError(
                 f"A of {self.a} and B of {self.b} do not go together; expected B of {' or '.join(names)}"
             )
-        if self.c not in results(self.a):
+        stored = self.fusion.stored if self.fusion else (results(self.a),)
+        if len(stored) != len(self.results):
             raise ProblemError(
-                f"a GEMM of {self.a} does not store {self.c}; expected "
-                f"{' or '.join(results(self.a))}"
+                f"the epilogue returns {len(stored)} result{'s' if len(stored) > 1 else ''}, but the "
+                f"GEMM stores {len(self.results)}"
             )
+        for result, fitting in zip(self.results, stored, strict=True):
+            if result not in fitting:
+                raise ProblemError(
+                    f"a GEMM of {self.a} does not store {result}; expected {' or '.join(fitting)}"
+                )
+        products = self.fusion.products if self.fusion else 1
+        if products != 1 + self.gated:
+            raise ProblemError(
+                f"the epilogue takes {products} product{'s' if products > 1 else ''}, but the GEMM has "
+                f"{1 + self.gated}"
+            )
+        if len(self.batch) > MAX_BATCH_DIMS:
+            raise ProblemError(
+                f"C has {len(self.batch)} leading dimensions; TMA takes up to {MAX_BATCH_DIMS}"
+            )
+        for having in self.batch:
+            if having not in _HAVING:
+                raise ProblemError(
+                    f"a leading dimension of C is of {having!r}; expected {' or '.join(_HAVING)}"
+                )
         if self.c_major not in ("n", "m"):
             raise ProblemError(f"C is {self.c_major}-major; expected n or m")
         for name, element_type, major, other in (
@@ -88,13 +136,42 @@ class Problem:
         """The problem of the transposed matrices, C^T = B^T * A^T.
 
         Example:
-            >>> Problem(a_major="k", b_major="n").exchanged
-            Problem(a='bf16', b='bf16', c='bf16', a_major='m', b_major='k', c_major='m')
+            >>> of = Problem(a_major="k", b_major="n").exchanged
+            >>> of.a_major, of.b_major, of.c_major
+            ('m', 'k', 'm')
         """
         a_major = "k" if self.b_major == "k" else "m"
         b_major = "k" if self.a_major == "k" else "n"
         c_major = "m" if self.c_major == "n" else "n"
-        return Problem(self.b, self.a, self.c, a_major, b_major, c_major)
+        batch = tuple(_HAVING[having] for having in self.batch)
+        return Problem(
+            self.b,
+            self.a,
+            self.c,
+            a_major,
+            b_major,
+            c_major,
+            batch,
+            self.fusion,
+            self.gated,
+            self.d,
+        )
+
+    def described(self) -> dict[str, Any]:
+        """Return all that the kernel depends on, as JSON data."""
+        fields = {name: value for name, value in vars(self).items() if name != "fusion"}
+        ir = self.fusion.ir if self.fusion else None
+        return {**fields, "batch": list(self.batch), "fusion": ir}
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The element types of what is stored: C, and D of an epilogue with two results."""
+        return (self.c,) if self.d is None else (self.c, self.d)
+
+    @property
+    def products(self) -> int:
+        """The products that a kernel computes: of A with one B, or with two."""
+        return 1 + self.gated
 
 
 def is_multiplied(name: str) -> bool:
@@ -110,6 +187,11 @@ def multiplicand(name: str) -> Element:
 def item_bytes(name: str) -> int:
     """Return the bytes of an element of an operand or result in global memory, by its MLIR type."""
     return element(_RESULTS.get(name) or _MULTIPLICANDS[name][0]).bytes(1)
+
+
+def accumulator(name: str) -> str:
+    """Return the element type in which products of A of an MLIR type are summed up."""
+    return "i32" if results(name) == ("i32",) else "f32"
 
 
 def results(name: str) -> tuple[str, ...]:

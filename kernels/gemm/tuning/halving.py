@@ -1,16 +1,24 @@
-"""Successive halving: rounds of measurements, of which the slower half is left out repeatedly."""
+"""Successive halving by paired ratios: rounds of measurements beside the default configuration's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil
+from random import Random
 from statistics import median
 
 from ..call.tuning_cache import Result
 from ..generator.config import Config
+from .sign_test import is_below_one
 
-#: Measurements of each configuration before the slower half is left out.
-ROUNDS = 3
+#: Rounds before the slower half is left out, and rounds of the final comparison.
+ROUNDS, FINAL_ROUNDS = 3, 15
+
+#: Configurations that the final comparison has besides the default.
+FINALISTS = 2
+
+#: The probability that a configuration which is not faster than the default replaces it.
+SIGNIFICANCE = 0.01
 
 #: Measures configurations, one after the other: the seconds of a GEMM with each, or an error message.
 Measure = Callable[[Sequence[Config]], Iterable[float | str]]
@@ -30,14 +38,19 @@ def halving(
     is_over: Callable[[], bool] = lambda: False,
     dropped: Mapping[Config, str] | None = None,
 ) -> Result:
-    """Search for the fastest configuration by successive halving.
+    """Search for a configuration that is faster than the default, by successive halving.
 
-    Each round measures all remaining configurations and starts with the next one, because a chip at its
-    power limit slows down as it warms up. After three rounds the slower half is left out. Medians are
-    over all rounds; among equals, the first configuration wins.
+    A chip at its power limit slows down as it warms up, so times of different rounds cannot be compared.
+    Each round measures all remaining configurations and the default, in an order of its own, and a
+    configuration is judged by its ratio to the default of the same round: the median over the rounds.
+    After each three rounds the slower half is left out. The last two meet the default in 15 rounds that
+    took no part in their selection. The faster of them replaces the default only if a sign test finds it
+    faster, at a level of 1 % for both together; else, or if the budget ends before, the default is
+    the result.
 
     Args:
-        configs: the configurations, ranked by the estimate.
+        configs: the configurations, the default first. If it cannot be measured, the next takes its
+            place.
         measure: measures some of them; it is called once a round.
         is_over: returns whether to stop before the next round; the first round always runs.
         dropped: the reasons why other configurations are not measured, for the result.
@@ -45,33 +58,104 @@ def halving(
     Raises:
         TuningError: if no configuration could be measured.
     """
-    left = list(dict.fromkeys(configs))
-    times: dict[Config, list[float]] = {config: [] for config in left}
-    dropped = dict(dropped or {})
-    round_number = 0
-    for size in sizes(len(left)):
-        left = left[:size]
+    rounds = _Rounds(configs, measure, dropped or {})
+    # The default is none of those that are halved.
+    for size in sizes(len(rounds.left) - 1):
+        rounds.keep_fastest(size)
         for _ in range(ROUNDS):
-            if not left or (round_number and is_over()):
+            if rounds.is_decided() or (rounds.measured and is_over()):
                 break
-            first = round_number % len(left)
-            order = left[first:] + left[:first]
-            for config, time in zip(order, measure(order), strict=True):
-                if isinstance(time, str):
-                    dropped[config] = time
-                else:
-                    times[config].append(time)
-            left = [config for config in left if config not in dropped]
-            round_number += 1
-        left.sort(key=lambda config: median(times[config]))
-    if not left:
-        raise TuningError(dropped)
-    seconds = {c: median(each) for c, each in times.items() if each and c not in dropped}
-    return Result(left[0], seconds, dropped)
+            rounds.run()
+    rounds.keep_fastest(FINALISTS)
+    # The selection prefers configurations with lucky rounds, which therefore prove nothing.
+    selected = len(rounds.measured)
+    while len(rounds.measured) < selected + FINAL_ROUNDS:
+        if rounds.is_decided() or (rounds.measured and is_over()):
+            break
+        rounds.run()
+    if not rounds.left:
+        raise TuningError(rounds.dropped)
+    return Result(rounds.winner(selected), rounds.seconds(), rounds.dropped)
+
+
+class _Rounds:
+    """The rounds of a search.
+
+    Attributes:
+        left: the configurations that take part, the default first.
+        measured: the seconds of each configuration, by round.
+        dropped: the reasons why others were not measured.
+    """
+
+    def __init__(
+        self, configs: Sequence[Config], measure: Measure, dropped: Mapping[Config, str]
+    ) -> None:
+        self.left = list(dict.fromkeys(configs))
+        self.measured: list[dict[Config, float]] = []
+        self.dropped = dict(dropped)
+        self._measure = measure
+        self._order = Random(0)
+
+    def is_decided(self) -> bool:
+        """Return whether no configuration is left, or a single one that has a time."""
+        return not self.left or (len(self.left) == 1 and bool(self.measured))
+
+    def run(self) -> None:
+        """Measure each remaining configuration once, in a random order."""
+        order = self._order.sample(self.left, len(self.left))
+        times: dict[Config, float] = {}
+        for config, time in zip(order, self._measure(order), strict=True):
+            if isinstance(time, str):
+                self.dropped[config] = time
+            else:
+                times[config] = time
+        self.left = [config for config in self.left if config not in self.dropped]
+        self.measured.append(times)
+
+    def keep_fastest(self, count: int) -> None:
+        """Keep the default and the `count` others with the least ratios to it."""
+        default, others = self.left[:1], self.left[1:]
+        if len(others) > count:
+            self.left = default + sorted(others, key=lambda c: median(self._ratios(c)))[:count]
+
+    def winner(self, start: int) -> Config:
+        """Return the fastest by the rounds from `start`, or the default if none is proven faster."""
+        default, *others = self.left
+        proven = [
+            config
+            for config in others
+            # Each finalist is another chance of error (Bonferroni's correction).
+            if is_below_one(self._ratios(config, start), SIGNIFICANCE / FINALISTS)
+        ]
+        return min(proven, key=lambda c: median(self._ratios(c, start)), default=default)
+
+    def seconds(self) -> dict[Config, float]:
+        """Return the default's median time, and that time times the median ratio for each other."""
+        default = self.left[0]
+        own = median(times[default] for times in self.measured if default in times)
+        found = {c: None for times in self.measured for c in times if c not in self.dropped}
+        return {config: own * median(self._ratios(config)) for config in found}
+
+    def _ratios(self, config: Config, start: int = 0) -> list[float]:
+        """Return the ratios to the default in the rounds that have both."""
+        default = self.left[0]
+        return [
+            times[config] / times[default]
+            for times in self.measured[start:]
+            if config in times and default in times
+        ]
 
 
 def sizes(count: int) -> Iterator[int]:
-    """Yield the number of configurations in each set of rounds, for example 16, 8, 4, 2."""
+    """Yield the number of configurations in each set of rounds, for example 16, 8, 4."""
     yield count
-    while (count := ceil(count / 2)) > 1:
+    while (count := ceil(count / 2)) > FINALISTS:
         yield count
+
+
+def batches(count: int) -> int:
+    """Return the measurements of a search of `count` configurations, of which one is the default."""
+    if count == 1:
+        return 1
+    selection = sum(1 + size for size in sizes(count - 1)) * ROUNDS
+    return selection + FINAL_ROUNDS * (1 + min(FINALISTS, count - 1))

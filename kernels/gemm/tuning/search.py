@@ -14,7 +14,7 @@ from ....runtime import cache_folder, is_cached
 from ..call.tuning_cache import Task
 from ..generator.config import Config, ConfigError
 from ..generator.kernel import text
-from .halving import ROUNDS, Measure, Result, halving, sizes
+from .halving import Measure, Result, batches, halving
 from .workers import compile_to_cache, hidden_main_module, local_processes
 
 #: The reason to drop a configuration that was not compiled within the budget.
@@ -25,7 +25,7 @@ class Search:
     """The search for the fastest configuration of a task.
 
     Args:
-        task: the problem and its configurations.
+        task: the problem and its configurations, the default first.
         progress: whether to show progress bars on stderr, if that is a terminal.
         budget: seconds after which no more work is started; None for no limit.
         clock: returns the time in seconds.
@@ -77,8 +77,9 @@ class Search:
                     self._drop(futures[future], reason)
 
     def _completed(self, futures: dict[Future[Any], Config]) -> Iterator[Future[Any]]:
-        """Yield the futures that complete within the budget, and later ones until a configuration is
-        ready."""
+        """Yield the futures that complete within the budget, and later ones until the default is compiled
+        and a configuration is ready."""
+        default = next((f for f, config in futures.items() if config == self._left[0]), None)
         waiting = set(futures)
         with self._bar("compiling", "kernel", len(futures)) as bar:
             for future in as_completed(futures):
@@ -86,7 +87,7 @@ class Search:
                 bar.update()
                 yield future
                 ready = len(self._left) > len(waiting)
-                if ready and waiting and self._is_over():
+                if ready and default not in waiting and waiting and self._is_over():
                     break
         for future in waiting:
             future.cancel()
@@ -98,8 +99,7 @@ class Search:
         Raises:
             TuningError: if no configuration could be measured.
         """
-        batches = ROUNDS * sum(sizes(len(self._left)))
-        with self._bar("measuring", "batch", batches) as bar:
+        with self._bar("measuring", "batch", batches(len(self._left))) as bar:
 
             def measure_with_progress(configs: Sequence[Config]) -> Iterator[float | str]:
                 for measured in measure(configs):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import count
 from threading import Lock
 from types import ModuleType
 
@@ -23,29 +24,38 @@ from .timing import Stopwatch
 #: The maximal number of processes that compile at the same time.
 _MAX_PROCESSES = 8
 
+#: How often a round is given to an executor whose workers end.
+_ATTEMPTS = 3
+
 #: One thread of a process at a time compiles (a limit of the bindings) or measures.
 _LOCK = Lock()
 
 
-def compile_to_cache(text: str) -> str | None:
+def compile_to_cache(text: str, arch: str = "sm_90a") -> str | None:
     """Compile a kernel into the cache; return an error message, or None."""
     try:
         with _LOCK:
-            cached_compile(text)
+            cached_compile(text, arch)
     except Exception as error:  # not every exception can be pickled
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def measure_on_worker(problem: Problem, m: int, n: int, k: int, config: Config) -> float | str:
-    """Return the seconds of a GEMM of random matrices on this process's GPU, or an error message."""
+def measure_on_worker(
+    problem: Problem, m: int, n: int, k: int, configs: Sequence[Config], number: int
+) -> list[float | str]:
+    """Return the seconds of a GEMM of random matrices on this process's GPU with each configuration, or
+    error messages.
+
+    The number of the task makes it differ from others: Dask takes functions for pure, and returns the
+    result of an equal task.
+    """
     try:
         with _LOCK:
             gpu_name()  # makes the GPU current in this thread
-            (time,) = _stopwatch(problem, m, n, k)([config])
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    return time
+            return list(_stopwatch(problem, m, n, k)(configs))
+    except Exception as error:  # not every exception can be pickled
+        return [f"{type(error).__name__}: {error}"] * len(configs)
 
 
 @lru_cache(maxsize=1)
@@ -55,27 +65,38 @@ def _stopwatch(problem: Problem, m: int, n: int, k: int) -> Stopwatch:
 
 
 class RemoteStopwatch:
-    """Measures configurations on the GPUs of an executor's workers; a `Measure` of `halving`."""
+    """Measures configurations on the GPUs of an executor's workers; a `Measure` of `halving`.
+
+    A round is one task, because times of different GPUs cannot be compared. If its worker ends, it is
+    given to the executor again.
+    """
 
     def __init__(self, executor: Executor, problem: Problem, m: int, n: int, k: int) -> None:
         self._executor = executor
         self._gemm = problem, m, n, k
+        self._tasks = count()
 
     def __call__(self, configs: Sequence[Config]) -> Iterator[float | str]:
-        futures = [self._executor.submit(measure_on_worker, *self._gemm, c) for c in configs]
-        for future in futures:
+        reason = ""
+        for _ in range(_ATTEMPTS):
             try:
-                yield future.result()
+                future = self._executor.submit(
+                    measure_on_worker, *self._gemm, list(configs), next(self._tasks)
+                )
+                yield from future.result()
+                return
             except Exception as error:  # the worker has ended
-                yield f"{type(error).__name__}: {error}"
+                reason = f"{type(error).__name__}: {error}"
+        yield from [reason] * len(configs)
 
 
 @contextmanager
-def local_processes() -> Iterator[Executor]:
-    """Give an executor with processes of this machine."""
+def local_processes(count: int | None = None) -> Iterator[Executor]:
+    """Give an executor with processes of this machine, by default one less than its processors, at most
+    eight."""
     # One processor is left to the program. A CUDA context does not survive a fork, so processes are
     # spawned.
-    count = min(_MAX_PROCESSES, max(1, (os.cpu_count() or 2) - 1))
+    count = count or min(_MAX_PROCESSES, max(1, (os.cpu_count() or 2) - 1))
     pool = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
     try:
         yield pool

@@ -98,6 +98,10 @@ class Accesses:
                 state.certain,
                 state,
             )
+        if scope >= Scope.CTA and self._threads.apart:
+            reason = "some warpgroups may not execute it, but all threads of the CTA must"
+            self._findings.remark(op, reason, state)
+            return False
         if not self._threads.scope:
             return True
         if scope >= Scope.WARPGROUP:
@@ -227,7 +231,7 @@ class Accesses:
             needs = write.missing(by) if overlaps is not False else []
             if needs:
                 self._race(op, write, "reads", needs, overlaps is True, state)
-        if not any(filled.covers(rectangle) for filled in state.filled):
+        if not rectangle.is_covered(state.filled):
             tile = at(rectangle.allocation)
             reason = f"it is not known whether what it reads of the {tile} was written before"
             self._findings.remark(op, reason, state)

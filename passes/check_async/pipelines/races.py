@@ -178,6 +178,6 @@ def _is_filled(read: TileRectangle, given: list[Arrival]) -> bool:
     """Whether some partition writes all that is read, before each of its arrivals."""
     for partition in {arrival.partition: None for arrival in given}:
         own = [arrival.written for arrival in given if arrival.partition is partition]
-        if all(any(each.covers(read) for each in written) for written in own):
+        if all(read.is_covered(written) for written in own):
             return True
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....dialect.effects import Completion, Scope
 from ....dialect.irtypes import Op
+from ....dialect.ops import SemaphoreArriveOp
 from ..declared_effects import pending_of
 from .findings import Findings
 from .state import Reader, State
@@ -77,6 +78,9 @@ class Synchronization:
             reason = "one thread executes it, but whole warpgroups must"
             self._findings.remark(op, reason, state)
         elif partition.symbol is None and partition.warpgroups != 1:
+            if isinstance(op, SemaphoreArriveOp):
+                # It orders accesses of global memory; those of tiles are taken to be in no order.
+                return
             reason = "it synchronizes the threads of one warpgroup, but those of all may write"
             self._findings.remark(op, reason, state)
         else:
@@ -84,7 +88,7 @@ class Synchronization:
 
     def cta_barrier(self, op: Op, state: State) -> None:
         """Follow a barrier of the CTA, such as `gpu.barrier`."""
-        if self._threads.scope or not self._threads.partition.whole:
+        if self._threads.scope or self._threads.apart or not self._threads.partition.whole:
             reason = "not all threads of the CTA execute it"
             self._findings.remark(op, reason, state)
         else:

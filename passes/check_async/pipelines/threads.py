@@ -13,11 +13,13 @@ class Threads:
     Attributes:
         partition: all of them.
         scope: the scope of the enclosing `smem.elect`; empty if all threads execute the ops.
+        apart: whether some of its warpgroups only may execute the ops.
     """
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
         self.scope = ""
+        self.apart = False
 
     @property
     def count(self) -> int | None:
@@ -35,3 +37,12 @@ class Threads:
             yield
         finally:
             self.scope = ""
+
+    @contextmanager
+    def chosen(self) -> Iterator[None]:
+        """Restrict execution to some of the partition's warpgroups inside the context."""
+        before, self.apart = self.apart, self.apart or self.partition.warpgroups != 1
+        try:
+            yield
+        finally:
+            self.apart = before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ....dialect.irtypes import Op
@@ -30,18 +31,31 @@ class TileRectangle(NamedTuple):
     shift: int
     extents: tuple[Extent, Extent, Extent]
 
-    def covers(self, other: TileRectangle) -> bool:
-        """Whether all of `other` is known to be in this rectangle.
+    def is_covered(self, others: Iterable[TileRectangle]) -> bool:
+        """Whether all of it is known to be in others: in one, or in several that are side by side.
 
         Stages that a pipeline gives are taken to be the same.
         """
+        others = [each for each in others if each.allocation == self.allocation]
+        covering = [(other.extents, other._covered_dims(self)) for other in others]
+        if any(all(dims) for _, dims in covering):
+            return True
+        # Those that contain it along the other dimensions, and parts of it along this one.
+        for along in range(1, len(self.extents)):
+            parts = [
+                extents[along]
+                for extents, dims in covering
+                if all(covered for dim, covered in enumerate(dims) if dim != along)
+            ]
+            if parts and self.extents[along].is_covered(parts):
+                return True
+        return False
+
+    def _covered_dims(self, other: TileRectangle) -> list[bool]:
+        """Return for each dimension whether this rectangle is known to contain another one."""
         pairs = zip(self.extents, other.extents, strict=True)
         stage, *sides = [mine.is_whole or mine.equals(its) for mine, its in pairs]
-        return (
-            self.allocation == other.allocation
-            and all(sides)
-            and (stage or self.pipeline_side is not None)
-        )
+        return [stage or self.pipeline_side is not None, *sides]
 
     def overlaps(self, other: TileRectangle) -> bool | None:
         """Whether both have bytes in common; None if not known.

@@ -117,7 +117,8 @@ class Walker:
 
     def _elect(self, op: ElectOp, state: State) -> list[State]:
         partition, scope = self._partition, op.scope.value
-        alone = partition.whole or (partition.first and partition.warpgroups == 1)
+        whole = partition.whole and not self._threads.apart
+        alone = whole or (partition.first and partition.warpgroups == 1)
         if self._threads.scope or (scope == "cta" and not alone):
             self._findings.remark(op, "which threads execute it is not known", state)
             return [state]
@@ -148,10 +149,27 @@ class Walker:
         branches = (*map(self._kernel.ops.of, blocks), [])[:2]
         if (known := condition.constant) is not None:
             return self._block(branches[0 if known else 1], state)
+        if self._is_by_warpgroup(op, condition):
+            with self._threads.chosen():
+                return self._either(branches, state)
         if not self._is_uniform(op, "its condition is", (condition,), state):
             return [state]
+        return self._either(branches, state)
+
+    def _either(self, branches: tuple[list[Op], ...], state: State) -> list[State]:
+        """Return the states after one of several branches."""
         ends = _distinct([end for ops in branches for end in self._block(ops, state.copy())])
         return _forked(ends)
+
+    def _is_by_warpgroup(self, op: Op, condition: Polynomial) -> bool:
+        """Whether each warpgroup chooses a branch of its own, and may do so: other threads do not count
+        on what is in it, and what the warpgroups of a partition write is compared, path by path."""
+        partition = self._partition
+        return (
+            condition.divergence is Divergence.BETWEEN_WARPGROUPS
+            and (partition.symbol is not None or partition.warpgroups == 1)
+            and not self._kernel.ops.pipeline_sides(op)
+        )
 
     def _for(self, op: Op, state: State) -> list[State]:
         loop = self._kernel.values.loop(op)

@@ -1,0 +1,171 @@
+"""`python -m mlir_smem.kernels.gemm`: compile kernels ahead, and collect results of `tune`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tqdm import tqdm
+
+from ...codegen.targets import TARGETS
+from ...runtime import cache_folder
+from .call.tuned_table import TableError, read_table, write_table
+from .tuning.collecting import collect
+from .tuning.shapes import Shape, ShapeError, parse_shape, read_shapes
+from .tuning.warming import Kernel, kernels_of, warm
+from .tuning.workers import hidden_main_module, local_processes
+
+_PROGRAM = "python -m mlir_smem.kernels.gemm"
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser with one-line errors and exit code 1, as the tools'."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: error: {message}", file=sys.stderr)
+        raise SystemExit(1)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code: 1 if anything could not be compiled."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        return options.run(options)
+    except (ShapeError, TableError, OSError) as error:
+        parser.error(str(error))
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog=_PROGRAM, description="Prepare GEMMs ahead of their first call.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    command = commands.add_parser(
+        "warm",
+        help="compile kernels into the cache",
+        description="Compile the kernels of GEMMs into the cache (MLIR_SMEM_CACHE). Needs no GPU.",
+    )
+    command.add_argument(
+        "shapes",
+        nargs="*",
+        metavar="MxNxK[:A,B,C[,LAYOUT]]",
+        help="extents; MLIR's element types (bf16); NN, TN, NT or TT as cuBLAS names them",
+    )
+    command.add_argument("--from", dest="file", metavar="FILE", help="a file of shapes, one a line")
+    command.add_argument(
+        "--candidates", action="store_true", help="also compile what `tune` would measure"
+    )
+    command.add_argument(
+        "--arch", default="sm_90a", choices=sorted(TARGETS), help="the architecture (sm_90a)"
+    )
+    command.add_argument("--jobs", type=_jobs, help="processes that compile (processors - 1)")
+    command.add_argument(
+        "--executor", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers compile"
+    )
+    command.set_defaults(run=_warm)
+    command = commands.add_parser(
+        "table",
+        help="collect results of `tune` in a table",
+        description="Collect the results of `tune` for one GPU, as the package has them.",
+    )
+    command.add_argument(
+        "folders", nargs="*", type=Path, metavar="CACHE", help="caches (MLIR_SMEM_CACHE's folder)"
+    )
+    command.add_argument("--gpu", help="the GPU's name, if the caches have results of several")
+    command.add_argument(
+        "--out", type=Path, required=True, help="the table; the rows it has are kept"
+    )
+    command.set_defaults(run=_table)
+    return parser
+
+
+def _jobs(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of processes; expected 1 or more")
+    return int(text)
+
+
+def _shapes(options: argparse.Namespace) -> list[Shape]:
+    found = [parse_shape(text) for text in options.shapes]
+    if options.file is not None:
+        try:
+            lines = Path(options.file).read_text().splitlines()
+        except UnicodeDecodeError:
+            raise ShapeError(f"{options.file} is no text") from None
+        found += read_shapes(lines, options.file)
+    return list(dict.fromkeys(found))
+
+
+@contextmanager
+def _executor(options: argparse.Namespace) -> Iterator[Executor]:
+    if options.executor is None:
+        with local_processes(options.jobs) as pool, hidden_main_module():
+            yield pool
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise OSError("--executor needs Dask: pip install distributed") from None
+    with Client(options.executor) as client:
+        yield client.get_executor()
+
+
+def _warm(options: argparse.Namespace) -> int:
+    if cache_folder() is None:
+        raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost")
+    shapes = _shapes(options)
+    if not shapes:
+        raise ShapeError("no shapes; expected MxNxK arguments or --from FILE")
+
+    def progress(done: Iterator[Any], total: int) -> Iterable[Any]:
+        return tqdm(done, "compiling", total, leave=False, unit="kernel", disable=None)
+
+    kernels = kernels_of(shapes, options.candidates)
+    with _executor(options) as executor:
+        result = warm(kernels, options.arch, executor, progress)
+    for what, of in (("compiled", result.compiled), ("cached", result.cached)):
+        for kernel in of:
+            print(f"{what:8} {_described(kernel)}")
+    for kernel, reason in result.failed.items():
+        print(f"failed   {_described(kernel)}: {reason}", file=sys.stderr)
+    print(
+        f"{len(shapes)} shapes, {len(kernels)} kernels: {len(result.compiled)} compiled, "
+        f"{len(result.cached)} cached, {len(result.failed)} failed"
+    )
+    return 1 if result.failed else 0
+
+
+def _table(options: argparse.Namespace) -> int:
+    own = cache_folder()
+    folders: list[Path] = options.folders or ([own] if own else [])
+    if not folders:
+        raise TableError("the cache is off (MLIR_SMEM_CACHE); expected folders of caches")
+    tables = collect(folders)
+    if not tables:
+        raise TableError(f"no results of tune in {', '.join(map(str, folders))}")
+    gpu = options.gpu or next(iter(tables))
+    if gpu not in tables or (options.gpu is None and len(tables) > 1):
+        names = " or ".join(repr(name) for name in tables)
+        given = "is missing" if options.gpu is None else f"is {gpu!r}"
+        raise TableError(f"--gpu {given}; expected {names}")
+    old = read_table(options.out, gpu) if options.out.exists() else {}
+    write_table(options.out, gpu, old | tables[gpu])
+    print(
+        f"{options.out}: {gpu}, {len(old | tables[gpu])} GEMMs, {len(tables[gpu])} of them of "
+        f"{len(folders)} caches"
+    )
+    return 0
+
+
+def _described(kernel: Kernel) -> str:
+    problem, config = kernel
+    types = f"{problem.a},{problem.b},{problem.c}"
+    return f"{types} {problem.a_major.upper()}{problem.b_major.upper()} {config}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

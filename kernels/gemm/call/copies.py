@@ -1,0 +1,130 @@
+"""Copies of matrices between any strides and alignments, by the kernel of `generator/pad.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+from ....dialect import new_context
+from ....runtime import Kernel, Matrix, cached_compile
+from ..generator.pad import Copy, build_pad, width_for, windows, word_bytes
+from .operands import matrix_at
+
+#: Bytes of two matrices that are copied by one launch at most. It copies both by the smaller word, which
+#: costs less than a launch only while neither fills the GPU.
+_SHARED_BYTES = 4 << 20
+
+
+class _Part(NamedTuple):
+    """Matrices (L, rows, words) that one launch can copy.
+
+    Attributes:
+        source, target: in elements.
+        word: bytes of the largest word that fits both.
+        is_divisible: whether a smaller word fits, too.
+    """
+
+    source: Matrix
+    target: Matrix
+    word: int
+    is_divisible: bool
+
+    def in_words(self, word: int) -> tuple[Matrix, Matrix]:
+        """Return the matrices with words as their elements."""
+        if not self.is_divisible:
+            return self.source, self.target
+        return _in_words(self.source, word), _in_words(self.target, word)
+
+
+def copy_matrices(pairs: Sequence[tuple[Matrix, Matrix]], device: int, stream: Any) -> None:
+    """Copy matrices (..., rows, columns) to others of the same shape and size of elements.
+
+    Args:
+        pairs: sources and targets; a launch copies two if they are small.
+        device: the number of the GPU.
+        stream: the stream of the copies.
+
+    Raises:
+        LaunchError: if the driver refuses a launch.
+    """
+    parts = [part for pair in pairs for part in _parts(*pair)]
+    if len(parts) == 2 and sum(part.source.bytes for part in parts) <= _SHARED_BYTES:
+        word = min(part.word for part in parts)
+        if all(part.is_divisible or part.word == word for part in parts):
+            _launch(parts, word, device, stream)
+            return
+    for part in parts:
+        _launch([part], part.word, device, stream)
+
+
+def _launch(parts: Sequence[_Part], word: int, device: int, stream: Any) -> None:
+    """Copy one or two parts by one launch."""
+    in_words = [part.in_words(word) for part in parts]
+    copy = Copy(word, max(width_for(source.shape[-1]) for source, _ in in_words))
+    ctas = sum(windows(copy, *source.shape) for source, _ in in_words)
+    kernel = _kernel((copy,) * len(parts), device)
+    kernel.launch(*(matrix for pair in in_words for matrix in pair), grid=(ctas,), stream=stream)
+
+
+def _parts(source: Matrix, target: Matrix) -> Iterator[_Part]:
+    """Return the copies of matrices with one leading dimension: as few as the strides allow."""
+    source, target = _joined(source, target)
+    for at in product(*map(range, source.shape[:-3])):
+        first, second = (_of_three(matrix_at(matrix, at)) for matrix in (source, target))
+        yield _Part(first, second, *_word(first, second))
+
+
+def _joined(source: Matrix, target: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the matrices with adjacent leading dimensions joined where both step through them evenly."""
+    dims: list[tuple[int, int, int]] = []
+    leading = (each[:-2] for each in (source.shape, source.strides, target.strides))
+    for extent, step, to in zip(*leading, strict=True):
+        if extent == 1:
+            continue
+        if dims and dims[-1][1:] == (extent * step, extent * to):
+            dims[-1] = dims[-1][0] * extent, step, to
+        else:
+            dims.append((extent, step, to))
+    shape, steps, towards = zip(*(dims or [(1, 0, 0)]), strict=True)
+    return (
+        replace(source, shape=shape + source.shape[-2:], strides=(*steps, *source.strides[-2:])),
+        replace(target, shape=shape + target.shape[-2:], strides=(*towards, *target.strides[-2:])),
+    )
+
+
+def _of_three(matrix: Matrix) -> Matrix:
+    """Return matrices (L, rows, columns), without the strides of extents of 1."""
+    strides = [
+        0 if extent == 1 else stride
+        for extent, stride in zip(matrix.shape[:-1], matrix.strides[:-1], strict=True)
+    ]
+    along = 1 if matrix.shape[-1] == 1 else matrix.strides[-1]
+    return replace(matrix, strides=(*strides, along))
+
+
+def _word(source: Matrix, target: Matrix) -> tuple[int, bool]:
+    """Return the bytes of the largest word by which a matrix is copied, and whether smaller ones fit."""
+    size = source.item_bytes
+    if (source.strides[-1], target.strides[-1]) != (1, 1):
+        return size, False
+    steps = (*source.strides[:-1], *target.strides[:-1])
+    addressed = source.pointer, target.pointer, *(step * size for step in steps)
+    return word_bytes(source.shape[-1] * size, *addressed), True
+
+
+def _in_words(matrix: Matrix, word: int) -> Matrix:
+    """Return matrices of contiguous rows with words as their elements."""
+    size = matrix.item_bytes
+    (*outer, columns), (*steps, _) = matrix.shape, matrix.strides
+    shape = (*outer, columns * size // word)
+    return Matrix(matrix.pointer, shape, (*(step * size // word for step in steps), 1), word)
+
+
+@lru_cache(maxsize=64)
+def _kernel(copies: tuple[Copy, ...], device: int) -> Kernel:
+    with new_context():
+        text = str(build_pad(copies))
+    return Kernel(cached_compile(text), device=device)

@@ -1,0 +1,150 @@
+"""Epilogues in Python for arrays: which operands they have, and whether a function was traced before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from types import FunctionType
+from typing import Any, NamedTuple
+
+from ....language.call.frozen import frozen
+from ....language.call.reads import Reads
+from ....runtime import DeviceArray, LaunchError, Matrix, device_array
+from ....runtime.arguments import DTYPES
+from ....runtime.plans import Kept
+from ....runtime.readers import reader
+from ..generator.fusion import Fusion, Operand, fused
+from ..generator.problem import ProblemError
+
+_FUSIONS: Kept[tuple[Reads, Fusion]] = Kept()
+
+
+class FusedCall(NamedTuple):
+    """The epilogue of a call.
+
+    Attributes:
+        fusion: the traced function.
+        arguments: its arrays, in the order of its operands, and 0 for each number.
+        reads: what the trace read besides its arguments.
+        distance: bytes from B to B2 of a gated product; 0 for one product.
+    """
+
+    fusion: Fusion
+    arguments: tuple[Matrix | int, ...]
+    reads: Reads
+    distance: int
+
+    @property
+    def addresses(self) -> list[int]:
+        """The addresses of its arrays."""
+        return [each.pointer for each in self.arguments if isinstance(each, Matrix)]
+
+
+def identity(function: Callable[..., Any]) -> Hashable:
+    """Return what tells a function from others whose trace may differ, besides what it reads.
+
+    A lambda that is made anew in each call is the same one if its closure holds the same values.
+
+    Raises:
+        ProblemError: for something else than a function of Python.
+    """
+    if not isinstance(function, FunctionType):
+        raise ProblemError(f"the epilogue is {function!r}; expected a function of Python")
+    cells = tuple(frozen(cell.cell_contents) for cell in function.__closure__ or ())
+    return function.__code__, cells, frozen((function.__defaults__, function.__kwdefaults__))
+
+
+def read_operands(operands: Mapping[str, Any]) -> tuple[Hashable, list[int], list[Any]]:
+    """Return a signature of operands, the addresses of the arrays, and the numbers."""
+    signature: list[Hashable] = []
+    addresses: list[int] = []
+    numbers: list[Any] = []
+    for name, value in operands.items():
+        if isinstance(value, int | float):
+            numbers.append(value)
+            signature.append((name, type(value)))
+        else:
+            address, read = reader(type(value))(value)
+            addresses.append(address)
+            signature.append((name, read))
+    return tuple(signature), addresses, numbers
+
+
+def fused_call(
+    function: Callable[..., Any],
+    operands: Mapping[str, Any],
+    accumulator: str,
+    extents: tuple[int, int],
+    device: int,
+    distance: int = 0,
+) -> FusedCall:
+    """Return the epilogue of a call, traced if it is new.
+
+    Args:
+        function: the epilogue.
+        operands: arrays that broadcast to C, and numbers, by the function's parameters.
+        accumulator: the element type of the product.
+        extents: rows and columns of C.
+        device: the number of its GPU.
+        distance: bytes from B to B2 of a gated product; 0 for one product.
+
+    Raises:
+        ProblemError: for an operand that does not broadcast to C or is on another GPU, or a function that
+            does not fit.
+        TraceError: for a mistake in the function.
+    """
+    described: list[Operand] = []
+    arguments: list[Matrix | int] = []
+    for name, value in operands.items():
+        if isinstance(value, int | float):
+            described.append(Operand(name, _number(value, accumulator), "number"))
+            arguments.append(0)
+            continue
+        operand, matrix = _operand(name, _device_array(name, value), extents, device)
+        described.append(operand)
+        arguments.append(matrix)
+    products = 2 if distance else 1
+    key = identity(function), tuple(described), accumulator, products
+    found = _FUSIONS.get(key)
+    if found is None or not found[0].hold():
+        # What a trace reads is noted before it, so that a value that changes meanwhile is noticed.
+        reads = Reads(function)
+        found = reads, fused(function, described, accumulator, products)
+        _FUSIONS.keep(key, found)
+    return FusedCall(found[1], tuple(arguments), found[0], distance)
+
+
+def _number(value: float, accumulator: str) -> str:
+    return "i32" if accumulator == "i32" and isinstance(value, int) else "f32"
+
+
+def _device_array(name: str, value: Any) -> DeviceArray:
+    try:
+        return device_array(name, value)
+    except LaunchError as error:
+        raise ProblemError(f"an operand of the epilogue: {error}") from None
+
+
+def _operand(
+    name: str, given: DeviceArray, extents: tuple[int, int], device: int
+) -> tuple[Operand, Matrix]:
+    """Return an operand, and its array with the dimensions along which it is not broadcast."""
+    shape, (m, n) = given.matrix.shape, extents
+    if given.device != device:
+        raise ProblemError(f"{name} is on GPU {given.device}, but A is on GPU {device}")
+    if given.element not in DTYPES:
+        raise ProblemError(f"{name} has elements of {given.element}; expected {', '.join(DTYPES)}")
+    padded = (1,) * (2 - len(shape)) + tuple(shape)
+    if len(shape) > 2 or any(x not in (1, y) for x, y in zip(padded, extents, strict=True)):
+        raise ProblemError(
+            f"{name} has the shape {list(shape)}, which does not broadcast to C of {m}x{n}; expected "
+            f"[{m}, {n}], [{n}] for an element a column, [{m}, 1] for an element a row, or [1]"
+        )
+    strides = (0,) * (2 - len(shape)) + tuple(given.matrix.strides)
+    kept = [dim for dim in range(2) if padded[dim] != 1]
+    matrix = replace(
+        given.matrix,
+        shape=tuple(padded[dim] for dim in kept) or (1,),
+        strides=tuple(strides[dim] for dim in kept) or (1,),
+    )
+    return Operand(name, given.element, "".join("mn"[dim] for dim in kept)), matrix

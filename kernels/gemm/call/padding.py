@@ -1,0 +1,146 @@
+"""Operands that TMA cannot read: they are copied to rows at multiples of 16 bytes first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ....layout.elements import UNIT_BYTES
+from ....layout.wgmma import MN_MAJOR
+from ....runtime import DeviceArray, Matrix, device_array
+from ..generator.problem import ProblemError, is_multiplied, multiplicand
+from .copies import copy_matrices
+from .libraries import empty
+from .operands import transposed, whole_columns
+from .transposing import k_major
+
+
+class Operand(NamedTuple):
+    """An operand of a GEMM.
+
+    Attributes:
+        array: the array that owns the memory.
+        of: its address, shape and element type.
+    """
+
+    array: Any
+    of: DeviceArray
+
+
+def readable(a: Operand, b: Operand, stream: Any) -> tuple[Operand, Operand]:
+    """Return A and B, or copies of them that tensor cores can read by TMA.
+
+    An operand whose strides or address are not multiples of 16 bytes, or that has no contiguous
+    dimension, is copied to padded rows; small A and B by one launch. An operand of 8 or 32 bits that is
+    not K-major is then transposed.
+
+    Args:
+        a, b: the operands.
+        stream: the stream of the copies.
+
+    Raises:
+        ProblemError: for negative strides, or if the library of an array to be copied is not supported.
+    """
+    given = [("A", a, 1), ("B", b, 0)]
+    if not _go_together(a.of, b.of):
+        # The checks of the operands say what is wrong.
+        return a, b
+    found: list[Operand] = []
+    pairs: list[tuple[Matrix, Matrix]] = []
+    for name, each, k in given:
+        if is_aligned(each.of.matrix):
+            found.append(each)
+            continue
+        _check_strides(name, each.of.matrix)
+        source, target, copied = _padded(name, each, k)
+        pairs.append((source, target))
+        found.append(copied)
+    copy_matrices(pairs, a.of.device, stream)
+    first, second = (
+        Operand(*k_major(name, *each, k, stream))
+        for each, (name, _, k) in zip(found, given, strict=True)
+    )
+    return first, second
+
+
+def is_aligned(matrix: Matrix) -> bool:
+    """Return whether TMA reads and writes matrices: one dimension of them is contiguous, and the address
+    and the other strides are multiples of 16 bytes."""
+    if matrix.pointer % UNIT_BYTES or min(matrix.strides) < 0:
+        return False
+    rank = len(matrix.shape)
+    steps = [
+        (extent, stride * matrix.item_bytes % UNIT_BYTES)
+        for extent, stride in zip(matrix.shape, matrix.strides, strict=True)
+    ]
+    return any(
+        (matrix.strides[along] == 1 or matrix.shape[along] == 1)
+        and not any(extent > 1 and rest for dim, (extent, rest) in enumerate(steps) if dim != along)
+        for along in (rank - 1, rank - 2)
+    )
+
+
+def _go_together(a: DeviceArray, b: DeviceArray) -> bool:
+    """Return whether A and B have the shapes, types and place of operands."""
+    shapes = a.matrix.shape, b.matrix.shape
+    return (
+        all(len(shape) >= 2 and 0 not in shape for shape in shapes)
+        and shapes[0][-1] == shapes[1][-2]
+        and is_multiplied(a.element)
+        and is_multiplied(b.element)
+        and a.device == b.device
+    )
+
+
+def _check_strides(name: str, matrix: Matrix) -> None:
+    if any(stride < 0 for stride in matrix.strides):
+        raise ProblemError(
+            f"{name} has the strides {list(matrix.strides)} (elements); expected none below 0"
+        )
+
+
+def _padded(name: str, operand: Operand, k: int) -> tuple[Matrix, Matrix, Operand]:
+    """Return the source and the target of a copy to padded rows, both with the rows along the last
+    dimension, and the copy as the operand.
+
+    The copy has the contiguous dimension of the operand. If there is none, it is that of the smaller
+    stride, or K where tensor cores read a type K-major only: strided reads are needed anyway.
+    """
+    matrix = operand.of.matrix
+    along = _contiguous(matrix, k)
+    if along is None:
+        is_free = multiplicand(operand.of.element) in MN_MAJOR
+        along = k if not is_free or matrix.strides[k - 2] <= matrix.strides[-1 - k] else 1 - k
+    source = matrix if along == 1 else transposed(matrix)
+    source = _once(source)
+    *rows, columns = source.shape
+    width = whole_columns(columns, matrix.item_bytes)
+    memory = empty(operand.array, (*rows, width), operand.of.element, f"a copy of {name}")
+    made = device_array(name, memory).matrix
+    target = replace(made, shape=source.shape)
+    # Matrices that share memory share the copy.
+    steps = (
+        0 if stride == 0 else step
+        for stride, step in zip(matrix.strides[:-2], target.strides[:-2], strict=True)
+    )
+    seen = replace(
+        target,
+        shape=(*matrix.shape[:-2], *target.shape[-2:]),
+        strides=(*steps, *target.strides[-2:]),
+    )
+    of = replace(operand.of, matrix=seen if along == 1 else transposed(seen))
+    return source, target, Operand(memory, of)
+
+
+def _contiguous(matrix: Matrix, k: int) -> int | None:
+    """Return the contiguous dimension, 0 or 1, of matrices; that of K if both are; None if neither is."""
+    return next((dim for dim in (k, 1 - k) if matrix.strides[dim - 2] == 1), None)
+
+
+def _once(matrix: Matrix) -> Matrix:
+    """Return matrices without the leading dimensions along which they are the same."""
+    shape = (
+        1 if stride == 0 else extent
+        for extent, stride in zip(matrix.shape[:-2], matrix.strides[:-2], strict=True)
+    )
+    return replace(matrix, shape=(*shape, *matrix.shape[-2:]))

@@ -1,0 +1,185 @@
+"""The results of a call: given arrays, or new ones, which TMA can write.
+
+A given array that TMA cannot write is written by a copy, from a new array with padded rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ....runtime import DeviceArray, device_array
+from ....runtime.arguments import DTYPES
+from ..generator.problem import ProblemError
+from .batches import broadcast
+from .copies import copy_matrices
+from .libraries import element_named, empty
+from .operands import whole_columns
+from .padding import is_aligned
+
+
+class Result(NamedTuple):
+    """A result of a call.
+
+    Attributes:
+        array: the array that the kernel writes.
+        view: its address, shape and strides, without padding.
+        given: the array that the call gives; None for a new one.
+        target: the address, shape and strides of the given array; None if the kernel writes it.
+    """
+
+    array: Any
+    view: DeviceArray
+    given: Any
+    target: DeviceArray | None = None
+
+    def finished(self, stream: Any) -> Any:
+        """Return the array for the caller; it is copied to the given one, if that is another."""
+        if self.target is not None:
+            copy_matrices([(self.view.matrix, self.target.matrix)], self.target.device, stream)
+        return without_padding(self.array, self.view) if self.given is None else self.given
+
+
+def without_padding(array: Any, view: DeviceArray) -> Any:
+    """Return a new array for the caller: the view of it without the padding of its rows."""
+    cut: Any = array[..., : view.matrix.shape[-1]] if is_ragged(view) else array
+    return cut
+
+
+def results(
+    like: Any,
+    operands: tuple[DeviceArray, DeviceArray],
+    stored: Sequence[Sequence[str]],
+    out: Any,
+    out_dtype: Any,
+) -> list[Result]:
+    """Return the results of a call.
+
+    Args:
+        like: an array of the library of new arrays.
+        operands: A and B.
+        stored: for each result, the element types that it can have, the default first.
+        out: the array that the call gives, or a tuple of arrays; None for new ones.
+        out_dtype: the element type of a new array, or a tuple of types; None for the default.
+
+    Raises:
+        ProblemError: for another number of arrays or types, or another type.
+    """
+    outs = _each("out", out, len(stored))
+    dtypes = _each("out_dtype", out_dtype, len(stored))
+    named = list(zip("CD", outs, stored, strict=False))
+    views = [given if given is None else device_array(name, given) for name, given, _ in named]
+    writable = [view for view in views if view is not None and _is_writable(view)]
+    if len(writable) == len(views):
+        return [Result(given, view, given) for given, view in zip(outs, writable, strict=True)]
+    elements = [
+        _element(operands[0], fitting, view.element if view else dtype)
+        for (_, _, fitting), view, dtype in zip(named, views, dtypes, strict=True)
+    ]
+    # Results have equal strides, in elements; so their rows have equal padding.
+    size = min(DTYPES[element].itemsize for element in elements)
+    found: list[Result] = []
+    for (name, given, _), view, element in zip(named, views, elements, strict=True):
+        what = "the result" if given is None else f"a copy of {name}"
+        array, made = _new(like, operands, element, size, what)
+        if view is not None:
+            _check_target(name, view, made)
+        found.append(Result(array, made, given, view))
+    return found
+
+
+def _is_writable(out: DeviceArray) -> bool:
+    """Return whether TMA writes an array as it is; so are arrays that are no results."""
+    matrix = out.matrix
+    if len(matrix.shape) < 2 or 0 in matrix.shape:
+        return True
+    is_rows = matrix.strides[-1] == 1 or matrix.shape[-1] == 1
+    return is_rows and not is_ragged(out) and is_aligned(matrix)
+
+
+def _check_target(name: str, out: DeviceArray, expected: DeviceArray) -> None:
+    """Check that a given array can be written by a copy.
+
+    Raises:
+        ProblemError: if its shape or GPU is another, or elements share memory.
+    """
+    matrix, shape = out.matrix, expected.matrix.shape
+    if matrix.shape != shape:
+        given, fitting = ("x".join(map(str, each)) for each in (matrix.shape, shape))
+        raise ProblemError(f"{name} is {given}; expected {fitting}")
+    if out.device != expected.device:
+        raise ProblemError(
+            f"{name} is on GPU {out.device}, but A is on GPU {expected.device}; expected the same GPU"
+        )
+    extent = 1
+    dims = zip(matrix.strides, matrix.shape, strict=True)
+    for stride, count in sorted(each for each in dims if each[1] > 1):
+        if stride < extent:
+            raise ProblemError(
+                f"{name} of {list(shape)} has the strides {list(matrix.strides)}; expected strides above "
+                "0, and elements that share no memory"
+            )
+        extent = stride * (count - 1) + extent
+
+
+def is_ragged(out: DeviceArray) -> bool:
+    """Return whether TMA would write beyond the ends of an array's rows."""
+    shape, size = out.matrix.shape, out.matrix.item_bytes
+    return len(shape) >= 2 and size > 0 and whole_columns(shape[-1], size) != shape[-1]
+
+
+def check_matrices(a: DeviceArray, b: DeviceArray) -> None:
+    """Check that A and B are matrices, or batches of them.
+
+    Raises:
+        ProblemError: if they are not.
+    """
+    for name, each in (("A", a), ("B", b)):
+        if len(shape := each.matrix.shape) < 2:
+            raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
+
+
+def _each(name: str, given: Any, count: int) -> tuple[Any, ...]:
+    """Return what a call gives for each result; None for each if it gives nothing."""
+    if given is None:
+        return (None,) * count
+    found = given if isinstance(given, tuple) else (given,)
+    if len(found) != count:
+        raise ProblemError(f"{name} is of {len(found)} results, but the epilogue returns {count}")
+    return found
+
+
+def _element(a: DeviceArray, stored: Sequence[str], dtype: Any) -> str:
+    """Return the element type of a result.
+
+    Raises:
+        ProblemError: if it cannot be stored.
+    """
+    if not stored:
+        raise ProblemError(f"there is no GEMM of {a.element}")
+    element = stored[0] if dtype is None else element_named(dtype)
+    if element not in stored:
+        raise ProblemError(
+            f"a GEMM of {a.element} does not store {element}; expected {' or '.join(stored)}"
+        )
+    return element
+
+
+def _new(
+    like: Any, operands: tuple[DeviceArray, DeviceArray], element: str, size: int, what: str
+) -> tuple[Any, DeviceArray]:
+    """Return a new array for a result, with rows that TMA can write, and its view without padding.
+
+    Args:
+        like, operands: as for `results`.
+        element: the element type.
+        size: bytes of the smallest element of the results.
+        what: what it is, for messages.
+    """
+    a, b = operands
+    check_matrices(a, b)
+    (*a_batch, m, _), (*b_batch, _, n) = a.matrix.shape, b.matrix.shape
+    rows = *broadcast(a_batch, b_batch), m
+    array = empty(like, (*rows, whole_columns(n, size)), element, what)
+    padded = device_array("C", array)
+    return array, replace(padded, matrix=replace(padded.matrix, shape=(*rows, n)))

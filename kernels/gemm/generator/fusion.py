@@ -1,0 +1,196 @@
+"""An epilogue in Python: a function of the product's elements and of further operands."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .... import language as sl
+from ....dialect import new_context
+from ....dialect.types import tensor_of
+from ....language.build import Options
+from ....language.traced_function import TracedFunction
+from .problem import FUSED_RESULTS, ProblemError
+
+#: Parameters of an epilogue that are the element's place in C.
+_POSITIONS = ("row", "col")
+
+#: Arguments of the kernel that are no operands of the epilogue.
+_RESERVED = ("A", "B", "C", "B2", "D", "W", "S")
+
+#: Results of an epilogue: C, and one more.
+MAX_RESULTS = 2
+
+#: By how an operand is broadcast to C: its dimensions in the kernel's signature. "number" is passed by
+#: value, the others are arrays.
+_SHAPES = {"mn": ("M", "N"), "m": ("M",), "n": ("N",), "": (1,), "number": ()}
+
+
+class Operand(NamedTuple):
+    """A further operand of an epilogue, which is broadcast to C.
+
+    Attributes:
+        name: the parameter of the function.
+        element: MLIR's name of its element type.
+        shape: "mn" for a matrix, "m" for an element a row, "n" for an element a column, "" for one
+            element, "number" for a number.
+    """
+
+    name: str
+    element: str
+    shape: str
+
+    def signature(self, exchanged: bool) -> str:
+        """Return its part of the kernel's signature."""
+        extents = _SHAPES[self.shape]
+        if exchanged:
+            extents = tuple({"M": "N", "N": "M"}.get(str(each), each) for each in extents)
+        strides = f":({','.join('?' * len(extents))})" if self.shape in ("mn", "m", "n") else ""
+        return f"({','.join(map(str, extents))}){strides}"
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A function that is applied to each element of A * B, or of two products, before it is stored.
+
+    Two are equal if they are traced to the same IR.
+
+    Attributes:
+        operands: its further operands.
+        ir: the function as IR, on a fragment of 64x64.
+        stored: for each result, the element types that it can be stored as, the default first.
+        products: how many products it takes.
+        function: the function: it takes a fragment of each product, and by name the operands' elements
+            and the positions `row` and `col`; it returns a fragment of the same shape, or two.
+    """
+
+    operands: tuple[Operand, ...]
+    ir: str
+    stored: tuple[tuple[str, ...], ...]
+    products: int
+    function: Callable[..., Any] = field(compare=False, repr=False)
+
+    def apply(
+        self,
+        products: Sequence[sl.Fragment],
+        arrays: Mapping[str, Any],
+        place: tuple[sl.Index | int, sl.Index | int],
+        extents: Sequence[sl.Index | int],
+        exchanged: bool,
+    ) -> list[sl.Fragment]:
+        """Return the results of the function of fragments of the products.
+
+        Args:
+            products: the fragments, one or two.
+            arrays: the operands, by name.
+            place: the row and column of its first element in the kernel's C.
+            extents: rows and columns of that.
+            exchanged: whether the kernel's C is C^T.
+        """
+        at = [first + sl.iota(dim) for dim, first in enumerate(place)]
+        # Positions beyond C read its last elements, for results that are not stored.
+        read = [sl.minimum(each, extent - 1) for each, extent in zip(at, extents, strict=True)]
+        if exchanged:
+            at, read = at[::-1], read[::-1]
+        named: dict[str, Any] = dict(zip(_POSITIONS, at, strict=True))
+        for operand in self.operands:
+            named[operand.name] = _element(arrays[operand.name], operand, *read)
+        wanted = list(inspect.signature(self.function).parameters)[self.products :]
+        made = self.function(*products, **{name: named[name] for name in wanted})
+        given = made if isinstance(made, tuple) else (made,)
+        if not 1 <= len(given) <= MAX_RESULTS:
+            raise ProblemError(
+                f"the epilogue returns {len(given)} results; expected 1 or {MAX_RESULTS}"
+            )
+        return [_checked(each, products[0]) for each in given]
+
+
+def fused(
+    function: Callable[..., Any],
+    operands: Sequence[Operand],
+    accumulator: str,
+    products: int = 1,
+) -> Fusion:
+    """Return an epilogue, traced.
+
+    Args:
+        function: see `Fusion`.
+        operands: its further operands.
+        accumulator: the element type of the product, "f32" or "i32".
+        products: how many products the function takes, 1 or 2.
+
+    Raises:
+        ProblemError: if the function's parameters are not those operands, or it returns something else
+            than a fragment.
+        TraceError: for a mistake in the function, at its line.
+    """
+    _check_parameters(function, operands, products)
+    fusion = Fusion(tuple(operands), "", (), products, function)
+    stored: list[tuple[str, ...]] = []
+
+    def epilogue(*arrays: Any) -> None:
+        given = arrays[products:]
+        named = {each.name: array for each, array in zip(operands, given, strict=True)}
+        loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
+        for result in fusion.apply(loaded, named, (0, 0), arrays[0].shape, exchanged=False):
+            # The conversion of an expression's result is left to the store.
+            held = str(tensor_of(result.value.type).element_type)
+            stored.append(FUSED_RESULTS[held])
+
+    of_products = [f"product{number}" for number in range(products)]
+    names = [*of_products, *(operand.name for operand in operands)]
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+    epilogue.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    signature = ", ".join((*["(M,N)"] * products, *(each.signature(False) for each in operands)))
+    kernel = TracedFunction(epilogue, signature, Options(1))
+    with new_context():
+        ir = str(kernel.trace(*[accumulator] * products, *(each.element for each in operands)))
+    return Fusion(tuple(operands), ir, tuple(stored), products, function)
+
+
+def _element(array: Any, operand: Operand, row: sl.Fragment, column: sl.Fragment) -> Any:
+    """Return the operand's element at a place of C; floats as f32."""
+    if operand.shape == "number":
+        return array
+    at = {"mn": (row, column), "m": (row,), "n": (column,), "": (0,)}[operand.shape]
+    element = array[at]
+    return element.to(sl.f32) if element.dtype.is_float else element
+
+
+def _check_parameters(
+    function: Callable[..., Any], operands: Sequence[Operand], products: int
+) -> None:
+    parameters = list(inspect.signature(function).parameters)
+    names = [operand.name for operand in operands]
+    for name in names:
+        if name in (*_RESERVED, *_POSITIONS) or not name.isidentifier():
+            raise ProblemError(
+                f"an operand of the epilogue is named {name!r}; expected an identifier other than "
+                f"{', '.join((*_RESERVED, *_POSITIONS))}"
+            )
+    if len(parameters) < products:
+        expected = (
+            "one for the product's elements" if products == 1 else "two for those of products"
+        )
+        raise ProblemError(f"the epilogue has {len(parameters)} parameters; expected {expected}")
+    for name in parameters[products:]:
+        if name not in (*names, *_POSITIONS):
+            known = ", ".join((*names, *_POSITIONS))
+            raise ProblemError(f"the epilogue has the parameter {name}; there are {known}")
+    unused = [name for name in names if name not in parameters[products:]]
+    if unused:
+        raise ProblemError(f"the epilogue has no parameter for the operand {unused[0]}")
+
+
+def _checked(result: Any, x: sl.Fragment) -> sl.Fragment:
+    """Return what the function returned, if it is a fragment of x's shape that can be stored."""
+    if not isinstance(result, sl.Fragment) or result.shape != x.shape or result.axis is not None:
+        what = getattr(result, "type_text", None) or repr(result)
+        rows, columns = x.shape or (0, 0)
+        raise ProblemError(
+            f"the epilogue returns {what}; expected a fragment {rows}x{columns}, of the shape of the "
+            "product that it takes"
+        )
+    return result

@@ -1,0 +1,71 @@
+"""Elements of arrays at positions, such as `bias[column + sl.iota(1)]`, on the emulator against NumPy."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mlir_smem.language as sl
+
+RNG = np.random.default_rng(7)
+
+
+def matrix(rows=64, columns=64):
+    return RNG.standard_normal((rows, columns)).astype(np.float32)
+
+
+def test_elements_of_arrays_at_positions():
+    """A vector along the columns, one along the rows, and a matrix, read element by element."""
+
+    @sl.kernel("(64,64), (N), (64), (R,C), (64,64)", sync="manual")
+    def shifted(X, V, W, Y, D):
+        row, column = sl.iota(0), sl.iota(1)
+        last = V.shape[0] - 1
+        x = sl.load(X) + V[sl.minimum(column, last)].to(sl.f32) * W[row]
+        sl.store(x - Y[row + 1, column * 2], D)
+
+    x, y = matrix(), matrix(65, 128)
+    v, w = RNG.standard_normal(40).astype(ml_dtypes.bfloat16), matrix(1, 64)[0]
+    found = np.zeros_like(x)
+    shifted[(1,)](x, v, w, y, found, on="cpu")
+    columns = v.astype(np.float32)[np.minimum(np.arange(64), 39)]
+    assert (found == x + columns * w[:, None] - y[1:, ::2]).all()
+
+
+def test_an_element_of_an_array_at_a_position_and_an_index():
+    @sl.kernel("(64,64), (3,64), (64,64)", sync="manual")
+    def chosen(X, V, D):
+        sl.store(sl.load(X) + V[sl.block_id(0), sl.iota(1)], D)
+
+    x, v = matrix(), matrix(3, 64)
+    found = np.zeros_like(x)
+    chosen[(1,)](x, v, found, on="cpu")
+    assert (found == x + v[0]).all()
+
+
+def test_kernels_that_read_elements_are_proven():
+    @sl.kernel("(64,64), (64), (64,64)")
+    def biased(X, V, D):
+        sl.store(sl.load(X) + V[sl.iota(1)], D)
+
+    assert not biased.check(sl.f32, sl.f32, sl.f32)
+
+
+@pytest.mark.parametrize(
+    "index, message",
+    [
+        (lambda x: (sl.iota(0), x), "a fragment 64x64 of f32"),
+        (lambda x: (sl.iota(0), slice(0, 64)), "slice(0, 64, None)"),
+    ],
+)
+def test_indices_that_are_no_positions(index, message):
+    @sl.kernel("(64,64), (64,64)", sync="manual")
+    def wrong(X, D):
+        x = sl.load(X)
+        sl.store(x + X[index(x)], D)
+
+    with pytest.raises(sl.TraceError) as error:
+        wrong.mlir(sl.f32, sl.f32)
+    assert (
+        f"the array X (64, 64) of f32 is indexed by {message} and by positions; expected an index for "
+        "each dimension"
+    ) in str(error.value)

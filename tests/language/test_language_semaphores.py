@@ -1,0 +1,108 @@
+"""Arrivals at semaphores in traced kernels, on the emulator."""
+
+import numpy as np
+import pytest
+import split_kernel
+from split_kernel import PARTS, TILES, sums
+
+import mlir_smem.language as sl
+from mlir_smem.emulator import ViolationKind, Violations
+from mlir_smem.language.errors import TraceError
+from mlir_smem.runtime import run_on_cpu
+
+
+def test_the_last_cta_adds_all_parts_in_their_order():
+    given = split_kernel.inputs()
+    compiled = sums.compile(*given.values(), emit="nvvm")
+    for _ in range(3):
+        found = run_on_cpu(compiled, None, given, ["C", "S"], grid=(TILES, PARTS))
+        assert found["C"].tobytes() == split_kernel.expected(given["A"]).tobytes()
+        assert not found["S"].any()
+        given["S"] = found["S"]
+
+
+def test_without_the_arrival_the_parts_are_not_ordered():
+    given = split_kernel.inputs()
+    compiled = sums.compile(*given.values(), emit="nvvm", arrive=False)
+    with pytest.raises(Violations) as error:
+        run_on_cpu(compiled, None, given, ["C"], grid=(TILES, PARTS))
+    assert {violation.kind for violation in error.value.found} == {ViolationKind.RACE}
+    assert "of argument 1, which thread 0 of CTA (0, 0, 0) wrote at" in str(error.value)
+    assert "smem.semaphore_arrive" in str(error.value)
+
+
+def test_the_kernel_is_proven():
+    assert sums.check(*split_kernel.inputs().values()) == ()
+
+
+def test_each_warpgroup_arrives_at_its_own_semaphore():
+    """Two warpgroups store a part each of two tiles; each warpgroup adds the parts of its own tile."""
+
+    @sl.kernel(
+        "(P,2,64,64):(8192,4096,64,1), (2,64,64):(4096,64,1), (2,)", warpgroups=3, sync="manual"
+    )
+    def kernel(W, C, S):
+        part, parts = sl.block_id(0), W.shape[0]
+        with sl.warp_specialize():
+            with sl.partition():
+                pass
+            with sl.partition(warpgroups=2) as mine:
+                x = sl.zeros((64, 64), sl.f32) + 1.0
+                sl.store(x, W[part, mine, 0:64, 0:64])
+                with sl.when(sl.semaphore_arrive(S, mine, parts)):
+                    for k in sl.range(parts - 1):
+                        x = x + sl.load(W[k, mine, 0:64, 0:64])
+                    sl.store(x, C[mine, 0:64, 0:64])
+
+    arrays = np.zeros((4, 2, 64, 64), np.float32), np.zeros((2, 64, 64), np.float32)
+    given = dict(zip("WCS", (*arrays, np.zeros(2, np.int32)), strict=True))
+    assert kernel.check(*given.values()) == ()
+    compiled = kernel.compile(*given.values(), emit="nvvm")
+    found = run_on_cpu(compiled, None, given, ["C", "S"], grid=(4,))
+    assert (found["C"] == 4).all()
+    assert not found["S"].any()
+
+
+@pytest.mark.parametrize(
+    "signature, dtypes, message",
+    [
+        ("(4,4)", [sl.i32], "the array S (4, 4) of i32"),
+        ("(4,)", [sl.f32], "the array S (4) of f32"),
+    ],
+)
+def test_another_array_is_refused(signature, dtypes, message):
+    @sl.kernel(signature, sync="manual")
+    def kernel(S):
+        sl.semaphore_arrive(S, 0, 7)
+
+    with pytest.raises(TraceError) as error:
+        kernel.mlir(*dtypes)
+    expected = f"expected an array of i32 with one dimension as semaphores, not {message}"
+    assert error.value.message == expected
+
+
+@pytest.mark.parametrize(
+    "index, count, message",
+    [
+        (0, 0, "has count = 0; expected 1 or more arrivals"),
+        (4, 2, "has index = 4; expected 0 to 3"),
+        (-1, 2, "has index = -1; expected 0 to 3"),
+    ],
+)
+def test_constants_out_of_range_are_refused(index, count, message):
+    @sl.kernel("(4,)", sync="manual")
+    def kernel(S):
+        sl.semaphore_arrive(S, index, count)
+
+    with pytest.raises(TraceError) as error:
+        kernel.mlir(sl.i32)
+    assert message in error.value.message
+
+
+def test_something_else_is_refused():
+    @sl.kernel("(64,64)", sync="manual")
+    def kernel(S):
+        sl.semaphore_arrive(S[0:64, 0:64], 0, 7)
+
+    with pytest.raises(TraceError, match="as semaphores, not a window 64x64 of the array S"):
+        kernel.mlir(sl.i32)

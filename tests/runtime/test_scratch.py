@@ -1,0 +1,60 @@
+"""Scratch memory of kernels: zeroed once, kept for a stream, larger when needed."""
+
+import gc
+
+import pytest
+from stand_in import Result
+
+from mlir_smem.runtime import LaunchError
+from mlir_smem.runtime.scratch import DeviceMemory, Scratch
+
+CONTEXT = 0xC0
+
+
+def test_memory_is_zeroed_and_freed(gpu):
+    memory = DeviceMemory(CONTEXT, 1000)
+    assert gpu.allocated == [1000]
+    assert gpu.zeroed == [(memory.address, 0, 1000)]
+    address = memory.address
+    del memory
+    gc.collect()
+    assert gpu.freed == [address]
+    # The context that was current before is again.
+    assert gpu.current == [0]
+
+
+def test_it_can_be_made_while_a_stream_is_captured(gpu):
+    memory = DeviceMemory(CONTEXT, 16)
+    assert gpu.modes == ["CU_STREAM_CAPTURE_MODE_RELAXED", "CU_STREAM_CAPTURE_MODE_GLOBAL"]
+    assert memory.size == 16
+
+
+def test_a_gpu_without_memory(gpu):
+    gpu.refusals["allocate"] = Result.CUDA_ERROR_INVALID_VALUE
+    with pytest.raises(LaunchError) as error:
+        DeviceMemory(CONTEXT, 2**40)
+    assert str(error.value) == (
+        "the GPU has no 1099511627776 bytes for a kernel's scratch memory: cuMemAlloc: "
+        "CUDA_ERROR_INVALID_VALUE"
+    )
+    assert gpu.current == [0]
+    assert gpu.modes[-1] == "CU_STREAM_CAPTURE_MODE_GLOBAL"
+
+
+def test_a_stream_keeps_its_memory(gpu):
+    scratch = Scratch()
+    first = scratch.address(CONTEXT, 1, 1000)
+    assert scratch.address(CONTEXT, 1, 1000) == scratch.address(CONTEXT, 1, 10) == first
+    other_stream, other_gpu = scratch.address(CONTEXT, 2, 10), scratch.address(CONTEXT + 1, 1, 10)
+    assert len({first, other_stream, other_gpu}) == 3
+    assert gpu.allocated == [1000, 10, 10]
+
+
+def test_more_memory_is_made_and_the_old_is_kept(gpu):
+    scratch = Scratch()
+    sizes = (100, 101, 150, 1000)
+    found = [scratch.address(CONTEXT, 1, size) for size in sizes]
+    assert gpu.allocated == [100, 200, 1000]
+    assert found[1] == found[2] and len(set(found)) == 3
+    gc.collect()
+    assert gpu.freed == []
