@@ -92,7 +92,7 @@ def ours(
     from mlir_smem.kernels.gemm.generator.candidates import choose
     from mlir_smem.runtime import device_array
 
-    of = operands(device_array("A", a), device_array("B", b), device_array("C", out))
+    of, _ = operands(device_array("A", a), device_array("B", b), device_array("C", out))
     configs = {"": tune(a, b, out), " untuned": choose(of.problem, of.m, of.n, of.k)}
     for which, config in configs.items():
         if not which or config != configs[""]:
