@@ -131,7 +131,7 @@ def _check_tuned(text: str) -> None:
     path = tuning_cache._path(_TASK)
     if path is None or not path.parent.is_dir():
         return
-    content = text.replace("TASK", json.dumps(_TASK.described()))
+    content = text.replace("TASK", json.dumps(_TASK.key()))
     path.write_bytes(content.encode("latin-1"))
     if tuning_cache.read_tuned(_TASK) is not None:
         raise Wrong("configuration from an invalid file", "read_tuned", text)

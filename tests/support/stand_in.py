@@ -7,6 +7,8 @@ import types
 from math import prod
 from typing import NamedTuple
 
+from mlir_smem.runtime import Matrix, readers
+
 #: The contexts of two GPUs.
 CONTEXTS = (0xC0, 0xC1)
 
@@ -190,6 +192,9 @@ def _driver(calls):
 def install(monkeypatch):
     """Replace cuda-core by the stand-in; return its recorded calls, and the refusals that tests may
     set."""
+    # Tests give this class of arrays the names of several libraries.
+    known = {Matrix: readers._BY_CLASS[Matrix], OnGpu: readers._read_protocol}
+    monkeypatch.setattr(readers, "_BY_CLASS", known)
     calls = types.SimpleNamespace(
         launches=[],
         shared=[],

@@ -102,7 +102,7 @@ def test_gemm_with_partitions_pipelines_and_clusters(rows, cluster, consumers, e
     m, n, k = extents
     random = np.random.default_rng(m)
     a, b = (random.standard_normal(s).astype(ml_dtypes.bfloat16) for s in ((m, k), (k, n)))
-    grid = config.grid(m, n, 4)
+    grid = config.grid(m, n, k, 4)
     hopper, blackwell = both(text, "gemm", {"A": a, "B": b}, ["C"], grid)
     assert hopper["C"].tobytes() == blackwell["C"].tobytes()
 
