@@ -5,7 +5,7 @@
 
 The shapes are `count` random ones and families of shapes that people call, in a random order, without
 the test shapes. FUNCTION(problem, m, n, k) returns the configurations of a shape; by default
-`mlir_smem.kernels.gemm:candidates`.
+`sweep_configs:configs`.
 
 Kernels are compiled first, several at a time, into the cache (`MLIR_SMEM_CACHE`). Then each shape is
 measured: in each round all configurations and torch.mm, in a random order, each in a CUDA graph and for
@@ -113,7 +113,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=20, help="seed of the shapes (20)")
     parser.add_argument("--type", default="bf16", help="a type of benchmarks/gemms.py (bf16)")
     parser.add_argument("--layout", default="NN", help="TN, NN or NT, as in gemms.py (NN)")
-    parser.add_argument("--configs", default="mlir_smem.kernels.gemm:candidates")
+    parser.add_argument("--configs", default="sweep_configs:configs")
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each (5)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that compile")
     return parser.parse_args()
