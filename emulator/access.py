@@ -49,18 +49,21 @@ def load(
     """
     address, accessing = _addresses_and_threads(convergent, address, readers)
     found = np.empty((len(address), size), np.uint8)
-    shared, shadow = convergent.cta.shared, convergent.cta.shadow
+    owners = {id(cta.shared): cta for cta in convergent.cta.cluster.ctas}
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
         for memory, among, local in locate(
             convergent, address + at, space, unit, "reads", accessing
         ):
-            if memory is shared:
-                rows, threads = (
-                    shared.rows(local, unit),
-                    accessing[among] + convergent.cta.first_thread,
-                )
-                shadow.check_read(threads, rows, unit, convergent.cta.reporter(convergent))
+            owner = owners.get(id(memory))
+            if owner is not None:
+                if not among.any():
+                    continue
+                threads = accessing[among] + convergent.cta.first_thread
+                if owner is not convergent.cta:
+                    owner.note_incoming(convergent, int(threads[-1]))
+                report = convergent.cta.reporter(convergent)
+                owner.shadow.check_read(threads, memory.rows(local, unit), unit, report)
             elif isinstance(memory, GlobalArray):
                 threads = accessing[among] + convergent.cta.first_thread
                 convergent.cta.launch.order.read(convergent, threads, memory, local, unit)

@@ -182,8 +182,9 @@ class Cta:
         return f" of CTA {self.rank} of the cluster" if len(self.cluster.ctas) > 1 else ""
 
     def note_incoming(self, convergent: ConvergentThreads, column: int) -> None:
-        """Note an asynchronous access to the CTA's memory: an arrival of a thread of another CTA, a bulk
-        copy that completes at an mbarrier, or an mma of a thread of the peer CTA.
+        """Note an access of another CTA to the CTA's memory, or an asynchronous one: an arrival or a load
+        of a thread of another CTA, a bulk copy that completes at an mbarrier, or an mma of a thread of
+        the peer CTA.
 
         Args:
             convergent: the threads that issue it.

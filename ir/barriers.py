@@ -1,4 +1,4 @@
-"""Ops that are barriers of the whole CTA."""
+"""Ops of other dialects that are barriers of the whole CTA, or of the cluster."""
 
 from ..dialect.irtypes import Op
 
@@ -11,3 +11,28 @@ def is_cta_barrier(op: Op) -> bool:
         narrowed = len(op.operands) > 0 or "workgroup" not in scope
         return not narrowed and (not ordered or "workgroup" in ordered)
     return op.name == "nvvm.barrier" and not len(op.operands)
+
+
+def is_cluster_barrier(op: Op) -> bool:
+    """Whether an op is the wait of a barrier of the cluster: `nvvm.cluster.wait`, directly after the
+    arrival of the same threads, which releases what they have written."""
+    return op.name == _WAIT and _is(_neighbour(op, -1), _ARRIVE)
+
+
+def begins_cluster_barrier(op: Op) -> bool:
+    """Whether an op is the arrival of a barrier of the cluster, directly before its wait."""
+    return op.name == _ARRIVE and _is(_neighbour(op, 1), _WAIT)
+
+
+_ARRIVE, _WAIT = "nvvm.cluster.arrive", "nvvm.cluster.wait"
+
+
+def _is(op: Op | None, name: str) -> bool:
+    return op is not None and op.name == name
+
+
+def _neighbour(op: Op, distance: int) -> Op | None:
+    """Return the op that stands so many places after another one in its block."""
+    ops = [each.operation for each in op.operation.block.operations]
+    at = ops.index(op.operation) + distance
+    return ops[at] if 0 <= at < len(ops) else None

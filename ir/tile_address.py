@@ -16,11 +16,18 @@ from .tile_offset import TileOffset
 
 
 class TileAddress(TileOffset):
-    """Pointers to elements of a subtile."""
+    """Pointers to elements of a subtile.
 
-    def __init__(self, subtile: Subtile) -> None:
+    Args:
+        subtile: the subtile.
+        cta: the rank of the CTA of the cluster whose tile it is (i32); None for the thread's own.
+    """
+
+    def __init__(self, subtile: Subtile, cta: Value | None = None) -> None:
         super().__init__(subtile)
         self._base = allocation_pointer(subtile.allocation)
+        if cta is not None:
+            self._base = emit.value("nvvm.mapa", (self._base, cta), emit.pointer(7))
         self._start_bytes = self._subtile_start()
         bits = self.layout.element.bits
         #: Whether the subtile begins at a swizzle pattern. If so, its start does not change the phase:

@@ -69,6 +69,7 @@ from .ops.maths import pow_ as pow
 from .ops.memory import (
     alloc,
     barrier,
+    cluster_barrier,
     copy,
     copy_async,
     copy_commit,
@@ -122,6 +123,7 @@ __all__ = [
     "broadcast",
     "cdiv",
     "ceil",
+    "cluster_barrier",
     "copy",
     "copy_async",
     "copy_commit",

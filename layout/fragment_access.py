@@ -85,6 +85,17 @@ def accumulator_access(layout: TileLayout) -> FragmentAccess:
         for dim in (1, 0):
             if has_contiguous_runs(layout, dim, unit):
                 return FragmentAccess(unit, matrices=True, transposed=dim == 0)
+    return element_access(layout)
+
+
+def element_access(layout: TileLayout) -> FragmentAccess:
+    """Return the access to an accumulator's elements by ordinary loads: `ldmatrix` reads the CTA's own
+    shared memory alone.
+
+    Raises:
+        LayoutError: if no instruction can access them.
+    """
+    _check(layout)
     return FragmentAccess(2 if has_contiguous_runs(layout, 1, 2) else 1)
 
 

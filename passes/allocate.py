@@ -9,7 +9,7 @@ from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
 from ..dialect.irtypes import Block, Module, Op, Value
 from ..dialect.op import effects_of
-from ..dialect.ops import AllocOp, CopyWaitOp, ReduceOp, SubviewOp, ViewOp, WaitOp
+from ..dialect.ops import AllocOp, CopyWaitOp, LoadOp, ReduceOp, SubviewOp, ViewOp, WaitOp
 from ..dialect.ops.memory import MAX_OFFSET
 from ..dialect.ops.pipeline import MBARRIER_BYTES
 from ..dialect.smem import Smem
@@ -306,11 +306,12 @@ def _live(function: Op, allocs: list[Op]) -> list[Live]:
             raise OpError(alloc, "has no layout; run smem-assign-layouts before")
         users = _users(alloc.tile)
         bulk = any(effects_of(user).completion in _BULK for user in users)
+        remote = any(isinstance(user, LoadOp) and user.rank is not None for user in users)
         alignment = least_alignment(layout) if bulk else layout.alignment
         first = last = 0
         first_user = last_user = None
-        if timeline and bulk:
-            # Other CTAs may fill it, and no op of the block marks the completion of the copies.
+        if timeline and (bulk or remote):
+            # Other CTAs may fill or read it, and no op of the block marks the completion of the copies.
             last = timeline.end
         elif timeline:
             first = min(map(timeline.begin, users), default=0)

@@ -4,16 +4,22 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ...layout import LayoutError, TileLayout
-from ...layout.fragment_access import FragmentAccess, a_fragment_access, accumulator_access
+from ...layout.fragment_access import (
+    FragmentAccess,
+    a_fragment_access,
+    accumulator_access,
+    element_access,
+)
 from ...layout.fragments import WARPGROUP
 from ...layout.uses import FragmentUse, Use
 from ...layout.wgmma import INSTRUCTION_M, metadata_words
-from ..arguments import ResultType, TileOrMemref
+from ..arguments import Index, ResultType, TileOrMemref
 from ..bindings import ext, ir
-from ..build import create
+from ..build import as_index, create
 from ..builder import builder
 from ..caching import cached_in_context
 from ..diagnostics import Invalid, format_location, verifier
+from ..divisibility import constant_of
 from ..effects import Effects, Scope, read
 from ..elements import element_of, held_in_tiles
 from ..irtypes import Type, Value
@@ -53,10 +59,15 @@ class LoadOp(SmemOp, name="load"):
 
     A tile is read by ordinary loads: a barrier is needed between earlier writes and the load, and between
     the load and later writes.
+
+    With `rank`, the tile is that of another CTA of the cluster, whose rank it is (distributed shared
+    memory): the tile at the same place in its shared memory. Then these barriers are of the cluster,
+    `nvvm.cluster.arrive` and `nvvm.cluster.wait`. Only accumulators are loaded from other CTAs.
     """
 
     source: ext.Operand[Any]
     fragment: ext.Result[FragmentType]
+    rank: ext.Operand[ir.IndexType] | None = None
 
     effects = Effects(Scope.WARPGROUP, (read("source"),))
 
@@ -67,12 +78,16 @@ class LoadOp(SmemOp, name="load"):
     @property
     def access(self) -> Callable[[TileLayout], FragmentAccess]:
         """The function that plans the accesses of the threads for a layout."""
+        if self.rank is not None:
+            return element_access
         to_a = is_a_fragment(self.fragment.type)
         return a_fragment_access if to_a else accumulator_access
 
     @verifier
     def verify_region_invariants(self) -> None:
         _check(self.source.type, self.fragment.type)
+        if self.rank is not None:
+            _check_remote(self.source.type, self.fragment.type, constant_of(self.rank))
 
 
 @cached_in_context
@@ -90,6 +105,16 @@ def _check(source: Type, result: Type) -> None:
         raise Invalid(f"loads an A fragment from a tile, not from {source}; copy it to a tile")
     else:
         check_matrix(source, result, "loads", "from", LOADED[fragment_accumulator(result).name])
+
+
+def _check_remote(source: Type, result: Type, rank: int | None) -> None:
+    """Check a load from another CTA of the cluster."""
+    if not isinstance(source, TileType):
+        raise Invalid(f"has a rank, but loads from {source}; expected a tile of another CTA")
+    if is_a_fragment(result):
+        raise Invalid(f"has a rank, but loads {result}; expected #smem.accumulator")
+    if rank is not None and rank < 0:
+        raise Invalid(f"has rank = {rank}; expected the rank of a CTA in its cluster, 0 or more")
 
 
 def _check_metadata(source: Type, result: Type) -> None:
@@ -202,12 +227,18 @@ def check_held(
 
 
 @builder
-def load(source: TileOrMemref, result: ResultType) -> Value:
+def load(source: TileOrMemref, result: ResultType, rank: Index | None = None) -> Value:
     """Build an `smem.load` of the tile or memref `source`, and return the fragment, of type `result`.
+
+    Args:
+        source: the tile, or a memref in global memory.
+        result: the type of the fragment.
+        rank: the CTA of the cluster whose tile is loaded; None for the CTA's own.
 
     Example:
         >>> fragment = smem.load(a, types.a_fragment((64, 64), bf16))
         >>> print(fragment.type)
         !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
     """
-    return create(LoadOp, [source], [result]).result
+    operands = [source] if rank is None else [source, as_index(rank)]
+    return create(LoadOp, operands, [result]).result

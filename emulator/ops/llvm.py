@@ -94,11 +94,11 @@ def natural_alignment(type_: Any, location: Any) -> int:
     return 1 << (size - 1).bit_length()
 
 
-def _space(op: Op, operand: int) -> int:
-    """Return the state space of an operand, which is a pointer."""
-    space = space_of(str(op.operand_types[operand]))
+def _stored_space(op: Op) -> int:
+    """Return the state space of the pointer of a store."""
+    space = space_of(str(op.operand_types[1]))
     if space == CLUSTER:
-        raise op.refuse("accesses a cluster's shared memory, which the emulator does not know")
+        raise op.refuse("writes a cluster's shared memory, which the emulator does not know")
     return space
 
 
@@ -126,7 +126,7 @@ def _load(op: Op) -> Any:
     size, shape = bits_of(type_, op.location) // 8, shape_of(type_)
     dtype = dtype_of(type_, op.location)
     alignment = op.number("alignment", natural_alignment(type_, op.location))
-    space = _space(op, 0)
+    space = space_of(str(op.operand_types[0]))
 
     def step(convergent: ConvergentThreads, pointer: Any) -> np.ndarray:
         raw = load(convergent, convergent.checked(pointer), space, size, alignment)
@@ -139,7 +139,7 @@ def _load(op: Op) -> Any:
 def _store(op: Op) -> Any:
     type_ = op.operand_types[0]
     alignment = op.number("alignment", natural_alignment(type_, op.location))
-    space = _space(op, 1)
+    space = _stored_space(op)
 
     def step(convergent: ConvergentThreads, value: Any, pointer: Any) -> None:
         values = convergent.checked(value)

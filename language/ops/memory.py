@@ -9,12 +9,14 @@ from ...dialect import ops as smem
 from ...dialect.bindings import gpu
 from ...dialect.slices import slice_fragment
 from ...dialect.types import a_fragment, fragment, metadata
+from ...ir.cluster import cluster_barrier as emit_cluster_barrier
 from ..dtypes import DType, dtype_of, f16, f32, i32
 from ..errors import TraceError
 from ..trace import traced
 from ..values.array import Array, Window
 from ..values.base import Traced
 from ..values.fragment import Fragment, readable
+from ..values.index import Index, index_value
 from ..values.mapping import rounded_from
 from ..values.tile import Tile
 
@@ -123,7 +125,12 @@ def check_shapes(source: Any, tile: Any, permutation: Sequence[int] | None = Non
 
 @traced
 def load(
-    source: Memory, dtype: DType | None = None, *, a: bool = False, axis: int | None = None
+    source: Memory,
+    dtype: DType | None = None,
+    *,
+    a: bool = False,
+    axis: int | None = None,
+    rank: Index | int | None = None,
 ) -> Fragment:
     """Return a window or a tile in registers: an accumulator, a slice, or an A of `sl.mma`.
 
@@ -132,9 +139,11 @@ def load(
         dtype: of the accumulator: f32, f16 or i32; by default the one that holds the elements.
         a: whether to load an A, from a tile, with its element type.
         axis: for a slice, the dimension that it lacks: 1 for rows, 0 for columns.
+        rank: the CTA of the cluster whose tile is loaded to an accumulator; by default the CTA's own.
 
     Raises:
-        TraceError: for an extent that is known at run time only.
+        TraceError: for an extent that is known at run time only, or a rank for anything but an
+            accumulator of a tile.
 
     Example:
         >>> print(sl.load(C[0:64, 0:64]).type_text)
@@ -145,12 +154,16 @@ def load(
     if not isinstance(source, Tile | Window | Array):
         memory_value(source)
     shape, held = static_shape(source), source.dtype
+    if rank is not None and (a or not isinstance(source, Tile)):
+        what = "an A" if a else source.type_text
+        raise TraceError(f"{what} is loaded with a rank; expected an accumulator of a tile")
     if a:
         return Fragment(smem.load(memory_value(source), a_fragment(shape, held.type)))
     kept = dtype or _accumulator(held)
     if len(shape) == 1:
         return _load_slice(source, shape, kept, axis)
-    return Fragment(smem.load(memory_value(source), fragment(shape, kept.type)))
+    of_cta = None if rank is None else index_value(rank)
+    return Fragment(smem.load(memory_value(source), fragment(shape, kept.type), of_cta))
 
 
 def static_shape(source: Memory) -> tuple[int, ...]:
@@ -238,6 +251,19 @@ def barrier() -> None:
         >>> sl.barrier()
     """
     gpu.barrier()
+
+
+@traced
+def cluster_barrier() -> None:
+    """Wait for all threads of the cluster, of every CTA.
+
+    In partitions, every partition runs as many of these, outside of branches and loops. What threads
+    wrote to tiles before is then visible to those that load it with `rank`.
+
+    Example:
+        >>> sl.cluster_barrier()
+    """
+    emit_cluster_barrier()
 
 
 @traced

@@ -6,7 +6,7 @@
 !f32 = !smem.tile<tensor<64x32xf32>, #smem.swizzle<"128B", "row-major">>
 !acc = !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
 
-func.func @load(%a: !a, %t: !f32, %g: memref<64x32xf16, strided<[?, 1], offset: ?>>, %e: memref<2x1x128xi32, 1>) {
+func.func @load(%a: !a, %t: !f32, %g: memref<64x32xf16, strided<[?, 1], offset: ?>>, %e: memref<2x1x128xi32, 1>, %rank: index) {
   // CHECK: "smem.load"(%{{.*}}) : (!smem.tile<tensor<64x64xbf16>, #smem.auto>) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   %0 = "smem.load"(%a) : (!a) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
   // CHECK: "smem.load"(%{{.*}}) : (!smem.tile<tensor<64x32xf32>, #smem.swizzle<"128B", "row-major">>) -> !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
@@ -16,5 +16,8 @@ func.func @load(%a: !a, %t: !f32, %g: memref<64x32xf16, strided<[?, 1], offset: 
   // Words of two blocks of 64 rows; a word holds the metadata of 64 elements of K.
   // CHECK: "smem.load"(%{{.*}}) : (memref<2x1x128xi32, 1>) -> !smem.fragment<tensor<128x64xbf16>, #smem.metadata>
   %3 = "smem.load"(%e) : (memref<2x1x128xi32, 1>) -> !smem.fragment<tensor<128x64xbf16>, #smem.metadata>
+  // The tile of another CTA of the cluster.
+  // CHECK: "smem.load"(%{{.*}}, %{{.*}}) : (!smem.tile<tensor<64x32xf32>, #smem.swizzle<"128B", "row-major">>, index) -> !smem.fragment<tensor<64x32xf32>, #smem.accumulator>
+  %4 = "smem.load"(%t, %rank) : (!f32, index) -> !acc
   return
 }

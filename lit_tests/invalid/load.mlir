@@ -295,3 +295,28 @@ func.func @metadata_bits(%s: memref<1x1x128xi32>) {
   %0 = "smem.load"(%s) : (memref<1x1x128xi32>) -> !smem.fragment<tensor<64x512xi1>, #smem.metadata>
   return
 }
+
+// -----
+
+func.func @remote_memref(%s: memref<64x16xf32>, %r: index) {
+  // expected-error@+1 {{'smem.load' op has a rank, but loads from memref<64x16xf32>; expected a tile of another CTA}}
+  %0 = "smem.load"(%s, %r) : (memref<64x16xf32>, index) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+  return
+}
+
+// -----
+
+func.func @remote_a(%t: !smem.tile<tensor<64x64xbf16>, #smem.auto>, %r: index) {
+  // expected-error@+1 {{'smem.load' op has a rank, but loads !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>; expected #smem.accumulator}}
+  %0 = "smem.load"(%t, %r) : (!smem.tile<tensor<64x64xbf16>, #smem.auto>, index) -> !smem.fragment<tensor<64x64xbf16>, #smem.a_fragment>
+  return
+}
+
+// -----
+
+func.func @remote_negative(%t: !smem.tile<tensor<64x64xf32>, #smem.auto>) {
+  %r = arith.constant -1 : index
+  // expected-error@+1 {{'smem.load' op has rank = -1; expected the rank of a CTA in its cluster, 0 or more}}
+  %0 = "smem.load"(%t, %r) : (!smem.tile<tensor<64x64xf32>, #smem.auto>, index) -> !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+  return
+}

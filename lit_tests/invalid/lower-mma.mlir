@@ -141,3 +141,28 @@ func.func @elected(%a: i64, %b: i64) attributes {known_block_size = array<i32: 1
   }) {scope = "warpgroup"} : () -> ()
   return
 }
+
+// -----
+
+!t = !smem.tile<tensor<64x8xf32>, #smem.swizzle<"none", "row-major">>
+!c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+func.func @no_cluster(%rank: index, %m: memref<64x8xf32>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  // expected-error@+1 {{'smem.load' op has a rank, but the kernel has clusters of 1x1x1 CTAs; set known_cluster_size = array<i32: x, y, z> on it}}
+  %c = "smem.load"(%t, %rank) : (!t, index) -> !c
+  "smem.store"(%c, %m) : (!c, memref<64x8xf32>) -> ()
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x8xf32>, #smem.swizzle<"none", "row-major">>
+!c = !smem.fragment<tensor<64x8xf32>, #smem.accumulator>
+func.func @beyond_the_cluster(%m: memref<64x8xf32>) attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 2, 1>} {
+  %t = "smem.alloc"() {offset = 0 : i64} : () -> !t
+  %rank = arith.constant 4 : index
+  // expected-error@+1 {{'smem.load' op has rank = 4; a cluster of 2x2x1 CTAs has ranks 0 to 3}}
+  %c = "smem.load"(%t, %rank) : (!t, index) -> !c
+  "smem.store"(%c, %m) : (!c, memref<64x8xf32>) -> ()
+  return
+}

@@ -4,10 +4,10 @@ from ...dialect.diagnostics import remark
 from ...dialect.effects import Completion
 from ...dialect.irtypes import Block, Op
 from ...dialect.op import SmemOp
-from ...dialect.ops import CreatePipelineOp, WarpSpecializeOp
+from ...dialect.ops import CreatePipelineOp, LoadOp, WarpSpecializeOp
 from ...dialect.smem import Smem
 from ...ir.errors import OpError
-from ...ir.walk import holds
+from ...ir.walk import holds, walk
 from . import report
 from .cta_pairs import check_cta_pairs
 from .pipelines import check_pipelines
@@ -63,7 +63,9 @@ def blocks_of(function: Op) -> list[Block]:
 
 def has_pipelines(function: Op) -> bool:
     """Whether a function is checked partition by partition, and not as one program of all threads."""
-    return holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_bulk, Smem.operations))
+    if holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_bulk, Smem.operations)):
+        return True
+    return any(op.rank is not None for op in walk(function, LoadOp))
 
 
 def _is_bulk(op: type[SmemOp]) -> bool:

@@ -36,6 +36,9 @@ class Need(NamedTuple):
 #: A barrier of the CTA.
 CTA_BARRIER = Need(None)
 
+#: A barrier of the cluster, as messages name it; `smem-insert-sync` inserts none.
+CLUSTER_BARRIER = "a barrier of the cluster (nvvm.cluster.arrive and nvvm.cluster.wait)"
+
 
 class Unordered(NamedTuple):
     """Two ops whose accesses some path does not put in order.

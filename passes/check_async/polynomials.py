@@ -36,6 +36,7 @@ class Symbol:
         divergence: the threads between which it may differ.
         lower_bound: it is not below this; None if not known.
         same_in_pair: whether threads of the same number have the same value in both CTAs of a pair.
+        same_in_cluster: whether they have in all CTAs of a cluster.
     """
 
     number: int
@@ -46,6 +47,7 @@ class Symbol:
     divergence: Divergence
     lower_bound: int | None
     same_in_pair: bool
+    same_in_cluster: bool
 
 
 #: A product of symbols, in the order of their numbers, and its coefficient.
@@ -107,6 +109,11 @@ class Polynomial:
     def same_in_pair(self) -> bool:
         """Whether threads of the same number have the same value in both CTAs of a pair."""
         return all(symbol.same_in_pair for symbol in self.symbols)
+
+    @property
+    def same_in_cluster(self) -> bool:
+        """Whether threads of the same number have the same value in all CTAs of a cluster."""
+        return all(symbol.same_in_cluster for symbol in self.symbols)
 
     @property
     def lower_bound(self) -> int | None:

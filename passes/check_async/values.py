@@ -101,6 +101,7 @@ class Values:
                 lower_bound=0,
                 by=op,
                 same_in_pair=all(x.same_in_pair for x in bounds),
+                same_in_cluster=all(x.same_in_cluster for x in bounds),
             )
             self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)
         return self._loops[op]
@@ -114,6 +115,7 @@ class Values:
             lower_bound=0,
             by=partition,
             same_in_pair=True,
+            same_in_cluster=True,
         )
 
     def is_warpgroup(self, symbol: Symbol) -> bool:
@@ -168,6 +170,7 @@ class Values:
         by: Variable | None = None,
         within: Op | None = None,
         same_in_pair: bool = False,
+        same_in_cluster: bool = False,
     ) -> Symbol:
         """Return the symbol of a key.
 
@@ -179,6 +182,7 @@ class Values:
             by: a loop, partition or value with which it changes.
             within: it changes with the loops around this op.
             same_in_pair: whether it is known to be the same in both CTAs of a pair.
+            same_in_cluster: whether it is known to be the same in all CTAs of a cluster.
         """
         if key not in self._symbols:
             varies = frozenset(() if by is None else (by,)).union(*(x.varies for x in operands))
@@ -186,7 +190,8 @@ class Values:
                 varies |= frozenset(_loops_around(within))
             name, more = key[:2] if operands else ("", "")
             new = len(self._symbols)
-            computed = bool(operands) and all(x.same_in_pair for x in operands)
+            in_pair = bool(operands) and all(x.same_in_pair for x in operands)
+            in_cluster = bool(operands) and all(x.same_in_cluster for x in operands)
             self._symbols[key] = Symbol(
                 new,
                 name,
@@ -195,7 +200,8 @@ class Values:
                 varies,
                 divergence,
                 lower_bound,
-                same_in_pair or computed or divergence is Divergence.NONE,
+                same_in_pair or in_pair or divergence is Divergence.NONE,
+                same_in_cluster or in_cluster or divergence is Divergence.NONE,
             )
         return self._symbols[key]
 
@@ -289,7 +295,11 @@ class Values:
     def _in_cta(self, key: tuple) -> Polynomial:
         """Return the number of a thread or warp in its CTA."""
         symbol = self._symbol(
-            key, divergence=Divergence.BETWEEN_THREADS, lower_bound=0, same_in_pair=True
+            key,
+            divergence=Divergence.BETWEEN_THREADS,
+            lower_bound=0,
+            same_in_pair=True,
+            same_in_cluster=True,
         )
         return variable(symbol)
 

@@ -79,6 +79,7 @@ SIGNATURES = {
     "copy_wait": ([], []),
     "fence": ([], []),
     "fill": ([VALUES], [FRAGMENTS]),
+    "load": ([[*TILES, *MEMREFS], ["index"]], [FRAGMENTS]),
     "mma": ([TILES, TILES, FRAGMENTS], [FRAGMENTS]),
     "stage": ([TILES, ["index"]], [TILES]),
     "store": ([FRAGMENTS, MEMREFS], []),

@@ -249,10 +249,27 @@ def test_rank_outside_the_cluster():
     assert fault.message == "names CTA 2 of a cluster of 2"
 
 
-def test_cluster_addresses_are_for_mbarriers_only():
+#: CTA 0 writes four bytes of its shared memory, which CTA 1 reads.
+WRITE = "scf.if %leads { scf.if %first { llvm.store %i1, %bar : i32, !llvm.ptr<3> } }\n"
+READ = """
+    scf.if %follows {
+      %there = nvvm.mapa %bar, %i0 : !llvm.ptr<3> -> !llvm.ptr<7>
+      %v = llvm.load %there : !llvm.ptr<7> -> i32
+    }
+"""
+
+
+def test_loads_from_another_cta():
+    assert not faults(WRITE + BOTH + READ + BOTH)
+    assert ViolationKind.RACE in {fault.kind for fault in faults(WRITE + READ + BOTH)}
+    assert only(WRITE + BOTH + READ).kind is ViolationKind.EXITED
+    assert only(READ + BOTH).kind is ViolationKind.UNINITIALISED
+
+
+def test_cluster_addresses_that_the_emulator_does_not_know():
     body = "%there = nvvm.mapa %bar, %i0 : !llvm.ptr<3> -> !llvm.ptr<7>\n"
-    with pytest.raises(EmulationError, match="accesses a cluster's shared memory"):
-        faults(body + "%v = llvm.load %there : !llvm.ptr<7> -> i32")
+    with pytest.raises(EmulationError, match="writes a cluster's shared memory"):
+        faults(body + "llvm.store %i0, %there : i32, !llvm.ptr<7>")
     with pytest.raises(EmulationError, match="casts to or from a cluster's shared memory"):
         faults(body + "%v = llvm.addrspacecast %there : !llvm.ptr<7> to !llvm.ptr")
     with pytest.raises(EmulationError, match="maps an address that is not in shared memory"):

@@ -3,6 +3,7 @@
 from ....dialect.diagnostics import remark
 from ....dialect.irtypes import Block, Op
 from ..report import NOT_PROVEN
+from .cluster_barriers import ClusterBarriers
 from .findings import Findings
 from .kernel import Kernel
 from .partitions import Partitions
@@ -42,4 +43,5 @@ def follow_pipelines(function: Op, block: Block, findings: Findings, furthest: i
     races.check_written()
     if not findings.remarks:
         PipelineCounts(kernel, findings).check()
+        ClusterBarriers(kernel, findings).check()
         races.check()

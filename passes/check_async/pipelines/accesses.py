@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....dialect.effects import Access, Completion, Proxy, Scope
 from ....dialect.irtypes import Op, Value
-from ....dialect.ops import ElectOp, WarpgroupBarrierOp, WarpSpecializeOp
+from ....dialect.ops import ElectOp, LoadOp, WarpgroupBarrierOp, WarpSpecializeOp
 from ..extents import Extent
-from ..needs import Need, listed
+from ..needs import CLUSTER_BARRIER, Need, listed
 from ..polynomials import number
 from ..report import at
 from .findings import Findings, Order
@@ -67,7 +67,10 @@ class Accesses:
         if any(by is Reader.MMA for _, by in reads):
             state.start_group(Reader.MMA)
         for tile, by in reads:
-            self._read(op, tile, by, state)
+            if isinstance(op, LoadOp) and op.rank is not None:
+                self._read_remotely(op, tile, state)
+            else:
+                self._read(op, tile, by, state)
         if any(by is Reader.MMA for _, by in reads):
             registers = map(_registers_of, self._kernel.registers.of(op))
             state.reads |= {Read(op, each, Reader.MMA, 0) for each in registers}
@@ -177,6 +180,8 @@ class Accesses:
                     needs = [*read.missing, Need(WarpgroupBarrierOp)]
                     self._race(write.op, read, "overwrites", needs, overlaps is True, state)
             state.filled |= {rectangle}
+            if self._threads.alike and rectangle.same_in_cluster:
+                state.filled_by_all |= {rectangle}
         elif not self._is_held(write.op, rectangle, "writes", state):
             return
         for earlier in self._kernel.in_order(state.writes):
@@ -236,12 +241,39 @@ class Accesses:
             reason = f"it is not known whether what it reads of the {tile} was written before"
             self._findings.remark(op, reason, state)
 
+    def _read_remotely(self, op: LoadOp, tile: Value, state: State) -> None:
+        """Follow a load from another CTA of the cluster, whose threads execute the same ops."""
+        rectangle = self._tiles.rectangle(op, tile, state)
+        if rectangle is None:
+            return
+        its = f"{at(rectangle.allocation)} of another CTA"
+        if rectangle.pipeline_side is not None:
+            reason = f"it reads a stage of the {its}, whose pipeline indices are not known"
+            self._findings.remark(op, reason, state)
+            return
+        if not state.epoch:
+            message = f"reads the {its}, which may not have written it"
+            fix = f"put {CLUSTER_BARRIER} before the load"
+            self._findings.error(op, f"{message}; {fix}", state.certain, state)
+        elif not rectangle.is_covered(state.filled_in_cluster):
+            written = f"every CTA has written what it reads of the {its}"
+            reason = f"it is not known whether {written} before the last barrier of the cluster"
+            self._findings.remark(op, reason, state)
+        self._record(op, rectangle, Reader.THREADS, state, remote=True)
+
     # Both.
 
-    def _record(self, op: Op, rectangle: TileRectangle, by: Reader | None, state: State) -> None:
-        access = TileAccess(
-            self._threads.partition, op, rectangle.without_variables(), by, state.certain
-        )
+    def _record(
+        self,
+        op: Op,
+        rectangle: TileRectangle,
+        by: Reader | None,
+        state: State,
+        remote: bool = False,
+    ) -> None:
+        own = rectangle.without_variables()
+        partition = self._threads.partition
+        access = TileAccess(partition, op, own, by, state.certain, state.epoch, remote)
         self._kernel.accesses[access] = None
 
     def _race(

@@ -91,6 +91,8 @@ class TileAccess(NamedTuple):
     Attributes:
         by: what reads it; None for a write.
         certain: whether some run is known to reach it in this state.
+        epoch: how many barriers of the cluster came before.
+        remote: whether it is a read of another CTA's tile.
     """
 
     partition: Partition
@@ -98,6 +100,14 @@ class TileAccess(NamedTuple):
     rectangle: TileRectangle
     by: Reader | None
     certain: bool
+    epoch: int = 0
+    remote: bool = False
+
+    @property
+    def by_threads(self) -> bool:
+        """Whether the threads themselves read or write, and have done so when the op is over."""
+        in_bulk = self.writes and self.rectangle.pipeline_side is not None
+        return self.by is Reader.THREADS or (self.writes and not in_bulk)
 
     @property
     def writes(self) -> bool:
@@ -121,6 +131,7 @@ class Kernel:
         arrivals, accesses: those of all paths.
         events: the waits and arrivals of all partitions.
         held: for each partition and pipeline side, the most indices that it holds while it waits.
+        cluster_barriers: for each partition, the states in which it reaches barriers of the cluster.
         ends: for each partition, the states in which it ends.
     """
 
@@ -137,6 +148,7 @@ class Kernel:
     accesses: dict[TileAccess, None] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     held: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
+    cluster_barriers: dict[Partition, list[State]] = field(default_factory=dict)
     ends: dict[Partition, list[State]] = field(default_factory=dict)
 
     @staticmethod

@@ -5,7 +5,7 @@ from ....dialect.irtypes import Block, Op
 from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, WarpSpecializeOp
 from ....dialect.smem import Smem
-from ....ir.barriers import is_cta_barrier
+from ....ir.barriers import is_cluster_barrier, is_cta_barrier
 from ....ir.walk import holds, walk
 from ..declared_effects import accessed_tiles, has_effect
 from .pipeline_sides import ARRIVES, WAITS, PipelineSide, pipeline_side_of
@@ -44,9 +44,9 @@ class Ops:
     def is_followed(self, op: Op) -> bool:
         """Whether an op, or one inside it, accesses memory, orders accesses or selects threads."""
         if not len(op.regions):
-            return isinstance(op, self._effective) or is_cta_barrier(op)
+            return isinstance(op, self._effective) or _is_barrier(op)
         if op not in self._followed:
-            followed = holds(op, *self._effective) or any(map(is_cta_barrier, walk(op)))
+            followed = holds(op, *self._effective) or any(map(_is_barrier, walk(op)))
             self._followed[op] = followed
         return self._followed[op]
 
@@ -58,3 +58,8 @@ class Ops:
             found = walk(op, *WAITS, *ARRIVES)
             self._pipeline_sides[op] = list({pipeline_side_of(inner): None for inner in found})
         return self._pipeline_sides[op]
+
+
+def _is_barrier(op: Op) -> bool:
+    """Whether an op of another dialect is a barrier of the CTA or of the cluster."""
+    return is_cta_barrier(op) or is_cluster_barrier(op)

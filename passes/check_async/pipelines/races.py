@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....dialect.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, FenceOp, TmaWaitOp
 from ....ir.errors import OpError
-from ..needs import Need
+from ..needs import CLUSTER_BARRIER, Need
 from ..report import at
 from .findings import Findings, Order
 from .kernel import Arrival, Kernel, TileAccess, stages_of
@@ -149,6 +149,11 @@ class Races:
     def _check_ordered(self, write: TileAccess, other: TileAccess) -> None:
         """Check that no other warpgroup accesses what one writes, without an order."""
         partition, pipeline_side = write.partition, write.rectangle.pipeline_side
+        if other.remote:
+            self._check_remote(write, other)
+            return
+        if write.epoch != other.epoch and write.by_threads and other.by_threads:
+            return
         if partition is not other.partition:
             before = partition.whole and partition.symbol is None
             if pipeline_side is None and not before:
@@ -164,6 +169,13 @@ class Races:
         if pipeline_side == other.rectangle.pipeline_side and not disjoint:
             reason = f"another warpgroup of its partition may access the same bytes by the {at(other.op)}"
             self._findings.remark(write.op, reason)
+
+    def _check_remote(self, write: TileAccess, read: TileAccess) -> None:
+        """Check that no CTA writes what another one reads of its tile, without an order."""
+        if write.epoch == read.epoch:
+            fix = f"put {CLUSTER_BARRIER} between them"
+            reason = f"the {at(write.op)} of another CTA may not be over; {fix}"
+            self._findings.remark(read.op, reason)
 
     def _alternates(self, write: TileAccess) -> bool:
         """Whether the warpgroups of a partition alternate in taking the indices of a pipeline."""

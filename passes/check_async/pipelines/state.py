@@ -115,6 +115,9 @@ class State:
         pipelines: how far the partition is in each pipeline.
         writes, reads: the accesses that may not be complete.
         filled: what was written of tiles without a pipeline.
+        filled_by_all: what of these threads of the same number have written in every CTA of the cluster.
+        filled_in_cluster: what of that was written before the last barrier of the cluster.
+        epoch: how many barriers of the cluster came before.
         known: whether everything on the path so far is known.
         reported: whether a remark about the path was given.
         forked: whether the path is one of several, so that possibly no run takes it.
@@ -125,6 +128,9 @@ class State:
     writes: frozenset[Write] = frozenset()
     reads: frozenset[Read] = frozenset()
     filled: frozenset[TileRectangle] = frozenset()
+    filled_by_all: frozenset[TileRectangle] = frozenset()
+    filled_in_cluster: frozenset[TileRectangle] = frozenset()
+    epoch: int = 0
     known: bool = True
     reported: bool = False
     forked: bool = field(default=False, compare=False)
@@ -217,6 +223,12 @@ class State:
             if read.age is not None or read.is_unfenced
         )
 
+    def cluster_barrier(self) -> None:
+        """Order the accesses of all threads of the cluster."""
+        self.barrier()
+        self.filled_in_cluster = self.filled_by_all
+        self.epoch += 1
+
     def _update_writes(self, **changes: bool) -> None:
         updated = [write._replace(**changes) for write in self.writes]
         self.writes = frozenset(
@@ -229,7 +241,9 @@ class State:
 
     def forget_loop(self, loop: Op) -> None:
         """Forget the starts that change with a loop: they are known only inside an iteration."""
-        self.filled = frozenset(each.outside_loop(loop) for each in self.filled)
+        for filled in ("filled", "filled_by_all", "filled_in_cluster"):
+            outside = frozenset(each.outside_loop(loop) for each in getattr(self, filled))
+            setattr(self, filled, outside)
         self.writes = frozenset(
             w._replace(rectangle=w.rectangle.outside_loop(loop)) for w in self.writes
         )

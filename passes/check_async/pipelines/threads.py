@@ -1,9 +1,10 @@
 """The threads that execute an op: all of a partition, or those that an `smem.elect` selects."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from ....layout.fragments import WARPGROUP
+from ..polynomials import Polynomial
 from .kernel import Partition
 
 
@@ -14,12 +15,16 @@ class Threads:
         partition: all of them.
         scope: the scope of the enclosing `smem.elect`; empty if all threads execute the ops.
         apart: whether some of its warpgroups only may execute the ops.
+        depth: how many branches, loops and elections the ops are in.
+        alike: whether threads of the same number execute the ops in every CTA of the cluster, as often.
     """
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
         self.scope = ""
         self.apart = False
+        self.depth = 0
+        self.alike = True
 
     @property
     def count(self) -> int | None:
@@ -46,3 +51,21 @@ class Threads:
             yield
         finally:
             self.apart = before
+
+    @contextmanager
+    def within(self) -> Iterator[None]:
+        """Go into the region of an op."""
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    @contextmanager
+    def controlled_by(self, values: Iterable[Polynomial]) -> Iterator[None]:
+        """Execute ops as often as these values say, which may differ between the CTAs of the cluster."""
+        before, self.alike = self.alike, self.alike and all(x.same_in_cluster for x in values)
+        try:
+            yield
+        finally:
+            self.alike = before

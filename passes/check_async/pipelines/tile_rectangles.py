@@ -57,6 +57,11 @@ class TileRectangle(NamedTuple):
         stage, *sides = [mine.is_whole or mine.equals(its) for mine, its in pairs]
         return [stage or self.pipeline_side is not None, *sides]
 
+    @property
+    def same_in_cluster(self) -> bool:
+        """Whether threads of the same number take the same rectangle in all CTAs of a cluster."""
+        return all(each.start is not None and each.start.same_in_cluster for each in self.extents)
+
     def overlaps(self, other: TileRectangle) -> bool | None:
         """Whether both have bytes in common; None if not known.
 

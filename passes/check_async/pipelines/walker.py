@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....dialect.irtypes import Op
 from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
-from ....ir.barriers import is_cta_barrier
+from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier
 from ..declared_effects import has_effect
 from ..harmless import is_harmless
 from ..polynomials import Divergence, Polynomial
@@ -77,7 +77,9 @@ class Walker:
             self._smem_op(op, state)
         elif is_cta_barrier(op):
             self._synchronization.cta_barrier(op, state)
-        elif not is_harmless(op):
+        elif is_cluster_barrier(op):
+            self._cluster_barrier(op, state)
+        elif not is_harmless(op) and not begins_cluster_barrier(op):
             state.known = False
         return [state]
 
@@ -98,9 +100,22 @@ class Walker:
             self._accesses.access(op, state)
             self._synchronization.order(op, state)
 
+    def _cluster_barrier(self, op: Op, state: State) -> None:
+        """Follow a barrier of the cluster, which every partition reaches as often."""
+        if self._threads.depth:
+            reason = "it is in a branch, a loop or an election, which other threads may not execute"
+            self._findings.remark(op, reason, state)
+            return
+        self._kernel.cluster_barriers.setdefault(self._partition, []).append(state.copy())
+        state.cluster_barrier()
+
     # Regions.
 
     def _region(self, op: Op, state: State) -> list[State]:
+        with self._threads.within():
+            return self._inside(op, state)
+
+    def _inside(self, op: Op, state: State) -> list[State]:
         if isinstance(op, MapOp):
             return self._block(self._kernel.ops.within(op), state)
         if isinstance(op, ElectOp):
@@ -150,11 +165,12 @@ class Walker:
         if (known := condition.constant) is not None:
             return self._block(branches[0 if known else 1], state)
         if self._is_by_warpgroup(op, condition):
-            with self._threads.chosen():
+            with self._threads.chosen(), self._threads.controlled_by([condition]):
                 return self._either(branches, state)
         if not self._is_uniform(op, "its condition is", (condition,), state):
             return [state]
-        return self._either(branches, state)
+        with self._threads.controlled_by([condition]):
+            return self._either(branches, state)
 
     def _either(self, branches: tuple[list[Op], ...], state: State) -> list[State]:
         """Return the states after one of several branches."""
@@ -184,7 +200,9 @@ class Walker:
                 self._findings.remark(op, "its iterations have too many different states", head)
                 state.known, state.reported = False, True
                 return [state]
-            for end in self._block(self._kernel.ops.within(op), head.copy()):
+            with self._threads.controlled_by(loop.bounds):
+                reached = self._block(self._kernel.ops.within(op), head.copy())
+            for end in reached:
                 if self._kernel.registers.are_written_by(op):
                     # The loop writes the registers that it carries at the end of an iteration.
                     self._accesses.define(op.operation, end)

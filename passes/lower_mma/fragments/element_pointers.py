@@ -42,6 +42,7 @@ class TilePointers:
         access: Callable[[TileLayout], FragmentAccess],
         thread: Value,
         warp_rows: int,
+        cta: Value | None = None,
     ) -> None:
         """
         Args:
@@ -50,6 +51,7 @@ class TilePointers:
             access: from the layout of the tile to the `FragmentAccess`.
             thread: the index of the thread in its CTA (i32).
             warp_rows: rows between the first rows of consecutive warps.
+            cta: the rank of the CTA of the cluster whose tile it is (i32); None for the thread's own.
         """
         subtile = subtile_from(tile, op)
         self.access = replace(access(subtile.slice.layout), warp_rows=warp_rows)
@@ -57,7 +59,7 @@ class TilePointers:
         check_units(subtile, op, "accesses", needs)
         starts = self.access.start(np.arange(WARPGROUP, dtype=np.int64))
         start = self.access.start(I32(thread) % WARPGROUP)
-        self._address = SteppedAddress(TileAddress(subtile), starts, start)
+        self._address = SteppedAddress(TileAddress(subtile, cta), starts, start)
 
     def pointer(self, rows: int, columns: int) -> Value:
         return self._address.pointer(rows, columns)

@@ -1,15 +1,21 @@
 """Loads of fragments from a tile or from global memory."""
 
+from math import prod
+
 from ....dialect.bindings import ir
+from ....dialect.divisibility import constant_of
 from ....dialect.irtypes import Op, Type, Value
 from ....dialect.ops import LoadOp
 from ....dialect.ops.mma_rules import operand_element
 from ....dialect.slices import slice_dim
 from ....dialect.types import TileType, is_a_fragment, is_metadata, shape_of, tensor_of
 from ....ir import emit
+from ....ir.cluster import cluster_size, wait_at_end
+from ....ir.errors import OpError
 from ....ir.i32 import I32
+from ....ir.kernel import function_of
 from ....ir.shared_memory import gep, memref_pointer, stride_value
-from ....layout.fragment_access import a_fragment_access, accumulator_access
+from ....layout.fragment_access import a_fragment_access
 from ....layout.fragments import (
     A_FRAGMENT_REGISTERS,
     WARPGROUP,
@@ -43,13 +49,38 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
     registers = target.registers(fragment)
     if isinstance(source.type, TileType):
         pointers: ElementPointers = TilePointers(
-            op, source, accumulator_access, thread, registers.warp_rows
+            op, source, op.access, thread, registers.warp_rows, _cta(op)
         )
         held = tensor_of(source.type).element_type
     else:
         pointers = GlobalPointers(source, thread, registers.warp_rows)
         held = source.type.element_type
     return _load_accumulator(registers, tensor_of(fragment).element_type, held, pointers)
+
+
+def _cta(op: Op) -> Value | None:
+    """Return the CTA whose tile a load reads (i32); None for the CTA's own.
+
+    Raises:
+        OpError: if the cluster has no such CTA.
+    """
+    if op.rank is None:
+        return None
+    function = function_of(op)
+    size = cluster_size(function)
+    words, rank = "x".join(map(str, size)), constant_of(op.rank)
+    if size == (1, 1, 1):
+        raise OpError(
+            op,
+            f"has a rank, but the kernel has clusters of {words} CTAs; set known_cluster_size = "
+            "array<i32: x, y, z> on it",
+        )
+    if rank is not None and rank >= prod(size):
+        raise OpError(
+            op, f"has rank = {rank}; a cluster of {words} CTAs has ranks 0 to {prod(size) - 1}"
+        )
+    wait_at_end(function)
+    return emit.value("arith.index_cast", (op.rank,), emit.i32())
 
 
 def _load_accumulator(
