@@ -235,6 +235,8 @@ class Values:
         divides = name in _DIVISIONS and name != "arith.remui"
         if divides and by and (known := operands[0].lower_bound) is not None:
             lower_bound = max(_DIVISIONS[name](known, by), 0)
+        if name == "arith.maxui":
+            lower_bound = max([x.lower_bound or 0 for x in operands])
         return variable(self._symbol((name, more, operands), operands, divergence, lower_bound))
 
     def _unknown(

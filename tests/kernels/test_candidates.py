@@ -80,10 +80,22 @@ def test_few_rows_or_columns_are_not_padded_more_than_needed(m, n):
 
 
 def test_few_large_tiles_are_split_along_k():
-    config = choose(Problem(), 128, 128, 16384)
-    assert config.split_k > 1
-    tiles = 128 // config.tile[0] * -(-128 // config.tile[1])
-    assert 32 <= config.grid(128, 128, 16384, 132)[0] <= min(132, tiles * config.split_k)
+    ranked = [config for config, _ in rank(Problem(), 128, 128, 16384)]
+    assert max(ranked[0].cluster_k, ranked[0].split_k) > 1
+    for config in ranked:
+        parts = config.split_k * config.cluster_k
+        tiles = 128 // config.tile[0] * -(-128 // config.tile[1])
+        ctas = config.grid(128, 128, 16384, 132)[0]
+        assert ctas <= min(132, tiles * parts)
+        assert config.cluster_k == 1 or ctas == tiles * parts
+
+
+def test_clusters_that_add_parts_fill_the_gpu_once():
+    for shape in ((256, 256, 8192), (512, 4096, 11008), (64, 4096, 4096)):
+        adding = [config for config, _ in rank(Problem(), *shape) if config.cluster_k > 1]
+        assert adding
+        assert all(132 / 5 <= config.grid(*shape, 132)[0] <= 132 for config in adding)
+    assert not [c for c, _ in rank(Problem(), 8192, 8192, 8192) if c.cluster_k > 1]
 
 
 def test_the_last_wave_may_be_shared_out():
@@ -120,7 +132,8 @@ def test_the_choice_is_explained(capsys):
     first, best, *others = capsys.readouterr().err.splitlines()
     assert first.startswith("128x128x16384 of Problem(a='bf16'")
     tile = "x".join(map(str, config.tile))
-    assert best.startswith(f"  {tile} in {config.stages} stages, K in {config.split_k}")
+    parts = f"K in {config.split_k}" if config.split_k > 1 else f"K in {config.cluster_k} of a cluster"
+    assert best.startswith(f"  {tile} in {config.stages} stages, {parts}")
     assert " us: fixed " in best and " split " in best and "limited by " in best
     assert len(others) == 9
 

@@ -46,6 +46,9 @@ _MAX_SPLIT = 32
 #: K blocks of a part, at least.
 _MIN_PART = 2
 
+#: CTAs of a cluster that add their parts of a tile, and the least part of the GPU that they fill.
+_ADDING, _FILLED = (2, 4, 8), 1 / 5
+
 #: Variants of the best tiles that are measured, by rank of the tile; one of the others.
 _VARIANTS = (7, 3, 2)
 
@@ -60,6 +63,8 @@ class Candidate(NamedTuple):
         config = self.config
         tile = "x".join(map(str, config.tile))
         split = f", K in {config.split_k}" if config.split_k > 1 else ""
+        if config.cluster_k > 1:
+            split = f", K in {config.cluster_k} of a cluster"
         exchanged = ", exchanged" if config.exchanged else ""
         return f"{tile} in {config.stages} stages{split}{exchanged}: {self.prediction}"
 
@@ -113,8 +118,8 @@ def rank(
 
     Example:
         >>> best = rank(Problem(), 128, 128, 16384)[0]
-        >>> best.config.split_k > 8, best.prediction.bound
-        (True, 'L2')
+        >>> best.config.split_k * best.config.cluster_k > 1
+        True
     """
     found = [
         Candidate(config, model.predict(problem, m, n, k, config, batch))
@@ -176,6 +181,12 @@ def _plausible(
                         yield fitting
                         if split == 1:
                             yield from _clusters(problem, fitting, rows, columns)
+                for ctas in _ADDING:
+                    fills = _FILLED * multiprocessors <= ctas * tiles <= multiprocessors
+                    if fills and ceil(k / depth) >= _MIN_PART * ctas:
+                        fitting = _fitting(problem, replace(base, cluster_k=ctas))
+                        if fitting is not None:
+                            yield fitting
 
 
 def _tile_columns(columns: int) -> list[int]:
@@ -227,8 +238,9 @@ def _clusters(problem: Problem, base: Config, rows: int, columns: int) -> Iterat
 def _fitting(problem: Problem, config: Config) -> Config | None:
     """Return a configuration with the epilogue tiles and stages that fit; None if none do."""
     item = max(item_bytes(result) for result in problem.results)
-    width = gcd(config.tile[1], _STORED_BYTES // item)
-    config = replace(config, store_columns=width)
+    width = gcd(config.finished_columns, _STORED_BYTES // item)
+    buffers = config.consumers if config.cluster_k > 1 else config.store_buffers
+    config = replace(config, store_columns=width, store_buffers=buffers)
     if width > _COLUMN_MULTIPLE:
         narrow = replace(config, store_columns=width // 2)
         if config.max_stages(problem) < min(_MIN_STAGES, narrow.max_stages(problem)):

@@ -27,8 +27,12 @@ _MIN_STAGES = 2
 #: Fields that are 1 or more.
 _COUNTS = ("group", "store_columns", "store_buffers", "split_k")
 
-#: CTAs of a cluster along M or N.
+#: CTAs of a cluster along M or N, and along K.
 _CLUSTER_EXTENTS = (1, 2, 4)
+_CLUSTER_K = (1, 2, 4, 8)
+
+#: Bytes of an element of a part of a tile: an accumulator.
+_PART_BYTES = 4
 
 #: Lines of a swizzle atom; a CTA of a cluster loads whole atoms of a tile.
 _ATOM_LINES = 8
@@ -58,6 +62,8 @@ class Config:
         split_k: parts into which K of a tile is split at most, so that more CTAs work: by stream-K, if
             the parts of all tiles are more than the CTAs that run at the same time. The order of
             additions is the same in every launch of the same grid.
+        cluster_k: CTAs of a cluster that have a part of K each of one tile; they add the parts, in the
+            order of K, through distributed shared memory.
         exchanged: whether the kernel computes C^T = B^T * A^T: for an A of few rows, because an
             instruction has at least 64 rows, and 8 columns.
     """
@@ -71,6 +77,7 @@ class Config:
     store_buffers: int = 2
     split_k: int = 1
     exchanged: bool = False
+    cluster_k: int = 1
 
     def kernel_problem(self, problem: Problem) -> Problem:
         """Return the problem that the kernel solves: that of the exchanged matrices, if `exchanged`."""
@@ -90,6 +97,8 @@ class Config:
         along_m, along_n = self.cluster
         rows, columns = (n, m) if self.exchanged else (m, n)
         tiles = ceil(rows / (self.tile[0] * along_m)) * ceil(columns / (self.tile[1] * along_n))
+        if self.cluster_k > 1:
+            return tiles * prod(batch) * self.cluster_k, 1
         parts = tiles * prod(batch) * min(self.split_k, ceil(k / self.tile[2]))
         clusters = min(parts, max(1, resident // (along_m * along_n)))
         return clusters * along_m, along_n
@@ -117,6 +126,22 @@ class Config:
         return sum(self._shared(self.kernel_problem(problem)))
 
     @property
+    def warpgroups_store(self) -> bool:
+        """Whether consumer warpgroups store their rows themselves."""
+        return self.split_k > 1 or self.cluster_k > 1
+
+    @property
+    def finished_columns(self) -> int:
+        """The columns of a tile that a CTA stores: an equal share if a cluster adds its parts."""
+        return self.tile[1] // self.cluster_k
+
+    def part_columns(self, problem: Problem) -> int:
+        """Return the columns that a CTA writes for its cluster to add: all columns of its products, or
+        those of the other one of two CTAs. The problem is the kernel's."""
+        columns = self.tile[1] if self.cluster_k > 2 else self.finished_columns
+        return problem.products * columns
+
+    @property
     def stores(self) -> int:
         """The number of epilogue tiles of a CTA's tile."""
         return self.consumers * (self.tile[1] // self.store_columns)
@@ -126,20 +151,21 @@ class Config:
         """The stages of the epilogue pipeline; 0 if warpgroups store their rows themselves. A stage
         belongs to one epilogue tile of every tile, so the warpgroup that waits for it observes all of its
         phases."""
-        if self.split_k > 1:
+        if self.warpgroups_store:
             return 0
         return self.stores * ceil(self.store_buffers / self.stores)
 
     @property
     def own_buffers(self) -> int:
-        """The epilogue tiles of each warpgroup, if K is split: then warpgroups store their rows
-        themselves. The number divides the epilogue tiles of its rows, so that they are used in turn."""
-        return gcd(self.tile[1] // self.store_columns, max(1, self.store_buffers // self.consumers))
+        """The epilogue tiles of each warpgroup, if warpgroups store their rows themselves. The number
+        divides the epilogue tiles of its rows, so that they are used in turn."""
+        tiles = self.finished_columns // self.store_columns
+        return gcd(tiles, max(1, self.store_buffers // self.consumers))
 
     @property
     def _buffers(self) -> int:
         """The epilogue tiles in shared memory."""
-        return self.own_buffers * self.consumers if self.split_k > 1 else self.store_buffers
+        return self.own_buffers * self.consumers if self.warpgroups_store else self.store_buffers
 
     def max_stages(self, problem: Problem) -> int:
         """Return the number of stages that fit next to the epilogue tiles; 0 or less if none fit."""
@@ -175,11 +201,14 @@ class Config:
         # TMA stores lines whose sizes are multiples of 16 bytes.
         item = min(item_bytes(result) for result in problem.results)
         columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item)
-        fitting = [c for c in range(columns, self.tile[1] + 1, columns) if self.tile[1] % c == 0]
+        stored = self.finished_columns
+        fitting = [c for c in range(columns, stored + 1, columns) if stored % c == 0]
         if self.store_columns not in fitting:
+            share = f" / {self.cluster_k} = {stored}" if self.cluster_k > 1 else ""
+            found = _either(fitting) if fitting else "there is none"
             raise ConfigError(
                 f"store_columns is {self.store_columns}; expected a multiple of {columns} that divides "
-                f"the tile's N = {self.tile[1]}: {_either(fitting) if fitting else 'there is none'}"
+                f"the tile's N = {self.tile[1]}{share}: {found}"
             )
 
     def _check_cluster(self, problem: Problem) -> None:
@@ -190,6 +219,7 @@ class Config:
                 f"the cluster is {along_m}x{along_n} CTAs; expected {_either(_CLUSTER_EXTENTS)} along "
                 f"M and N, and at most {MAX_BLOCKS} CTAs"
             )
+        self._check_cluster_k()
         m, n, k = self.tile
         a = ("A", "M", m) if problem.a_major == "k" else ("A", "K", k)
         b = ("B", "N", n) if problem.b_major == "k" else ("B", "K", k)
@@ -201,6 +231,27 @@ class Config:
                     f"{extent} elements; expected a multiple of {ctas} * {_ATOM_LINES} = {of}, for "
                     f"example {_nearest(extent, of)}"
                 )
+
+    def _check_cluster_k(self) -> None:
+        if self.cluster_k == 1:
+            return
+        if self.cluster_k not in _CLUSTER_K:
+            raise ConfigError(
+                f"cluster_k is {self.cluster_k}; expected {_either(_CLUSTER_K)} CTAs of a cluster"
+            )
+        if self.cluster != (1, 1) or self.split_k > 1:
+            along_m, along_n = self.cluster
+            raise ConfigError(
+                f"cluster_k is {self.cluster_k}, with clusters of {along_m}x{along_n} and split_k = "
+                f"{self.split_k}; expected cluster=(1, 1) and split_k=1"
+            )
+        if self.tile[1] % (self.cluster_k * _COLUMN_MULTIPLE):
+            of = self.cluster_k * _COLUMN_MULTIPLE
+            raise ConfigError(
+                f"each of {self.cluster_k} CTAs stores an equal share of a tile's {self.tile[1]} "
+                f"columns; expected a multiple of {self.cluster_k} * {_COLUMN_MULTIPLE} = {of}, for "
+                f"example {_nearest(self.tile[1], of)}"
+            )
 
     def _check_registers(self, problem: Problem) -> None:
         m, n = self.tile[0], problem.products * self.tile[1]
@@ -214,8 +265,9 @@ class Config:
                 f"{needed}; expected N up to {most // _COLUMN_MULTIPLE * _COLUMN_MULTIPLE}"
             )
 
-    def _shared(self, problem: Problem) -> tuple[int, int, int]:
-        """Return the bytes of the stages, of the epilogue tiles, and of the mbarriers of the pipelines.
+    def _shared(self, problem: Problem) -> tuple[int, int, int, int]:
+        """Return the bytes of the stages, of the epilogue tiles, of the part of a tile that a cluster
+        adds, and of the mbarriers of the pipelines.
 
         The problem is the kernel's.
         """
@@ -224,19 +276,23 @@ class Config:
         stored = sum(item_bytes(result) for result in problem.results)
         buffer = m // self.consumers * self.store_columns * stored
         barriers = (self.stages + self.store_stages) * 2 * MBARRIER_BYTES
-        return self.stages * stage, self._buffers * buffer, barriers
+        part = m * self.part_columns(problem) * _PART_BYTES if self.cluster_k > 1 else 0
+        return self.stages * stage, self._buffers * buffer, part, barriers
 
     def _refuse_shared(self, problem: Problem) -> None:
         m, n, k = self.tile
-        stages, store, barriers = self._shared(problem)
+        stages, store, part, barriers = self._shared(problem)
         a, b = item_bytes(problem.a), item_bytes(problem.b)
         c = sum(item_bytes(result) for result in problem.results)
         fitting = self._max_stages(problem)
+        columns = self.part_columns(problem)
+        of_part = f"{m} * {columns} * {_PART_BYTES} = {part} of a part, " if part else ""
+        total = stages + store + part + barriers
         raise ConfigError(
-            f"a CTA needs {stages + store + barriers} bytes of shared memory, but has {MAX_BYTES}: "
+            f"a CTA needs {total} bytes of shared memory, but has {MAX_BYTES}: "
             f"{self.stages} stages * ({m} * {k} * {a} + {k} * {problem.products * n} * {b}) = {stages}, "
             f"{self._buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
-            f"{store} to store, ({self.stages} + {self.store_stages}) * {2 * MBARRIER_BYTES} = "
+            f"{store} to store, {of_part}({self.stages} + {self.store_stages}) * {2 * MBARRIER_BYTES} = "
             f"{barriers} of mbarriers; "
             + (f"{fitting} stages fit" if fitting >= _MIN_STAGES else "a smaller tile would fit")
         )

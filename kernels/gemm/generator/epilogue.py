@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .... import language as sl
+from ....language.values.slices import Ds
 from .config import Config
-from .problem import Problem
+from .problem import Problem, accumulator
 from .tile_scheduler import TileScheduler, WorkTile
 from .workspace import Workspace
 
@@ -114,49 +115,36 @@ class StoringThread:
         sl.tma_wait(0, read=True)
 
 
-class StoringWarpgroups:
-    """An epilogue in which each consumer warpgroup stores its rows itself: of whole and of split tiles.
-
-    Which CTA stores a split tile is known only when its last part is written.
+class _OwnStores:
+    """Stores of epilogue tiles by the warpgroups that compute them.
 
     Args:
         arrays: the results C and D (..., M, N), and the operands of the problem's epilogue.
         problem: the kernel's.
         config: the configuration.
-        workspace: the parts of split tiles.
-        k_blocks: K blocks of a whole tile.
     """
 
-    def __init__(
-        self,
-        arrays: Mapping[str, Any],
-        problem: Problem,
-        config: Config,
-        workspace: Workspace,
-        k_blocks: sl.Index,
-    ) -> None:
+    def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
         self._results = _results(arrays, problem)
         self._config, self._elements = config, _Elements(arrays, problem, config)
-        self._workspace, self._k_blocks = workspace, k_blocks
         self._rows, self._columns = config.tile[0] // config.consumers, config.store_columns
         shape = config.own_buffers, config.tile[0], self._columns
         self._tiles = [sl.alloc(shape, result.dtype) for result in self._results]
-
-    def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
-        """Store a consumer warpgroup's rows of a tile, or of the parts of a tile if all are written."""
-        parts = range(self._config.tile[1] // self._columns)
-        with sl.when(work.k_blocks < self._k_blocks):  # noqa: SIM117
-            with sl.when(self._workspace.arrive(acc, work, warpgroup)):
-                for i in parts:
-                    self._store(self._workspace.columns(work, warpgroup), i, work, warpgroup)
-        with sl.otherwise():
-            for i in parts:
-                self._store(_columns_of(acc), i, work, warpgroup)
 
     def end(self) -> None:
         """Wait until the buffers are read; the last op of each consumer warpgroup."""
         with sl.elect():
             sl.tma_wait(0, read=True)
+
+    def _rows_of(self, warpgroup: sl.Index) -> Ds:
+        return sl.ds(warpgroup * self._rows, self._rows)
+
+    def _store_all(
+        self, columns: Callable[[int, int], sl.Fragment], work: WorkTile, warpgroup: sl.Index
+    ) -> None:
+        """Store a warpgroup's rows, in the columns that the CTA finishes."""
+        for i in range(self._config.finished_columns // self._columns):
+            self._store(columns, i, work, warpgroup)
 
     def _store(
         self,
@@ -166,7 +154,7 @@ class StoringWarpgroups:
         warpgroup: sl.Index,
     ) -> None:
         """Store an epilogue tile by TMA, from the next buffer."""
-        own = sl.ds(warpgroup * self._rows, self._rows)
+        own = self._rows_of(warpgroup)
         buffers = [tiles[i % self._config.own_buffers][own, :] for tiles in self._tiles]
         with sl.elect():
             sl.tma_wait(self._config.own_buffers - 1, read=True)
@@ -182,3 +170,94 @@ class StoringWarpgroups:
             for result, buffer in zip(self._results, buffers, strict=True):
                 sl.tma_store(buffer, result[*work.batch, rows, stored])
             sl.tma_commit()
+
+
+class StoringWarpgroups(_OwnStores):
+    """An epilogue of whole tiles and of tiles that stream-K splits.
+
+    Which CTA stores a split tile is known only when its last part is written.
+
+    Args:
+        arrays, problem, config: as for `StoringThread`.
+        workspace: the parts of split tiles.
+        k_blocks: K blocks of a whole tile.
+    """
+
+    def __init__(
+        self,
+        arrays: Mapping[str, Any],
+        problem: Problem,
+        config: Config,
+        workspace: Workspace,
+        k_blocks: sl.Index,
+    ) -> None:
+        super().__init__(arrays, problem, config)
+        self._workspace, self._k_blocks = workspace, k_blocks
+
+    def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
+        """Store a consumer warpgroup's rows of a tile, or of the parts of a tile if all are written."""
+        with sl.when(work.k_blocks < self._k_blocks):  # noqa: SIM117
+            with sl.when(self._workspace.arrive(acc, work, warpgroup)):
+                self._store_all(self._workspace.columns(work, warpgroup), work, warpgroup)
+        with sl.otherwise():
+            self._store_all(_columns_of(acc), work, warpgroup)
+
+
+class AddingWarpgroups(_OwnStores):
+    """An epilogue in which the CTAs of a cluster add their parts of a tile, each in its share of the
+    columns, in the order of K.
+
+    Args:
+        arrays, problem, config: as for `StoringThread`.
+        rank: the CTA's rank in its cluster.
+    """
+
+    def __init__(
+        self, arrays: Mapping[str, Any], problem: Problem, config: Config, rank: sl.Index
+    ) -> None:
+        super().__init__(arrays, problem, config)
+        self._rank, self._products, self._share = rank, problem.products, config.finished_columns
+        shape = config.tile[0], config.part_columns(problem)
+        self._part = sl.alloc(shape, sl.dtype_of(accumulator(problem.a)))
+
+    def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
+        """Store a consumer warpgroup's rows of the CTA's share of a tile; every CTA of the cluster runs
+        it together with its producer, whose barrier of the cluster is the one in here."""
+        own = self._rows_of(warpgroup)
+        total = self._of_two(acc, own) if self._config.cluster_k == 2 else self._of_all(acc, own)
+        self._store_all(
+            total, work._replace(column=work.column + self._rank * self._share), warpgroup
+        )
+
+    def _of_all(self, acc: sl.Fragment, own: Ds) -> Callable[[int, int], sl.Fragment]:
+        """Write all columns, and return what returns the sum in columns of the CTA's share."""
+        sl.store(acc, self._part[own, :])
+        sl.cluster_barrier()
+
+        def total(column: int, count: int) -> sl.Fragment:
+            part = self._part[own, sl.ds(self._rank * self._share + column, count)]
+            found = sl.load(part, rank=0)
+            for rank in range(1, self._config.cluster_k):
+                found = found + sl.load(part, rank=rank)
+            return found
+
+        return total
+
+    def _of_two(self, acc: sl.Fragment, own: Ds) -> Callable[[int, int], sl.Fragment]:
+        """Write the other CTA's share alone, and add its part to the CTA's own, in registers: half the
+        shared memory. The sum of two does not depend on their order."""
+        n, share, is_first = self._config.tile[1], self._share, self._rank < 1
+        kept: list[sl.Fragment] = []
+        for product in range(self._products):
+            halves = [acc[:, at : at + share] for at in (product * n, product * n + share)]
+            kept.append(sl.where(is_first, *halves))
+            given = sl.where(is_first, *reversed(halves))
+            sl.store(given, self._part[own, product * share : (product + 1) * share])
+        sl.cluster_barrier()
+
+        def total(column: int, count: int) -> sl.Fragment:
+            product, first = divmod(column, n)
+            theirs = self._part[own, product * share + first : product * share + first + count]
+            return kept[product][:, first : first + count] + sl.load(theirs, rank=1 - self._rank)
+
+        return total

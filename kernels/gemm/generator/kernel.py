@@ -15,10 +15,14 @@ from ....dialect import new_context
 from ....language.build import Options
 from ....language.traced_function import TracedFunction
 from .config import REGISTERS, Config
-from .epilogue import StoringThread, StoringWarpgroups
+from .epilogue import AddingWarpgroups, StoringThread, StoringWarpgroups
 from .mainloop import Mainloop
 from .problem import Problem, accumulator
-from .tile_scheduler import PersistentTileScheduler, StreamKTileScheduler
+from .tile_scheduler import (
+    ClusterSplitTileScheduler,
+    PersistentTileScheduler,
+    StreamKTileScheduler,
+)
 from .workspace import Workspace
 
 
@@ -40,7 +44,8 @@ def build(problem: Problem, config: Config) -> Any:
         of_b,
         _array("MN", problem.c_major == "n", [True] * len(problem.batch)),
     ]
-    options = Options(1 + config.consumers, config.cluster, min_blocks=1)
+    cluster = (config.cluster_k, 1) if config.cluster_k > 1 else config.cluster
+    options = Options(1 + config.consumers, cluster, min_blocks=1)
     parameters = {"A": problem.a, "B": problem.b, "C": problem.c}
     if problem.gated:
         parameters["B2"] = problem.b
@@ -54,7 +59,9 @@ def build(problem: Problem, config: Config) -> Any:
     for operand in problem.fusion.operands if problem.fusion else ():
         parameters[operand.name] = operand.element
         shapes.append(operand.signature(config.exchanged))
-    kernel = _whole_tiles if config.split_k == 1 else _split_tiles
+    kernel = _whole_tiles
+    if config.warpgroups_store:
+        kernel = _split_tiles if config.split_k > 1 else _tiles_of_clusters
 
     def gemm(*given: Any) -> None:
         kernel(dict(zip(parameters, given, strict=True)), problem, config)
@@ -107,6 +114,24 @@ def _split_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) ->
     with sl.warp_specialize():
         with sl.partition(registers=producer_registers), sl.elect():
             mainloop.load(scheduler)
+        with sl.partition(config.consumers, consumer_registers) as warpgroup:
+            own = mainloop.rows_of(warpgroup)
+            for work in scheduler.work_tiles():
+                epilogue.finish(mainloop.multiply(work, own), work, warpgroup)
+            epilogue.end()
+
+
+def _tiles_of_clusters(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
+    """Compute C as `_whole_tiles` does; the CTAs of a cluster have a part of K of one tile each."""
+    mainloop = Mainloop(arrays, problem, config)
+    scheduler = ClusterSplitTileScheduler(config, arrays["C"].shape, mainloop.k_blocks)
+    epilogue = AddingWarpgroups(arrays, problem, config, scheduler.rank)
+    producer_registers, consumer_registers = REGISTERS[config.consumers]
+    with sl.warp_specialize():
+        with sl.partition(registers=producer_registers):
+            with sl.elect():
+                mainloop.load(scheduler)
+            sl.cluster_barrier()  # the one of `epilogue.finish`: all threads of the cluster wait
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
             own = mainloop.rows_of(warpgroup)
             for work in scheduler.work_tiles():

@@ -122,6 +122,38 @@ class PersistentTileScheduler:
             number = number + 1
 
 
+class ClusterSplitTileScheduler:
+    """The CTAs of a cluster have an equal part of the K blocks of one tile each.
+
+    Args:
+        config: the configuration.
+        extents: those of C.
+        k_blocks: K blocks of a tile.
+    """
+
+    def __init__(
+        self, config: Config, extents: Sequence[sl.Index | int], k_blocks: sl.Index
+    ) -> None:
+        self._order = _Rasterization(config, extents)
+        self._k_blocks = k_blocks
+        self._ctas = config.cluster_k
+        #: The CTA's rank in its cluster, by which it comes in the order of K.
+        self.rank = sl.block_id(0) % self._ctas
+
+    def work_tiles(self) -> Iterator[WorkTile]:
+        """Yield the CTA's part of its tile.
+
+        With fewer K blocks than CTAs, a CTA without one takes the block after the last, whose elements
+        are all out of bounds: TMA loads zeros.
+        """
+        k_blocks, tile = self._k_blocks, sl.block_id(0) // self._ctas
+        begin = k_blocks * self.rank // self._ctas
+        end = k_blocks * (self.rank + 1) // self._ctas
+        count = sl.unsigned(end - begin)
+        k_block = sl.where(count < 1, k_blocks, begin)
+        yield WorkTile(*self._order.place(tile), tile, 0, k_block, sl.maximum(count, 1), 0)
+
+
 class StreamKTileScheduler:
     """Stream-K: clusters share out the K blocks of the tiles that do not fill a wave.
 

@@ -84,6 +84,8 @@ class TimeModel:
         hidden: the part of an epilogue that the next tile of the CTA hides.
         arrive: microseconds to arrive at a semaphore, and to begin with the sum.
         part_bytes: bytes of parts that a multiprocessor writes or adds in a cycle.
+        added: microseconds for which the CTAs of a cluster wait for each other to add their parts.
+        added_bytes: bytes of parts that a multiprocessor writes to shared memory, or adds, in a cycle.
     """
 
     multiprocessors: int
@@ -104,6 +106,8 @@ class TimeModel:
     hidden: float
     arrive: float
     part_bytes: float
+    added: float
+    added_bytes: float
 
     def predict(
         self,
@@ -130,7 +134,11 @@ class TimeModel:
         tiles = prod(batch) * clusters * along_m * along_n
         ctas = prod(config.grid(m, n, k, self.multiprocessors, batch))
         step, bound = self._step(problem, config, (m, n, k), ctas)
-        if config.split_k > 1 and tiles % ctas:
+        if config.cluster_k > 1:
+            # Clusters run side by side, each as long as its longest part.
+            steps, parts = ceil(steps / config.cluster_k), config.cluster_k
+            waves = ceil(ctas / self.multiprocessors)
+        elif config.split_k > 1 and tiles % ctas:
             waves, parts = tiles / ctas, max(2, ceil(ctas / tiles))
         else:
             waves, parts = ceil(tiles / ctas), 1
@@ -139,7 +147,10 @@ class TimeModel:
         exposed = 1 + max(0, ceil(waves) - 1) * (1 - self.hidden)
         epilogue = exposed * self._stored(problem, config, n) * cycle
         split = 0.0
-        if parts > 1:
+        if config.cluster_k > 1:
+            added = tile_m * config.part_columns(problem) * _PART_BYTES / self.added_bytes * cycle
+            split = self.added * 1e-6 + 2 * added
+        elif parts > 1:
             part = problem.products * tile_m * tile_n * _PART_BYTES / self.part_bytes * cycle
             split = self.arrive * 1e-6 + (1 + parts) * part
         fixed = self.launch * 1e-6
@@ -180,15 +191,16 @@ class TimeModel:
 
     def _stored(self, problem: Problem, config: Config, n: int) -> float:
         """Return the cycles of an epilogue."""
-        tile_m, tile_n, _ = config.tile
+        tile_m = config.tile[0]
         stored = sum(item_bytes(result) for result in problem.results)
         line = n * min(item_bytes(result) for result in problem.results)
         more = 1 + self.store_unaligned * (line % 32 > 0)
-        parts = config.consumers * tile_n / config.store_columns
+        columns = config.finished_columns
+        parts = config.consumers * columns / config.store_columns
         return (
             self.store
             + self.store_part * parts
-            + tile_m * tile_n * stored / self.store_bytes * more
+            + tile_m * columns * stored / self.store_bytes * more
         )
 
     def _moved(
@@ -224,4 +236,6 @@ H200 = TimeModel(
     hidden=0.615,
     arrive=3.62,
     part_bytes=29.1,
+    added=1.0,
+    added_bytes=40.0,
 )
