@@ -84,7 +84,7 @@ def test_few_large_tiles_are_split_along_k():
     assert max(ranked[0].cluster_k, ranked[0].split_k) > 1
     for config in ranked:
         parts = config.split_k * config.cluster_k
-        tiles = 128 // config.tile[0] * -(-128 // config.tile[1])
+        tiles = -(-128 // config.tile[0]) * -(-128 // config.tile[1])
         ctas = config.grid(128, 128, 16384, 132)[0]
         assert ctas <= min(132, tiles * parts)
         assert config.cluster_k == 1 or ctas == tiles * parts
@@ -132,7 +132,9 @@ def test_the_choice_is_explained(capsys):
     first, best, *others = capsys.readouterr().err.splitlines()
     assert first.startswith("128x128x16384 of Problem(a='bf16'")
     tile = "x".join(map(str, config.tile))
-    parts = f"K in {config.split_k}" if config.split_k > 1 else f"K in {config.cluster_k} of a cluster"
+    parts = (
+        f"K in {config.split_k}" if config.split_k > 1 else f"K in {config.cluster_k} of a cluster"
+    )
     assert best.startswith(f"  {tile} in {config.stages} stages, {parts}")
     assert " us: fixed " in best and " split " in best and "limited by " in best
     assert len(others) == 9
