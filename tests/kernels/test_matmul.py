@@ -49,7 +49,8 @@ def test_a_gemm_is_launched(gpu):
 def test_the_grid_is_persistent(gpu):
     large = array((8192, 8192))
     prepare(large, large, large).launch()
-    assert gpu.launches[0].gridDimX == 132
+    launch = gpu.launches[0]
+    assert launch.gridDimX * launch.gridDimY == 132
 
 
 def test_clusters_divide_the_grid(gpu):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .config import Config, ConfigError
 from .problem import Problem, item_bytes
 from .time_model import H200, Prediction, TimeModel
+from .work import work_of
 
 #: The number of candidates that `tune` measures.
 MAX_CANDIDATES = 16
@@ -37,8 +38,11 @@ _LINE_BYTES, _STORED_BYTES = 128, 256
 #: Fewer stages than the first do not hide the memory's latency; more than the second hide no more of it.
 _MIN_STAGES, _MAX_STAGES = 4, 8
 
-#: Operands that stay in L2, of which an H200 has 50 MB, beside results.
-_L2_BYTES = 32_000_000
+#: Bytes of a sector of L2. Loads of rows that begin between sectors take about twice as long.
+_SECTOR_BYTES = 32
+
+#: CTAs do not share loads of so few K blocks: a launch with clusters takes longer.
+_FEW_BLOCKS = 4
 
 #: Parts of K, at most: each costs its sum.
 _MAX_SPLIT = 32
@@ -121,10 +125,9 @@ def rank(
         >>> best.config.split_k * best.config.cluster_k > 1
         True
     """
-    found = [
-        Candidate(config, model.predict(problem, m, n, k, config, batch))
-        for config in _plausible(problem, m, n, k, prod(batch), model.multiprocessors)
-    ]
+    configs = list(dict.fromkeys(_plausible(problem, m, n, k, prod(batch), model)))
+    works = [work_of(problem, m, n, k, config, model.multiprocessors, batch) for config in configs]
+    found = list(map(Candidate, configs, model.predict(works)))
     return sorted(found, key=lambda candidate: candidate.prediction.seconds)
 
 
@@ -162,10 +165,12 @@ def candidates(
 
 
 def _plausible(
-    problem: Problem, m: int, n: int, k: int, matrices: int, multiprocessors: int
+    problem: Problem, m: int, n: int, k: int, matrices: int, model: TimeModel
 ) -> Iterator[Config]:
     """Yield a configuration for each tile, with and without exchanged operands and split K."""
     depth = _LINE_BYTES // item_bytes(problem.a)
+    k_blocks = ceil(k / depth)
+    shares_loads = k_blocks > _FEW_BLOCKS or not _are_aligned(problem, m, n, k)
     for exchanged in (False, True):
         rows, columns = (n, m) if exchanged else (m, n)
         for tile_m, consumers in _ROWS:
@@ -174,19 +179,25 @@ def _plausible(
             for tile_n in _tile_columns(columns):
                 base = Config((tile_m, tile_n, depth), consumers=consumers, exchanged=exchanged)
                 tiles = matrices * ceil(rows / tile_m) * ceil(columns / tile_n)
-                size = matrices * (rows + columns) * k * item_bytes(problem.a)
-                for split in _splits(tiles, ceil(k / depth), multiprocessors, size):
-                    fitting = _fitting(problem, replace(base, split_k=split))
+                splits = _splits(tiles, k_blocks, model.multiprocessors)
+                configs = [base, *(replace(base, split_k=split) for split in splits)]
+                for ctas, clusters in zip(_ADDING, model.clusters, strict=True):
+                    fills = _FILLED * model.multiprocessors <= ctas * tiles
+                    if fills and tiles <= clusters and k_blocks >= _MIN_PART * ctas:
+                        configs.append(replace(base, cluster_k=ctas))
+                if shares_loads:
+                    configs += _clusters(base, rows, columns)
+                for config in configs:
+                    fitting = _fitting(problem, config)
                     if fitting is not None:
                         yield fitting
-                        if split == 1:
-                            yield from _clusters(problem, fitting, rows, columns)
-                for ctas in _ADDING:
-                    fills = _FILLED * multiprocessors <= ctas * tiles <= multiprocessors
-                    if fills and ceil(k / depth) >= _MIN_PART * ctas:
-                        fitting = _fitting(problem, replace(base, cluster_k=ctas))
-                        if fitting is not None:
-                            yield fitting
+
+
+def _are_aligned(problem: Problem, m: int, n: int, k: int) -> bool:
+    """Whether rows of A and B begin at multiples of L2's sectors."""
+    item = item_bytes(problem.a)
+    of_a, of_b = k if problem.a_major == "k" else m, k if problem.b_major == "k" else n
+    return of_a * item % _SECTOR_BYTES == 0 and of_b * item % _SECTOR_BYTES == 0
 
 
 def _tile_columns(columns: int) -> list[int]:
@@ -205,34 +216,28 @@ def _even(columns: int) -> int:
     return ceil(columns / multiple) * multiple
 
 
-def _splits(tiles: int, k_blocks: int, multiprocessors: int, operand_bytes: int) -> list[int]:
-    """Return the parts of K to consider: one, those that fill the GPU, and halves of those."""
-    found = [1]
-    if tiles >= multiprocessors:
-        # Stream-K shares out the last wave. CTAs of one wave are then at different K blocks, so L2 must
-        # hold the operands.
-        return [1, 2] if tiles % multiprocessors and operand_bytes <= _L2_BYTES else found
-    most = min(_MAX_SPLIT, k_blocks // _MIN_PART)
-    fill = multiprocessors // tiles
+def _splits(tiles: int, k_blocks: int, multiprocessors: int) -> list[int]:
+    """Return the numbers of parts of K to consider, as many for each tile: those that fill the GPU, and
+    halves of those.
+
+    Parts of different sizes, and a last wave that stream-K shares out, were never the fastest of a sweep
+    of 650 shapes.
+    """
+    found: list[int] = []
+    most, fill = min(_MAX_SPLIT, k_blocks // _MIN_PART), multiprocessors // tiles
     while fill > 1:
-        found += [each for each in (min(fill, most),) if each not in found and each > 1]
+        split = min(fill, most)
+        if split > 1 and split not in found:
+            found.append(split)
         fill //= 2
-    if (over := multiprocessors // tiles + 1) <= most and multiprocessors % tiles:
-        found.append(over)
     return found
 
 
-def _clusters(problem: Problem, base: Config, rows: int, columns: int) -> Iterator[Config]:
-    """Yield a configuration with clusters of two CTAs that share loads: for rows that are not aligned,
-    whose loads take more of L2."""
+def _clusters(base: Config, rows: int, columns: int) -> Iterator[Config]:
+    """Yield a configuration with clusters of two CTAs that share loads."""
     for along in ((2, 1), (1, 2)):
         if rows > base.tile[0] * (along[0] - 1) and columns > base.tile[1] * (along[1] - 1):
-            config = replace(base, cluster=along)
-            try:
-                config.check(problem)
-            except ConfigError:
-                continue
-            yield config
+            yield replace(base, cluster=along)
 
 
 def _fitting(problem: Problem, config: Config) -> Config | None:

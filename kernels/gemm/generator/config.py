@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, gcd, prod
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
@@ -30,6 +30,9 @@ _COUNTS = ("group", "store_columns", "store_buffers", "split_k")
 #: CTAs of a cluster along M or N, and along K.
 _CLUSTER_EXTENTS = (1, 2, 4)
 _CLUSTER_K = (1, 2, 4, 8)
+
+#: Bytes of the mbarriers of a stage.
+_STAGE_BARRIERS = 2 * MBARRIER_BYTES
 
 #: Bytes of an element of a part of a tile: an accumulator.
 _PART_BYTES = 4
@@ -172,8 +175,9 @@ class Config:
         return self._max_stages(self.kernel_problem(problem))
 
     def _max_stages(self, problem: Problem) -> int:
-        none, one = (sum(replace(self, stages=stages)._shared(problem)) for stages in (0, 1))
-        return (MAX_BYTES - none) // (one - none)
+        stages, *others, _ = self._shared(problem)
+        rest = sum(others) + self.store_stages * _STAGE_BARRIERS
+        return (MAX_BYTES - rest) // (stages // self.stages + _STAGE_BARRIERS)
 
     def _check_numbers(self) -> None:
         least = {"stages": _MIN_STAGES, **dict.fromkeys(_COUNTS, 1)}
@@ -275,7 +279,7 @@ class Config:
         stage = m * k * item_bytes(problem.a) + problem.products * k * n * item_bytes(problem.b)
         stored = sum(item_bytes(result) for result in problem.results)
         buffer = m // self.consumers * self.store_columns * stored
-        barriers = (self.stages + self.store_stages) * 2 * MBARRIER_BYTES
+        barriers = (self.stages + self.store_stages) * _STAGE_BARRIERS
         part = m * self.part_columns(problem) * _PART_BYTES if self.cluster_k > 1 else 0
         return self.stages * stage, self._buffers * buffer, part, barriers
 
@@ -292,7 +296,7 @@ class Config:
             f"a CTA needs {total} bytes of shared memory, but has {MAX_BYTES}: "
             f"{self.stages} stages * ({m} * {k} * {a} + {k} * {problem.products * n} * {b}) = {stages}, "
             f"{self._buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
-            f"{store} to store, {of_part}({self.stages} + {self.store_stages}) * {2 * MBARRIER_BYTES} = "
+            f"{store} to store, {of_part}({self.stages} + {self.store_stages}) * {_STAGE_BARRIERS} = "
             f"{barriers} of mbarriers; "
             + (f"{fitting} stages fit" if fitting >= _MIN_STAGES else "a smaller tile would fit")
         )

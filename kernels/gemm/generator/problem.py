@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ....layout import Element, accumulators, element, partners
@@ -140,28 +141,7 @@ class Problem:
             >>> of.a_major, of.b_major, of.c_major
             ('m', 'k', 'm')
         """
-        a_major = "k" if self.b_major == "k" else "m"
-        b_major = "k" if self.a_major == "k" else "n"
-        c_major = "m" if self.c_major == "n" else "n"
-        batch = tuple(_HAVING[having] for having in self.batch)
-        return Problem(
-            self.b,
-            self.a,
-            self.c,
-            a_major,
-            b_major,
-            c_major,
-            batch,
-            self.fusion,
-            self.gated,
-            self.d,
-        )
-
-    def described(self) -> dict[str, Any]:
-        """Return all that the kernel depends on, as JSON data."""
-        fields = {name: value for name, value in vars(self).items() if name != "fusion"}
-        ir = self.fusion.ir if self.fusion else None
-        return {**fields, "batch": list(self.batch), "fusion": ir}
+        return _exchanged(self)
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -172,6 +152,32 @@ class Problem:
     def products(self) -> int:
         """The products that a kernel computes: of A with one B, or with two."""
         return 1 + self.gated
+
+    def described(self) -> dict[str, Any]:
+        """Return all that the kernel depends on, as JSON data."""
+        fields = {name: value for name, value in vars(self).items() if name != "fusion"}
+        ir = self.fusion.ir if self.fusion else None
+        return {**fields, "batch": list(self.batch), "fusion": ir}
+
+
+@lru_cache(maxsize=1024)
+def _exchanged(problem: Problem) -> Problem:
+    a_major = "k" if problem.b_major == "k" else "m"
+    b_major = "k" if problem.a_major == "k" else "n"
+    c_major = "m" if problem.c_major == "n" else "n"
+    batch = tuple(_HAVING[having] for having in problem.batch)
+    return Problem(
+        problem.b,
+        problem.a,
+        problem.c,
+        a_major,
+        b_major,
+        c_major,
+        batch,
+        problem.fusion,
+        problem.gated,
+        problem.d,
+    )
 
 
 def is_multiplied(name: str) -> bool:
@@ -184,6 +190,7 @@ def multiplicand(name: str) -> Element:
     return element(_MULTIPLICANDS[name][0])
 
 
+@cache
 def item_bytes(name: str) -> int:
     """Return the bytes of an element of an operand or result in global memory, by its MLIR type."""
     return element(_RESULTS.get(name) or _MULTIPLICANDS[name][0]).bytes(1)

@@ -1,30 +1,29 @@
 """The time of a GEMM by a model: which configuration is likely the fastest, without a measurement.
 
-A CTA's time is that of its K blocks, each limited by the tensor cores, by the bytes that a multiprocessor
-takes from L2, or by those that all of them take; then the epilogue, of which the next tile hides a part,
-and what it costs to split K. Device memory limits the whole.
+A CTA's time is that of its K blocks, each limited by the tensor cores, by what TMA and L2 bring, or by
+the latency of its loads; then the epilogue, of which the next tile hides a part, and what it costs to add
+parts of K. The bytes of the operands and results, which device memory or L2 moves, limit the whole.
+`benchmarks/fit_time_model.py` fits the constants to a sweep.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, prod
+from typing import Any, NamedTuple
 
-from ....layout.instruction import INSTRUCTION_K_BYTES
-from ....layout.wgmma import INSTRUCTION_M
-from .config import Config
-from .problem import Problem, item_bytes
+import numpy as np
 
-#: The exponents of the norms that join limits: their maximum, but for a smooth corner. First for a K
-#: block, then for a CTA's own time and that of device memory.
-_SHARP, _SMOOTH = 6, 4
+from .work import ALIGNMENTS, Work
 
-#: Cycles in a nanosecond, of which the other constants are multiples: the boost clock of an H200.
-_CLOCK = 1.755
+#: The exponent of the norm that joins the limits of a K block: their maximum, but for a smooth corner.
+_SHARP = 4
 
-#: Bytes of a partial sum in the workspace.
-_PART_BYTES = 4
+#: The exponent by which more bytes than L2 keeps leave it.
+_LEAVING = 3
+
+#: Cycles in a microsecond, of which the constants are multiples: the boost clock of an H200.
+_CYCLES = 1755
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Prediction:
 
     Attributes:
         seconds: of the whole.
-        bound: what limits it most: "mma", "L2" or "memory".
+        bound: what limits it most: "mma", "L2", "latency" or "memory".
         waves: K blocks of the busiest CTA, in tiles.
         mainloop, epilogue, split, fixed: the seconds of its parts.
         memory: the seconds to move every byte once, which the parts hide or wait for.
@@ -61,181 +60,215 @@ class Prediction:
         )
 
 
+class Times(NamedTuple):
+    """Microseconds of several configurations, an array each; see `Prediction`.
+
+    Attributes:
+        whole: what is predicted.
+        mainloop, epilogue, split, fixed, memory: its parts.
+        limits: cycles of a K block by the tensor cores, by L2, and by latency.
+    """
+
+    whole: Any
+    mainloop: Any
+    epilogue: Any
+    split: Any
+    fixed: Any
+    memory: Any
+    limits: tuple[Any, Any, Any]
+
+
 @dataclass(frozen=True)
 class TimeModel:
     """The constants of a GPU.
 
     Attributes:
         multiprocessors: how many it has.
+        clusters: how many clusters of 2, 4 and 8 CTAs run at the same time.
         launch: microseconds of a launch, of the first loads, and of the end of a kernel.
+        cluster_launch: and what more a launch with clusters costs.
         mma: cycles of a 64xNxK instruction for each of its N.
+        throttle: what more these take if all multiprocessors multiply: the clock sinks with the power.
         read: cycles in which shared memory gives an instruction its A.
         read_n: and its B, for each of its N.
-        step: cycles of a K block besides its instructions.
+        step: cycles of a K block besides what limits it.
+        cluster: and of one whose loads CTAs share, because they wait for each other.
+        latency: cycles from a load's issue to its stage's use.
+        line: cycles of a line of a box.
+        box: cycles of a box.
         l2: bytes that a multiprocessor takes from L2 in a cycle.
         all_l2: the same, if all multiprocessors do.
-        unaligned: what more a byte costs whose row begins at a multiple of 64, 32 or 16 bytes only.
-        cluster: cycles for which CTAs of a cluster wait for each other in a K block.
-        memory: bytes of device memory in a nanosecond.
+        request: cycles of a request, of many for the same 128 bytes, which one slice of L2 serves.
+        request_byte: and of each of its bytes.
+        unaligned_64, unaligned_32, unaligned_16: what more a load costs of rows that begin at multiples
+            of so many bytes only.
+        memory, written: bytes of device memory that are read and written in a nanosecond.
+        l2_memory, l2_written: the same of L2.
+        cached: megabytes of operands and results that stay in L2 from launch to launch.
         store: cycles of an epilogue.
         store_part: cycles of each of its epilogue tiles.
         store_bytes: bytes of the results in a cycle.
+        warpgroup_bytes: bytes that a warpgroup writes to its epilogue tiles in a cycle.
         store_unaligned: what more these cost if rows begin at multiples of 16 bytes only.
         hidden: the part of an epilogue that the next tile of the CTA hides.
         arrive: microseconds to arrive at a semaphore, and to begin with the sum.
-        part_bytes: bytes of parts that a multiprocessor writes or adds in a cycle.
-        added: microseconds for which the CTAs of a cluster wait for each other to add their parts.
+        part_bytes: bytes of parts that a multiprocessor writes or adds in a cycle, in a workspace.
+        add: microseconds for which the CTAs of a cluster wait for each other to add their parts.
         added_bytes: bytes of parts that a multiprocessor writes to shared memory, or adds, in a cycle.
+        smooth: the exponent of the norm that joins a CTA's own time and that of memory.
     """
 
     multiprocessors: int
+    clusters: tuple[int, int, int]
     launch: float
+    cluster_launch: float
     mma: float
+    throttle: float
     read: float
     read_n: float
     step: float
+    cluster: float
+    latency: float
+    line: float
+    box: float
     l2: float
     all_l2: float
-    unaligned: tuple[float, float, float]
-    cluster: float
+    request: float
+    request_byte: float
+    unaligned_64: float
+    unaligned_32: float
+    unaligned_16: float
     memory: float
+    written: float
+    l2_memory: float
+    l2_written: float
+    cached: float
     store: float
     store_part: float
     store_bytes: float
+    warpgroup_bytes: float
     store_unaligned: float
     hidden: float
     arrive: float
     part_bytes: float
-    added: float
+    add: float
     added_bytes: float
+    smooth: float
 
-    def predict(
-        self,
-        problem: Problem,
-        m: int,
-        n: int,
-        k: int,
-        config: Config,
-        batch: Sequence[int] = (),
-    ) -> Prediction:
-        """Return the time of a GEMM.
+    def predict(self, works: Sequence[Work]) -> list[Prediction]:
+        """Return the times of GEMMs, each with its work."""
+        times = self.times(Work(*np.array(works, float).T))
+        parts = (times.mainloop, times.epilogue, times.split, times.fixed, times.memory)
+        columns = [each / 1e6 for each in (times.whole, *parts)]
+        bounds = np.argmax(np.array(times.limits), axis=0)
+        found: list[Prediction] = []
+        for place, work in enumerate(works):
+            whole, mainloop, epilogue, split, fixed, memory = (float(x[place]) for x in columns)
+            own = fixed + mainloop + epilogue + split
+            bound = "memory" if memory > own else ("mma", "L2", "latency")[bounds[place]]
+            found.append(
+                Prediction(whole, bound, work.waves, mainloop, epilogue, split, fixed, memory)
+            )
+        return found
+
+    def times(self, work: Any) -> Times:
+        """Return the times of several configurations.
 
         Args:
-            problem: element types and major-ness.
-            m, n, k: the GEMM's extents.
-            config: a configuration that fits.
-            batch: the leading dimensions of the result.
+            work: a `Work` of arrays.
         """
-        rows, columns = (n, m) if config.exchanged else (m, n)
-        along_m, along_n = config.cluster
-        tile_m, tile_n, depth = config.tile
-        steps = ceil(k / depth)
-        clusters = ceil(rows / (tile_m * along_m)) * ceil(columns / (tile_n * along_n))
-        tiles = prod(batch) * clusters * along_m * along_n
-        ctas = prod(config.grid(m, n, k, self.multiprocessors, batch))
-        step, bound = self._step(problem, config, (m, n, k), ctas)
-        if config.cluster_k > 1:
-            # Clusters run side by side, each as long as its longest part.
-            steps, parts = ceil(steps / config.cluster_k), config.cluster_k
-            waves = ceil(ctas / self.multiprocessors)
-        elif config.split_k > 1 and tiles % ctas:
-            waves, parts = tiles / ctas, max(2, ceil(ctas / tiles))
-        else:
-            waves, parts = ceil(tiles / ctas), 1
-        cycle = 1e-9 / _CLOCK
-        mainloop = ceil(waves * steps) * step * cycle
-        exposed = 1 + max(0, ceil(waves) - 1) * (1 - self.hidden)
-        epilogue = exposed * self._stored(problem, config, n) * cycle
-        split = 0.0
-        if config.cluster_k > 1:
-            added = tile_m * config.part_columns(problem) * _PART_BYTES / self.added_bytes * cycle
-            split = self.added * 1e-6 + 2 * added
-        elif parts > 1:
-            part = problem.products * tile_m * tile_n * _PART_BYTES / self.part_bytes * cycle
-            split = self.arrive * 1e-6 + (1 + parts) * part
-        fixed = self.launch * 1e-6
-        memory = self._moved(problem, (m, n, k), batch) / self.memory * 1e-9 + fixed
-        own = fixed + mainloop + epilogue + split
-        total = (own**_SMOOTH + memory**_SMOOTH) ** (1 / _SMOOTH)
-        if memory > own:
-            bound = "memory"
-        return Prediction(total, bound, waves, mainloop, epilogue, split, fixed, memory)
-
-    def _step(
-        self, problem: Problem, config: Config, extents: tuple[int, int, int], ctas: int
-    ) -> tuple[float, str]:
-        """Return the cycles of a K block, and what limits it most."""
-        tile_m, tile_n, depth = config.tile
-        tile_n *= problem.products
-        along_m, along_n = config.cluster
-        line = depth * item_bytes(problem.a)
-        instructions = tile_m // INSTRUCTION_M * (line // INSTRUCTION_K_BYTES)
-        mma = instructions * max(self.mma * tile_n, self.read + self.read_n * tile_n)
-        (m, n, k), item = extents, item_bytes(problem.a)
-        of_a = self._line((k if problem.a_major == "k" else m) * item)
-        of_b = self._line((k if problem.b_major == "k" else n) * item)
-        if config.exchanged:
-            of_a, of_b = of_b, of_a
-        loaded = line * (tile_m * of_a / along_n + tile_n * of_b / along_m)
-        l2 = max(loaded / self.l2, loaded / self.all_l2 * ctas / self.multiprocessors)
-        waiting = self.step + (self.cluster if along_m * along_n > 1 else 0)
-        joined = (mma**_SHARP + l2**_SHARP) ** (1 / _SHARP)
-        return joined + waiting, "mma" if mma > l2 else "L2"
-
-    def _line(self, row: int) -> float:
-        """Return the cost of a byte of a row of so many bytes."""
-        for alignment, more in zip((128, 64, 32), (0.0, *self.unaligned[:2]), strict=True):
-            if row % alignment == 0:
-                return 1 + more
-        return 1 + self.unaligned[2]
-
-    def _stored(self, problem: Problem, config: Config, n: int) -> float:
-        """Return the cycles of an epilogue."""
-        tile_m = config.tile[0]
-        stored = sum(item_bytes(result) for result in problem.results)
-        line = n * min(item_bytes(result) for result in problem.results)
-        more = 1 + self.store_unaligned * (line % 32 > 0)
-        columns = config.finished_columns
-        parts = config.consumers * columns / config.store_columns
-        return (
+        limits = self._limits(work)
+        waiting = self.step + self.cluster * work.clustered
+        mainloop = work.blocks * (_joined(limits, _SHARP) + waiting)
+        more = 1 + self.store_unaligned * (work.c_alignment >= len(ALIGNMENTS) - 1)
+        stored = work.store_bytes * more
+        epilogue = (
             self.store
-            + self.store_part * parts
-            + tile_m * columns * stored / self.store_bytes * more
+            + self.store_part * work.store_parts
+            + stored / self.store_bytes
+            + stored / work.consumers / self.warpgroup_bytes
+        ) * (1 + np.maximum(0, work.tiles - 1) * (1 - self.hidden))
+        summed = self.arrive + (1 + work.arrivals) * work.part_bytes / self.part_bytes / _CYCLES
+        added = self.add + 2 * work.part_bytes / self.added_bytes / _CYCLES
+        split = np.where(work.arrivals > 0, summed, 0) + np.where(work.added > 0, added, 0)
+        fixed = self.launch + self.cluster_launch * work.clustered
+        own = fixed + (mainloop + epilogue) / _CYCLES + split
+        memory = self.launch + self._moved(work, more)
+        whole = _joined((own, memory), self.smooth)
+        return Times(
+            whole, mainloop / _CYCLES, epilogue / _CYCLES, split, fixed + 0 * own, memory, limits
         )
 
-    def _moved(
-        self, problem: Problem, extents: tuple[int, int, int], batch: Sequence[int]
-    ) -> float:
-        """Return the bytes of the operands and results."""
-        m, n, k = extents
-        moved = prod(batch) * m * n * sum(item_bytes(result) for result in problem.results)
-        for name, extent in (("a", m), ("b", n * problem.products)):
-            matrices = (e for e, having in zip(batch, problem.batch, strict=True) if name in having)
-            moved += prod(matrices) * extent * k * item_bytes(problem.a)
-        return moved
+    def _limits(self, work: Any) -> tuple[Any, Any, Any]:
+        """Return the cycles of a K block by each of its limits."""
+        n = work.instruction_n
+        slower = 1 + self.throttle * work.busy
+        mma = work.instructions * np.maximum(self.mma * n * slower, self.read + self.read_n * n)
+        penalties = np.array([0, self.unaligned_64, self.unaligned_32, self.unaligned_16]) + 1
+        of_a, of_b = (penalties[np.asarray(x, int)] for x in (work.a_alignment, work.b_alignment))
+        loaded = work.a_bytes * of_a + work.b_bytes * of_b
+        lines = work.a_lines * of_a + work.b_lines * of_b
+        requests = np.maximum(
+            work.a_requests * of_a * (self.request + self.request_byte * work.a_request_bytes),
+            work.b_requests * of_b * (self.request + self.request_byte * work.b_request_bytes),
+        )
+        l2 = (
+            loaded / self.l2,
+            loaded * work.busy / self.all_l2,
+            self.line * lines + self.box * work.boxes,
+            requests,
+        )
+        return mma, _joined(l2, _SHARP), self.latency / work.stages
+
+    def _moved(self, work: Any, more: Any) -> Any:
+        """Return the microseconds in which device memory or L2 moves all bytes."""
+        moved = (work.read_bytes + work.written_bytes) / 1e6
+        left = moved**_LEAVING / (moved**_LEAVING + self.cached**_LEAVING)
+        read = left / self.memory + (1 - left) / self.l2_memory
+        written = left / self.written + (1 - left) / self.l2_written
+        return (work.read_bytes * read + work.written_bytes * more * written) / 1e3
 
 
-#: An H200, fitted to 524 random shapes of bf16 (log-uniform, multiples of 8 from 8 to 16384), each with
-#: up to 30 configurations. The sweep was a trial: `benchmarks/sweep.py` has no record yet.
+def _joined(limits: Sequence[Any], exponent: float) -> Any:
+    """Return the norm of several limits."""
+    return sum(limit**exponent for limit in limits) ** (1 / exponent)
+
+
 H200 = TimeModel(
     multiprocessors=132,
-    launch=1.116,
-    mma=0.456,
-    read=15.0,
-    read_n=0.12,
-    step=101,
-    l2=204,
-    all_l2=64.8,
-    unaligned=(0.37, 0.56, 1.39),
-    cluster=72,
-    memory=3306,
-    store=409,
-    store_part=239,
-    store_bytes=25.1,
-    store_unaligned=0.53,
-    hidden=0.615,
-    arrive=3.62,
-    part_bytes=29.1,
-    added=1.0,
-    added_bytes=40.0,
+    clusters=(66, 31, 15),
+    launch=0.756,
+    cluster_launch=0.389,
+    mma=0.432,
+    throttle=0.227,
+    read=17.1,
+    read_n=0.343,
+    step=71.4,
+    cluster=30.2,
+    latency=525,
+    line=0.776,
+    box=0.221,
+    l2=161,
+    all_l2=71.1,
+    request=0.405,
+    request_byte=0.0152,
+    unaligned_64=0.0216,
+    unaligned_32=0.397,
+    unaligned_16=1.05,
+    memory=4000,
+    written=3640,
+    l2_memory=5180,
+    l2_written=3690,
+    cached=31,
+    store=679,
+    store_part=236,
+    store_bytes=42.6,
+    warpgroup_bytes=17.3,
+    store_unaligned=0.489,
+    hidden=0.747,
+    arrive=2.21,
+    part_bytes=29.4,
+    add=0.891,
+    added_bytes=16,
+    smooth=2.66,
 )

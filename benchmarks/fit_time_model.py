@@ -1,0 +1,243 @@
+"""Fits the model of time to sweeps, and tells how good its choices are.
+
+    python benchmarks/fit_time_model.py SWEEP [SWEEP ...] [--record FILE] [--folds 3] [--seed 0]
+
+A third of the shapes is held out in turn: the model is fitted to the others, and chooses for each shape
+that is held out, among the configurations that the sweep has measured and `rank` returns. A choice is
+good if it takes at most 5 % longer than the fastest configuration that was measured, of any kind. Then
+the model is fitted to all shapes, and its constants are printed as they stand in
+`kernels/gemm/generator/time_model.py`.
+
+The fit minimises the relative errors of the times, those of configurations that are slower than the best
+of their shape with less weight.
+"""
+
+import argparse
+import json
+from dataclasses import asdict, fields, replace
+from math import exp, log
+from pathlib import Path
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+from record import circumstances
+from scipy.optimize import least_squares
+from sweep_shapes import Shape
+
+from mlir_smem.kernels.gemm import Config, Problem
+from mlir_smem.kernels.gemm.generator.candidates import rank
+from mlir_smem.kernels.gemm.generator.time_model import H200, TimeModel
+from mlir_smem.kernels.gemm.generator.work import Work, work_of
+
+#: Constants that are read off the GPU, and not fitted.
+GIVEN = ("multiprocessors", "clusters")
+
+#: A good choice takes at most this of the fastest time.
+GOOD = 1.05
+
+#: The power of best over own time that weights an error.
+_WEIGHT = 1.5
+
+#: Constants are at most this many times, or a part, of what they were.
+_FACTOR = 3
+
+#: Relative errors beyond this count linearly.
+_OUTLIER = 0.1
+
+
+class Sample(NamedTuple):
+    """A shape of a sweep.
+
+    Attributes:
+        shape: M, N and K.
+        cublas: its seconds.
+        works: the work of each configuration that was measured, but for those that split K in a way that
+            `rank` never returns.
+        seconds: of each.
+        chosen_from: whether `rank` returns it.
+        best: the least seconds of all that were measured.
+    """
+
+    shape: Shape
+    cublas: float
+    works: list[Work]
+    seconds: list[float]
+    chosen_from: list[bool]
+    best: float
+
+
+def samples(sweep: dict[str, Any], problem: Problem) -> list[Sample]:
+    """Return the shapes of a sweep's record."""
+    configs = [Config(**_tuples(each)) for each in sweep["configs"]]
+    found = []
+    for row in sweep["rows"]:
+        if "error" in row:
+            continue
+        shape = tuple(row["shape"])
+        ranked = {config for config, _ in rank(problem, *shape)}
+        every = [(configs[int(number)], t) for number, t in row["seconds"].items()]
+        measured = [
+            (config, t)
+            for config, t in every
+            if config in ranked or config.split_k == config.cluster_k == 1
+        ]
+        works = [work_of(problem, *shape, config, H200.multiprocessors) for config, _ in measured]
+        seconds = [t for _, t in measured]
+        chosen_from = [config in ranked for config, _ in measured]
+        best = min(t for _, t in every)
+        found.append(Sample(shape, row["cublas"], works, seconds, chosen_from, best))
+    return found
+
+
+def _tuples(config: dict[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in config.items()}
+
+
+def fitted(model: TimeModel, given: list[Sample]) -> TimeModel:
+    """Return a model with the constants that fit samples best, from those of another one."""
+    names = [field.name for field in fields(model) if field.name not in GIVEN]
+    work = Work(*np.array([w for each in given for w in each.works], float).T)
+    logs = np.log([t * 1e6 for each in given for t in each.seconds])
+    best = np.concatenate([[min(each.seconds)] * len(each.seconds) for each in given])
+    weights = (best / np.concatenate([each.seconds for each in given])) ** _WEIGHT
+
+    def with_constants(x: Any) -> TimeModel:
+        constants = dict(zip(names, map(float, np.exp(x)), strict=True))
+        return replace(model, **constants | {"hidden": min(1.0, constants["hidden"])})
+
+    def errors(x: Any) -> Any:
+        return weights * (np.log(with_constants(x).times(work).whole) - logs)
+
+    start = [log(getattr(model, name)) for name in names]
+    found = least_squares(
+        errors,
+        start,
+        bounds=([x - log(_FACTOR) for x in start], [x + log(_FACTOR) for x in start]),
+        loss="soft_l1",
+        f_scale=_OUTLIER,
+    )
+    return with_constants(found.x)
+
+
+class Quality(NamedTuple):
+    """How good the choices of a model are.
+
+    Attributes:
+        shapes: how many.
+        good: the part of the shapes whose choice is good.
+        good_of_three: whose fastest of the first three of the ranking is.
+        loss: the geometric mean of the chosen time over the best.
+        to_cublas: the geometric mean of cuBLAS's time over the chosen one.
+        best_to_cublas: the same of the best.
+    """
+
+    shapes: int
+    good: float
+    good_of_three: float
+    loss: float
+    to_cublas: float
+    best_to_cublas: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.shapes} shapes: {self.good:.3f} good, {self.good_of_three:.3f} of the first three; "
+            f"{self.loss:.3f} of the best time; {self.to_cublas:.3f} of cuBLAS's speed, the best "
+            f"{self.best_to_cublas:.3f}"
+        )
+
+
+class Choice(NamedTuple):
+    """The choice for a shape: its time, the best of the first three, the best, and cuBLAS's."""
+
+    shape: Shape
+    seconds: float
+    of_three: float
+    best: float
+    cublas: float
+
+
+def choices(model: TimeModel, given: list[Sample]) -> list[Choice]:
+    """Return the model's choices, for shapes of which something was measured that it chooses from."""
+    found = []
+    for shape, cublas, works, seconds, chosen_from, best in given:
+        among = [i for i, is_ranked in enumerate(chosen_from) if is_ranked]
+        if not among:
+            continue
+        whole = model.times(Work(*np.array([works[i] for i in among], float).T)).whole
+        ordered = [seconds[among[i]] for i in np.argsort(whole, kind="stable")]
+        found.append(Choice(shape, ordered[0], min(ordered[:3]), best, cublas))
+    return found
+
+
+def quality(found: list[Choice]) -> Quality:
+    """Return how good choices are."""
+    return Quality(
+        len(found),
+        fmean(each.seconds <= GOOD * each.best for each in found),
+        fmean(each.of_three <= GOOD * each.best for each in found),
+        exp(fmean(log(each.seconds / each.best) for each in found)),
+        exp(fmean(log(each.cublas / each.seconds) for each in found)),
+        exp(fmean(log(each.cublas / each.best) for each in found)),
+    )
+
+
+def held_out(model: TimeModel, given: list[Sample], folds: int, seed: int) -> list[Choice]:
+    """Return choices for all shapes, each by a model that was fitted without the shape."""
+    every = sorted({each.shape for each in given})
+    place = {shape: i % folds for i, shape in enumerate(Random(seed).sample(every, len(every)))}
+    found = []
+    for fold in range(folds):
+        without = [each for each in given if place[each.shape] != fold]
+        own = [each for each in given if place[each.shape] == fold]
+        found += choices(fitted(model, without), own)
+    return found
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("sweeps", nargs="+", type=Path, help="records of benchmarks/sweep.py")
+    parser.add_argument("--record", type=Path, help="where to write the figures")
+    parser.add_argument("--folds", type=int, default=3, help="parts of which one is held out (3)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the parts (0)")
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = _options()
+    given: list[Sample] = []
+    for file in options.sweeps:
+        sweep = json.loads(file.read_text())
+        setup = sweep["setup"]
+        if (setup["type"], setup["layout"]) != ("bf16", "NN"):
+            raise SystemExit(f"{file} is of {setup['type']} {setup['layout']}; expected bf16 NN")
+        given += samples(sweep, Problem())
+    found = held_out(H200, given, options.folds, options.seed)
+    print("held out:", quality(found))
+    for each in sorted(found, key=lambda each: each.best / each.seconds)[:10]:
+        print(
+            f"  {'x'.join(map(str, each.shape))}: {1e6 * each.seconds:.2f} us, the best "
+            f"{1e6 * each.best:.2f}, cuBLAS {1e6 * each.cublas:.2f}"
+        )
+    model = fitted(H200, given)
+    fit = quality(choices(model, given))
+    print("fitted to:", fit)
+    constants = {k: v for k, v in asdict(model).items() if k not in GIVEN}
+    for name, value in constants.items():
+        print(f"    {name}={value:.3g},")
+    if options.record:
+        record = circumstances() | {
+            "sweeps": [file.name for file in options.sweeps],
+            "folds": options.folds,
+            "seed": options.seed,
+            "held_out": quality(found)._asdict(),
+            "fitted_to": fit._asdict(),
+            "constants": constants,
+        }
+        options.record.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
