@@ -1,6 +1,6 @@
 """Symbolic evaluation of a kernel's integers to polynomials."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
@@ -11,7 +11,8 @@ from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
-from .polynomials import Divergence, Polynomial, Symbol, Variable, number, variable
+from .polynomials import Divergence, Polynomial, Symbol, number, variable
+from .symbols import SymbolTable
 
 #: Ops whose result is their operand.
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui")
@@ -64,7 +65,7 @@ class Values:
         self._function = function
         self._cluster = cluster_size(function)
         self._known: dict[Value, Polynomial] = {}
-        self._symbols: dict[Hashable, Symbol] = {}
+        self._symbols = SymbolTable()
         self._loops: dict[Op, Loop] = {}
         self._evaluate: dict[str, Callable[[Op], Polynomial]] = {
             "arith.constant": self._constant,
@@ -79,7 +80,7 @@ class Values:
             "gpu.thread_id": self._thread_id,
             "gpu.subgroup_id": self._subgroup_id,
             SemaphoreArriveOp.OPERATION_NAME: lambda op: variable(
-                self._unknown(op.results[0], op, Divergence.BETWEEN_WARPGROUPS)
+                self._symbols.unknown(op.results[0], op, Divergence.BETWEEN_WARPGROUPS)
             ),
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
@@ -95,7 +96,7 @@ class Values:
         if op not in self._loops:
             lower, upper, step = (self.of(x) for x in list(op.operands)[:3])
             bounds = lower, upper, step
-            count = self._symbol(
+            count = self._symbols.of(
                 ("count", op, bounds),
                 divergence=max(x.divergence for x in bounds),
                 lower_bound=0,
@@ -109,7 +110,7 @@ class Values:
     def warpgroup(self, partition: PartitionOp) -> Symbol:
         """Return the symbol for a warpgroup's number in its partition."""
         key = ("warpgroup", partition)
-        return self._symbol(
+        return self._symbols.of(
             key,
             divergence=Divergence.BETWEEN_WARPGROUPS,
             lower_bound=0,
@@ -127,13 +128,13 @@ class Values:
             return False
         size = 1 << by.constant if symbol.name in _SHIFTED else by.constant
         thread, warp = ("gpu.thread_id", "x"), ("gpu.subgroup_id", "")
-        if divided.symbol is self._symbols.get(thread):
+        if divided.symbol is self._symbols.known(thread):
             return size == WARPGROUP and y == z == 1
-        return divided.symbol is self._symbols.get(warp) and size == WARPS
+        return divided.symbol is self._symbols.known(warp) and size == WARPS
 
     def differs_in_pair(self, polynomial: Polynomial) -> bool:
         """Whether a value is known to differ between CTAs that are neighbours along x."""
-        symbols = (self._symbols.get((name, "x")) for name in _CTA_IDS)
+        symbols = (self._symbols.known((name, "x")) for name in _CTA_IDS)
         splits = [polynomial.split(symbol) for symbol in symbols if symbol is not None]
         return any(split is not None and split[0] and split[1].same_in_pair for split in splits)
 
@@ -161,50 +162,6 @@ class Values:
             return None
         return self._computed(each.name, each.more, known)
 
-    def _symbol(
-        self,
-        key: tuple,
-        operands: tuple[Polynomial, ...] = (),
-        divergence: Divergence = Divergence.NONE,
-        lower_bound: int | None = None,
-        by: Variable | None = None,
-        within: Op | None = None,
-        same_in_pair: bool = False,
-        same_in_cluster: bool = False,
-    ) -> Symbol:
-        """Return the symbol of a key.
-
-        Args:
-            key: identifies it; with operands, it begins with the op's name and its attributes and type.
-            operands: what it is computed from.
-            divergence: the threads between which it may differ.
-            lower_bound: it is not below this.
-            by: a loop, partition or value with which it changes.
-            within: it changes with the loops around this op.
-            same_in_pair: whether it is known to be the same in both CTAs of a pair.
-            same_in_cluster: whether it is known to be the same in all CTAs of a cluster.
-        """
-        if key not in self._symbols:
-            varies = frozenset(() if by is None else (by,)).union(*(x.varies for x in operands))
-            if within is not None:
-                varies |= frozenset(_loops_around(within))
-            name, more = key[:2] if operands else ("", "")
-            new = len(self._symbols)
-            in_pair = bool(operands) and all(x.same_in_pair for x in operands)
-            in_cluster = bool(operands) and all(x.same_in_cluster for x in operands)
-            self._symbols[key] = Symbol(
-                new,
-                name,
-                more,
-                operands,
-                varies,
-                divergence,
-                lower_bound,
-                same_in_pair or in_pair or divergence is Divergence.NONE,
-                same_in_cluster or in_cluster or divergence is Divergence.NONE,
-            )
-        return self._symbols[key]
-
     def _evaluated(self, value: Value) -> Polynomial:
         owner = value.owner
         if isinstance(owner, ir.Block):
@@ -218,7 +175,7 @@ class Values:
             more = ", ".join(f"{a.name} = {a.attr}" for a in _attributes(op))
             operands = tuple(self.of(x) for x in op.operands)
             return self._computed(op.name, f"{more} {op.results[0].type}", operands)
-        return variable(self._unknown(value, op))
+        return variable(self._symbols.unknown(value, op))
 
     def _computed(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
         """Return the result of an op that is not a sum or product."""
@@ -237,13 +194,7 @@ class Values:
             lower_bound = max(_DIVISIONS[name](known, by), 0)
         if name == "arith.maxui":
             lower_bound = max([x.lower_bound or 0 for x in operands])
-        return variable(self._symbol((name, more, operands), operands, divergence, lower_bound))
-
-    def _unknown(
-        self, value: Value, op: Op | None, divergence: Divergence = Divergence.BETWEEN_THREADS
-    ) -> Symbol:
-        """Return the symbol of a value of which nothing else is known."""
-        return self._symbol(("value", value), divergence=divergence, within=op)
+        return variable(self._symbols.of((name, more, operands), operands, divergence, lower_bound))
 
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
         """Whether a quotient is the same in all CTAs of a cluster.
@@ -254,7 +205,7 @@ class Values:
         sizes = [
             self._cluster[dim]
             for dim in range(3)
-            if symbol is not None and symbol is self._symbols.get(("gpu.block_id", "xyz"[dim]))
+            if symbol is not None and symbol is self._symbols.known(("gpu.block_id", "xyz"[dim]))
         ]
         return bool(sizes) and by % sizes[0] == 0
 
@@ -263,7 +214,7 @@ class Values:
     def _constant(self, op: Op) -> Polynomial:
         known = constant_of(op.results[0])
         if known is None:
-            return variable(self._unknown(op.results[0], None))
+            return variable(self._symbols.unknown(op.results[0], None))
         return number(known)
 
     def _both(self, op: Op, compute: Callable[[Polynomial, Polynomial], Polynomial]) -> Polynomial:
@@ -280,7 +231,7 @@ class Values:
     ) -> Polynomial:
         dim = _dimension_of(op)
         # The CTAs of a pair are neighbours along x.
-        symbol = self._symbol(
+        symbol = self._symbols.of(
             (op.name, dim),
             divergence=divergence,
             lower_bound=lower_bound,
@@ -296,7 +247,7 @@ class Values:
 
     def _in_cta(self, key: tuple) -> Polynomial:
         """Return the number of a thread or warp in its CTA."""
-        symbol = self._symbol(
+        symbol = self._symbols.of(
             key,
             divergence=Divergence.BETWEEN_THREADS,
             lower_bound=0,
@@ -321,11 +272,11 @@ class Values:
         ranked = isinstance(memref.type, ir.MemRefType)
         # The extent of a dimension that does not exist is unknown.
         if dim is None or not own or (ranked and not 0 <= dim < memref.type.rank):
-            return variable(self._unknown(op.results[0], op))
+            return variable(self._symbols.unknown(op.results[0], op))
         if ranked and not memref.type.is_dynamic_dim(dim):
             return number(memref.type.shape[dim])
         mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
-        return variable(self._symbol(("extent", memref, dim), lower_bound=int(mapped)))
+        return variable(self._symbols.of(("extent", memref, dim), lower_bound=int(mapped)))
 
     # Block arguments, and loops.
 
@@ -341,7 +292,7 @@ class Values:
             return self._carried(op, value.arg_number - 1, variable(loop.count))
         is_argument = op == self._function
         divergence = Divergence.NONE if is_argument else Divergence.BETWEEN_THREADS
-        return variable(self._symbol(("value", value), divergence=divergence, within=op))
+        return variable(self._symbols.of(("value", value), divergence=divergence, within=op))
 
     def _after(self, op: Op, result: Value) -> Polynomial:
         """Return a result of a loop."""
@@ -358,7 +309,8 @@ class Values:
         block = op.regions[0].blocks[0]
         own = list(block.arguments)[1:]
         symbols = [
-            self._symbol(("carried", x), divergence=Divergence.BETWEEN_THREADS, by=x) for x in own
+            self._symbols.of(("carried", x), divergence=Divergence.BETWEEN_THREADS, by=x)
+            for x in own
         ]
         before = self._known, self._loops
         self._known = self._known | dict(zip(own, map(variable, symbols), strict=True))
@@ -369,7 +321,7 @@ class Values:
         if growth.varies & {op, *own}:
             unknown = ("value", own[position], count)
             divergence = Divergence.BETWEEN_THREADS
-            return variable(self._symbol(unknown, divergence=divergence, by=op, within=op))
+            return variable(self._symbols.of(unknown, divergence=divergence, by=op, within=op))
         return self.of(list(op.operands)[position + 3]) + count * growth
 
     def _trips(self, lower: Polynomial, upper: Polynomial, step: Polynomial) -> Polynomial:
@@ -380,7 +332,7 @@ class Values:
             return distance
         operands = (lower, upper, step)
         divergence = max(x.divergence for x in operands)
-        return variable(self._symbol(("trips", "", operands), operands, divergence, 0))
+        return variable(self._symbols.of(("trips", "", operands), operands, divergence, 0))
 
 
 def _is_copied_in_bulk(memref: Value, op: Op) -> bool:
@@ -388,16 +340,6 @@ def _is_copied_in_bulk(memref: Value, op: Op) -> bool:
     return isinstance(op, SmemOp) and any(
         value == memref and access.proxy is Proxy.ASYNC for value, access in accessed(op)
     )
-
-
-def _loops_around(op: Op | None) -> list[Op]:
-    """Return the loops that an op is in, and the op if it is one."""
-    found = []
-    while op is not None and op.name != "builtin.module":
-        if op.name == "scf.for":
-            found.append(op)
-        op = op.parent.operation if op.parent is not None else None
-    return found
 
 
 def _attributes(op: Op) -> list[Attribute]:

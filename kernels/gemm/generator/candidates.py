@@ -94,7 +94,7 @@ def choose(
 
     Example:
         >>> choose(Problem(), 4096, 4096, 4096).tile
-        (128, 256, 64)
+        (256, 128, 64)
         >>> choose(Problem(), 16, 4096, 4096).exchanged
         True
     """
@@ -151,7 +151,7 @@ def candidates(
     Example:
         >>> best = candidates(Problem(a="bf16", b="bf16", c="bf16"), m=4096, n=4096, k=4096)[0]
         >>> best.tile, best.cluster
-        ((128, 256, 64), (1, 1))
+        ((256, 128, 64), (1, 1))
     """
     ranked = rank(problem, m, n, k, batch=batch, model=model)
     found: list[Config] = []
