@@ -10,6 +10,8 @@ from mlir_smem.kernels.gemm.generator.candidates import rank
 
 torch = pytest.importorskip("torch")
 
+DTYPES = {"bf16": torch.bfloat16, "f32": torch.float32}
+
 SPLIT = Config(tile=(64, 64, 64), consumers=1, store_columns=64, split_k=4)
 
 
@@ -79,36 +81,51 @@ def test_stream_k(m, n):
     assert (out.double() == expected(a, b)).all()
 
 
-def test_results_are_equal_in_every_bit():
-    a, b = (torch.randn(s, device="cuda").bfloat16() for s in ((128, 16384), (16384, 128)))
-    assert choose(Problem(), 128, 128, 16384).split_k > 1
+@pytest.mark.parametrize("tile_n", [64, 128])
+@pytest.mark.parametrize("cluster_k", [2, 4, 8])
+@pytest.mark.parametrize("c", ["bf16", "f32"])
+def test_parts_in_a_cluster(c, cluster_k, tile_n):
+    a, b = integers(300, 2000), integers(2000, 520)
+    columns = min(tile_n // cluster_k, 32)
+    config = Config((128, tile_n, 64), cluster_k=cluster_k, store_columns=columns)
+    out = torch.empty((300, 520), device="cuda", dtype=DTYPES[c])
+    for _ in range(3):
+        out.fill_(torch.nan)
+        matmul(a, b, out, config=config)
+        assert (out.double() == expected(a, b).to(DTYPES[c]).double()).all()
+
+
+@pytest.mark.parametrize("n, parts", [(128, "cluster_k"), (4096, "split_k")])
+def test_results_are_equal_in_every_bit(n, parts):
+    a, b = (torch.randn(s, device="cuda").bfloat16() for s in ((128, 16384), (16384, n)))
+    assert getattr(choose(Problem(), 128, n, 16384), parts) > 1
     first = matmul(a, b)
     for _ in range(50):
         assert torch.equal(matmul(a, b), first)
 
 
 def test_streams_do_not_share_a_workspace():
-    a, b = integers(128, 16384), integers(16384, 128)
+    a, b = integers(128, 4096), integers(4096, 128)
     right = expected(a, b)
     streams = [torch.cuda.Stream() for _ in range(4)]
     torch.cuda.synchronize()
     found = []
     for number in range(40):
         with torch.cuda.stream(streams[number % 4]):
-            found.append(matmul(a, b, out_dtype=torch.float32))
+            found.append(matmul(a, b, out_dtype=torch.float32, config=SPLIT))
     torch.cuda.synchronize()
     assert all((each.double() == right).all() for each in found)
 
 
 def test_a_split_product_in_a_graph():
-    a, b = integers(128, 16384), integers(16384, 128)
+    a, b = integers(128, 4096), integers(4096, 128)
     out = torch.zeros((128, 128), device="cuda")
     right = expected(a, b)
     # The workspace of the capture's stream is made during the capture.
     graph = torch.cuda.CUDAGraph()
-    matmul(a, b, out)
+    matmul(a, b, out, config=SPLIT)
     with torch.cuda.graph(graph):
-        matmul(a, b, out)
+        matmul(a, b, out, config=SPLIT)
     for _ in range(3):
         out.zero_()
         graph.replay()
@@ -117,9 +134,9 @@ def test_a_split_product_in_a_graph():
 
 
 def test_a_prepared_split_product():
-    a, b = integers(128, 16384), integers(16384, 128)
+    a, b = integers(128, 4096), integers(4096, 128)
     out = torch.zeros((128, 128), device="cuda")
-    launch = prepare(a, b, out)
+    launch = prepare(a, b, out, config=SPLIT)
     for _ in range(3):
         launch.launch()
     torch.cuda.synchronize()

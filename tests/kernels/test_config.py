@@ -85,6 +85,39 @@ REFUSED = {
         "4 CTAs share the load of A along K, where the tile has 16 elements; expected a multiple of "
         "4 * 8 = 32, for example 32",
     ),
+    "three CTAs that add": (
+        BF16,
+        {"cluster_k": 3},
+        "cluster_k is 3; expected 1 or 2 or 4 or 8 CTAs of a cluster",
+    ),
+    "CTAs that add and share loads": (
+        BF16,
+        {"cluster_k": 2, "cluster": (2, 1)},
+        "cluster_k is 2, with clusters of 2x1 and split_k = 1; expected cluster=(1, 1) and split_k=1",
+    ),
+    "CTAs that add, and a workspace": (
+        BF16,
+        {"cluster_k": 4, "split_k": 2},
+        "cluster_k is 4, with clusters of 1x1 and split_k = 2; expected cluster=(1, 1) and split_k=1",
+    ),
+    "shares of a tile": (
+        BF16,
+        {"tile": (128, 72, 64), "cluster_k": 2, "store_columns": 8},
+        "each of 2 CTAs stores an equal share of a tile's 72 columns; expected a multiple of 2 * 8 = 16, "
+        "for example 64 or 80",
+    ),
+    "columns of a share": (
+        BF16,
+        {"tile": (128, 64, 64), "cluster_k": 4, "store_columns": 32},
+        "store_columns is 32; expected a multiple of 8 that divides the tile's N = 64 / 4 = 16: 8 or 16",
+    ),
+    "shared memory of a part": (
+        BF16,
+        {"cluster_k": 2, "stages": 4, "store_columns": 64},
+        "a CTA needs 278592 bytes of shared memory, but has 232448: 4 stages * (128 * 64 * 2 + 64 * "
+        "256 * 2) = 196608, 2 buffers * 64 * 64 * 2 = 16384 to store, 128 * 128 * 4 = 65536 of a part, "
+        "(4 + 0) * 16 = 64 of mbarriers; 3 stages fit",
+    ),
     "registers": (
         BF16,
         {"tile": (256, 256, 64), "stages": 2},
@@ -135,6 +168,7 @@ POSSIBLE = {
     "registers of three": (BF16, Config((192, 192, 64), 4, consumers=3, store_columns=64)),
     "the smallest": (BF16, Config((64, 8, 16), 2, consumers=1, store_columns=8)),
     "shares of B": (BF16, Config((128, 256, 32), cluster=(4, 2))),
+    "parts of two": (BF16, Config((128, 128, 64), 4, store_columns=32, cluster_k=2)),
     "N of integers": (S8, Config((128, 40, 128), store_columns=8)),
 }
 

@@ -220,8 +220,8 @@ def _splits(tiles: int, k_blocks: int, multiprocessors: int) -> list[int]:
     """Return the numbers of parts of K to consider, as many for each tile: those that fill the GPU, and
     halves of those.
 
-    Parts of different sizes, and a last wave that stream-K shares out, were never the fastest of a sweep
-    of 650 shapes.
+    A last wave that stream-K shares out was the fastest for 9 of 314 shapes of the sweeps on an H200, for
+    4 by more than 1 %.
     """
     found: list[int] = []
     most, fill = min(_MAX_SPLIT, k_blocks // _MIN_PART), multiprocessors // tiles

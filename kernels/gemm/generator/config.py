@@ -120,6 +120,7 @@ class Config:
         self._check_numbers()
         self._check_tile(problem)
         self._check_cluster(problem)
+        self._check_store_columns(problem)
         self._check_registers(problem)
         if sum(self._shared(problem)) > MAX_BYTES:
             self._refuse_shared(problem)
@@ -202,6 +203,8 @@ class Config:
                     f"the tile's {name} is {extent}; expected a multiple of {of} ({why}), for example "
                     f"{_nearest(extent, of)}"
                 )
+
+    def _check_store_columns(self, problem: Problem) -> None:
         # TMA stores lines whose sizes are multiples of 16 bytes.
         item = min(item_bytes(result) for result in problem.results)
         columns = max(_COLUMN_MULTIPLE, UNIT_BYTES // item)
