@@ -4,9 +4,9 @@
 
 All launches are of a GEMM so small that the GPU waits for the host. A batch of calls is timed between two
 synchronisations, and is shorter than the driver's queue, so that no call waits for the GPU; but a kernel
-of the language with arrays of JAX waits until it has ended. Contenders alternate, in another order each
-round. A result is microseconds of a call: the median of the rounds, and the fastest. Arrays that change
-are 16 triples of equal shapes at other addresses, in turn.
+of the language with arrays of JAX waits until it has ended, which a program of JAX does not. Contenders
+alternate, in another order each round. A result is microseconds of a call: the median of the rounds, and
+the fastest. Arrays that change are 16 triples of equal shapes at other addresses, in turn.
 """
 
 import argparse
@@ -23,7 +23,7 @@ import torch
 from record import record
 
 import mlir_smem
-from mlir_smem.kernels.gemm import matmul
+from mlir_smem.kernels.gemm import matmul, torch_op
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.generator.problem import Problem
@@ -92,6 +92,10 @@ def ours(triples: list[Triple]) -> Contenders:
             lambda a, b, c: tma.launch(a, b, c, grid=grid), triples
         ),
         "matmul(a, b, out), changing arrays": changing(matmul, triples),
+        "matmul(a, b), changing arrays": changing(lambda a, b, c: matmul(a, b), triples),
+        "torch.ops.mlir_smem.matmul(a, b), changing arrays": changing(
+            lambda a, b, c: torch_op.matmul(a, b), triples
+        ),
     }
     for name, others in protocols(triples).items():
         found[f"launch, changing arrays, {name}"] = changing(example.launch, others)
@@ -109,6 +113,24 @@ def ours(triples: list[Triple]) -> Contenders:
         "part: reading 3 tensors": lambda: Read(is_array, triples[0]),
         "part: the current stream": lambda: current_stream(triples[0][0]),
     }
+
+
+def programs(triples: Sequence[Triple]) -> Contenders:
+    """Return programs of JAX with our GEMM and with XLA's, if JAX is here."""
+    try:
+        import jax
+
+        from mlir_smem.kernels.gemm import jax_op
+
+        arrays = [tuple(map(jax.dlpack.from_dlpack, triple)) for triple in triples]
+    except Exception as error:
+        print(f"without JAX: {error}")
+        return {}
+    found: Contenders = {}
+    for name, product in (("jax_op.matmul", jax_op.matmul), ("jnp.matmul", jax.numpy.matmul)):
+        program = jax.jit(product)
+        found[f"jax.jit({name})(a, b)"] = changing(lambda a, b, c, p=program: p(a, b), arrays)
+    return found
 
 
 def language_matmul() -> Any:
@@ -177,7 +199,7 @@ def main() -> None:
 
     torch.manual_seed(0)
     triples = tensors()
-    contenders = ours(triples) | others(triples)
+    contenders = ours(triples) | programs(triples) | others(triples)
     for call in contenders.values():
         for _ in range(2 * TRIPLES):
             call()

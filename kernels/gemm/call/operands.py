@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
 
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Matrix
@@ -98,7 +97,8 @@ def whole_columns(n: int, item_bytes: int) -> int:
 
     Measured on an H200: TMA writes zeros after the row's end."""
     unit = UNIT_BYTES // item_bytes
-    return ceil(n / unit) * unit
+    # Integers alone: `n` is a symbol where PyTorch traces a call of any shape.
+    return (n + unit - 1) // unit * unit
 
 
 def transposed(matrix: Matrix) -> Matrix:
