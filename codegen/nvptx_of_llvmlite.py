@@ -3,11 +3,11 @@
 from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvmlite
+from llvmlite import __version__ as version
 
 from .errors import CompileError, LLVMRefusal
 from .inlined_calls import InlinedCalls
@@ -29,7 +29,7 @@ class LlvmliteNvptx:
 
     @property
     def name(self) -> str:
-        return f"llvmlite {version('llvmlite')}"
+        return f"llvmlite {version}"
 
     def functions(self, bitcode: bytes) -> dict[str, str]:
         functions = llvmlite.parse_bitcode(bitcode).functions

@@ -1,7 +1,7 @@
 """The versions of installed packages that provide modules."""
 
 from functools import cache
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
 
 
@@ -13,6 +13,8 @@ def version_of(module: str) -> str:
     Args:
         module: a package of MLIR bindings, for example "torch_mlir".
     """
+    from importlib import metadata
+
     top = module.partition(".")[0]
     found = {f"{top.replace('_', '-')}", *metadata.packages_distributions().get(top, ())}
     versions = {name.lower().replace("_", "-"): installed_version(name) for name in sorted(found)}
@@ -24,6 +26,9 @@ def version_of(module: str) -> str:
 
 def installed_version(package: str) -> str | None:
     """Return the version of an installed package; None if it is not installed."""
+    # Imported here: it takes 25 ms, and the process that runs LLVM needs no versions.
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -22,7 +22,9 @@ def to_llvm_ir(device_module: Any, bindings: str) -> str:
         device_module: the gpu.module op.
         bindings: the name of the MLIR bindings' package.
     """
-    return import_module(f"{bindings}.dialects.llvm").translate_module_to_llvmir(device_module)
+    # `dialects.llvm` has the function of this module, and imports the Python classes of all ops.
+    native = import_module(f"{bindings}._mlir_libs._mlirDialectsLLVM")
+    return native.translate_module_to_llvmir(device_module)
 
 
 def to_ptx(
