@@ -26,6 +26,7 @@ class SymbolTable:
         within: Op | None = None,
         same_in_pair: bool = False,
         same_in_cluster: bool = False,
+        bound: Symbol | None = None,
     ) -> Symbol:
         """Return the symbol of a key.
 
@@ -38,11 +39,14 @@ class SymbolTable:
             within: it changes with the loops around this op.
             same_in_pair: whether it is known to be the same in both CTAs of a pair.
             same_in_cluster: whether it is known to be the same in all CTAs of a cluster.
+            bound: a symbol of the operands with which it does not change, as that of a sum's terms.
         """
         if key not in self._symbols:
             varies = frozenset(() if by is None else (by,)).union(*(x.varies for x in operands))
             if within is not None:
                 varies |= frozenset(_loops_around(within))
+            if bound is not None:
+                varies -= bound.varies
             name, more = key[:2] if operands else ("", "")
             new = len(self._symbols)
             in_pair = bool(operands) and all(x.same_in_pair for x in operands)

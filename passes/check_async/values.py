@@ -12,6 +12,7 @@ from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
 from .polynomials import Divergence, Polynomial, Symbol, number, variable
+from .sums import SUM, Sums
 from .symbols import SymbolTable
 
 #: Ops whose result is their operand.
@@ -33,6 +34,9 @@ _DIVIDED = ("arith.divui", "arith.divsi", *_SHIFTED)
 
 #: Ops that return a number of the launch, with its lower bound.
 _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
+
+#: The name of a symbol that is the number of a loop's iterations.
+_TRIPS = "trips"
 
 #: Ops that return different numbers in CTAs that are neighbours.
 _CTA_IDS = ("gpu.block_id", "gpu.cluster_block_id")
@@ -67,6 +71,7 @@ class Values:
         self._known: dict[Value, Polynomial] = {}
         self._symbols = SymbolTable()
         self._loops: dict[Op, Loop] = {}
+        self._sums = Sums(function, self._symbols, self.replaced)
         self._evaluate: dict[str, Callable[[Op], Polynomial]] = {
             "arith.constant": self._constant,
             "arith.addi": lambda op: self._both(op, Polynomial.__add__),
@@ -178,7 +183,11 @@ class Values:
         return variable(self._symbols.unknown(value, op))
 
     def _computed(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
-        """Return the result of an op that is not a sum or product."""
+        """Return the result of an op that is not a sum or product; or a number of a loop, by its name."""
+        if name == SUM:
+            return self._sums.of(*operands)
+        if name == _TRIPS:
+            return self._trips(*operands)
         by = operands[-1].constant
         if name in _DIVISIONS and by:
             if by == 1:
@@ -299,7 +308,8 @@ class Values:
         return self._carried(op, result.result_number, self.loop(op).trips)
 
     def _carried(self, op: Op, position: int, count: Polynomial) -> Polynomial:
-        """Return a value that a loop carries, after `count` iterations: linear in them, or unknown.
+        """Return a value that a loop carries, after `count` iterations: linear in them, a sum of numbers
+        that each iteration computes of its own number, or unknown.
 
         Args:
             op: the loop.
@@ -318,11 +328,16 @@ class Values:
         *_, terminator = block.operations
         growth = self.of(terminator.operands[position]) - variable(symbols[position])
         self._known, self._loops = before
-        if growth.varies & {op, *own}:
+        grown = None
+        if not growth.varies & {op, *own}:
+            grown = count * growth
+        elif not growth.varies & {*own}:
+            grown = self._sums.over(growth, self.loop(op).count, count)
+        if grown is None:
             unknown = ("value", own[position], count)
             divergence = Divergence.BETWEEN_THREADS
             return variable(self._symbols.of(unknown, divergence=divergence, by=op, within=op))
-        return self.of(list(op.operands)[position + 3]) + count * growth
+        return self.of(list(op.operands)[position + 3]) + grown
 
     def _trips(self, lower: Polynomial, upper: Polynomial, step: Polynomial) -> Polynomial:
         distance, by = upper - lower, step.constant
@@ -332,7 +347,7 @@ class Values:
             return distance
         operands = (lower, upper, step)
         divergence = max(x.divergence for x in operands)
-        return variable(self._symbols.of(("trips", "", operands), operands, divergence, 0))
+        return variable(self._symbols.of((_TRIPS, "", operands), operands, divergence, 0))
 
 
 def _is_copied_in_bulk(memref: Value, op: Op) -> bool:

@@ -199,7 +199,8 @@ class StreamKTileScheduler:
             start = sl.unsigned(sl.maximum(sl.signed(begin - tile * k_blocks), 0))
             stop = sl.unsigned(sl.minimum(sl.signed(end - tile * k_blocks), k_blocks))
             k_block = sl.where(is_part, start, 0)
-            count = sl.unsigned(sl.where(is_part, stop, k_blocks) - k_block)
+            # Each part has a block. The maximum says so to the prover of the pipeline's order.
+            count = sl.maximum(sl.unsigned(sl.where(is_part, stop, k_blocks) - k_block), 1)
             yield WorkTile(*self._order.place(tile), tile, number, k_block, count, first)
             first = first + count
 
