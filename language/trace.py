@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
@@ -65,6 +65,7 @@ class Trace:
         self._constants: dict[Any, Any] = {}
         self._anchor: Any = None
         self._points: list[Any] = []
+        self._holders: list[Any] = []
 
     def begin(self) -> None:
         """Mark the insertion point before which hoisted ops are placed."""
@@ -112,10 +113,23 @@ class Trace:
         self._points.pop().__exit__(None, None, None)
         self.scopes.pop()
 
+    def new_block(self, types: Sequence[Any] = ()) -> tuple[Any, Any]:
+        """Return a block for a region whose op is not built yet, and the op that holds it until then.
+
+        Args:
+            types: of the block's arguments.
+        """
+        holder = ir.Operation.create("builtin.module", regions=1, ip=False)
+        self._holders.append(holder)
+        return ir.Block.create_at_start(holder.regions[0], types), holder
+
     def unwind(self) -> None:
-        """Leave all scopes, after an error."""
+        """Leave all scopes, after an error, and erase the blocks that no op of the kernel holds."""
         while self._points:
             self._points.pop().__exit__(None, None, None)
+        # They use values of the kernel, which must not be freed before them: uses are linked lists.
+        while self._holders:
+            self._holders.pop().erase()
 
     def here(self) -> Any:
         """Return the location of the author's code."""

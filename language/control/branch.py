@@ -41,8 +41,7 @@ class Region:
         self.before = snapshot(frame)
         self.after: dict[str, Any] = {}
         with self.location:
-            self.holder = ir.Operation.create("builtin.module", regions=1, ip=False)
-            self.block = ir.Block.create_at_start(self.holder.regions[0], [])
+            self.block, self.holder = trace.new_block()
 
     def enter(self) -> None:
         """Begin the region."""
@@ -215,12 +214,14 @@ class _Branch:
 
     def _names(self, regions: list[Region]) -> list[str]:
         """The variables that get results: those that changed, and those that both regions define."""
-        found = [name for region in regions for name in region.changed()]
-        if len(regions) == 2:
-            one, two = (region.after for region in regions)
-            for name, value in one.items():
-                new = name not in self.region.before and name in two
-                if new and is_carried(value) and is_carried(two[name]):
+        known = self.region.before
+        found = [name for region in regions for name in region.changed() if name in known]
+        if self.other is not None:
+            one, two = self.region.after, self.other.after
+            for name in one.keys() & two.keys() - known.keys():
+                # The other branch begins with what this one has left in the name.
+                is_own = two[name] is not self.other.before.get(name)
+                if is_own and _can_join(name, one[name], two[name]):
                     found.append(name)
         return list(dict.fromkeys(found))
 
@@ -232,8 +233,7 @@ class _Branch:
         if not names:
             return None
         with self.region.location:
-            self.kept = ir.Operation.create("builtin.module", regions=1, ip=False)
-            self.holder = ir.Block.create_at_start(self.kept.regions[0], [])
+            self.holder, _ = self.region.trace.new_block()
         region = self.region
         scope = Scope("the branch that is not taken")
         return yielded(region.trace, scope, self.holder, region.location, region.before, names)
@@ -246,6 +246,17 @@ class _Branch:
                     f"{name} is in flight after one branch and readable after the other; put sl.wait "
                     "in both, or after them"
                 )
+
+
+def _can_join(name: str, one: Any, two: Any) -> bool:
+    """Whether a name that is new in both branches has a value after them."""
+    if not (is_carried(one) and is_carried(two)):
+        return False
+    try:
+        same_kind(name, one, two, "")
+    except TraceError:
+        return False
+    return True
 
 
 def _like(name: str, regions: list[Region]) -> tuple[Any, Any]:

@@ -136,8 +136,7 @@ class _Body:
         carried = parts(list(self.before.values()))
         types = [ir.IndexType.get(), *(each.value.type for each in carried)]
         with self.location:
-            self.holder = ir.Operation.create("builtin.module", regions=1, ip=False)
-            self.block = ir.Block.create_at_start(self.holder.regions[0], types)
+            self.block, _ = self.trace.new_block(types)
         self.trace.enter(self.scope, self.block)
         variable, *arguments = self.block.arguments
         new = iter([e.rewrapped(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
