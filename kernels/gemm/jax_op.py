@@ -7,7 +7,6 @@ for arrays of JAX.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import jax
@@ -23,7 +22,8 @@ from .call.batches import broadcast
 from .call.launches import Launch
 from .call.libraries import element_named
 from .call.operands import whole_columns
-from .generator.problem import ProblemError, is_multiplied, multiplicand, results
+from .call.results import result_element
+from .generator.problem import ProblemError, multiplicand
 
 #: The name of the custom call.
 TARGET = "mlir_smem_matmul"
@@ -84,8 +84,6 @@ def _result(a: Any, b: Any, transpose_a: bool, transpose_b: bool, out_dtype: Any
             )
         if 0 in each.shape:
             raise ProblemError(f"{name} has no elements in {list(each.shape)}")
-        if not is_multiplied(element_named(each.dtype)):
-            raise ProblemError(f"there is no GEMM of {element_named(each.dtype)}")
     k, rows = a.shape[-2 if transpose_a else -1], b.shape[-1 if transpose_b else -2]
     if k != rows:
         given = [
@@ -95,23 +93,12 @@ def _result(a: Any, b: Any, transpose_a: bool, transpose_b: bool, out_dtype: Any
         raise ProblemError(
             f"{' and '.join(given)}; expected a B of {k} rows, the number of A's columns"
         )
-    stored = results(element_named(a.dtype))
-    element = stored[0] if out_dtype is None else element_named(jnp.dtype(out_dtype))
-    if element not in stored:
-        raise ProblemError(
-            f"a GEMM of {element_named(a.dtype)} does not store {element}; expected "
-            f"{' or '.join(stored)}"
-        )
-    return DTYPES[element]
-
-
-@partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
-def _with_gradient(a: Any, b: Any, transpose_a: bool, transpose_b: bool, dtype: Any) -> Any:
-    return _call(a, b, transpose_a, transpose_b, dtype)
+    of_a, of_b = element_named(a.dtype), element_named(b.dtype)
+    return DTYPES[result_element(of_a, of_b, out_dtype and jnp.dtype(out_dtype))]
 
 
 def _forward(a: Any, b: Any, transpose_a: bool, transpose_b: bool, dtype: Any) -> Any:
-    return _with_gradient(a, b, transpose_a, transpose_b, dtype), (a, b)
+    return _call(a, b, transpose_a, transpose_b, dtype), (a, b)
 
 
 def _backward(
@@ -128,9 +115,6 @@ def _backward(
     else:
         of_b = matmul(a, grad, transpose_a=not transpose_a)
     return _summed(of_a, a), _summed(of_b, b)
-
-
-_with_gradient.defvjp(_forward, _backward)
 
 
 def _summed(grad: Any, operand: Any) -> Any:
@@ -158,6 +142,10 @@ def _call(a: Any, b: Any, transpose_a: bool, transpose_b: bool, dtype: Any) -> A
     transposed = [transpose_a, transpose_b]
     found = call(a, b, extents=np.array([m, n, k]), transposed=np.array(transposed, np.int64))
     return found[..., :n]
+
+
+_with_gradient = jax.custom_vjp(_call, nondiff_argnums=(2, 3, 4))
+_with_gradient.defvjp(_forward, _backward)
 
 
 def _ranked(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:

@@ -13,7 +13,8 @@ import torch
 from .call.libraries import element_named, empty
 from .call.matmul import matmul as _matmul
 from .call.operands import whole_columns
-from .generator.problem import ProblemError, is_multiplied, item_bytes, results
+from .call.results import result_element
+from .generator.problem import ProblemError, item_bytes
 
 #: The op's name: that of a library of ops, and of one of them.
 NAME = "mlir_smem::matmul"
@@ -60,21 +61,13 @@ def _meta(a: torch.Tensor, b: torch.Tensor, *, out_dtype: Any = None) -> torch.T
             raise ProblemError(
                 f"{name} has the shape {list(each.shape)}; expected a matrix, or several"
             )
-        if not is_multiplied(element_named(each.dtype)):
-            raise ProblemError(f"there is no GEMM of {element_named(each.dtype)}")
     torch._check(
         a.shape[-1] == b.shape[-2],
         lambda: (
             f"A is {list(a.shape)} and B is {list(b.shape)}; expected a B of {a.shape[-1]} rows"
         ),
     )
-    stored = results(element_named(a.dtype))
-    element = stored[0] if out_dtype is None else element_named(out_dtype)
-    if element not in stored:
-        raise ProblemError(
-            f"a GEMM of {element_named(a.dtype)} does not store {element}; expected "
-            f"{' or '.join(stored)}"
-        )
+    element = result_element(element_named(a.dtype), element_named(b.dtype), out_dtype)
     *_, m, _ = a.shape
     *_, n = b.shape
     rows = (*torch.broadcast_shapes(a.shape[:-2], b.shape[:-2]), m)

@@ -180,7 +180,7 @@ def test_a_program_is_refused_as_it_is_traced(name):
 
 
 def test_other_elements_are_refused():
-    with pytest.raises(ProblemError, match="there is no GEMM of int16"):
+    with pytest.raises(ProblemError, match="A has elements of int16; expected bf16"):
         jax_op.matmul(jnp.zeros((8, 8), "int16"), jnp.zeros((8, 8), "int16"))
 
 

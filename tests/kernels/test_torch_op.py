@@ -131,7 +131,18 @@ def test_the_type_of_the_result(given, result):
 REFUSED = {
     "no matrix": (lambda: (random(8), random(8, 8)), {}, ProblemError, "A has the shape [8]"),
     "K": (lambda: (random(4, 8), random(7, 8)), {}, RuntimeError, "expected a B of 8 rows"),
-    "type": (lambda: (random(8, 8).double(),) * 2, {}, ProblemError, "there is no GEMM of float64"),
+    "type": (
+        lambda: (random(8, 8).double(),) * 2,
+        {},
+        ProblemError,
+        "A has elements of float64; expected bf16",
+    ),
+    "types": (
+        lambda: (random(8, 8), random(8, 8, dtype=BF16)),
+        {},
+        ProblemError,
+        "A of f32 and B of bf16 do not go together; expected B of f32",
+    ),
     "result": (
         lambda: (random(8, 8), random(8, 8)),
         {"out_dtype": torch.int32},

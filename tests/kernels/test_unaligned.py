@@ -138,6 +138,32 @@ def test_matrices_that_share_memory_are_copied_once(gpu, made):
     assert made[0].view.shape == (1, 200, 80)
 
 
+def test_matrices_along_a_dimension_that_both_repeat_are_copied(gpu, made):
+    """As the gradient of a sum is, which PyTorch expands."""
+    a, b = (
+        array((3, 5, 64, 72), (0, 64 * 72, 72, 1)),
+        array((5, 72, 136), (72 * 136, 136, 1), 0x20000),
+    )
+    found = matmul(a, b, config=SMALL)
+    assert names(gpu) == ["pad", "pad", "pad", "gemm"]
+    assert made[0].view.shape == (3, 5, 64, 72)
+    assert found.view.shape == (3, 5, 64, 136)
+
+
+def test_either_operand_is_copied_along_what_it_repeats(gpu, made):
+    a = array((3, 1, 64, 72), (0, 0, 72, 1))
+    b = array((5, 72, 136), (0, 136, 1), 0x20000)
+    matmul(a, b, config=SMALL)
+    assert names(gpu) == ["pad_both", "gemm"]
+    assert [each.view.shape for each in made[:2]] == [(3, 1, 64, 72), (5, 72, 136)]
+
+
+@pytest.mark.parametrize("strides", [(0, 1), (1, 0), (0, 0)])
+def test_rows_or_columns_that_share_memory_are_copied(gpu, made, strides):
+    matmul(array((64, 72), strides), array((72, 136), None, 0x20000), config=SMALL)
+    assert names(gpu) == ["pad", "gemm"]
+
+
 def test_a_batch_is_copied_by_one_launch(gpu, made):
     a = array((4, 6, 200, 73), (6 * 200 * 73, 200 * 73, 73, 1))
     b = array((73, 136), None, 0x20000)

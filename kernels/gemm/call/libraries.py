@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from ....runtime.streams import library
@@ -26,6 +28,17 @@ def element_named(dtype: Any) -> str:
     name = getattr(dtype, "name", None) or str(getattr(dtype, "__name__", dtype))
     name = name.removeprefix("torch.")
     return {theirs: ours for ours, theirs in _NAMES.items()}.get(name, name)
+
+
+def maker(like: Any, shape: tuple[int, ...], element: str) -> Callable[[Any], Any]:
+    """Return a function that does what `empty` does for arrays of the class and the memory of `like`."""
+    if library(like) != "torch":
+        return lambda like: empty(like, shape, element)
+    torch = sys.modules["torch"]
+    make, dtype, device = torch.empty_strided, getattr(torch, _NAMES[element]), like.device
+    strides = tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+    # It takes two thirds of the time of `new_empty`.
+    return lambda like: make(shape, strides, dtype=dtype, device=device)
 
 
 def empty(like: Any, shape: tuple[int, ...], element: str, what: str = "the result") -> Any:

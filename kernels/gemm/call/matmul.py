@@ -19,7 +19,7 @@ from ..generator.problem import results as stored_types
 from .fusions import FusedCall, fused_call, identity, read_operands
 from .gates import gates
 from .launches import Launch, forget_configurations
-from .libraries import empty
+from .libraries import maker
 from .operands import whole_columns
 from .padding import Operand, readable
 from .results import Result, check_matrices, is_ragged, without_padding
@@ -31,14 +31,15 @@ class _Call(NamedTuple):
 
     Attributes:
         launch: its launch.
-        new: returns new arrays for the results, given A, each with its view without padding.
+        new: returns the addresses of new arrays for the results, given A, and what the call returns: an
+            array without padding, or a tuple of two.
         waits: whether the arrays' library hides its streams.
         copies: whether operands are copied first, because TMA or tensor cores cannot read them.
         reads: what the trace of its epilogue read.
     """
 
     launch: Launch
-    new: Callable[[Any], tuple[tuple[Any, Any], ...]]
+    new: Callable[[Any], tuple[Sequence[int], Any]]
     waits: bool
     copies: bool
     reads: Reads | None
@@ -165,9 +166,7 @@ def matmul(
         copied = readable(*given, handle)
         first, second = (each.of.matrix.pointer for each in copied)
     if out is None:
-        made = call.new(a)
-        results = tuple(reader(type(each))(each)[0] for each, _ in made)
-        out = made[0][1] if len(made) == 1 else tuple(view for _, view in made)
+        results, out = call.new(a)
     call.launch.start(first, second, results, handle, further, numbers)
     if call.waits:
         finish(out[0] if isinstance(out, tuple) else out)
@@ -200,24 +199,35 @@ def _first_call(key: Hashable, given: _Given) -> Any:
     is_cut = waits and any(map(is_ragged, views))
     if key is not None and not is_cut and all(each.target is None for each in results):
         reads = fused.reads if fused else None
-        _CALLS.keep(key, _Call(launch, _maker(results), waits, is_copied, reads))
+        _CALLS.keep(key, _Call(launch, _maker(a, results), waits, is_copied, reads))
     found = tuple(each.finished(stream) for each in results)
     if any(each.target is not None for each in results):
         finish(found[0])
     return found[0] if len(found) == 1 else found
 
 
-def _maker(results: Sequence[Result]) -> Callable[[Any], tuple[tuple[Any, Any], ...]]:
+def _maker(like: Any, results: Sequence[Result]) -> Callable[[Any], tuple[Sequence[int], Any]]:
     """Return a function that makes new arrays as those of results, given A; see `_Call`."""
     views = [each.view for each in results]
     size = min(view.matrix.item_bytes for view in views)
+    shapes = [(*v.matrix.shape[:-1], whole_columns(v.matrix.shape[-1], size)) for v in views]
+    makers = [maker(like, shape, v.element) for shape, v in zip(shapes, views, strict=True)]
+    if len(views) == 1 and not is_ragged(views[0]):
+        (make,) = makers
 
-    def made(like: Any, view: DeviceArray) -> tuple[Any, Any]:
-        *rows, columns = view.matrix.shape
-        array = empty(like, (*rows, whole_columns(columns, size)), view.element)
-        return array, without_padding(array, view)
+        def one(like: Any) -> tuple[Sequence[int], Any]:
+            array = make(like)
+            return (reader(type(array))(array)[0],), array
 
-    return lambda like: tuple(made(like, view) for view in views)
+        return one
+
+    def several(like: Any) -> tuple[Sequence[int], Any]:
+        arrays = [make(like) for make in makers]
+        addresses = [reader(type(each))(each)[0] for each in arrays]
+        cut = tuple(without_padding(*each) for each in zip(arrays, views, strict=True))
+        return addresses, cut[0] if len(views) == 1 else cut
+
+    return several
 
 
 def prepare(

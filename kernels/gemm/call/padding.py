@@ -31,8 +31,9 @@ def readable(a: Operand, b: Operand, stream: Any) -> tuple[Operand, Operand]:
     """Return A and B, or copies of them that tensor cores can read by TMA.
 
     An operand whose strides or address are not multiples of 16 bytes, or that has no contiguous
-    dimension, is copied to padded rows; small A and B by one launch. An operand of 8 or 32 bits that is
-    not K-major is then transposed.
+    dimension, is copied to padded rows; small A and B by one launch. So is one whose rows or columns
+    share memory, or whose matrices do along a leading dimension that the other operand lacks. An operand
+    of 8 or 32 bits that is not K-major is then transposed.
 
     Args:
         a, b: the operands.
@@ -47,12 +48,15 @@ def readable(a: Operand, b: Operand, stream: Any) -> tuple[Operand, Operand]:
         return a, b
     found: list[Operand] = []
     pairs: list[tuple[Matrix, Matrix]] = []
+    repeated = _repeated(a.of.matrix, b.of.matrix)
     for name, each, k in given:
-        if is_aligned(each.of.matrix):
+        # A is copied along those that it has, and B along the others.
+        own = {dim for dim in repeated if (_extent(a.of.matrix, dim) > 1) == (name == "A")}
+        if is_aligned(each.of.matrix) and not own:
             found.append(each)
             continue
         _check_strides(name, each.of.matrix)
-        source, target, copied = _padded(name, each, k)
+        source, target, copied = _padded(name, each, k, own)
         pairs.append((source, target))
         found.append(copied)
     copy_matrices(pairs, a.of.device, stream)
@@ -69,6 +73,9 @@ def is_aligned(matrix: Matrix) -> bool:
     if matrix.pointer % UNIT_BYTES or min(matrix.strides) < 0:
         return False
     rank = len(matrix.shape)
+    last = zip(matrix.shape[-2:], matrix.strides[-2:], strict=True)
+    if any(extent > 1 and stride == 0 for extent, stride in last):
+        return False
     steps = [
         (extent, stride * matrix.item_bytes % UNIT_BYTES)
         for extent, stride in zip(matrix.shape, matrix.strides, strict=True)
@@ -99,7 +106,22 @@ def _check_strides(name: str, matrix: Matrix) -> None:
         )
 
 
-def _padded(name: str, operand: Operand, k: int) -> tuple[Matrix, Matrix, Operand]:
+def _repeated(a: Matrix, b: Matrix) -> set[int]:
+    """Return the leading dimensions, counted from the end, along which both operands stay the same."""
+    rank = max(len(a.shape), len(b.shape))
+    return {
+        dim
+        for dim in range(-rank, -2)
+        if max(_extent(each, dim) for each in (a, b)) > 1
+        and all(_extent(each, dim) == 1 or each.strides[dim] == 0 for each in (a, b))
+    }
+
+
+def _extent(matrix: Matrix, dim: int) -> int:
+    return matrix.shape[dim] if -dim <= len(matrix.shape) else 1
+
+
+def _padded(name: str, operand: Operand, k: int, kept: set[int]) -> tuple[Matrix, Matrix, Operand]:
     """Return the source and the target of a copy to padded rows, both with the rows along the last
     dimension, and the copy as the operand.
 
@@ -112,16 +134,15 @@ def _padded(name: str, operand: Operand, k: int) -> tuple[Matrix, Matrix, Operan
         is_free = multiplicand(operand.of.element) in MN_MAJOR
         along = k if not is_free or matrix.strides[k - 2] <= matrix.strides[-1 - k] else 1 - k
     source = matrix if along == 1 else transposed(matrix)
-    source = _once(source)
+    source = _once(source, kept)
     *rows, columns = source.shape
     width = whole_columns(columns, matrix.item_bytes)
     memory = empty(operand.array, (*rows, width), operand.of.element, f"a copy of {name}")
     made = device_array(name, memory).matrix
     target = replace(made, shape=source.shape)
-    # Matrices that share memory share the copy.
     steps = (
-        0 if stride == 0 else step
-        for stride, step in zip(matrix.strides[:-2], target.strides[:-2], strict=True)
+        0 if extent == 1 else step
+        for extent, step in zip(target.shape[:-2], target.strides[:-2], strict=True)
     )
     seen = replace(
         target,
@@ -137,10 +158,11 @@ def _contiguous(matrix: Matrix, k: int) -> int | None:
     return next((dim for dim in (k, 1 - k) if matrix.strides[dim - 2] == 1), None)
 
 
-def _once(matrix: Matrix) -> Matrix:
-    """Return matrices without the leading dimensions along which they are the same."""
+def _once(matrix: Matrix, kept: set[int]) -> Matrix:
+    """Return matrices without the leading dimensions along which they are the same, but for some."""
+    rank = len(matrix.shape)
     shape = (
-        1 if stride == 0 else extent
-        for extent, stride in zip(matrix.shape[:-2], matrix.strides[:-2], strict=True)
+        1 if matrix.strides[at] == 0 and at - rank not in kept else matrix.shape[at]
+        for at in range(rank - 2)
     )
     return replace(matrix, shape=(*shape, *matrix.shape[-2:]))

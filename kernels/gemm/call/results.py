@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from ....runtime import DeviceArray, device_array
 from ....runtime.arguments import DTYPES
-from ..generator.problem import ProblemError
+from ..generator.problem import Problem, ProblemError
+from ..generator.problem import results as stored_types
 from .batches import broadcast
 from .copies import copy_matrices
 from .libraries import element_named, empty
@@ -137,6 +138,22 @@ def check_matrices(a: DeviceArray, b: DeviceArray) -> None:
     for name, each in (("A", a), ("B", b)):
         if len(shape := each.matrix.shape) < 2:
             raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
+
+
+def result_element(a: str, b: str, dtype: Any) -> str:
+    """Return the element type of a result, where a compiler asks before there are arrays.
+
+    Args:
+        a, b: MLIR's names of the element types of A and B.
+        dtype: the wanted type; None for the default.
+
+    Raises:
+        ProblemError: if there is no GEMM of these types.
+    """
+    default = next(iter(stored_types(a)), a)
+    element = default if dtype is None else element_named(dtype)
+    Problem(a, b, element, b_major="k")
+    return element
 
 
 def _each(name: str, given: Any, count: int) -> tuple[Any, ...]:
