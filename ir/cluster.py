@@ -12,9 +12,9 @@ from .errors import OpError
 from .i32 import I32
 from .kernel import extents_of, function_of, returns_of
 
-#: CTAs that a cluster can have on every GPU of the architecture (CUDA programming guide, "thread block
-#: clusters").
-MAX_BLOCKS = 8
+#: CTAs that a cluster can have on Hopper and Blackwell. More than 8 are not portable, and a launch must
+#: allow them (CUDA programming guide, "thread block clusters").
+MAX_BLOCKS = 16
 
 #: The attribute of a gpu.func for the cluster size, and its forms after lowering.
 _ATTRIBUTES = ("known_cluster_size", "gpu.known_cluster_size", "nvvm.cluster_dim")

@@ -1,6 +1,7 @@
 """Launch compiled kernels on a GPU, with cuda-core."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ from .plans import Kept, Plan, Read
 from .prepared import Code, Extents, Prepared, Starter, stream_handle
 from .scalars import check_scalar
 from .tensor_maps import tensor_map
+
+#: Thread blocks that a cluster has at most on every GPU; more must be allowed, and do not fit all GPUs.
+_PORTABLE = 8
 
 
 def _cuda() -> Any:
@@ -79,23 +83,35 @@ class Kernel:
             raise LaunchError("the module was compiled without a cubin; compile with emit='cubin'")
         self._object = cuda.ObjectCode.from_cubin(compiled.cubin)
         self._kernel = self._object.get_kernel(self.manifest["entry"])
-        self._allow_shared(self.manifest["shared_bytes"])
+        # More than 48 KiB need it.
+        size = self.manifest["shared_bytes"]
+        what = f"a thread block {size} bytes of shared memory"
+        self._allow("MAX_DYNAMIC_SHARED_SIZE_BYTES", size, what)
+        if (blocks := prod(self.manifest["cluster"] or ())) > _PORTABLE:
+            what = f"a cluster {blocks} thread blocks"
+            self._allow("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1, what)
         self._code = self._loaded()
         self._is_array = [a["kind"] == "memref" for a in self.manifest["arguments"]]
         self._plans: Kept[Plan] = Kept()
 
-    def _allow_shared(self, size: int) -> None:
-        """Allow the kernel `size` bytes of dynamic shared memory; more than 48 KiB need it."""
+    def _allow(self, attribute: str, value: int, what: str) -> None:
+        """Set an attribute of the kernel, without which the driver refuses its launch.
+
+        Args:
+            attribute: the driver's name.
+            value: its value.
+            what: what it allows, for messages.
+        """
         from cuda.bindings import driver
 
-        attribute = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         error, *_ = driver.cuKernelSetAttribute(
-            attribute, size, self._kernel.handle, self.device.device_id
+            getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{attribute}"),
+            value,
+            self._kernel.handle,
+            self.device.device_id,
         )
         if error != driver.CUresult.CUDA_SUCCESS:
-            raise LaunchError(
-                f"the GPU cannot give a thread block {size} bytes of shared memory: {error}"
-            )
+            raise LaunchError(f"the GPU cannot give {what}: {error}")
 
     def _loaded(self) -> Code:
         """Return the kernel as code of the GPU's context, which is current."""

@@ -46,15 +46,15 @@ func.func @four_extents() attributes {known_block_size = array<i32: 128, 1, 1>, 
 
 // -----
 
-// expected-error@+1 {{'func.func' op has clusters of 4x4x1 CTAs; expected 1 to 8 CTAs}}
-func.func @too_many() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 4>} {
+// expected-error@+1 {{'func.func' op has clusters of 4x5x1 CTAs; expected 1 to 16 CTAs}}
+func.func @too_many() attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 4, 5>} {
   %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return
 }
 
 // -----
 
-// expected-error@+1 {{'func.func' op has clusters of 0x1x1 CTAs; expected 1 to 8 CTAs}}
+// expected-error@+1 {{'func.func' op has clusters of 0x1x1 CTAs; expected 1 to 16 CTAs}}
 func.func @no_blocks() attributes {known_block_size = array<i32: 128, 1, 1>, nvvm.cluster_dim = array<i32: 0, 1, 1>} {
   %r = "smem.create_pipeline"() {offset = 0 : i64, stages = 4 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !smem.pipeline
   return

@@ -18,6 +18,10 @@ pytestmark = pytest.mark.sampled(2)
         ({"cluster_k": 2}, (64, 64, 512), 2),
         ({"cluster_k": 4, "store_columns": 16}, (64, 64, 448), 4),
         ({"cluster_k": 8, "store_columns": 8}, (64, 64, 1024), 8),
+        ({"cluster_k": 16, "store_columns": 8}, (64, 64, 1024), 16),
+        # Fewer shares of 8 columns than CTAs.
+        ({"cluster_k": 8, "tile": (64, 32, 64), "store_columns": 8}, (72, 40, 1024), 32),
+        ({"cluster_k": 2, "tile": (64, 8, 64), "store_columns": 8}, (64, 8, 200), 2),
         # Several tiles, with edges of C and of K.
         ({"cluster_k": 2}, (200, 152, 312), 24),
         # Fewer K blocks than CTAs, which may have none.

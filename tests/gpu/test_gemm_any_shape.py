@@ -81,12 +81,12 @@ def test_stream_k(m, n):
     assert (out.double() == expected(a, b)).all()
 
 
-@pytest.mark.parametrize("tile_n", [64, 128])
-@pytest.mark.parametrize("cluster_k", [2, 4, 8])
+@pytest.mark.parametrize("tile_n", [16, 64, 128])
+@pytest.mark.parametrize("cluster_k", [2, 4, 8, 16])
 @pytest.mark.parametrize("c", ["bf16", "f32"])
 def test_parts_in_a_cluster(c, cluster_k, tile_n):
     a, b = integers(300, 2000), integers(2000, 520)
-    columns = min(tile_n // cluster_k, 32)
+    columns = min(max(tile_n // cluster_k, 8), 32)
     config = Config((128, tile_n, 64), cluster_k=cluster_k, store_columns=columns)
     out = torch.empty((300, 520), device="cuda", dtype=DTYPES[c])
     for _ in range(3):

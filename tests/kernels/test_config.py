@@ -88,7 +88,7 @@ REFUSED = {
     "three CTAs that add": (
         BF16,
         {"cluster_k": 3},
-        "cluster_k is 3; expected 1 or 2 or 4 or 8 CTAs of a cluster",
+        "cluster_k is 3; expected 1 or 2 or 4 or 8 or 16 CTAs of a cluster",
     ),
     "CTAs that add and share loads": (
         BF16,

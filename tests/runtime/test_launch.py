@@ -221,6 +221,13 @@ def with_cluster(compiled, *cluster):
     return Kernel(replace(compiled, manifest=manifest))
 
 
+@pytest.mark.parametrize("cluster, allowed", [((8, 1, 1), []), ((16, 1, 1), [("scale", 1)])])
+def test_a_large_cluster_is_allowed(gpu, compiled, cluster, allowed):
+    with_cluster(compiled, *cluster)
+    assert gpu.clusters == allowed
+
+
+
 def test_a_cluster_is_launched_as_one(gpu, compiled):
     with_cluster(compiled, 2, 1, 1).launch(X, 7, 1.5, 0)
     (launch,) = gpu.launches

@@ -94,8 +94,10 @@ def _core(calls):
 
 def _driver(calls):
     def allow(attribute, value, handle, device):
-        assert attribute == "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
-        calls.shared.append((handle, value))
+        kind = attribute.removeprefix("CU_FUNC_ATTRIBUTE_")
+        found = {"MAX_DYNAMIC_SHARED_SIZE_BYTES": calls.shared}.get(kind, calls.clusters)
+        assert found is calls.shared or kind == "NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
+        found.append((handle, value))
         return (calls.refusals.get("allow", Result.CUDA_SUCCESS),)
 
     def function(kernel):
@@ -198,6 +200,7 @@ def install(monkeypatch):
     calls = types.SimpleNamespace(
         launches=[],
         shared=[],
+        clusters=[],
         maps=[],
         replaced=[],
         current=[0],

@@ -51,7 +51,7 @@ _MAX_SPLIT = 32
 _MIN_PART = 2
 
 #: CTAs of a cluster that add their parts of a tile, and the least part of the GPU that they fill.
-_ADDING, _FILLED = (2, 4, 8), 1 / 5
+_ADDING, _FILLED = (2, 4, 8, 16), 1 / 5
 
 #: Variants of the best tiles that are measured, by rank of the tile; one of the others.
 _VARIANTS = (7, 3, 2)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import ceil, gcd, prod
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
-from ....ir.cluster import MAX_BLOCKS
 from ....layout.banks import MAX_BYTES
 from ....layout.elements import UNIT_BYTES
 from ....layout.instruction import INSTRUCTION_K_BYTES
@@ -29,7 +28,10 @@ _COUNTS = ("group", "store_columns", "store_buffers", "split_k")
 
 #: CTAs of a cluster along M or N, and along K.
 _CLUSTER_EXTENTS = (1, 2, 4)
-_CLUSTER_K = (1, 2, 4, 8)
+_CLUSTER_K = (1, 2, 4, 8, 16)
+
+#: CTAs of a cluster that share loads, at most.
+_MAX_SHARING = 8
 
 #: Bytes of the mbarriers of a stage.
 _STAGE_BARRIERS = 2 * MBARRIER_BYTES
@@ -136,13 +138,24 @@ class Config:
 
     @property
     def finished_columns(self) -> int:
-        """The columns of a tile that a CTA stores: an equal share if a cluster adds its parts."""
-        return self.tile[1] // self.cluster_k
+        """The columns of a tile that a CTA stores: a share if a cluster adds its parts. If there are
+        fewer shares than CTAs, the first CTAs have them."""
+        return max(self.tile[1] // self.cluster_k, min(self.tile[1], _COLUMN_MULTIPLE))
+
+    @property
+    def finishing_ctas(self) -> int:
+        """The CTAs of a cluster that store a share of the tile."""
+        return self.tile[1] // self.finished_columns
+
+    @property
+    def adds_halves(self) -> bool:
+        """Whether each of two CTAs adds the other's part to its own half of the columns."""
+        return self.cluster_k == self.finishing_ctas == 2
 
     def part_columns(self, problem: Problem) -> int:
         """Return the columns that a CTA writes for its cluster to add: all columns of its products, or
         those of the other one of two CTAs. The problem is the kernel's."""
-        columns = self.tile[1] if self.cluster_k > 2 else self.finished_columns
+        columns = self.finished_columns if self.adds_halves else self.tile[1]
         return problem.products * columns
 
     @property
@@ -211,7 +224,7 @@ class Config:
         stored = self.finished_columns
         fitting = [c for c in range(columns, stored + 1, columns) if stored % c == 0]
         if self.store_columns not in fitting:
-            share = f" / {self.cluster_k} = {stored}" if self.cluster_k > 1 else ""
+            share = f" / {self.finishing_ctas} = {stored}" if self.cluster_k > 1 else ""
             found = _either(fitting) if fitting else "there is none"
             raise ConfigError(
                 f"store_columns is {self.store_columns}; expected a multiple of {columns} that divides "
@@ -221,10 +234,10 @@ class Config:
     def _check_cluster(self, problem: Problem) -> None:
         along_m, along_n = self.cluster
         extents = all(extent in _CLUSTER_EXTENTS for extent in self.cluster)
-        if not extents or along_m * along_n > MAX_BLOCKS:
+        if not extents or along_m * along_n > _MAX_SHARING:
             raise ConfigError(
                 f"the cluster is {along_m}x{along_n} CTAs; expected {_either(_CLUSTER_EXTENTS)} along "
-                f"M and N, and at most {MAX_BLOCKS} CTAs"
+                f"M and N, and at most {_MAX_SHARING} CTAs"
             )
         self._check_cluster_k()
         m, n, k = self.tile
@@ -252,7 +265,7 @@ class Config:
                 f"cluster_k is {self.cluster_k}, with clusters of {along_m}x{along_n} and split_k = "
                 f"{self.split_k}; expected cluster=(1, 1) and split_k=1"
             )
-        if self.tile[1] % (self.cluster_k * _COLUMN_MULTIPLE):
+        if self.tile[1] % self.finished_columns or self.finished_columns % _COLUMN_MULTIPLE:
             of = self.cluster_k * _COLUMN_MULTIPLE
             raise ConfigError(
                 f"each of {self.cluster_k} CTAs stores an equal share of a tile's {self.tile[1]} "

@@ -217,6 +217,7 @@ class AddingWarpgroups(_OwnStores):
     ) -> None:
         super().__init__(arrays, problem, config)
         self._rank, self._products, self._share = rank, problem.products, config.finished_columns
+        self._halves = config.adds_halves
         shape = config.tile[0], config.part_columns(problem)
         self._part = sl.alloc(shape, sl.dtype_of(accumulator(problem.a)))
 
@@ -224,10 +225,13 @@ class AddingWarpgroups(_OwnStores):
         """Store a consumer warpgroup's rows of the CTA's share of a tile; every CTA of the cluster runs
         it together with its producer, whose barrier of the cluster is the one in here."""
         own = self._rows_of(warpgroup)
-        total = self._of_two(acc, own) if self._config.cluster_k == 2 else self._of_all(acc, own)
-        self._store_all(
-            total, work._replace(column=work.column + self._rank * self._share), warpgroup
-        )
+        total = self._of_two(acc, own) if self._halves else self._of_all(acc, own)
+        share = work._replace(column=work.column + self._rank * self._share)
+        if self._config.finishing_ctas == self._config.cluster_k:
+            self._store_all(total, share, warpgroup)
+        else:
+            with sl.when(self._rank < self._config.finishing_ctas):
+                self._store_all(total, share, warpgroup)
 
     def _of_all(self, acc: sl.Fragment, own: Ds) -> Callable[[int, int], sl.Fragment]:
         """Write all columns, and return what returns the sum in columns of the CTA's share."""

@@ -84,7 +84,7 @@ class TimeModel:
 
     Attributes:
         multiprocessors: how many it has.
-        clusters: how many clusters of 2, 4 and 8 CTAs run at the same time.
+        clusters: how many clusters of 2, 4, 8 and 16 CTAs run at the same time; 0 leaves them out.
         launch: microseconds of a launch, of the first loads, and of the end of a kernel.
         cluster_launch: and what more a launch with clusters costs.
         mma: cycles of a 64xNxK instruction for each of its N.
@@ -119,7 +119,7 @@ class TimeModel:
     """
 
     multiprocessors: int
-    clusters: tuple[int, int, int]
+    clusters: tuple[int, int, int, int]
     launch: float
     cluster_launch: float
     mma: float
@@ -236,7 +236,7 @@ def _joined(limits: Sequence[Any], exponent: float) -> Any:
 
 H200 = TimeModel(
     multiprocessors=132,
-    clusters=(66, 31, 15),
+    clusters=(66, 31, 15, 0),
     launch=0.756,
     cluster_launch=0.389,
     mma=0.432,

@@ -145,7 +145,8 @@ def work_of(
     at_once = min(tiles, ctas, multiprocessors)
     in_rows = min(down, at_once, max(config.group * along_m, ceil(at_once / across)))
     results = [item_bytes(result) for result in problem.results]
-    elements = min(tile_m, rows / down) * min(tile_n, columns / across) / config.cluster_k
+    elements = min(tile_m, rows / down) * min(tile_n, columns / across)
+    elements /= config.finishing_ctas if config.cluster_k > 1 else 1
     return Work(
         instruction_n=problem.products * tile_n,
         instructions=tile_m
