@@ -1,7 +1,7 @@
 """Our GEMM without tuning, and cuBLAS: shapes of language models, random ones, and odd ones.
 
-    python benchmarks/any_shape.py [--set models random odd] [--only bf16] [--modes sustained burst]
-        [--rounds 7] [--seed 20] [--count 40] [--record FILE]
+    python benchmarks/any_shape.py [--set models random odd] [--only bf16 e4m3 s8] [--tuned]
+        [--modes sustained burst] [--rounds 7] [--seed 20] [--count 40] [--record FILE]
 
 *models* are shapes of language models, small squares and ragged ones. *random* shapes have M, N and K
 drawn log-uniformly from the multiples of 8 up to 16384. *odd* ones have odd K and N, so that every row of
@@ -9,7 +9,9 @@ dense A, B and C begins at no multiple of 16 bytes; ours copies what TMA cannot 
 time.
 
 Ours is `matmul` as it is called first: neither tuned configurations nor the package's tables are read.
-The method is that of `gemm.py`, and so is the check; for each of both, the fastest layout counts.
+With `--tuned` there is also the one that `tune` finds, as a family of its own. Of 8-bit types the first
+12 shapes are taken that cuBLAS multiplies: M above 16, and rows of multiples of 16 bytes. The method is
+that of `gemm.py`, and so is the check; for each family, the fastest layout counts.
 """
 
 import argparse
@@ -58,6 +60,17 @@ MODELS: list[Shape] = [
 #: Odd extents that are drawn, and operations of such a product at most: 8192^3 takes 1.6 ms.
 _LEAST, _MOST, _MOST_OPERATIONS = 64, 8192, 2 * 8192**3
 
+#: MLIR's element types of the operands and the result.
+_ELEMENTS = {
+    "bf16": ("bf16", "bf16"),
+    "tf32": ("f32", "f32"),
+    "e4m3": ("f8E4M3FN", "bf16"),
+    "s8": ("i8", "i32"),
+}
+
+#: Shapes of 8-bit types, and what cuBLAS demands of them.
+_NARROW, _LEAST_ROWS, _MULTIPLE = 12, 17, 16
+
 #: Random extents are multiples of the first, and at most so many times it.
 _UNIT, _MOST_UNITS = 8, 2048
 
@@ -67,6 +80,18 @@ def shapes(name: str, seed: int, count: int) -> list[Shape]:
     if name == "models":
         return MODELS
     return (odd_shapes if name == "odd" else random_shapes)(seed, count)
+
+
+def multiplied(kind: str, every: list[Shape]) -> list[Shape]:
+    """The shapes that cuBLAS multiplies in a type."""
+    if kind not in ("e4m3", "s8"):
+        return every
+    fitting = [
+        (m, n, k)
+        for m, n, k in every
+        if m >= _LEAST_ROWS and n % _MULTIPLE == 0 and k % _MULTIPLE == 0
+    ]
+    return fitting[:_NARROW]
 
 
 def odd_shapes(seed: int, count: int) -> list[Shape]:
@@ -97,16 +122,23 @@ def compile_all(kind: str, every: list[Shape]) -> None:
     from mlir_smem.kernels.gemm.generator.kernel import text
     from mlir_smem.kernels.gemm.tuning.workers import compile_to_cache, local_processes
 
-    element = {"bf16": "bf16", "tf32": "f32"}[kind]
+    element, result = _ELEMENTS[kind]
     majors = {"TN": ("k", "k"), "NN": ("k", "n"), "NT": ("m", "n")}
     texts: dict[str, None] = {}
     for layout in TYPES[kind].layouts:
-        problem = Problem(element, element, element, *majors[layout])
+        problem = Problem(element, element, result, *majors[layout])
         for shape in every:
             texts[text(problem, choose(problem, *shape))] = None
     with local_processes(os.cpu_count() or 1) as pool:
         for failed in filter(None, pool.map(compile_to_cache, texts)):
             print(f"a kernel is not compiled: {failed}", file=sys.stderr)
+
+
+def _tuned(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], object]:
+    from mlir_smem.kernels.gemm import prepare, tune
+
+    prepared = prepare(a, b, out, tune(a, b, out, progress=False))
+    return lambda: prepared.launch(stream=torch.cuda.current_stream())
 
 
 def _ours(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], object]:
@@ -115,13 +147,16 @@ def _ours(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], o
     return partial(matmul, a, b, out)
 
 
-def compared(kind: str, shape: tuple[int, int, int], modes: list[Mode], rounds: int) -> list[Row]:
+def compared(
+    kind: str, shape: tuple[int, int, int], modes: list[Mode], rounds: int, tuned: bool = False
+) -> list[Row]:
     """A row for each mode; WrongResultError if a result is wrong."""
     gemm = Gemm(TYPES[kind], shape)
     count = per_unit(gemm)
+    families = [("ours", _ours), ("cuBLAS", cublas), *([("tuned", _tuned)] if tuned else [])]
     found = [
         OnStream(f"{family} {layout}", make(*operands, gemm.out), gemm.out, count)
-        for family, make in (("ours", _ours), ("cuBLAS", cublas))
+        for family, make in families
         for layout, operands in gemm.operands.items()
     ]
     errors = {each.name: _error(gemm, each) for each in found}
@@ -155,26 +190,26 @@ def _error(gemm: Gemm, contender: OnStream) -> float | str:
     try:
         return gemm.check(contender.name, contender.result())
     except WrongResultError as error:
-        if contender.name.startswith("ours"):
+        if not contender.name.startswith("cuBLAS"):
             raise
         return str(error)
 
 
-def ratio(row: Row) -> float:
-    """The speed of our fastest layout, relative to cuBLAS's fastest."""
+def ratio(row: Row, ours: str = "ours") -> float:
+    """The speed of our fastest layout, relative to cuBLAS's fastest; `ours` is the family."""
     best = {
         family: min(v["us"] for k, v in row["contenders"].items() if k.startswith(family))
-        for family in ("ours", "cuBLAS")
+        for family in (ours, "cuBLAS")
     }
-    return best["cuBLAS"] / best["ours"]
+    return best["cuBLAS"] / best[ours]
 
 
 def main() -> int:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    # cuBLAS refuses odd rows of 8-bit types.
-    arguments.add_argument("--only", nargs="+", choices=("bf16", "tf32"), default=["bf16"])
+    arguments.add_argument("--only", nargs="+", choices=_ELEMENTS, default=["bf16"])
+    arguments.add_argument("--tuned", action="store_true", help="tune each shape, too")
     arguments.add_argument("--modes", nargs="+", choices=MODES, default=["sustained"])
     arguments.add_argument("--rounds", type=int, default=7)
     arguments.add_argument("--seed", type=int, default=20)
@@ -184,8 +219,15 @@ def main() -> int:
     )
     arguments.add_argument("--record", type=Path, help="write the rows to this file, or add them")
     options = arguments.parse_args()
+    if "odd" in options.set and {"e4m3", "s8"} & {*options.only}:
+        arguments.error("cuBLAS multiplies no odd rows of 8-bit types")
     os.environ["MLIR_SMEM_TUNED"] = "off"
     return _run(options)
+
+
+def _own(options: argparse.Namespace) -> list[str]:
+    """Our families."""
+    return ["ours", *(["tuned"] if options.tuned else [])]
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -198,18 +240,21 @@ def _run(options: argparse.Namespace) -> int:
             compile_all(kind, every)
         for shape in every:
             try:
-                rows = compared(kind, shape, modes, options.rounds)
+                rows = compared(kind, shape, modes, options.rounds, options.tuned)
             except WrongResultError as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 1
             for row in rows:
                 row |= {"set": name, "seed": options.seed}
-                ratios.setdefault(f"{kind} {name} {row['mode']}", []).append(ratio(row))
-                print(kind, *shape, row["mode"], f"{ratio(row):.3f}", flush=True)
+                found = {family: ratio(row, family) for family in _own(options)}
+                for family, each in found.items():
+                    ratios.setdefault(f"{kind} {name} {row['mode']} {family}", []).append(each)
+                told = (f"{family} {each:.3f}" for family, each in found.items())
+                print(kind, *shape, row["mode"], *told, flush=True)
             if options.record:
                 write(options.record, rows)
-    for name, found in ratios.items():
-        mean, least = geometric_mean(found), min(found)
+    for name, each in ratios.items():
+        mean, least = geometric_mean(each), min(each)
         print(f"{name}: {mean:.3f} of cuBLAS in the geometric mean, at least {least:.3f}")
     return 0
 

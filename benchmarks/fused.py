@@ -1,0 +1,221 @@
+"""GEMMs with epilogues and batches of GEMMs, ours against cuBLASLt and torch.compile.
+
+    python benchmarks/fused.py [--only gelu swiglu batched] [--modes sustained burst] [--rounds 7]
+        [--record FILE]
+
+*gelu* is gelu(a * b + bias) in its tanh form, which cuBLASLt has as an epilogue
+(`torch._addmm_activation`); *swiglu* is silu(x * w) * (x * v) of interleaved columns, which cuBLASLt has
+not: PyTorch multiplies, and Inductor fuses the rest (`torch.compile`, max-autotune without CUDA graphs).
+Both are at 8192^3 and 4096x14336x4096. *batched* are 64x512^3, 16x1024^3 and 128x128^3, against
+`torch.bmm`. All are bf16, weights as `nn.Linear` has them (K-major) or N-major, the fastest of both for
+each contender. The method is that of `gemm.py`. Each result is compared with float64 on sampled rows; its
+error may be at most twice that of the peer.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from any_shape import ratio
+from chip import Chip
+from gemm_rows import Row, write
+from gemms import WrongResultError
+from interleaved import MODES, measure
+from torch_contenders import OnStream
+
+from mlir_smem.kernels.gemm import activations, matmul
+
+SHAPES = [(8192, 8192, 8192), (4096, 14336, 4096)]
+BATCHES = [(64, 512, 512, 512), (16, 1024, 1024, 1024), (128, 128, 128, 128)]
+
+#: Rows of the result that are compared with float64.
+SAMPLED = 64
+
+#: Seconds of a unit, and the rate that tells how many calls it has.
+_UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
+
+
+class Case(NamedTuple):
+    """A product that is compared.
+
+    Attributes:
+        name: of the kind.
+        shape: its extents.
+        operations: multiplications and additions.
+        out: the result.
+        calls: for each contender, what enqueues it; it writes `out`.
+        expected: returns the result in float64 for sampled rows, and how to sample them.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    operations: int
+    out: torch.Tensor
+    calls: dict[str, Callable[[], object]]
+    expected: Callable[[], tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]]
+
+
+def made(*shape: int) -> torch.Tensor:
+    """Random numbers whose products have a variance of about 1."""
+    return (torch.randn(shape, device="cuda") * shape[-1] ** -0.25).bfloat16()
+
+
+def with_layouts(b: torch.Tensor) -> dict[str, torch.Tensor]:
+    """B K-major and N-major, by the names of cuBLAS's layouts."""
+    return {"TN": b.mT.contiguous().mT, "NN": b.contiguous()}
+
+
+def gelu(m: int, n: int, k: int) -> Case:
+    """gelu(a * b + bias)."""
+    a, b, bias, out = made(m, k), made(n, k).t(), made(n), torch.empty(m, n).bfloat16().cuda()
+    calls: dict[str, Callable[[], object]] = {}
+    for layout, each in with_layouts(b).items():
+
+        def ours(b: torch.Tensor = each) -> object:
+            return matmul(a, b, out, epilogue=_gelu, operands={"bias": bias})
+
+        def lt(b: torch.Tensor = each) -> object:
+            return torch._addmm_activation(bias, a, b, use_gelu=True, out=out)
+
+        calls |= {f"ours {layout}": ours, f"cuBLAS {layout}": lt}
+
+    def expected() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
+        rows = torch.randperm(m, device="cuda")[:SAMPLED]
+        exact = torch.nn.functional.gelu(a[rows].double() @ b.double() + bias, approximate="tanh")
+        return exact, lambda found: found[rows]
+
+    return Case("gelu", (m, n, k), 2 * m * n * k, out, calls, expected)
+
+
+def _gelu(x: Any, bias: Any) -> Any:
+    return activations.gelu_tanh(x + bias)
+
+
+def _swiglu(gate: Any, x: Any) -> Any:
+    return activations.silu(gate) * x
+
+
+def swiglu(m: int, n: int, k: int) -> Case:
+    """silu(x * w) * (x * v), w and v in alternating columns of one matrix of n columns."""
+    a, b, out = made(m, k), made(n, k).t(), torch.empty(m, n // 2).bfloat16().cuda()
+
+    def product(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
+        both = (a @ b).view(m, n // 2, 2)
+        out.copy_(torch.nn.functional.silu(both[..., 0]) * both[..., 1])
+
+    compiled = torch.compile(product, mode="max-autotune-no-cudagraphs")
+    b = b.t().contiguous().t()  # interleaved columns are those of a K-major B
+
+    def ours() -> object:
+        return matmul(a, b, out, epilogue=_swiglu, gated="interleaved")
+
+    calls: dict[str, Callable[[], object]] = {
+        "ours TN": ours,
+        "cuBLAS TN": lambda: compiled(a, b, out),
+    }
+
+    def expected() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
+        rows = torch.randperm(m, device="cuda")[:SAMPLED]
+        both = (a[rows].double() @ b.double()).view(SAMPLED, n // 2, 2)
+        exact = torch.nn.functional.silu(both[..., 0]) * both[..., 1]
+        return exact, lambda found: found[rows]
+
+    return Case("swiglu", (m, n, k), 2 * m * n * k, out, calls, expected)
+
+
+def batched(count: int, m: int, n: int, k: int) -> Case:
+    """Products of as many pairs of matrices."""
+    a, b = made(count, m, k), made(count, n, k).mT
+    out = torch.empty(count, m, n).bfloat16().cuda()
+    calls: dict[str, Callable[[], object]] = {}
+    for layout, each in with_layouts(b).items():
+        calls[f"ours {layout}"] = lambda b=each: matmul(a, b, out)
+        calls[f"cuBLAS {layout}"] = lambda b=each: torch.bmm(a, b, out=out)
+
+    def expected() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
+        rows = torch.randperm(m, device="cuda")[:SAMPLED]
+        return a[:, rows].double() @ b.double(), lambda found: found[:, rows]
+
+    return Case("batched", (count, m, n, k), 2 * count * m * n * k, out, calls, expected)
+
+
+def cases(names: list[str]) -> Iterator[Case]:
+    """Yield the products of some kinds."""
+    for name, make in (("gelu", gelu), ("swiglu", swiglu)):
+        if name in names:
+            yield from (make(*shape) for shape in SHAPES)
+    if "batched" in names:
+        yield from (batched(*shape) for shape in BATCHES)
+
+
+def errors(case: Case, contenders: list[OnStream]) -> dict[str, float]:
+    """The relative error of each contender in the norm; WrongResultError if one of ours is too large."""
+    exact, sampled = case.expected()
+    found = {
+        each.name: float((sampled(each.result()).double() - exact).norm() / exact.norm())
+        for each in contenders
+    }
+    allowed = 2 * max(error for name, error in found.items() if name.startswith("cuBLAS"))
+    for name, error in found.items():
+        if not error <= allowed:
+            raise WrongResultError(
+                f"{name} of {case.name} at {case.shape} has an error of {error:.2g} in the norm; the "
+                f"peer's is {allowed / 2:.2g}"
+            )
+    return found
+
+
+def compared(case: Case, modes: list[str], rounds: int) -> Iterator[Row]:
+    """A row for each mode; WrongResultError if a result is wrong."""
+    torch.manual_seed(0)
+    gemms = min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / case.operations)))
+    contenders = [OnStream(name, call, case.out, gemms) for name, call in case.calls.items()]
+    wrong = errors(case, contenders)
+    for mode in modes:
+        with Chip() as chip:
+            times = measure(contenders, MODES[mode], rounds)
+        yield {
+            "type": f"bf16 {case.name}",
+            "shape": list(case.shape),
+            "mode": mode,
+            "rounds": rounds,
+            "contenders": {
+                each.name: {
+                    "tflops": round(case.operations / times[each.name].seconds / 1e12, 1),
+                    "us": round(times[each.name].seconds * 1e6, 2),
+                    "spread": round(times[each.name].spread, 4),
+                    "error": wrong[each.name],
+                }
+                for each in contenders
+            },
+            "chip": chip.summary(),
+        }
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    kinds = ("gelu", "swiglu", "batched")
+    arguments.add_argument("--only", nargs="+", choices=kinds, default=[*kinds])
+    arguments.add_argument("--modes", nargs="+", choices=MODES, default=["sustained"])
+    arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--record", type=Path, help="write the rows to this file, or add them")
+    options = arguments.parse_args()
+    for case in cases(options.only):
+        try:
+            for row in compared(case, options.modes, options.rounds):
+                print(row["type"], *case.shape, row["mode"], f"{ratio(row):.3f}", flush=True)
+                if options.record:
+                    write(options.record, [row])
+        except WrongResultError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
