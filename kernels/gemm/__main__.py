@@ -1,4 +1,4 @@
-"""`python -m mlir_smem.kernels.gemm`: compile kernels ahead, and collect results of `tune`."""
+"""`python -m mlir_smem.kernels.gemm`: compile and tune kernels ahead, and collect results of `tune`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from math import inf
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,8 +15,10 @@ from tqdm import tqdm
 
 from ...codegen.targets import TARGETS
 from ...runtime import cache_folder
+from ...runtime.errors import LaunchError
 from .call.tuned_table import TableError, read_table, write_table
 from .tuning.collecting import collect
+from .tuning.halving import TuningError
 from .tuning.shapes import Shape, ShapeError, parse_shape, read_shapes
 from .tuning.warming import Kernel, kernels_of, warm
 from .tuning.workers import hidden_main_module, local_processes
@@ -37,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return options.run(options)
-    except (ShapeError, TableError, OSError) as error:
+    except (ShapeError, TableError, LaunchError, OSError) as error:
         parser.error(str(error))
 
 
@@ -49,13 +52,7 @@ def _parser() -> _Parser:
         help="compile kernels into the cache",
         description="Compile the kernels of GEMMs into the cache (MLIR_SMEM_CACHE). Needs no GPU.",
     )
-    command.add_argument(
-        "shapes",
-        nargs="*",
-        metavar="MxNxK[:A,B,C[,LAYOUT]]",
-        help="extents; MLIR's element types (bf16); NN, TN, NT or TT as cuBLAS names them",
-    )
-    command.add_argument("--from", dest="file", metavar="FILE", help="a file of shapes, one a line")
+    _add_shapes(command)
     command.add_argument(
         "--candidates", action="store_true", help="also compile what `tune` would measure"
     )
@@ -67,6 +64,22 @@ def _parser() -> _Parser:
         "--executor", metavar="tcp://HOST:PORT", help="a Dask scheduler whose workers compile"
     )
     command.set_defaults(run=_warm)
+    command = commands.add_parser(
+        "tune",
+        help="measure configurations, and keep the fastest",
+        description="Find the fastest configurations of GEMMs of random matrices on the GPU, for later "
+        "calls with the same cache (MLIR_SMEM_CACHE).",
+    )
+    _add_shapes(command)
+    command.add_argument(
+        "--budget", type=_seconds, metavar="SECONDS", help="about the time for a shape (no limit)"
+    )
+    command.add_argument(
+        "--executor",
+        metavar="tcp://HOST:PORT",
+        help="a Dask scheduler whose workers measure, each with a resource GPU of 1",
+    )
+    command.set_defaults(run=_tune)
     command = commands.add_parser(
         "table",
         help="collect results of `tune` in a table",
@@ -83,6 +96,26 @@ def _parser() -> _Parser:
     return parser
 
 
+def _add_shapes(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "shapes",
+        nargs="*",
+        metavar="MxNxK[:A,B,C[,LAYOUT]]",
+        help="extents; MLIR's element types (bf16); NN, TN, NT or TT as cuBLAS names them",
+    )
+    command.add_argument("--from", dest="file", metavar="FILE", help="a file of shapes, one a line")
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds; expected more than 0")
+    return found
+
+
 def _jobs(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is no number of processes; expected 1 or more")
@@ -97,6 +130,8 @@ def _shapes(options: argparse.Namespace) -> list[Shape]:
         except UnicodeDecodeError:
             raise ShapeError(f"{options.file} is no text") from None
         found += read_shapes(lines, options.file)
+    if not found:
+        raise ShapeError("no shapes; expected MxNxK arguments or --from FILE")
     return list(dict.fromkeys(found))
 
 
@@ -106,20 +141,23 @@ def _executor(options: argparse.Namespace) -> Iterator[Executor]:
         with local_processes(options.jobs) as pool, hidden_main_module():
             yield pool
         return
+    with _client(options.executor) as client:
+        yield client.get_executor()
+
+
+def _client(address: str) -> Any:
+    """Return a client of a Dask scheduler."""
     try:
         from distributed import Client
     except ImportError:
         raise OSError("--executor needs Dask: pip install distributed") from None
-    with Client(options.executor) as client:
-        yield client.get_executor()
+    return Client(address)
 
 
 def _warm(options: argparse.Namespace) -> int:
     if cache_folder() is None:
         raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost")
     shapes = _shapes(options)
-    if not shapes:
-        raise ShapeError("no shapes; expected MxNxK arguments or --from FILE")
 
     def progress(done: Iterator[Any], total: int) -> Iterable[Any]:
         return tqdm(done, "compiling", total, leave=False, unit="kernel", disable=None)
@@ -137,6 +175,27 @@ def _warm(options: argparse.Namespace) -> int:
         f"{len(result.cached)} cached, {len(result.failed)} failed"
     )
     return 1 if result.failed else 0
+
+
+def _tune(options: argparse.Namespace) -> int:
+    # The other commands need no GPU, and no driver.
+    from .tuning.tuner import tune_shape
+
+    if cache_folder() is None:
+        raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so results would be lost")
+    shapes, failed = _shapes(options), 0
+    with _client(options.executor) if options.executor else nullcontext() as client:
+        workers = client.get_executor(resources={"GPU": 1}) if client else None
+        for shape in tqdm(shapes, "tuning", leave=False, unit="shape", disable=None):
+            try:
+                config, speed = tune_shape(shape, workers, budget=options.budget)
+            except TuningError as error:
+                print(f"{shape}: {error}", file=sys.stderr)
+                failed += 1
+                continue
+            told = "found before" if speed is None else f"{speed:.3f} of the default's speed"
+            print(f"{shape}: {told}: {config}", flush=True)
+    return 1 if failed else 0
 
 
 def _table(options: argparse.Namespace) -> int:

@@ -8,8 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from mlir_smem.kernels.gemm import Config, Problem, TuningError, candidates, tune
+from mlir_smem.kernels.gemm.call.tuning_cache import tuned_config
 from mlir_smem.kernels.gemm.tuning import tuner, workers
 from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
+from mlir_smem.kernels.gemm.tuning.shapes import parse_shape
 from mlir_smem.runtime import LaunchError
 from mlir_smem.runtime.arguments import DTYPES
 
@@ -85,6 +87,21 @@ def test_the_second_call_measures_nothing(gpu):
     first = tune("a", "b", "out", configs=CONFIGS, progress=False)
     gpu.prepared.clear()
     assert tune("a", "b", "out", configs=CONFIGS, progress=False) == first
+    assert gpu.prepared == []
+
+
+def test_a_shape_is_tuned_with_random_matrices(gpu, monkeypatch):
+    monkeypatch.setattr(tuner, "random_operands", lambda *gemm: ("a", "b", "out"))
+    monkeypatch.setattr(tuner, "candidates", lambda *gemm, batch: CONFIGS)
+    monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: Config())
+    shape = parse_shape("512x256x128:bf16,bf16,bf16,NN")
+    found = tuner.tune_shape(shape, progress=False)
+    assert (found.config, found.speed) == (Config(group=8), 2.0)
+    assert tuner.tune_shape(shape, progress=False) == (Config(group=8), None)
+    # `matmul` finds it, and so does `tune`.
+    assert tuned_config(gpu.name, *shape.gemm) == Config(group=8)
+    gpu.prepared.clear()
+    assert tune("a", "b", "out", progress=False) == Config(group=8)
     assert gpu.prepared == []
 
 

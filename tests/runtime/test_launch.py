@@ -227,7 +227,6 @@ def test_a_large_cluster_is_allowed(gpu, compiled, cluster, allowed):
     assert gpu.clusters == allowed
 
 
-
 def test_a_cluster_is_launched_as_one(gpu, compiled):
     with_cluster(compiled, 2, 1, 1).launch(X, 7, 1.5, 0)
     (launch,) = gpu.launches

@@ -38,6 +38,13 @@ class Shape:
         """Problem and extents, as most functions take them."""
         return self.problem, self.m, self.n, self.k
 
+    def __str__(self) -> str:
+        problem = self.problem
+        majors = {majors: name for name, majors in _LAYOUTS.items()}
+        layout = majors[problem.a_major, problem.b_major]
+        types = f"{problem.a},{problem.b},{problem.c}"
+        return f"{self.m}x{self.n}x{self.k}:{types},{layout}"
+
 
 def parse_shape(text: str) -> Shape:
     """Parse a GEMM.

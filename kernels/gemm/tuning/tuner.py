@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import Executor
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....runtime import device_array
 from ..call.device import gpu_name
 from ..call.matmul import forget_calls, prepare
 from ..call.operands import operands
-from ..call.tuning_cache import Task, read_tuned, write_tuned
+from ..call.tuning_cache import Result, Task, read_tuned, write_tuned
 from ..generator.candidates import candidates, choose
 from ..generator.config import Config
+from ..generator.problem import Problem
+from .random_operands import random_operands
 from .search import Search
+from .shapes import Shape
 from .timing import Stopwatch
 from .workers import RemoteStopwatch
 
@@ -73,21 +76,92 @@ def tune(
         raise ValueError("measure='remote' needs an executor whose workers have GPUs")
     of, _ = operands(device_array("A", a), device_array("B", b), device_array("C", out))
     gemm = of.problem, of.m, of.n, of.k
-    remote = executor if measure == "remote" else None
-    gpu = remote.submit(gpu_name).result() if remote else gpu_name(of.device)
-    others = candidates(*gemm, batch=of.batch) if configs is None else configs
-    measured = dict.fromkeys([choose(*gemm, batch=of.batch), *others])
-    task = Task(gpu, *gemm, tuple(measured), configs is not None, of.batch)
+    if remote := executor if measure == "remote" else None:
+        task = _task(remote.submit(gpu_name).result(), *gemm, of.batch, configs)
+        return read_tuned(task) or _measured_remotely(task, remote, progress, budget).config
+    task = _task(gpu_name(of.device), *gemm, of.batch, configs)
     found = read_tuned(task)
     if found is not None:
         return found
-    search = Search(task, progress, budget)
+    return _measured(task, (a, b, out), executor, progress, budget).config
+
+
+class Tuned(NamedTuple):
+    """The result of `tune_shape`.
+
+    Attributes:
+        config: the fastest configuration.
+        speed: its speed, relative to the default's; None if that was not measured now.
+    """
+
+    config: Config
+    speed: float | None
+
+
+def tune_shape(
+    shape: Shape, remote: Executor | None = None, progress: bool = True, budget: float | None = None
+) -> Tuned:
+    """Tune a GEMM of random matrices, as `tune` does, on the current GPU.
+
+    Args:
+        shape: the GEMM.
+        remote: an executor whose workers measure, each on its own GPU; None for this process.
+        progress, budget: as for `tune`.
+
+    Raises:
+        LaunchError, TuningError: as `tune`.
+    """
+    gpu = remote.submit(gpu_name).result() if remote else gpu_name()
+    task = _task(gpu, *shape.gemm)
+    found = read_tuned(task)
+    if found is not None:
+        return Tuned(found, None)
     if remote:
-        result = search.fastest(RemoteStopwatch(remote, *gemm))
+        result = _measured_remotely(task, remote, progress, budget)
     else:
-        search.compile(executor)
-        with closing(Stopwatch(lambda config: prepare(a, b, out, config))) as stopwatch:
-            result = search.fastest(stopwatch)
+        result = _measured(task, random_operands(*shape.gemm), None, progress, budget)
+    default = result.seconds.get(task.configs[0])
+    return Tuned(result.config, default and default / result.seconds[result.config])
+
+
+def _task(
+    gpu: str,
+    problem: Problem,
+    m: int,
+    n: int,
+    k: int,
+    batch: tuple[int, ...] = (),
+    configs: Iterable[Config] | None = None,
+) -> Task:
+    gemm = problem, m, n, k
+    others = candidates(*gemm, batch=batch) if configs is None else configs
+    measured = dict.fromkeys([choose(*gemm, batch=batch), *others])
+    return Task(gpu, *gemm, tuple(measured), configs is not None, batch)
+
+
+def _measured(
+    task: Task,
+    arrays: tuple[Any, Any, Any],
+    executor: Executor | None,
+    progress: bool,
+    budget: float | None,
+) -> Result:
+    """Search on arrays of this process, and keep the result."""
+    search = Search(task, progress, budget)
+    search.compile(executor)
+    with closing(Stopwatch(lambda config: prepare(*arrays, config))) as stopwatch:
+        return _kept(task, search.fastest(stopwatch))
+
+
+def _measured_remotely(
+    task: Task, executor: Executor, progress: bool, budget: float | None
+) -> Result:
+    """Search on the GPUs of an executor's workers, and keep the result."""
+    stopwatch = RemoteStopwatch(executor, task.problem, task.m, task.n, task.k)
+    return _kept(task, Search(task, progress, budget).fastest(stopwatch))
+
+
+def _kept(task: Task, result: Result) -> Result:
     write_tuned(task, result)
     forget_calls()
-    return result.config
+    return result
