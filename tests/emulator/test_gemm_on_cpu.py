@@ -100,24 +100,32 @@ def add_and_scale(x, row, col, bias, scale, residual, alpha):
     return sl.where(col < row + 100, y, -1.0)
 
 
-FUSION = fused(
-    add_and_scale,
-    [
-        Operand("bias", "bf16", "n"),
-        Operand("scale", "f32", "m"),
-        Operand("residual", "bf16", "mn"),
-        Operand("alpha", "f32", "number"),
-    ],
-    "f32",
-)
+FUSIONS = {
+    by_tma: fused(
+        add_and_scale,
+        [
+            Operand("bias", "bf16", "n"),
+            Operand("scale", "f32", "m"),
+            Operand("residual", "bf16", "mn", by_tma),
+            Operand("alpha", "f32", "number"),
+        ],
+        "f32",
+    )
+    for by_tma in (False, True)
+}
 
 
+@pytest.mark.parametrize("by_tma", FUSIONS)
 @pytest.mark.parametrize("exchanged", [False, True])
 @pytest.mark.parametrize("consumers", [1, 2])
-def test_epilogues(exchanged, consumers):
-    problem = Problem(fusion=FUSION)
+def test_epilogues(exchanged, consumers, by_tma, capfd):
+    problem = Problem(fusion=FUSIONS[by_tma])
     config = Config((64 * consumers, 64, 64), 3, (1, 1), consumers, 16, 32, exchanged=exchanged)
     kernel = compiled(problem, config)
+    # The order of loads and reads is proven.
+    assert capfd.readouterr().err == ""
+    mapped = {each["argument"] for each in kernel.manifest["kernels"][0]["tensor_maps"]}
+    assert ("residual" in mapped) == (by_tma and not exchanged)
     m, n = 136, 200
     arrays = matrices(config.kernel_problem(problem), *((n, m) if exchanged else (m, n)), 128)
     random = np.random.default_rng(7)

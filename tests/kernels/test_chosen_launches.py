@@ -9,7 +9,7 @@ import mlir_smem.language as sl
 from mlir_smem.kernels.gemm import Problem, candidates, choose, matmul
 from mlir_smem.kernels.gemm.call import launches, tuning_cache
 from mlir_smem.kernels.gemm.call.matmul import forget_calls
-from mlir_smem.kernels.gemm.generator.fusion import fused
+from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
 from mlir_smem.runtime.arguments import DTYPES
 
 
@@ -78,9 +78,19 @@ def test_a_problem_is_described_by_its_ir(products):
     fusion = fused(function, [], "f32", products)
     problem = Problem(fusion=fusion, gated=products == 2, batch=("ab",))
     described = json.loads(json.dumps(problem.described()))
-    assert described["fusion"] == fusion.ir and described["batch"] == ["ab"]
+    assert described["fusion"] == [fusion.ir, []] and described["batch"] == ["ab"]
     assert set(described) == set(vars(problem))
     assert choose(problem, 512, 512, 512, batch=(3,)).exchanged is False or products == 1
+
+
+def test_a_matrix_of_the_epilogue_is_loaded_by_tma():
+    fusion = fused(lambda x, c: x + c, [Operand("c", "bf16", "mn", by_tma=True)], "f32")
+    problem = Problem(fusion=fusion)
+    for extents in ((8192, 8192, 8192), (512, 4096, 4096)):
+        config = choose(problem, *extents)
+        assert config.sources(problem) == fusion.matrices
+        assert config.stages >= 3
+    assert choose(problem, 8, 4096, 4096).exchanged
 
 
 def test_a_tuned_configuration_is_found_for_a_batch(monkeypatch):

@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 
 from ....language.call.frozen import frozen
 from ....language.call.reads import Reads
+from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, LaunchError, Matrix, device_array
 from ....runtime.arguments import DTYPES
 from ....runtime.plans import Kept
 from ....runtime.readers import reader
 from ..generator.fusion import Fusion, Operand, fused
 from ..generator.problem import ProblemError
+
+#: Element types of matrices that TMA loads, and that are converted to f32 exactly.
+_LOADED = ("bf16", "f16", "f32")
 
 _FUSIONS: Kept[tuple[Reads, Fusion]] = Kept()
 
@@ -66,7 +70,8 @@ def read_operands(operands: Mapping[str, Any]) -> tuple[Hashable, list[int], lis
         else:
             address, read = reader(type(value))(value)
             addresses.append(address)
-            signature.append((name, read))
+            # Whether TMA can load it depends on its alignment.
+            signature.append((name, read, address % UNIT_BYTES))
     return tuple(signature), addresses, numbers
 
 
@@ -147,4 +152,12 @@ def _operand(
         shape=tuple(padded[dim] for dim in kept) or (1,),
         strides=tuple(strides[dim] for dim in kept) or (1,),
     )
-    return Operand(name, given.element, "".join("mn"[dim] for dim in kept)), matrix
+    by_tma = len(kept) == 2 and given.element in _LOADED and _has_aligned_rows(matrix)
+    return Operand(name, given.element, "".join("mn"[dim] for dim in kept), by_tma), matrix
+
+
+def _has_aligned_rows(matrix: Matrix) -> bool:
+    """Return whether TMA reads the rows of a matrix."""
+    row, along = matrix.strides
+    bytes_of_row = row * matrix.item_bytes
+    return along == 1 and row > 0 and not (matrix.pointer % UNIT_BYTES or bytes_of_row % UNIT_BYTES)

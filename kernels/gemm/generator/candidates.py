@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import ceil, gcd, prod
 from typing import NamedTuple
 
+from ....layout.wgmma import INSTRUCTION_M
 from .config import Config, ConfigError
 from .problem import Problem, item_bytes
 from .time_model import H200, Prediction, TimeModel
@@ -171,7 +172,11 @@ def _plausible(
     depth = _LINE_BYTES // item_bytes(problem.a)
     k_blocks = ceil(k / depth)
     shares_loads = k_blocks > _FEW_BLOCKS or not _are_aligned(problem, m, n, k)
+    # Only a C that is not exchanged has its matrices of the epilogue loaded by TMA.
+    has_matrices = problem.fusion is not None and bool(problem.fusion.matrices)
     for exchanged in (False, True):
+        if exchanged and has_matrices and m >= INSTRUCTION_M:
+            continue
         rows, columns = (n, m) if exchanged else (m, n)
         for tile_m, consumers in _ROWS:
             if tile_m >= 2 * rows and consumers > 1:
@@ -246,9 +251,11 @@ def _fitting(problem: Problem, config: Config) -> Config | None:
     width = gcd(config.finished_columns, _STORED_BYTES // item)
     buffers = config.consumers if config.cluster_k > 1 else config.store_buffers
     config = replace(config, store_columns=width, store_buffers=buffers)
-    if width > _COLUMN_MULTIPLE:
-        narrow = replace(config, store_columns=width // 2)
-        if config.max_stages(problem) < min(_MIN_STAGES, narrow.max_stages(problem)):
+    # Matrices that the epilogue reads take shared memory, too.
+    for _ in range(2 if config.sources(problem) else 1):
+        narrow = replace(config, store_columns=config.store_columns // 2)
+        fits_more = config.max_stages(problem) < min(_MIN_STAGES, narrow.max_stages(problem))
+        if config.store_columns > _COLUMN_MULTIPLE and fits_more:
             config = narrow
     config = replace(config, stages=min(_MAX_STAGES, config.max_stages(problem)))
     try:

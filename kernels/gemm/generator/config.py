@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, gcd, prod
+from typing import TYPE_CHECKING
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....layout.banks import MAX_BYTES
@@ -12,6 +13,9 @@ from ....layout.elements import UNIT_BYTES
 from ....layout.instruction import INSTRUCTION_K_BYTES
 from ....layout.wgmma import INSTRUCTION_M
 from .problem import Problem, item_bytes
+
+if TYPE_CHECKING:
+    from .fusion import Operand
 
 #: Registers of a thread of the producer and of a consumer, by the number of consumers: the producer
 #: releases the registers that the consumers need (`setmaxnreg`).
@@ -163,6 +167,17 @@ class Config:
         """The number of epilogue tiles of a CTA's tile."""
         return self.consumers * (self.tile[1] // self.store_columns)
 
+    def sources(self, problem: Problem) -> tuple[Operand, ...]:
+        """The matrices of the epilogue that a thread loads by TMA. The problem is the kernel's."""
+        if self.warpgroups_store or self.exchanged or problem.fusion is None:
+            return ()
+        return problem.fusion.matrices
+
+    @property
+    def source_stages(self) -> int:
+        """The stages of the pipeline of these: two for each consumer warpgroup."""
+        return 2 * self.consumers
+
     @property
     def store_stages(self) -> int:
         """The stages of the epilogue pipeline; 0 if warpgroups store their rows themselves. A stage
@@ -189,8 +204,8 @@ class Config:
         return self._max_stages(self.kernel_problem(problem))
 
     def _max_stages(self, problem: Problem) -> int:
-        stages, *others, _ = self._shared(problem)
-        rest = sum(others) + self.store_stages * _STAGE_BARRIERS
+        stages, *others, barriers = self._shared(problem)
+        rest = sum(others) + barriers - self.stages * _STAGE_BARRIERS
         return (MAX_BYTES - rest) // (stages // self.stages + _STAGE_BARRIERS)
 
     def _check_numbers(self) -> None:
@@ -285,34 +300,39 @@ class Config:
                 f"{needed}; expected N up to {most // _COLUMN_MULTIPLE * _COLUMN_MULTIPLE}"
             )
 
-    def _shared(self, problem: Problem) -> tuple[int, int, int, int]:
-        """Return the bytes of the stages, of the epilogue tiles, of the part of a tile that a cluster
-        adds, and of the mbarriers of the pipelines.
+    def _shared(self, problem: Problem) -> tuple[int, int, int, int, int]:
+        """Return the bytes of the stages, of the epilogue tiles, of those that the epilogue reads, of the
+        part of a tile that a cluster adds, and of the mbarriers of the pipelines.
 
         The problem is the kernel's.
         """
         m, n, k = self.tile
         stage = m * k * item_bytes(problem.a) + problem.products * k * n * item_bytes(problem.b)
         stored = sum(item_bytes(result) for result in problem.results)
-        buffer = m // self.consumers * self.store_columns * stored
-        barriers = (self.stages + self.store_stages) * _STAGE_BARRIERS
+        elements = m // self.consumers * self.store_columns
+        read = sum(item_bytes(each.element) for each in self.sources(problem))
+        stages = self.stages + self.store_stages + (self.source_stages if read else 0)
+        barriers = stages * _STAGE_BARRIERS
         part = m * self.part_columns(problem) * _PART_BYTES if self.cluster_k > 1 else 0
-        return self.stages * stage, self._buffers * buffer, part, barriers
+        loaded = self.source_stages * elements * read
+        return self.stages * stage, self._buffers * elements * stored, loaded, part, barriers
 
     def _refuse_shared(self, problem: Problem) -> None:
         m, n, k = self.tile
-        stages, store, part, barriers = self._shared(problem)
+        stages, store, loaded, part, barriers = self._shared(problem)
         a, b = item_bytes(problem.a), item_bytes(problem.b)
         c = sum(item_bytes(result) for result in problem.results)
         fitting = self._max_stages(problem)
         columns = self.part_columns(problem)
         of_part = f"{m} * {columns} * {_PART_BYTES} = {part} of a part, " if part else ""
-        total = stages + store + part + barriers
+        of_part += f"{loaded} for matrices of the epilogue, " if loaded else ""
+        total = stages + store + loaded + part + barriers
         raise ConfigError(
             f"a CTA needs {total} bytes of shared memory, but has {MAX_BYTES}: "
             f"{self.stages} stages * ({m} * {k} * {a} + {k} * {problem.products * n} * {b}) = {stages}, "
             f"{self._buffers} buffers * {m // self.consumers} * {self.store_columns} * {c} = "
-            f"{store} to store, {of_part}({self.stages} + {self.store_stages}) * {_STAGE_BARRIERS} = "
+            f"{store} to store, {of_part}({self.stages} + {barriers // _STAGE_BARRIERS - self.stages}) * "
+            f"{_STAGE_BARRIERS} = "
             f"{barriers} of mbarriers; "
             + (f"{fitting} stages fit" if fitting >= _MIN_STAGES else "a smaller tile would fit")
         )

@@ -9,6 +9,7 @@ from .... import language as sl
 from ....language.values.slices import Ds
 from .config import Config
 from .problem import Problem, accumulator
+from .sources import Sources
 from .tile_scheduler import TileScheduler, WorkTile
 from .workspace import Workspace
 
@@ -30,6 +31,7 @@ class _Elements:
         work: WorkTile,
         warpgroup: sl.Index,
         part: int,
+        sources: Sources | None = None,
     ) -> list[sl.Fragment]:
         """Return the results' elements in an epilogue tile of a warpgroup's rows.
 
@@ -37,6 +39,7 @@ class _Elements:
             columns: returns columns of the products, by the first and their number.
             work, warpgroup: whose rows.
             part: the number of the epilogue tile in the rows.
+            sources: what loads matrices of the epilogue; the elements of others are read.
         """
         width = self._config.store_columns
         starts = range(part * width, self._products * self._config.tile[1], self._config.tile[1])
@@ -47,7 +50,8 @@ class _Elements:
         row = work.row + warpgroup * (config.tile[0] // config.consumers)
         place = row, work.column + part * config.store_columns
         extents = self._arrays["C"].shape[-2:]
-        return self._fusion.apply(products, self._arrays, place, extents, config.exchanged)
+        loaded = sources.of(work, warpgroup, part) if sources else {}
+        return self._fusion.apply(products, self._arrays, place, extents, config.exchanged, loaded)
 
 
 def _results(arrays: Mapping[str, Any], problem: Problem) -> list[sl.Array]:
@@ -65,6 +69,9 @@ class StoringThread:
         arrays: the results C and D (..., M, N), and the operands of the problem's epilogue.
         problem: the kernel's.
         config: the configuration.
+
+    Attributes:
+        sources: what loads matrices of the problem's epilogue; None if there are none.
     """
 
     def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
@@ -74,6 +81,7 @@ class StoringThread:
         self._parts = config.tile[1] // self._columns
         shape = config.store_buffers, self._rows, self._columns
         self._tiles = [sl.alloc(shape, result.dtype) for result in self._results]
+        self.sources = Sources(arrays, problem, config) if config.sources(problem) else None
         # The thread that stores C grants buffers to the consumers, so it is this pipeline's producer.
         self._stores = sl.pipeline(config.store_stages)
 
@@ -83,7 +91,7 @@ class StoringThread:
         for i in range(self._parts):
             index = (work.number * config.consumers + warpgroup) * self._parts + i
             with self._stores.consumer(index):
-                parts = self._elements.of(_columns_of(acc), work, warpgroup, i)
+                parts = self._elements.of(_columns_of(acc), work, warpgroup, i, self.sources)
                 for part, tiles in zip(parts, self._tiles, strict=True):
                     sl.store(part, tiles[index % config.store_buffers])
                 sl.fence()

@@ -36,11 +36,14 @@ class Operand(NamedTuple):
         element: MLIR's name of its element type.
         shape: "mn" for a matrix, "m" for an element a row, "n" for an element a column, "" for one
             element, "number" for a number.
+        by_tma: whether TMA can load it: a matrix of floats with contiguous rows, whose address and other
+            stride are multiples of 16 bytes.
     """
 
     name: str
     element: str
     shape: str
+    by_tma: bool = False
 
     def signature(self, exchanged: bool) -> str:
         """Return its part of the kernel's signature."""
@@ -48,6 +51,8 @@ class Operand(NamedTuple):
         if exchanged:
             extents = tuple({"M": "N", "N": "M"}.get(str(each), each) for each in extents)
         strides = f":({','.join('?' * len(extents))})" if self.shape in ("mn", "m", "n") else ""
+        if self.by_tma:
+            strides = ":(?,1)"
         return f"({','.join(map(str, extents))}){strides}"
 
 
@@ -72,6 +77,15 @@ class Fusion:
     products: int
     function: Callable[..., Any] = field(compare=False, repr=False)
 
+    @property
+    def matrices(self) -> tuple[Operand, ...]:
+        """The operands that TMA can load."""
+        return tuple(operand for operand in self.operands if operand.by_tma)
+
+    def described(self) -> list[Any]:
+        """Return what a kernel depends on, as JSON data."""
+        return [self.ir, [operand.name for operand in self.matrices]]
+
     def apply(
         self,
         products: Sequence[sl.Fragment],
@@ -79,6 +93,7 @@ class Fusion:
         place: tuple[sl.Index | int, sl.Index | int],
         extents: Sequence[sl.Index | int],
         exchanged: bool,
+        loaded: Mapping[str, sl.Fragment],
     ) -> list[sl.Fragment]:
         """Return the results of the function of fragments of the products.
 
@@ -88,6 +103,7 @@ class Fusion:
             place: the row and column of its first element in the kernel's C.
             extents: rows and columns of that.
             exchanged: whether the kernel's C is C^T.
+            loaded: the elements of some operands, by name; those of the others are read.
         """
         at = [first + sl.iota(dim) for dim, first in enumerate(place)]
         # Positions beyond C read its last elements, for results that are not stored.
@@ -96,7 +112,10 @@ class Fusion:
             at, read = at[::-1], read[::-1]
         named: dict[str, Any] = dict(zip(_POSITIONS, at, strict=True))
         for operand in self.operands:
-            named[operand.name] = _element(arrays[operand.name], operand, *read)
+            found = loaded.get(operand.name)
+            named[operand.name] = (
+                _element(arrays[operand.name], operand, *read) if found is None else found
+            )
         wanted = list(inspect.signature(self.function).parameters)[self.products :]
         made = self.function(*products, **{name: named[name] for name in wanted})
         given = made if isinstance(made, tuple) else (made,)
@@ -134,7 +153,9 @@ def fused(
         given = arrays[products:]
         named = {each.name: array for each, array in zip(operands, given, strict=True)}
         loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
-        for result in fusion.apply(loaded, named, (0, 0), arrays[0].shape, exchanged=False):
+        for result in fusion.apply(
+            loaded, named, (0, 0), arrays[0].shape, exchanged=False, loaded={}
+        ):
             # The conversion of an expression's result is left to the store.
             held = str(tensor_of(result.value.type).element_type)
             stored.append(FUSED_RESULTS[held])

@@ -93,11 +93,15 @@ def _whole_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) ->
     producer_registers, consumer_registers = REGISTERS[config.consumers]
     with sl.warp_specialize():
         with sl.partition(registers=producer_registers):
-            # A thread of the first warp loads A and B, a thread of the second stores C.
+            # A thread of the first warp loads A and B, a thread of the second stores C; if the epilogue
+            # has matrices, a thread of the third loads them.
             with sl.elect():
                 mainloop.load(scheduler)
             with sl.elect(warp=1):
                 epilogue.store(scheduler)
+            if epilogue.sources:
+                with sl.elect(warp=2):
+                    epilogue.sources.load(scheduler)
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
             own = mainloop.rows_of(warpgroup)
             for work in scheduler.work_tiles():

@@ -156,8 +156,8 @@ class Problem:
     def described(self) -> dict[str, Any]:
         """Return all that the kernel depends on, as JSON data."""
         fields = {name: value for name, value in vars(self).items() if name != "fusion"}
-        ir = self.fusion.ir if self.fusion else None
-        return {**fields, "batch": list(self.batch), "fusion": ir}
+        fusion = self.fusion.described() if self.fusion else None
+        return {**fields, "batch": list(self.batch), "fusion": fusion}
 
 
 @lru_cache(maxsize=1024)

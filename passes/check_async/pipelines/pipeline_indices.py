@@ -66,7 +66,7 @@ class PipelineIndices:
                 return True
             is_chunk_over = before.chunk is not None and before.in_chunk == before.chunk
             if is_chunk_over and ahead == self._of_other_warpgroups(before):
-                self._check_phase(op, pipeline_side, ahead, state)
+                self._check_phase(op, before, ahead, state)
                 state.pipelines[pipeline_side] = before._replace(next_index=index, in_chunk=0)
                 return True
             self._findings.remark(op, f"it skips {_indices(ahead)}", state)
@@ -95,13 +95,19 @@ class PipelineIndices:
         if split is None or split[0] <= 0 or split[1].constant != 0:
             return False
         first = PipelineState(index, chunk=split[0])
-        self._check_phase(op, pipeline_side, self._of_other_warpgroups(first), state)
+        self._check_phase(op, first, self._of_other_warpgroups(first), state)
         state.pipelines[pipeline_side] = first
         return True
 
-    def _check_phase(self, op: Op, pipeline_side: PipelineSide, ahead: int, state: State) -> None:
-        """Check that the previous phase of an mbarrier is complete: a wait distinguishes two phases."""
-        pipeline = pipeline_side.pipeline
+    def _check_phase(self, op: Op, taken: PipelineState, ahead: int, state: State) -> None:
+        """Check that the previous phase of an mbarrier is complete: a wait distinguishes two phases.
+
+        If the chunks of all warpgroups fill the stages in whole rounds, each stage has one warpgroup,
+        which has waited for the previous phase itself.
+        """
+        pipeline = pipeline_side_of(op).pipeline
+        if stages_of(pipeline) % (ahead + (taken.chunk or 0)) == 0:
+            return
         if self._kernel.loads(pipeline):
             reason = f"it skips {_indices(ahead)}, whose loads may complete later"
             self._findings.remark(op, reason, state)
