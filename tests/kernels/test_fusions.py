@@ -2,7 +2,6 @@
 
 import sys
 import types
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,52 +79,6 @@ def test_operands_broadcast(shape, kind):
     assert found.fusion.operands == (Operand("bias", "f32", kind, by_tma=kind == "mn"),)
     extents = {"mn": (200, 136), "n": (136,), "m": (200,), "": (1,)}[kind]
     assert found.arguments[0].shape == extents
-
-
-@pytest.mark.parametrize(
-    "given, by_tma",
-    [
-        ({"element": "bf16"}, True),
-        ({"element": "f16", "strides": (144, 1)}, True),
-        ({"element": "bf16", "pointer": 0x60008}, False),
-        ({"element": "bf16", "strides": (137, 1)}, False),
-        ({"element": "bf16", "strides": (1, 200)}, False),
-        ({"element": "bf16", "strides": (0, 1)}, False),
-        ({"element": "i32"}, False),
-    ],
-    ids=str,
-)
-def test_which_matrices_tma_loads(gpu, given, by_tma):
-    def added(x, bias):
-        return x + bias.to(sl.f32)
-
-    operand = array((200, 136), **given)
-    (found,) = fused_call(added, {"bias": operand}, "f32", (200, 136), 0).fusion.operands
-    assert found.by_tma == by_tma
-    matmul(A, B, C, epilogue=added, operands={"bias": operand}, config=SMALL)
-    assert len(gpu.maps) == 3 + by_tma
-
-
-def test_an_operand_of_another_alignment_is_another_kernel(gpu):
-    for pointer in (0x60000, 0x60008, 0x70000):
-        operand = array((200, 136), "bf16", pointer=pointer)
-        matmul(A, B, C, epilogue=add, operands={"bias": operand}, config=SMALL)
-    assert len({launch.sharedMemBytes for launch in gpu.launches}) == 2
-
-
-def test_matrices_of_an_epilogue_take_shared_memory():
-    fusion = fused(add, [Operand("bias", "f32", "mn", by_tma=True)], "f32")
-    config = Config((128, 256, 64), 4, store_columns=64)
-    with pytest.raises(ConfigError) as error:
-        config.check(Problem(fusion=fusion))
-    # Two stages for each of two warpgroups, of 64 x 64 f32.
-    assert (
-        "65536 for matrices of the epilogue, (4 + 12) * 16 = 256 of mbarriers; 3 stages fit"
-        in str(error.value)
-    )
-    config = replace(config, stages=3)
-    config.check(Problem(fusion=fusion))
-    assert replace(config, exchanged=True).sources(Problem(fusion=fusion)) == ()
 
 
 def test_the_strides_of_an_operand():
