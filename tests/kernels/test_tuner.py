@@ -48,13 +48,13 @@ def gpu(monkeypatch, tmp_path):
         prepared=[], seconds=lambda config: 1.0 + (config.group != 8), name="NVIDIA H200"
     )
 
-    def operands(a, b, out):
+    def described(a, b, out, epilogue, operands, gated):
         assert (a, b, out) == ("a", "b", "out")
-        return types.SimpleNamespace(
-            problem=Problem(), m=512, n=256, k=128, device=3, batch=()
-        ), None
+        seen.epilogue = epilogue, operands, gated
+        return types.SimpleNamespace(problem=Problem(), m=512, n=256, k=128, device=3, batch=())
 
-    def prepare(a, b, out, config):
+    def prepare(a, b, out, config, epilogue=None, operands=None, gated=None):
+        assert (epilogue, operands, gated) == seen.epilogue
         seen.prepared.append((a, b, out, config))
         return Launch(seen.seconds(config))
 
@@ -63,9 +63,8 @@ def gpu(monkeypatch, tmp_path):
         return seen.name
 
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
-    monkeypatch.setattr(tuner, "operands", operands)
+    monkeypatch.setattr(tuner, "described", described)
     monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: Config())
-    monkeypatch.setattr(tuner, "device_array", lambda name, array: array)
     monkeypatch.setattr(tuner, "prepare", prepare)
     monkeypatch.setattr(tuner, "gpu_name", gpu_name)
     monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.timing._Clock", Clock)
@@ -90,8 +89,21 @@ def test_the_second_call_measures_nothing(gpu):
     assert gpu.prepared == []
 
 
+def test_an_epilogue_is_measured_with_its_operands(gpu):
+    given = {"epilogue": abs, "operands": {"bias": 1.0}, "gated": "halves"}
+    assert tune("a", "b", "out", configs=CONFIGS, progress=False, **given) == Config(group=8)
+    assert gpu.epilogue == tuple(given.values())
+
+
+def test_workers_measure_no_epilogue(gpu):
+    with pytest.raises(ValueError) as error:
+        tune("a", "b", "out", epilogue=abs, executor=object(), measure="remote")
+    assert str(error.value) == "measure='remote' measures no epilogue; expected measure='local'"
+
+
 def test_a_shape_is_tuned_with_random_matrices(gpu, monkeypatch):
     monkeypatch.setattr(tuner, "random_operands", lambda *gemm: ("a", "b", "out"))
+    gpu.epilogue = None, None, None
     monkeypatch.setattr(tuner, "candidates", lambda *gemm, batch: CONFIGS)
     monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: Config())
     shape = parse_shape("512x256x128:bf16,bf16,bf16,NN")

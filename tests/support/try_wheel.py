@@ -34,8 +34,9 @@ _IMPORTS = """
 import importlib, pkgutil, sys
 import mlir_smem
 for found in pkgutil.walk_packages(mlir_smem.__path__, "mlir_smem."):
-    # An example may need other packages; a main module runs when it is imported.
-    if ".examples." not in found.name and not found.name.endswith((".llvm_worker", "__main__")):
+    # An example or an op of a framework needs other packages; a main module runs when it is imported.
+    apart = (".llvm_worker", "__main__", ".torch_op", ".jax_op")
+    if ".examples." not in found.name and not found.name.endswith(apart):
         importlib.import_module(found.name)
 for module in list(sys.modules.values()):
     if module.__name__.partition(".")[0] == "mlir_smem":

@@ -20,7 +20,8 @@ from .fusions import FusedCall, fused_call, identity, read_operands
 from .gates import gates
 from .launches import Launch, forget_configurations
 from .libraries import maker
-from .operands import whole_columns
+from .operands import Operands, whole_columns
+from .operands import operands as operands_of
 from .padding import Operand, readable
 from .results import Result, check_matrices, is_ragged, without_padding
 from .results import results as results_of
@@ -260,9 +261,49 @@ def prepare(
         >>> float(c[0, 0])  # on a GPU
         512.0
     """
+    given = operands or {}
+    views, fused = _views(a, b, out, epilogue, given, gated)
+    first, second, *results = views
+    launch = Launch(first, second, results, config, fused)
+    pointers = [result.matrix.pointer for result in results]
+    held = (a, b, *_outs(out), *given.values())
+    further = _further(fused, given)
+    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, held, *further)
+
+
+def described(
+    a: Any,
+    b: Any,
+    out: Any,
+    epilogue: Callable[..., Any] | None = None,
+    operands: Mapping[str, Any] | None = None,
+    gated: str | None = None,
+) -> Operands:
+    """Return the properties of the matrices of a GEMM that `prepare` takes.
+
+    Raises:
+        ProblemError, LaunchError: as in `prepare`.
+    """
+    (first, second, result, *others), fused = _views(a, b, out, epilogue, operands or {}, gated)
+    fusion = fused.fusion if fused else None
+    return operands_of(first, second, result, fusion, *others)[0]
+
+
+def _outs(out: Any) -> tuple[Any, ...]:
+    return out if isinstance(out, tuple) else (out,)
+
+
+def _views(
+    a: Any,
+    b: Any,
+    out: Any,
+    epilogue: Callable[..., Any] | None,
+    operands: Mapping[str, Any],
+    gated: str | None,
+) -> tuple[list[DeviceArray], FusedCall | None]:
+    """Return A, B and the results, as the kernel addresses them, and the epilogue."""
     first, second = device_array("A", a), device_array("B", b)
-    outs = out if isinstance(out, tuple) else (out,)
-    results = [device_array(*each) for each in zip("CD", outs, strict=False)]
+    results = [device_array(*each) for each in zip("CD", _outs(out), strict=False)]
     for name, result in zip("CD", results, strict=False):
         if is_ragged(result):
             row = result.matrix.shape[-1] * result.matrix.item_bytes
@@ -270,13 +311,8 @@ def prepare(
                 f"the rows of {name} are {row} bytes, but TMA writes multiples of 16: it would write "
                 "zeros after their ends; call matmul, which writes to a padded array first"
             )
-    given = operands or {}
-    second, fused = _fused(first, second, epilogue, given, gated)
-    launch = Launch(first, second, results, config, fused)
-    pointers = [result.matrix.pointer for result in results]
-    held = (a, b, *outs, *given.values())
-    further = _further(fused, given)
-    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, held, *further)
+    second, fused = _fused(first, second, epilogue, operands, gated)
+    return [first, second, *results], fused
 
 
 def forget_calls() -> None:

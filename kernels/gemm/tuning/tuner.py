@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
+from functools import partial
 from typing import Any, NamedTuple
 
-from ....runtime import device_array
+from ....runtime import Prepared
 from ..call.device import gpu_name
-from ..call.matmul import forget_calls, prepare
-from ..call.operands import operands
+from ..call.matmul import described, forget_calls, prepare
 from ..call.tuning_cache import Result, Task, read_tuned, write_tuned
 from ..generator.candidates import candidates, choose
 from ..generator.config import Config
@@ -27,6 +27,9 @@ def tune(
     b: Any,
     out: Any,
     *,
+    epilogue: Callable[..., Any] | None = None,
+    operands: Mapping[str, Any] | None = None,
+    gated: str | None = None,
     configs: Iterable[Config] | None = None,
     executor: Executor | None = None,
     measure: str = "local",
@@ -45,6 +48,7 @@ def tune(
 
     Args:
         a, b, out: as for `matmul`.
+        epilogue, operands, gated: as for `matmul`; they are measured locally.
         configs: the configurations to measure besides the default; `candidates` of the GEMM if None.
             Those that do not fit, compile or launch are dropped.
         executor: compiles or, with `measure="remote"`, measures: an executor of `concurrent.futures` or
@@ -62,7 +66,7 @@ def tune(
     Raises:
         ProblemError, LaunchError: as in `matmul`.
         TuningError: if no configuration could be measured; the message has the reason for each.
-        ValueError: for another `measure`, or for "remote" without an executor.
+        ValueError: for another `measure`, or for "remote" without an executor or with an epilogue.
 
     Example:
         >>> import torch  # on a GPU
@@ -74,7 +78,9 @@ def tune(
         raise ValueError(f"measure is {measure!r}; expected 'local' or 'remote'")
     if measure == "remote" and executor is None:
         raise ValueError("measure='remote' needs an executor whose workers have GPUs")
-    of, _ = operands(device_array("A", a), device_array("B", b), device_array("C", out))
+    if measure == "remote" and epilogue is not None:
+        raise ValueError("measure='remote' measures no epilogue; expected measure='local'")
+    of = described(a, b, out, epilogue, operands, gated)
     gemm = of.problem, of.m, of.n, of.k
     if remote := executor if measure == "remote" else None:
         task = _task(remote.submit(gpu_name).result(), *gemm, of.batch, configs)
@@ -83,7 +89,8 @@ def tune(
     found = read_tuned(task)
     if found is not None:
         return found
-    return _measured(task, (a, b, out), executor, progress, budget).config
+    ready = partial(prepare, a, b, out, epilogue=epilogue, operands=operands, gated=gated)
+    return _measured(task, ready, executor, progress, budget).config
 
 
 class Tuned(NamedTuple):
@@ -119,7 +126,8 @@ def tune_shape(
     if remote:
         result = _measured_remotely(task, remote, progress, budget)
     else:
-        result = _measured(task, random_operands(*shape.gemm), None, progress, budget)
+        ready = partial(prepare, *random_operands(*shape.gemm))
+        result = _measured(task, ready, None, progress, budget)
     default = result.seconds.get(task.configs[0])
     return Tuned(result.config, default and default / result.seconds[result.config])
 
@@ -141,15 +149,15 @@ def _task(
 
 def _measured(
     task: Task,
-    arrays: tuple[Any, Any, Any],
+    ready: Callable[[Config], Prepared],
     executor: Executor | None,
     progress: bool,
     budget: float | None,
 ) -> Result:
-    """Search on arrays of this process, and keep the result."""
+    """Search on arrays of this process, which `ready` prepares a launch with, and keep the result."""
     search = Search(task, progress, budget)
     search.compile(executor)
-    with closing(Stopwatch(lambda config: prepare(*arrays, config))) as stopwatch:
+    with closing(Stopwatch(ready)) as stopwatch:
         return _kept(task, search.fastest(stopwatch))
 
 

@@ -2,13 +2,11 @@
 
 import ctypes
 
+import jax
+import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax", reason="JAX is not installed")
-
-import numpy as np  # noqa: E402
-
-from mlir_smem.runtime import LaunchError, xla_ffi  # noqa: E402
+from mlir_smem.runtime import LaunchError, xla_ffi
 
 
 def called(name, start, *arrays, result=((4,), np.float32), **attributes):

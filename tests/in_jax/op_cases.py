@@ -2,16 +2,14 @@
 
 import ctypes
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
-jax = pytest.importorskip("jax", reason="JAX is not installed")
-
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-
-from mlir_smem.kernels.gemm import jax_op  # noqa: E402
-from mlir_smem.kernels.gemm.generator.problem import ProblemError  # noqa: E402
-from mlir_smem.runtime import xla_ffi  # noqa: E402
+from mlir_smem.kernels.gemm import jax_op
+from mlir_smem.kernels.gemm.generator.problem import ProblemError
+from mlir_smem.runtime import xla_ffi
 
 
 def in_memory(of, pointer):
