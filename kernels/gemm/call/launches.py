@@ -102,7 +102,7 @@ class Launch:
             parts = _PARTS.address(context, stream, parts)
             semaphores = _SEMAPHORES.address(context, stream, semaphores)
             addresses = (*addresses, parts, semaphores)
-        self._plan.start((*addresses, *further), numbers, stream)
+        self._plan.start((*addresses, *further) if further else addresses, numbers, stream)
 
     def prepared(
         self,
@@ -128,10 +128,9 @@ class Launch:
 
     def _addresses(self, a: int, b: int, outs: Sequence[int]) -> tuple[int, ...]:
         """Return the addresses of the kernel's first arguments."""
-        out, *others = outs
         if self._distance:
-            return a, b, out, b + self._distance, *others
-        return (b, a, out, *others) if self._config.exchanged else (a, b, out, *others)
+            return a, b, outs[0], b + self._distance, *outs[1:]
+        return (b, a, *outs) if self._config.exchanged else (a, b, *outs)
 
 
 def forget_configurations() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 from ....language.call.reads import Reads
@@ -91,13 +93,12 @@ def matmul(
     The epilogue is a function in the kernel language. It takes a fragment of the product (f32, or i32 of
     integers) and returns one of the same shape, which is stored. Its other parameters are operands by
     name, and `row` and `col`, the elements' places in C. A tuple of two fragments gives two results. A
-    function that is traced to the same IR is not
-    compiled twice.
+    function that is traced to the same IR is not compiled twice.
 
     Args:
         a, b: the operands.
-        out: the result (..., M, N); None for a new array. For an epilogue with two
-            results, a tuple of two, with the same strides.
+        out: the result (..., M, N); None for a new array. For an epilogue with two results, a tuple of
+            two, with the same strides.
         epilogue: what is made of the product before it is stored.
         operands: numbers and arrays for the epilogue; they broadcast to a matrix of C, as NumPy's do.
         gated: "interleaved" or "halves" if the epilogue takes two fragments, of A * B's alternating
@@ -135,17 +136,24 @@ def matmul(
     first = second = 0
     results: Sequence[int] = ()
     try:
-        first, a_signature = reader(type(a))(a)
-        second, b_signature = reader(type(b))(b)
+        cls = type(a)
+        read = reader(cls)
+        first, a_signature = read(a)
+        second, b_signature = (read if type(b) is cls else reader(type(b)))(b)
+        bits = first | second
         if out is None:
             signature = out_dtype
         elif type(out) is tuple:
             results, signature = zip(*[reader(type(each))(each) for each in out], strict=True)
+            bits |= reduce(or_, results)
         else:
-            result, signature = reader(type(out))(out)
+            result, signature = (read if type(out) is cls else reader(type(out)))(out)
             results = (result,)
+            bits |= result
         # Which arrays are copied depends on their alignment.
-        places = first % UNIT_BYTES, second % UNIT_BYTES, *[each % UNIT_BYTES for each in results]
+        places = bits % UNIT_BYTES and tuple(
+            each % UNIT_BYTES for each in (first, second, *results)
+        )
         key = a_signature, b_signature, signature, out is None, places, config
         if epilogue is not None or operands or gated:
             of_operands, further, numbers = read_operands(operands or {})
