@@ -1,7 +1,9 @@
 """Copies between matrices of random strides and alignments, as `call/copies.py` launches them."""
 
 import ctypes
+from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -32,7 +34,14 @@ class OnCpu:
     def __init__(self, of, device):
         self._kernel = compiled(of)
 
-    def launch(self, *matrices, grid, stream):
+    def plan(self, matrices, grid):
+        def start(addresses, numbers, stream):
+            each = zip(matrices, addresses, strict=True)
+            self._launch([replace(matrix, pointer=address) for matrix, address in each], grid)
+
+        return SimpleNamespace(start=start)
+
+    def _launch(self, matrices, grid):
         OnCpu.launches += 1
         entry = self._kernel.manifest["kernels"][0]
         for matrix in matrices:
@@ -103,8 +112,14 @@ def test_leading_dimensions_are_joined(monkeypatch):
     source = np.arange(2 * 3 * 5 * 9, dtype=np.int16).reshape(2, 3, 5, 9)
     target = np.zeros((2, 3, 5, 16), np.int16)
     given = Matrix(source.ctypes.data, source.shape, (135, 45, 9, 1), 2)
-    copies.copy_matrices(
-        [(given, Matrix(target.ctypes.data, source.shape, (240, 80, 16, 1), 2))], 0, 0
+    made = copies.Copies(
+        [(given, Matrix(target.ctypes.data, source.shape, (240, 80, 16, 1), 2))], 0
     )
+    made.start([(source.ctypes.data, target.ctypes.data)], 0)
     assert np.array_equal(target[..., :9], source) and not target[..., 9:].any()
     assert OnCpu.launches == 1
+    # The same copies elsewhere.
+    other, again = source[::-1].copy() + 1, np.zeros_like(target)
+    made.start([(other.ctypes.data, again.ctypes.data)], 0)
+    assert np.array_equal(again[..., :9], other)
+    assert OnCpu.launches == 2

@@ -189,6 +189,17 @@ def test_later_calls_copy_again_and_keep_the_launch(gpu, made):
     assert gpu.replaced == [0x200000, 0x300000]
 
 
+def test_a_later_call_multiplies_its_own_copies(gpu, made, monkeypatch):
+    b, c = array((73, 136), pointer=0x20000), array((200, 136), None, 0x40000)
+    matmul(array((200, 73)), b, c, config=SMALL)
+    # What was found in the first call is not looked for again.
+    monkeypatch.setattr(matmul_module, "readable", None)
+    matmul(array((200, 73), pointer=0x61000), b, c, config=SMALL)
+    assert names(gpu) == ["pad", "gemm"] * 2
+    assert made[1].view.shape == made[0].view.shape == (200, 80)
+    assert gpu.replaced == [made[1].view.ptr]
+
+
 def test_an_address_of_another_alignment_is_another_call(gpu, made):
     b, c = array((72, 136), None, 0x20000), array((200, 136), None, 0x40000)
     for pointer in (0x1000, 0x1008, 0x1010):

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ....dialect import new_context
 from ....runtime import Kernel, Matrix, cached_compile
+from ....runtime.plans import Plan
 from ..generator.pad import Copy, build_pad, width_for, windows, word_bytes
 from .operands import matrix_at
 
@@ -39,34 +40,70 @@ class _Part(NamedTuple):
         return _in_words(self.source, word), _in_words(self.target, word)
 
 
-def copy_matrices(pairs: Sequence[tuple[Matrix, Matrix]], device: int, stream: Any) -> None:
-    """Copy matrices (..., rows, columns) to others of the same shape and size of elements.
+class _Place(NamedTuple):
+    """Where a part is: the number of its pair, and bytes from the beginnings of source and target."""
+
+    pair: int
+    source: int
+    target: int
+
+
+class Copies:
+    """Copies of matrices (..., rows, columns) to others of the same shape and size of elements.
+
+    Their addresses may change between starts, but not whether these are multiples of 16 bytes.
 
     Args:
         pairs: sources and targets; a launch copies two if they are small.
         device: the number of the GPU.
-        stream: the stream of the copies.
-
-    Raises:
-        LaunchError: if the driver refuses a launch.
     """
-    parts = [part for pair in pairs for part in _parts(*pair)]
-    if len(parts) == 2 and sum(part.source.bytes for part in parts) <= _SHARED_BYTES:
-        word = min(part.word for part in parts)
-        if all(part.is_divisible or part.word == word for part in parts):
-            _launch(parts, word, device, stream)
-            return
-    for part in parts:
-        _launch([part], part.word, device, stream)
+
+    def __init__(self, pairs: Sequence[tuple[Matrix, Matrix]], device: int) -> None:
+        self._launches: list[tuple[Plan, list[_Place]]] = []
+        placed: list[tuple[_Place, _Part]] = []
+        for number, (source, target) in enumerate(pairs):
+            for part in _parts(source, target):
+                ways = part.source.pointer - source.pointer, part.target.pointer - target.pointer
+                placed.append((_Place(number, *ways), part))
+        parts = [part for _, part in placed]
+        if len(parts) == 2 and sum(part.source.bytes for part in parts) <= _SHARED_BYTES:
+            word = min(part.word for part in parts)
+            if all(part.is_divisible or part.word == word for part in parts):
+                self._add(placed, word, device)
+                return
+        for place, part in placed:
+            self._add([(place, part)], part.word, device)
+
+    def _add(self, placed: Sequence[tuple[_Place, _Part]], word: int, device: int) -> None:
+        """Add a launch that copies one or two parts."""
+        in_words = [part.in_words(word) for _, part in placed]
+        copy = Copy(word, max(width_for(source.shape[-1]) for source, _ in in_words))
+        ctas = sum(windows(copy, *source.shape) for source, _ in in_words)
+        kernel = _kernel((copy,) * len(placed), device)
+        plan = kernel.plan([matrix for pair in in_words for matrix in pair], (ctas,))
+        self._launches.append((plan, [place for place, _ in placed]))
+
+    def start(self, addresses: Sequence[tuple[int, int]], stream: int) -> None:
+        """Start the copies.
+
+        Args:
+            addresses: of the sources and the targets.
+            stream: the stream's handle.
+
+        Raises:
+            LaunchError: if the driver refuses a launch.
+        """
+        for plan, places in self._launches:
+            given: list[int] = []
+            for pair, source, target in places:
+                given += addresses[pair][0] + source, addresses[pair][1] + target
+            plan.start(given, (), stream)
 
 
-def _launch(parts: Sequence[_Part], word: int, device: int, stream: Any) -> None:
-    """Copy one or two parts by one launch."""
-    in_words = [part.in_words(word) for part in parts]
-    copy = Copy(word, max(width_for(source.shape[-1]) for source, _ in in_words))
-    ctas = sum(windows(copy, *source.shape) for source, _ in in_words)
-    kernel = _kernel((copy,) * len(parts), device)
-    kernel.launch(*(matrix for pair in in_words for matrix in pair), grid=(ctas,), stream=stream)
+def copy_matrices(pairs: Sequence[tuple[Matrix, Matrix]], device: int, stream: int) -> None:
+    """Copy matrices once; see `Copies`."""
+    addresses = [(source.pointer, target.pointer) for source, target in pairs]
+    Copies(pairs, device).start(addresses, stream)
 
 
 def _parts(source: Matrix, target: Matrix) -> Iterator[_Part]:

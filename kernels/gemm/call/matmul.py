@@ -24,7 +24,7 @@ from .launches import Launch, forget_configurations
 from .libraries import maker
 from .operands import Operands, whole_columns
 from .operands import operands as operands_of
-from .padding import Operand, readable
+from .padding import Again, Operand, readable
 from .results import Result, check_matrices, is_ragged, without_padding
 from .results import results as results_of
 
@@ -38,6 +38,7 @@ class _Call(NamedTuple):
             array without padding, or a tuple of two.
         waits: whether the arrays' library hides its streams.
         copies: whether operands are copied first, because TMA or tensor cores cannot read them.
+        again: what copies them; None if nothing is copied, or something is transposed.
         reads: what the trace of its epilogue read.
     """
 
@@ -45,6 +46,7 @@ class _Call(NamedTuple):
     new: Callable[[Any], tuple[Sequence[int], Any]]
     waits: bool
     copies: bool
+    again: Again | None
     reads: Reads | None
 
 
@@ -168,11 +170,13 @@ def matmul(
     if call.waits:
         wait_for(a)
         wait_for(b)
+    # The copies live until the GEMM is enqueued after them.
     copied: Any = None
-    if call.copies:
-        # The copies live until the GEMM is enqueued after them.
+    if call.again:
+        (first, second), copied = call.again.start((a, b), (first, second), handle)
+    elif call.copies:
         given = Operand(a, device_array("A", a)), Operand(b, device_array("B", b))
-        copied = readable(*given, handle)
+        *copied, _ = readable(*given, handle)
         first, second = (each.of.matrix.pointer for each in copied)
     if out is None:
         results, out = call.new(a)
@@ -191,7 +195,7 @@ def _first_call(key: Hashable, given: _Given) -> Any:
         wait_for(each)
     given_a, given_b = device_array("A", a), device_array("B", b)
     # The copies live until the GEMM is enqueued after them.
-    copied = readable(Operand(a, given_a), Operand(b, given_b), stream)
+    *copied, again = readable(Operand(a, given_a), Operand(b, given_b), stream)
     first, second = (each.of for each in copied)
     is_copied = (first, second) != (given_a, given_b)
     second, fused = _fused(first, second, given.epilogue, given.operands, given.gated)
@@ -208,7 +212,7 @@ def _first_call(key: Hashable, given: _Given) -> Any:
     is_cut = waits and any(map(is_ragged, views))
     if key is not None and not is_cut and all(each.target is None for each in results):
         reads = fused.reads if fused else None
-        _CALLS.keep(key, _Call(launch, _maker(a, results), waits, is_copied, reads))
+        _CALLS.keep(key, _Call(launch, _maker(a, results), waits, is_copied, again, reads))
     found = tuple(each.finished(stream) for each in results)
     if any(each.target is not None for each in results):
         finish(found[0])

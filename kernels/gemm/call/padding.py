@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ....layout.elements import UNIT_BYTES
 from ....layout.wgmma import MN_MAJOR
 from ....runtime import DeviceArray, Matrix, device_array
+from ....runtime.readers import reader
 from ..generator.problem import ProblemError, is_multiplied, multiplicand
-from .copies import copy_matrices
-from .libraries import empty
+from .copies import Copies
+from .libraries import empty, maker
 from .operands import transposed, whole_columns
 from .transposing import k_major
 
@@ -27,7 +29,37 @@ class Operand(NamedTuple):
     of: DeviceArray
 
 
-def readable(a: Operand, b: Operand, stream: Any) -> tuple[Operand, Operand]:
+class Again:
+    """The copies of a call, for later calls with operands of the same strides, types and alignments.
+
+    Args:
+        makers: for A and B, what makes the array for the copy; None for one that is not copied.
+        copies: the copies of those that are.
+    """
+
+    def __init__(self, makers: Sequence[Callable[[Any], Any] | None], copies: Copies) -> None:
+        self._makers, self._copies = makers, copies
+
+    def start(
+        self, arrays: Sequence[Any], addresses: Sequence[int], stream: int
+    ) -> tuple[list[int], list[Any]]:
+        """Start the copies; return the addresses of the operands to multiply, and the new arrays."""
+        found: list[int] = []
+        made: list[Any] = []
+        pairs: list[tuple[int, int]] = []
+        for make, array, address in zip(self._makers, arrays, addresses, strict=True):
+            if make is None:
+                found.append(address)
+                continue
+            copy = make(array)
+            made.append(copy)
+            found.append(reader(type(copy))(copy)[0])
+            pairs.append((address, found[-1]))
+        self._copies.start(pairs, stream)
+        return found, made
+
+
+def readable(a: Operand, b: Operand, stream: int) -> tuple[Operand, Operand, Again | None]:
     """Return A and B, or copies of them that tensor cores can read by TMA.
 
     An operand whose strides or address are not multiples of 16 bytes, or that has no contiguous
@@ -37,7 +69,10 @@ def readable(a: Operand, b: Operand, stream: Any) -> tuple[Operand, Operand]:
 
     Args:
         a, b: the operands.
-        stream: the stream of the copies.
+        stream: the handle of the stream of the copies.
+
+    Returns:
+        A, B, and what repeats the copies; None if nothing is copied, or something is transposed.
 
     Raises:
         ProblemError: for negative strides, or if the library of an array to be copied is not supported.
@@ -45,26 +80,32 @@ def readable(a: Operand, b: Operand, stream: Any) -> tuple[Operand, Operand]:
     given = [("A", a, 1), ("B", b, 0)]
     if not _go_together(a.of, b.of):
         # The checks of the operands say what is wrong.
-        return a, b
+        return a, b, None
     found: list[Operand] = []
     pairs: list[tuple[Matrix, Matrix]] = []
+    makers: list[Callable[[Any], Any] | None] = []
     repeated = _repeated(a.of.matrix, b.of.matrix)
     for name, each, k in given:
         # A is copied along those that it has, and B along the others.
         own = {dim for dim in repeated if (_extent(a.of.matrix, dim) > 1) == (name == "A")}
         if is_aligned(each.of.matrix) and not own:
             found.append(each)
+            makers.append(None)
             continue
         _check_strides(name, each.of.matrix)
         source, target, copied = _padded(name, each, k, own)
         pairs.append((source, target))
         found.append(copied)
-    copy_matrices(pairs, a.of.device, stream)
+        shape = *target.shape[:-1], whole_columns(target.shape[-1], target.item_bytes)
+        makers.append(maker(each.array, shape, each.of.element))
+    copies = Copies(pairs, a.of.device)
+    copies.start([(source.pointer, target.pointer) for source, target in pairs], stream)
     first, second = (
         Operand(*k_major(name, *each, k, stream))
         for each, (name, _, k) in zip(found, given, strict=True)
     )
-    return first, second
+    is_all = all(x.array is y.array for x, y in zip((first, second), found, strict=True))
+    return first, second, Again(makers, copies) if pairs and is_all else None
 
 
 def is_aligned(matrix: Matrix) -> bool:

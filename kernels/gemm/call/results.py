@@ -34,7 +34,7 @@ class Result(NamedTuple):
     given: Any
     target: DeviceArray | None = None
 
-    def finished(self, stream: Any) -> Any:
+    def finished(self, stream: int) -> Any:
         """Return the array for the caller; it is copied to the given one, if that is another."""
         if self.target is not None:
             copy_matrices([(self.view.matrix, self.target.matrix)], self.target.device, stream)
