@@ -1,7 +1,7 @@
 """Our GEMM without tuning, and cuBLAS: shapes of language models, random ones, and odd ones.
 
     python benchmarks/any_shape.py [--set models random odd] [--only bf16 e4m3 s8] [--tuned]
-        [--modes sustained burst] [--rounds 7] [--seed 20] [--count 40] [--record FILE]
+        [--budget SECONDS] [--modes sustained burst] [--rounds 7] [--seed 20] [--count 40] [--record FILE]
 
 *models* are shapes of language models, small squares and ragged ones. *random* shapes have M, N and K
 drawn log-uniformly from the multiples of 8 up to 16384. *odd* ones have odd K and N, so that every row of
@@ -134,10 +134,12 @@ def compile_all(kind: str, every: list[Shape]) -> None:
             print(f"a kernel is not compiled: {failed}", file=sys.stderr)
 
 
-def _tuned(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], object]:
+def _tuned(
+    a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, budget: float | None
+) -> Callable[[], object]:
     from mlir_smem.kernels.gemm import prepare, tune
 
-    prepared = prepare(a, b, out, tune(a, b, out, progress=False))
+    prepared = prepare(a, b, out, tune(a, b, out, progress=False, budget=budget))
     return lambda: prepared.launch(stream=torch.cuda.current_stream())
 
 
@@ -148,12 +150,14 @@ def _ours(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], o
 
 
 def compared(
-    kind: str, shape: tuple[int, int, int], modes: list[Mode], rounds: int, tuned: bool = False
+    kind: str, shape: tuple[int, int, int], modes: list[Mode], options: argparse.Namespace
 ) -> list[Row]:
     """A row for each mode; WrongResultError if a result is wrong."""
     gemm = Gemm(TYPES[kind], shape)
-    count = per_unit(gemm)
-    families = [("ours", _ours), ("cuBLAS", cublas), *([("tuned", _tuned)] if tuned else [])]
+    count, rounds = per_unit(gemm), options.rounds
+    families = [("ours", _ours), ("cuBLAS", cublas)]
+    if options.tuned:
+        families.append(("tuned", partial(_tuned, budget=options.budget)))
     found = [
         OnStream(f"{family} {layout}", make(*operands, gemm.out), gemm.out, count)
         for family, make in families
@@ -210,6 +214,7 @@ def main() -> int:
     )
     arguments.add_argument("--only", nargs="+", choices=_ELEMENTS, default=["bf16"])
     arguments.add_argument("--tuned", action="store_true", help="tune each shape, too")
+    arguments.add_argument("--budget", type=float, help="seconds for `tune` of a shape and layout")
     arguments.add_argument("--modes", nargs="+", choices=MODES, default=["sustained"])
     arguments.add_argument("--rounds", type=int, default=7)
     arguments.add_argument("--seed", type=int, default=20)
@@ -235,12 +240,12 @@ def _run(options: argparse.Namespace) -> int:
     ratios: dict[str, list[float]] = {}
     for kind, name in product(options.only, options.set):
         torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
-        every = shapes(name, options.seed, options.count)
+        every = multiplied(kind, shapes(name, options.seed, options.count))
         if name != "odd":
             compile_all(kind, every)
         for shape in every:
             try:
-                rows = compared(kind, shape, modes, options.rounds, options.tuned)
+                rows = compared(kind, shape, modes, options)
             except WrongResultError as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 1

@@ -1,12 +1,13 @@
 """GEMMs with epilogues and batches of GEMMs, ours against cuBLASLt and torch.compile.
 
-    python benchmarks/fused.py [--only gelu swiglu batched] [--modes sustained burst] [--rounds 7]
-        [--record FILE]
+    python benchmarks/fused.py [--only gelu swiglu residual batched] [--modes sustained burst]
+        [--rounds 7] [--record FILE]
 
 *gelu* is gelu(a * b + bias) in its tanh form, which cuBLASLt has as an epilogue
 (`torch._addmm_activation`); *swiglu* is silu(x * w) * (x * v) of interleaved columns, which cuBLASLt has
 not: PyTorch multiplies, and Inductor fuses the rest (`torch.compile`, max-autotune without CUDA graphs).
-Both are at 8192^3 and 4096x14336x4096. *batched* are 64x512^3, 16x1024^3 and 128x128^3, against
+*residual* is a * b + c of a matrix c, which cuBLAS has (`torch.addmm`, which copies c first).
+These are at 8192^3 and 4096x14336x4096. *batched* are 64x512^3, 16x1024^3 and 128x128^3, against
 `torch.bmm`. All are bf16, weights as `nn.Linear` has them (K-major) or N-major, the fastest of both for
 each contender. The method is that of `gemm.py`. Each result is compared with float64 on sampled rows; its
 error may be at most twice that of the peer.
@@ -126,6 +127,31 @@ def swiglu(m: int, n: int, k: int) -> Case:
     return Case("swiglu", (m, n, k), 2 * m * n * k, out, calls, expected)
 
 
+def residual(m: int, n: int, k: int) -> Case:
+    """a * b + c."""
+    a, b, c, out = made(m, k), made(n, k).t(), made(m, n), torch.empty(m, n).bfloat16().cuda()
+    calls: dict[str, Callable[[], object]] = {}
+    for layout, each in with_layouts(b).items():
+
+        def ours(b: torch.Tensor = each) -> object:
+            return matmul(a, b, out, epilogue=_plus, operands={"c": c})
+
+        def theirs(b: torch.Tensor = each) -> object:
+            return torch.addmm(c, a, b, out=out)
+
+        calls |= {f"ours {layout}": ours, f"cuBLAS {layout}": theirs}
+
+    def expected() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
+        rows = torch.randperm(m, device="cuda")[:SAMPLED]
+        return a[rows].double() @ b.double() + c[rows], lambda found: found[rows]
+
+    return Case("residual", (m, n, k), 2 * m * n * k, out, calls, expected)
+
+
+def _plus(x: Any, c: Any) -> Any:
+    return x + c
+
+
 def batched(count: int, m: int, n: int, k: int) -> Case:
     """Products of as many pairs of matrices."""
     a, b = made(count, m, k), made(count, n, k).mT
@@ -144,7 +170,7 @@ def batched(count: int, m: int, n: int, k: int) -> Case:
 
 def cases(names: list[str]) -> Iterator[Case]:
     """Yield the products of some kinds."""
-    for name, make in (("gelu", gelu), ("swiglu", swiglu)):
+    for name, make in (("gelu", gelu), ("swiglu", swiglu), ("residual", residual)):
         if name in names:
             yield from (make(*shape) for shape in SHAPES)
     if "batched" in names:
@@ -199,7 +225,7 @@ def main() -> int:
     arguments = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    kinds = ("gelu", "swiglu", "batched")
+    kinds = ("gelu", "swiglu", "residual", "batched")
     arguments.add_argument("--only", nargs="+", choices=kinds, default=[*kinds])
     arguments.add_argument("--modes", nargs="+", choices=MODES, default=["sustained"])
     arguments.add_argument("--rounds", type=int, default=7)

@@ -1,7 +1,8 @@
-"""Our GEMM, cuBLAS, Triton and JAX's Mosaic GPU on one GPU, interleaved.
+"""Our GEMM, cuBLAS, Triton, JAX's Mosaic GPU and QuACK on one GPU, interleaved.
 
     python benchmarks/gemm.py [--only bf16 s8] [--shapes 4096x4096x4096 ...] [--modes sustained burst]
-        [--contenders ours cublas triton mosaic] [--rounds 7] [--budget 15] [--markdown] [--record FILE]
+        [--contenders ours cublas triton mosaic quack] [--rounds 7] [--budget 15] [--markdown]
+        [--record FILE]
 
 All run in one process, interleaved round by round and timed by CUDA's events around batches of
 GEMMs, medians over the rounds; the host's clock is recorded, too. *Sustained* is a warm chip
@@ -12,8 +13,9 @@ compiled calls of several GEMMs, so that no launch costs host time.
 Random data (normal numbers, integers of the whole range), the same arrays in every call: small ones
 stay in the L2 cache, for everyone. Results are checked against float64 on 256 rows; a wrong one ends
 the run. cuBLAS and ours run in each layout, Triton and Mosaic (bf16 only) in those configurations that
-do best in a short search, as many as fit in the budget of seconds for a shape and contender; a family
-counts with its fastest in that mode. Rows of an earlier record that were not measured anew stay in it.
+do best in a short search, as many as fit in the budget of seconds for a shape and contender, and QuACK
+(bf16, K-major A) with what its tuner finds, if the package is installed; a family counts with its
+fastest in that mode. Rows of an earlier record that were not measured anew stay in it.
 """
 
 import argparse
@@ -31,7 +33,7 @@ from gemms import TYPES, Gemm, WrongResultError
 from interleaved import MODES, Mode, finalists, measure
 from torch_contenders import OnStream, cublas, ours
 
-CONTENDERS = ("ours", "cublas", "triton", "mosaic")
+CONTENDERS = ("ours", "cublas", "triton", "mosaic", "quack")
 FINALISTS = 2
 # Seconds of one unit, at this rate.
 _UNIT_SECONDS = 0.5e-3
@@ -70,6 +72,8 @@ def _builders(
         yield "Triton", partial(_triton, gemm, gemms, budget)
     if gemm.type is TYPES["bf16"] and "mosaic" in names:
         yield "Mosaic", partial(_mosaic, gemm, gemms, budget)
+    if gemm.type is TYPES["bf16"] and "quack" in names:
+        yield "QuACK", partial(_quack, gemm, gemms)
 
 
 def _ours(gemm: Gemm, layout: str, gemms: int) -> list[Any]:
@@ -97,6 +101,13 @@ def _mosaic(gemm: Gemm, gemms: int, budget: float) -> list[Any]:
 
     found = mosaic_matmul.contenders(*gemm.operands["NN"], gemms, budget)
     return finalists(list(found), FINALISTS)
+
+
+def _quack(gemm: Gemm, gemms: int) -> list[Any]:
+    import quack_matmul
+
+    k_major = {layout: gemm.operands[layout] for layout in ("TN", "NN")}
+    return list(quack_matmul.contenders(k_major, gemm.out, gemms))
 
 
 def compared(

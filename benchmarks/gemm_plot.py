@@ -16,7 +16,7 @@ from gemm_rows import FAMILIES, Row, fastest, merged
 from matplotlib import pyplot
 from matplotlib.patches import Patch
 
-_COLOURS = dict(zip(FAMILIES, ("#1b6ca8", "#6aa84f", "#e69138", "#999999"), strict=True))
+_COLOURS = dict(zip(FAMILIES, ("#1b6ca8", "#6aa84f", "#e69138", "#999999", "#8e63b0"), strict=True))
 
 
 def draw(rows: list[Row], file: Path) -> None:

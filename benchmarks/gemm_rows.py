@@ -16,7 +16,7 @@ from tables import table
 Row = dict[str, Any]
 
 OURS = "ours"
-FAMILIES = (OURS, "cuBLAS", "Triton", "Mosaic")
+FAMILIES = (OURS, "cuBLAS", "Triton", "Mosaic", "QuACK")
 
 
 def key(row: Row) -> tuple[Any, ...]:

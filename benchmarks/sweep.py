@@ -4,8 +4,8 @@
         [--layout NN] [--configs MODULE:FUNCTION] [--rounds 5] [--jobs N]
 
 The shapes are `count` random ones and families of shapes that people call, in a random order, without
-the test shapes. FUNCTION(problem, m, n, k) returns the configurations of a shape; by default
-`sweep_configs:configs`.
+the test shapes. FUNCTION(problem, m, n, k) returns the configurations of a shape, which is left out if
+there are none; by default `sweep_configs:configs`.
 
 Kernels are compiled first, several at a time, into the cache (`MLIR_SMEM_CACHE`). Then each shape is
 measured: in each round all configurations and torch.mm, in a random order, each in a CUDA graph and for
@@ -134,8 +134,9 @@ def main() -> None:
     setup = {key: getattr(options, key) for key in ("type", "layout", "seed", "configs", "rounds")}
     record = Record(options.record, setup)
     every = shapes(options.count, options.seed)
-    todo = [shape for shape in every if shape not in record.measured]
-    kernels = [(bench.problem, config) for shape in todo for config in configs(shape)]
+    of_shapes = {shape: configs(shape) for shape in every if shape not in record.measured}
+    todo = [shape for shape, found in of_shapes.items() if found]
+    kernels = [(bench.problem, config) for shape in todo for config in of_shapes[shape]]
     # Three fifths of the time are left for measurements.
     compile_end = monotonic() + 0.4 * options.seconds
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as jobs:
@@ -146,11 +147,14 @@ def main() -> None:
         print(f"  {config}: {reason}", file=sys.stderr)
     bench.failed = {config: reason for (_, config), reason in failed.items()}
     for count, shape in enumerate(
-        sweep(record, todo, configs, bench, options.rounds, lambda: monotonic() > end), 1
+        sweep(
+            record, todo, of_shapes.__getitem__, bench, options.rounds, lambda: monotonic() > end
+        ),
+        1,
     ):
         if count % 20 == 0:
             print(f"{count} of {len(todo)}: {shape}, {end - monotonic():.0f} s left", flush=True)
-    print(f"{len(record.rows)} of {len(every)} shapes are measured")
+    print(f"{len(record.rows)} of {len(every)} shapes are in the record")
 
 
 if __name__ == "__main__":

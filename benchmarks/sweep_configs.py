@@ -1,18 +1,13 @@
 """The configurations that the sweep measures for a shape."""
 
-from dataclasses import replace
 from random import Random
 
 from mlir_smem.kernels.gemm import Config, Problem, candidates
 from mlir_smem.kernels.gemm.generator.candidates import rank
-from mlir_smem.kernels.gemm.generator.time_model import H200
 
 #: Configurations of any rank, besides those that the model puts first: a model that is fitted to nothing
 #: but its own favourites does not learn where it is wrong.
 _OTHERS = 10
-
-#: The model, if 7 clusters of 16 CTAs run at the same time, one in each GPC that has 16 multiprocessors.
-_LARGE = replace(H200, clusters=(*H200.clusters[:3], 7))
 
 #: Configurations of a shape for which clusters of 16 are considered.
 _FIRST = 16
@@ -28,5 +23,5 @@ def configs(problem: Problem, m: int, n: int, k: int) -> list[Config]:
 
 def large_clusters(problem: Problem, m: int, n: int, k: int) -> list[Config]:
     """Return the first configurations of the ranking if clusters of 16 CTAs are among them; else none."""
-    found = [each.config for each in rank(problem, m, n, k, model=_LARGE)[:_FIRST]]
+    found = [each.config for each in rank(problem, m, n, k)[:_FIRST]]
     return found if any(each.cluster_k == 16 for each in found) else []
