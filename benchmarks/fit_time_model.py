@@ -31,8 +31,8 @@ from mlir_smem.kernels.gemm.generator.candidates import rank
 from mlir_smem.kernels.gemm.generator.time_model import H200, TimeModel
 from mlir_smem.kernels.gemm.generator.work import Work, work_of
 
-#: Constants that are read off the GPU, and not fitted.
-GIVEN = ("multiprocessors", "clusters")
+#: Constants that are not fitted.
+GIVEN = ("multiprocessors", "clusters", "sharing")
 
 #: A good choice takes at most this of the fastest time.
 GOOD = 1.05

@@ -124,6 +124,12 @@ def test_rows_that_are_not_aligned_are_shared_in_clusters():
     assert choose(Problem(), 4104, 4104, 4104).cluster != (1, 1)
 
 
+def test_sixteen_ctas_add_parts_of_a_long_k():
+    """Clusters of 16 are faster there (benchmarks/results/gemm-sweep-large-clusters-h200.json)."""
+    assert choose(Problem(), 448, 16, 15952).cluster_k == 16
+    assert choose(Problem(), 448, 16, 512).cluster_k < 16
+
+
 @pytest.mark.parametrize("m, n", [(64, 4096), (4096, 16), (64, 64)])
 def test_no_cluster_is_larger_than_c(m, n):
     for config in candidates(Problem(), m, n, 4096):
