@@ -13,6 +13,7 @@ import pytest
 from mlir_smem.kernels.gemm import Config, Problem, TuningError
 from mlir_smem.kernels.gemm.call.tuning_cache import Task
 from mlir_smem.kernels.gemm.generator.kernel import text
+from mlir_smem.kernels.gemm.tuning.halving import FINAL_ROUNDS
 from mlir_smem.kernels.gemm.tuning.search import Search
 from mlir_smem.kernels.gemm.tuning.workers import (
     compile_to_cache,
@@ -246,7 +247,7 @@ def test_one_kernel_is_waited_for(monkeypatch):
     assert result.dropped == dict.fromkeys(SMALL[:2], "no")
 
 
-def test_rounds_end_with_the_budget():
+def test_the_final_comparison_follows_the_budget():
     clock, rounds = Clock(), []
 
     def measure(configs):
@@ -255,7 +256,7 @@ def test_rounds_end_with_the_budget():
         yield from stages(configs)
 
     Search(task(*SMALL), False, 1.5, clock).fastest(measure)
-    assert rounds == [3, 3]
+    assert rounds == [3, 3] + [3] * FINAL_ROUNDS
 
 
 # The progress bar.

@@ -45,14 +45,14 @@ def halving(
     configuration is judged by its ratio to the default of the same round: the median over the rounds.
     After each three rounds the slower half is left out. The last two meet the default in 15 rounds that
     took no part in their selection. The faster of them replaces the default only if a sign test finds it
-    faster, at a level of 1 % for both together; else, or if the budget ends before, the default is
-    the result.
+    faster, at a level of 1 % for both together; else the default is the result.
 
     Args:
         configs: the configurations, the default first. If it cannot be measured, the next takes its
             place.
         measure: measures some of them; it is called once a round.
-        is_over: returns whether to stop before the next round; the first round always runs.
+        is_over: returns whether to end the selection before its next round. The first round always runs,
+            and so does the final comparison: without it, what was measured before is lost.
         dropped: the reasons why other configurations are not measured, for the result.
 
     Raises:
@@ -70,7 +70,7 @@ def halving(
     # The selection prefers configurations with lucky rounds, which therefore prove nothing.
     selected = len(rounds.measured)
     while len(rounds.measured) < selected + FINAL_ROUNDS:
-        if rounds.is_decided() or (rounds.measured and is_over()):
+        if rounds.is_decided():
             break
         rounds.run()
     if not rounds.left:

@@ -60,8 +60,8 @@ def tune(
             its own GPU of the same model, with random matrices of the same shapes and types.
         progress: whether to show a progress bar on stderr, if that is a terminal.
         budget: about the seconds that the search may take. Configurations that are not compiled by then
-            are dropped, but the default is waited for; one round is always measured. If the budget ends
-            before the last 15 rounds decide, the default is the result.
+            are dropped, but the default is waited for; the first round and the last 15, which decide,
+            are always measured, in about a second.
 
     Raises:
         ProblemError, LaunchError: as in `matmul`.
@@ -71,7 +71,8 @@ def tune(
     Example:
         >>> import torch  # on a GPU
         >>> a, b, c = (torch.ones(512, 512, device="cuda").bfloat16() for _ in "ABC")  # on a GPU
-        >>> tune(a, b, c, configs=[Config()], progress=False) == Config()  # on a GPU
+        >>> config = tune(a, b, c, progress=False)  # on a GPU
+        >>> matmul(a, b, c, config=config) is c  # on a GPU
         True
     """
     if measure not in ("local", "remote"):
