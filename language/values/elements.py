@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ...dialect.bindings import arith, ir, math
@@ -14,12 +15,16 @@ Build = Callable[..., Any]
 
 _F, _I = arith.CmpFPredicate, arith.CmpIPredicate
 
+#: Allows LLVM an approximation: of the ops here, `div.approx.f32`.
+_APPROXIMATE = arith.FastMathFlags.afn
+
 #: Operations on two elements of a type, by name: of floats, of integers.
 BINARY: dict[str, tuple[Build | None, Build | None]] = {
     "+": (arith.addf, arith.addi),
     "-": (arith.subf, arith.subi),
     "*": (arith.mulf, arith.muli),
     "/": (arith.divf, None),
+    "fdiv": (partial(arith.divf, fastmath=_APPROXIMATE), None),
     "//": (None, arith.floordivsi),
     "maximum": (arith.maximumf, arith.maxsi),
     "minimum": (arith.minimumf, arith.minsi),

@@ -63,10 +63,32 @@ def mapped(node: Node) -> Any:
     def body(*arguments: Any) -> Any:
         return _element(node, {key: arguments[place] for key, place in places.items()}, arguments)
 
-    positions = {each.dim for each in walk(node) if isinstance(each, Position)}
-    if node.axis in positions:
-        raise TraceError(f"{shape_text(node)} has no positions along axis {node.axis}")
+    positions = _check_positions(node, node.axis)
     return smem.map(broadcast, body, with_position=bool(positions))
+
+
+def _check_positions(node: Node, axis: int | None) -> set[int]:
+    """Return the dimensions whose positions an expression has; TraceError if one is a slice's `axis`."""
+    positions = {each.dim for each in walk(node) if isinstance(each, Position)}
+    if axis in positions:
+        what = shape_text(node) if node.shape else f"a slice without axis {axis}"
+        raise TraceError(f"{what} has no positions along axis {axis}")
+    return positions
+
+
+def filled(node: Node, shape: tuple[int, ...], axis: int | None) -> Any:
+    """Build a fragment, or a slice, of an expression without one, and return its MLIR value.
+
+    Raises:
+        TraceError: for positions along the dimension that the slice lacks.
+    """
+    zero = smem.fill(elements.constant(0, node.dtype), shape, slice_dim=axis)
+
+    def body(_: Any, *positions: Any) -> Any:
+        return _element(node, {}, positions)
+
+    _check_positions(node, axis)
+    return smem.map([zero], body, with_position=True)
 
 
 def rounded_from(node: Node) -> Node | None:

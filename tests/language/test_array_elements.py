@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import mlir_smem.language as sl
+from mlir_smem.dialect import new_context
 
 RNG = np.random.default_rng(7)
 
@@ -69,3 +70,48 @@ def test_indices_that_are_no_positions(index, message):
         f"the array X (64, 64) of f32 is indexed by {message} and by positions; expected an index for "
         "each dimension"
     ) in str(error.value)
+
+
+def test_full_reads_array_elements_where_it_stands():
+    """Its loads come before a barrier; those of an expression are where it is used."""
+
+    @sl.kernel("(64,64), (M), (64,64)", sync="manual")
+    def added(X, V, D):
+        read = sl.full((64,), V[sl.minimum(sl.iota(1) + 3, V.shape[0] - 1)], sl.f32, axis=0)
+        sl.barrier()
+        sl.store(sl.load(X) + read, D)
+
+    x, v, found = matrix(), matrix(1, 50)[0], matrix()
+    with new_context():
+        text = str(added.trace(x, v, found))
+    assert text.index("memref.load") < text.index("gpu.barrier")
+    added[(1,)](x, v, found, on="cpu")
+    assert (found == x + v[np.minimum(np.arange(64) + 3, 49)]).all()
+
+
+def test_full_of_positions():
+    @sl.kernel("(64,64)", sync="manual")
+    def numbered(D):
+        sl.store(sl.full((64, 64), (sl.iota(0) * 64 + sl.iota(1)).to(sl.f32), sl.f32), D)
+
+    found = matrix()
+    numbered[(1,)](found, on="cpu")
+    assert (found.ravel() == np.arange(64 * 64)).all()
+
+
+@pytest.mark.parametrize(
+    "number, message",
+    [
+        (lambda x: x * 2.0, "a fragment 64x64 of f32 has a shape; expected positions and numbers"),
+        (lambda x: sl.iota(1), "elements of index are used as f32"),
+        (lambda x: sl.iota(0).to(sl.f32), "a slice without axis 0 has no positions along axis 0"),
+    ],
+)
+def test_full_of_another_expression(number, message):
+    @sl.kernel("(64,64), (64,64)", sync="manual")
+    def wrong(X, D):
+        x = sl.load(X)
+        sl.store(x + sl.full((64,), number(x), sl.f32, axis=0), D)
+
+    with pytest.raises(sl.TraceError, match=message):
+        wrong.trace(matrix(), matrix())

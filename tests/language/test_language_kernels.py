@@ -86,6 +86,19 @@ def test_functions(name):
     np.testing.assert_allclose(found, expected(a), rtol=2e-6, atol=1e-6)
 
 
+def test_an_approximate_quotient():
+    a, b = matrix(), np.abs(matrix()) + np.float32(0.1)
+
+    @sl.kernel("(64,64), (64,64), (64,64)", sync="manual")
+    def kernel(A, B, D):
+        sl.store(sl.fdiv(sl.load(A), sl.load(B)), D)
+
+    (found,) = run(kernel, {"A": a, "B": b}, {"D": np.zeros_like(a)}, grid=(1,))
+    np.testing.assert_allclose(found, a / b, rtol=2.0**-22)
+    ptx = kernel.compile(a, b, a).ptx
+    assert "div.approx.f32" in ptx and "div.rn.f32" not in ptx
+
+
 def test_maximum_minimum_and_where():
     a, b = matrix(), matrix()
 
