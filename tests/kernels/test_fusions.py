@@ -2,6 +2,7 @@
 
 import sys
 import types
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -363,3 +364,12 @@ def test_the_results_of_a_problem_are_those_of_its_epilogue():
     with pytest.raises(ProblemError) as error:
         Problem(fusion=fused(both, [], "f32"))
     assert str(error.value) == "the epilogue returns 2 results, but the GEMM stores 1"
+
+
+@pytest.mark.parametrize("shape", ["n", "m", "mn"])
+@pytest.mark.parametrize("exchanged", [False, True])
+def test_operands_are_read_before_the_buffer_is_waited_for(shape, exchanged):
+    """An activation may have branches, across which loads are not moved: each would be waited for."""
+    fusion = fused(lambda x, bias: sl.exp(x + bias), [Operand("bias", "bf16", shape)], "f32")
+    kernel = text(replace(Problem(), fusion=fusion), replace(SMALL, exchanged=exchanged))
+    assert kernel.rindex("memref.load") < kernel.rindex('"smem.consumer_wait"')

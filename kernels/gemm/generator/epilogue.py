@@ -25,33 +25,40 @@ class _Elements:
         self._arrays, self._config = arrays, config
         self._fusion, self._products = problem.fusion, problem.products
 
+    def read(
+        self, work: WorkTile, warpgroup: sl.Index, part: int, sources: Sources | None = None
+    ) -> dict[str, Any]:
+        """Return what the problem's epilogue takes besides products; `of` has the arguments.
+
+        Loads from global memory begin here, so this comes before the warpgroup waits for a buffer: an
+        activation has branches, across which they are not moved, and each would be waited for in turn.
+        """
+        if self._fusion is None:
+            return {}
+        config = self._config
+        shape = config.tile[0] // config.consumers, config.store_columns
+        place = work.row + warpgroup * shape[0], work.column + part * shape[1]
+        extents = self._arrays["C"].shape[-2:]
+        loaded = sources.names if sources else ()
+        return self._fusion.read(self._arrays, shape, place, extents, config.exchanged, loaded)
+
     def of(
         self,
         columns: Callable[[int, int], sl.Fragment],
-        work: WorkTile,
-        warpgroup: sl.Index,
         part: int,
-        sources: Sources | None = None,
+        named: Mapping[str, Any],
     ) -> list[sl.Fragment]:
         """Return the results' elements in an epilogue tile of a warpgroup's rows.
 
         Args:
             columns: returns columns of the products, by the first and their number.
-            work, warpgroup: whose rows.
             part: the number of the epilogue tile in the rows.
-            sources: what loads matrices of the epilogue; the elements of others are read.
+            named: what the problem's epilogue takes besides products.
         """
         width = self._config.store_columns
         starts = range(part * width, self._products * self._config.tile[1], self._config.tile[1])
         products = [columns(start, width) for start in starts]
-        if self._fusion is None:
-            return products
-        config = self._config
-        row = work.row + warpgroup * (config.tile[0] // config.consumers)
-        place = row, work.column + part * config.store_columns
-        extents = self._arrays["C"].shape[-2:]
-        loaded = sources.of(work, warpgroup, part) if sources else {}
-        return self._fusion.apply(products, self._arrays, place, extents, config.exchanged, loaded)
+        return products if self._fusion is None else self._fusion.apply(products, named)
 
 
 def _results(arrays: Mapping[str, Any], problem: Problem) -> list[sl.Array]:
@@ -90,8 +97,11 @@ class StoringThread:
         config = self._config
         for i in range(self._parts):
             index = (work.number * config.consumers + warpgroup) * self._parts + i
+            read = self._elements.read(work, warpgroup, i, self.sources)
             with self._stores.consumer(index):
-                parts = self._elements.of(_columns_of(acc), work, warpgroup, i, self.sources)
+                if self.sources:
+                    read |= self.sources.of(work, warpgroup, i)
+                parts = self._elements.of(_columns_of(acc), i, read)
                 for part, tiles in zip(parts, self._tiles, strict=True):
                     sl.store(part, tiles[index % config.store_buffers])
                 sl.fence()
@@ -164,10 +174,11 @@ class _OwnStores:
         """Store an epilogue tile by TMA, from the next buffer."""
         own = self._rows_of(warpgroup)
         buffers = [tiles[i % self._config.own_buffers][own, :] for tiles in self._tiles]
+        read = self._elements.read(work, warpgroup, i)
         with sl.elect():
             sl.tma_wait(self._config.own_buffers - 1, read=True)
         sl.warpgroup_barrier()
-        parts = self._elements.of(columns, work, warpgroup, i)
+        parts = self._elements.of(columns, i, read)
         for part, buffer in zip(parts, buffers, strict=True):
             sl.store(part, buffer)
         sl.fence()

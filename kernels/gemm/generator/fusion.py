@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -86,24 +86,26 @@ class Fusion:
         """Return what a kernel depends on, as JSON data."""
         return [self.ir, [operand.name for operand in self.matrices]]
 
-    def apply(
+    def read(
         self,
-        products: Sequence[sl.Fragment],
         arrays: Mapping[str, Any],
+        shape: tuple[int, int],
         place: tuple[sl.Index | int, sl.Index | int],
         extents: Sequence[sl.Index | int],
         exchanged: bool,
-        loaded: Mapping[str, sl.Fragment],
-    ) -> list[sl.Fragment]:
-        """Return the results of the function of fragments of the products.
+        loaded: Collection[str] = (),
+    ) -> dict[str, Any]:
+        """Return what the function takes besides products, by name: positions, and operands' elements.
+
+        Their loads begin here.
 
         Args:
-            products: the fragments, one or two.
             arrays: the operands, by name.
-            place: the row and column of its first element in the kernel's C.
+            shape: of the fragments.
+            place: the row and column of the fragment's first element in the kernel's C.
             extents: rows and columns of that.
             exchanged: whether the kernel's C is C^T.
-            loaded: the elements of some operands, by name; those of the others are read.
+            loaded: the names of operands that are not read.
         """
         at = [first + sl.iota(dim) for dim, first in enumerate(place)]
         # Positions beyond C read its last elements, for results that are not stored.
@@ -112,10 +114,18 @@ class Fusion:
             at, read = at[::-1], read[::-1]
         named: dict[str, Any] = dict(zip(_POSITIONS, at, strict=True))
         for operand in self.operands:
-            found = loaded.get(operand.name)
-            named[operand.name] = (
-                _element(arrays[operand.name], operand, *read) if found is None else found
-            )
+            if operand.name not in loaded:
+                element = _element(arrays[operand.name], operand, *read)
+                named[operand.name] = _read(element, operand, shape, exchanged)
+        return named
+
+    def apply(self, products: Sequence[sl.Fragment], named: Mapping[str, Any]) -> list[sl.Fragment]:
+        """Return the results of the function of fragments of the products.
+
+        Args:
+            products: the fragments, one or two.
+            named: positions and operands' elements, by name.
+        """
         wanted = list(inspect.signature(self.function).parameters)[self.products :]
         made = self.function(*products, **{name: named[name] for name in wanted})
         given = made if isinstance(made, tuple) else (made,)
@@ -153,9 +163,8 @@ def fused(
         given = arrays[products:]
         named = {each.name: array for each, array in zip(operands, given, strict=True)}
         loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
-        for result in fusion.apply(
-            loaded, named, (0, 0), arrays[0].shape, exchanged=False, loaded={}
-        ):
+        read = fusion.read(named, (64, 64), (0, 0), arrays[0].shape, exchanged=False)
+        for result in fusion.apply(loaded, read):
             # The conversion of an expression's result is left to the store.
             held = str(tensor_of(result.value.type).element_type)
             stored.append(FUSED_RESULTS[held])
@@ -178,6 +187,16 @@ def _element(array: Any, operand: Operand, row: sl.Fragment, column: sl.Fragment
     at = {"mn": (row, column), "m": (row,), "n": (column,), "": (0,)}[operand.shape]
     element = array[at]
     return element.to(sl.f32) if element.dtype.is_float else element
+
+
+def _read(element: Any, operand: Operand, shape: tuple[int, int], exchanged: bool) -> Any:
+    """Return the element in registers: a slice of a vector's elements, or a fragment of a matrix's."""
+    if operand.shape not in ("mn", "m", "n") or element.dtype not in (sl.f32, sl.i32):
+        return element
+    if operand.shape == "mn":
+        return sl.full(shape, element, element.dtype)
+    dim = (operand.shape == "n") != exchanged  # along which it varies
+    return sl.full((shape[dim],), element, element.dtype, axis=1 - dim)
 
 
 def _check_parameters(

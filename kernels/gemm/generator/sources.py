@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from .... import language as sl
@@ -32,6 +32,11 @@ class Sources:
             for name, array in self._arrays.items()
         }
         self._loads = sl.pipeline(stages)
+
+    @property
+    def names(self) -> Collection[str]:
+        """The names of the matrices."""
+        return self._arrays.keys()
 
     def load(self, scheduler: TileScheduler) -> None:
         """Load the epilogue tiles of every work tile of the CTA; one thread runs this."""
