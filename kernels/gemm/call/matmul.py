@@ -229,14 +229,13 @@ def _maker(like: Any, results: Sequence[Result]) -> Callable[[Any], tuple[Sequen
         (make,) = makers
 
         def one(like: Any) -> tuple[Sequence[int], Any]:
-            array = make(like)
-            return (reader(type(array))(array)[0],), array
+            address, array = make(like)
+            return (address,), array
 
         return one
 
     def several(like: Any) -> tuple[Sequence[int], Any]:
-        arrays = [make(like) for make in makers]
-        addresses = [reader(type(each))(each)[0] for each in arrays]
+        addresses, arrays = zip(*[make(like) for make in makers], strict=True)
         cut = tuple(without_padding(*each) for each in zip(arrays, views, strict=True))
         return addresses, cut[0] if len(views) == 1 else cut
 

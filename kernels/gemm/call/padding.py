@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from ....layout.elements import UNIT_BYTES
 from ....layout.wgmma import MN_MAJOR
 from ....runtime import DeviceArray, Matrix, device_array
-from ....runtime.readers import reader
 from ..generator.problem import ProblemError, is_multiplied, multiplicand
 from .copies import Copies
 from .libraries import empty, maker
@@ -33,11 +32,14 @@ class Again:
     """The copies of a call, for later calls with operands of the same strides, types and alignments.
 
     Args:
-        makers: for A and B, what makes the array for the copy; None for one that is not copied.
+        makers: for A and B, what makes the array for the copy, with its address; None for one that is not
+            copied.
         copies: the copies of those that are.
     """
 
-    def __init__(self, makers: Sequence[Callable[[Any], Any] | None], copies: Copies) -> None:
+    def __init__(
+        self, makers: Sequence[Callable[[Any], tuple[int, Any]] | None], copies: Copies
+    ) -> None:
         self._makers, self._copies = makers, copies
 
     def start(
@@ -51,10 +53,10 @@ class Again:
             if make is None:
                 found.append(address)
                 continue
-            copy = make(array)
+            own, copy = make(array)
             made.append(copy)
-            found.append(reader(type(copy))(copy)[0])
-            pairs.append((address, found[-1]))
+            found.append(own)
+            pairs.append((address, own))
         self._copies.start(pairs, stream)
         return found, made
 
@@ -83,7 +85,7 @@ def readable(a: Operand, b: Operand, stream: int) -> tuple[Operand, Operand, Aga
         return a, b, None
     found: list[Operand] = []
     pairs: list[tuple[Matrix, Matrix]] = []
-    makers: list[Callable[[Any], Any] | None] = []
+    makers: list[Callable[[Any], tuple[int, Any]] | None] = []
     repeated = _repeated(a.of.matrix, b.of.matrix)
     for name, each, k in given:
         # A is copied along those that it has, and B along the others.
