@@ -154,7 +154,8 @@ def fdiv(a: Any, b: Any) -> Any:
     """Return a / b, of f32 by `div.approx`: one instruction on the chip and one multiplication.
 
     `/` is rounded to nearest and takes about ten instructions and a branch. The error is at most 2 units
-    in the last place for |b| in [2^-126, 2^126]; for a larger finite b the result is 0 (PTX ISA, `div`).
+    in the last place if b, without its sign, is in [2^-126, 2^126]; if it is larger and finite, the
+    result is 0 (PTX ISA, `div`).
 
     Args:
         a, b: fragments, or numbers of the kernel.
