@@ -34,12 +34,12 @@ class OnCpu:
     def __init__(self, of, device):
         self._kernel = compiled(of)
 
-    def plan(self, matrices, grid):
+    def planned(self, matrices, grid):
         def start(addresses, numbers, stream):
             each = zip(matrices, addresses, strict=True)
             self._launch([replace(matrix, pointer=address) for matrix, address in each], grid)
 
-        return SimpleNamespace(start=start)
+        return SimpleNamespace(start=start), [matrix.pointer for matrix in matrices], ()
 
     def _launch(self, matrices, grid):
         OnCpu.launches += 1

@@ -10,7 +10,7 @@ from stand_in import OnGpu
 from mlir_smem.kernels.gemm import Config, ProblemError, matmul
 from mlir_smem.kernels.gemm.call import copies, launches
 from mlir_smem.kernels.gemm.call import matmul as matmul_module
-from mlir_smem.runtime import streams
+from mlir_smem.runtime import Kernel, streams
 from mlir_smem.runtime.arguments import DTYPES
 
 SMALL = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
@@ -226,6 +226,21 @@ def test_a_result_that_tma_cannot_write_is_copied(gpu, made, shape, strides, poi
     assert names(gpu) == ["gemm", "pad"]
     assert made[0].view.shape == (200, 136)
     assert maps(gpu)[2] == (0x100000, [n, 200], [272])
+
+
+def test_later_copies_of_a_result_share_a_plan(gpu, monkeypatch):
+    planned, plan = [], Kernel._plan
+
+    def counted(kernel, *given):
+        planned.append(kernel.manifest["entry"])
+        return plan(kernel, *given)
+
+    monkeypatch.setattr(Kernel, "_plan", counted)
+    out = array((200, 136), (137, 1), 0x40000)
+    for _ in range(3):
+        matmul(array((200, 72)), array((72, 136), None, 0x20000), out, config=SMALL)
+    (copy,) = {*planned} - {"gemm"}
+    assert planned.count(copy) == 1
 
 
 def test_a_copied_result_is_awaited_after_its_copy(gpu, monkeypatch):

@@ -80,7 +80,8 @@ class Copies:
         copy = Copy(word, max(width_for(source.shape[-1]) for source, _ in in_words))
         ctas = sum(windows(copy, *source.shape) for source, _ in in_words)
         kernel = _kernel((copy,) * len(placed), device)
-        plan = kernel.plan([matrix for pair in in_words for matrix in pair], (ctas,))
+        # Copies of equal strides and extents share a plan, also those that are started once.
+        plan, *_ = kernel.planned([matrix for pair in in_words for matrix in pair], (ctas,))
         self._launches.append((plan, [place for place, _ in placed]))
 
     def start(self, addresses: Sequence[tuple[int, int]], stream: int) -> None:
