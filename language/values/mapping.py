@@ -82,12 +82,12 @@ def filled(node: Node, shape: tuple[int, ...], axis: int | None) -> Any:
     Raises:
         TraceError: for positions along the dimension that the slice lacks.
     """
+    _check_positions(node, axis)
     zero = smem.fill(elements.constant(0, node.dtype), shape, slice_dim=axis)
 
     def body(_: Any, *positions: Any) -> Any:
         return _element(node, {}, positions)
 
-    _check_positions(node, axis)
     return smem.map([zero], body, with_position=True)
 
 
