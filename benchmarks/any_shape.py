@@ -28,10 +28,10 @@ from statistics import geometric_mean
 import torch
 from chip import Chip
 from gemm import per_unit
-from gemm_rows import Row, write
+from gemm_rows import Row, measured, write
 from gemms import TYPES, Gemm, WrongResultError
 from interleaved import MODES, Mode, measure
-from torch_contenders import OnStream, cublas
+from torch_contenders import OnStream, cublas, launching
 
 Shape = tuple[int, int, int]
 
@@ -140,7 +140,7 @@ def _tuned(
     from mlir_smem.kernels.gemm import prepare, tune
 
     prepared = prepare(a, b, out, tune(a, b, out, progress=False, budget=budget))
-    return lambda: prepared.launch(stream=torch.cuda.current_stream())
+    return launching(prepared)
 
 
 def _ours(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], object]:
@@ -168,24 +168,8 @@ def compared(
     for mode in modes:
         with Chip() as chip:
             times = measure(found, mode, rounds)
-        rows.append(
-            {
-                "type": kind,
-                "shape": list(shape),
-                "mode": mode.name,
-                "rounds": rounds,
-                "contenders": {
-                    each.name: {
-                        "tflops": round(gemm.operations / times[each.name].seconds / 1e12, 1),
-                        "us": round(times[each.name].seconds * 1e6, 2),
-                        "spread": round(times[each.name].spread, 4),
-                        "error": errors[each.name],
-                    }
-                    for each in found
-                },
-                "chip": chip.summary(),
-            }
-        )
+        summary = chip.summary()
+        rows.append(measured(kind, shape, mode.name, gemm.operations, times, errors, summary))
     return rows
 
 

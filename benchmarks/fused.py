@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import torch
 from any_shape import ratio
 from chip import Chip
-from gemm_rows import Row, write
+from gemm_rows import Row, measured, write
 from gemms import WrongResultError
 from interleaved import MODES, measure
 from torch_contenders import OnStream
@@ -203,22 +203,8 @@ def compared(case: Case, modes: list[str], rounds: int) -> Iterator[Row]:
     for mode in modes:
         with Chip() as chip:
             times = measure(contenders, MODES[mode], rounds)
-        yield {
-            "type": f"bf16 {case.name}",
-            "shape": list(case.shape),
-            "mode": mode,
-            "rounds": rounds,
-            "contenders": {
-                each.name: {
-                    "tflops": round(case.operations / times[each.name].seconds / 1e12, 1),
-                    "us": round(times[each.name].seconds * 1e6, 2),
-                    "spread": round(times[each.name].spread, 4),
-                    "error": wrong[each.name],
-                }
-                for each in contenders
-            },
-            "chip": chip.summary(),
-        }
+        kind, summary = f"bf16 {case.name}", chip.summary()
+        yield measured(kind, case.shape, mode, case.operations, times, wrong, summary)
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ from typing import Any
 
 import torch
 from chip import Chip
-from gemm_rows import Row, earlier, rendered, write
+from gemm_rows import Row, earlier, measured, rendered, write
 from gemms import TYPES, Gemm, WrongResultError
 from interleaved import MODES, Mode, finalists, measure
 from torch_contenders import OnStream, cublas, ours
@@ -119,26 +119,14 @@ def compared(
     for mode in modes:
         with Chip() as chip:
             times = measure(found, mode, options.rounds)
-        yield {
-            "type": kind,
-            "shape": list(gemm.shape),
-            "mode": mode.name,
-            "rounds": options.rounds,
-            "contenders": {
-                each.name: {
-                    "tflops": round(gemm.operations / times[each.name].seconds / 1e12, 1),
-                    "us": round(times[each.name].seconds * 1e6, 2),
-                    "us by the host's clock": round(times[each.name].host_seconds * 1e6, 2),
-                    "spread": round(times[each.name].spread, 4),
-                    "products in a unit": each.gemms,
-                    "error": errors[each.name],
-                    "config": each.config,
-                }
-                for each in found
-            },
-            "left out": left_out,
-            "chip": chip.summary(),
-        }
+        row = measured(kind, gemm.shape, mode.name, gemm.operations, times, errors, chip.summary())
+        for each in found:
+            row["contenders"][each.name] |= {
+                "us by the host's clock": round(times[each.name].host_seconds * 1e6, 2),
+                "products in a unit": each.gemms,
+                "config": each.config,
+            }
+        yield row | {"left out": left_out}
 
 
 def shape_of(text: str) -> tuple[int, ...]:

@@ -6,10 +6,12 @@ of a family counts. Ratios compare contenders of one row, because only they were
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
 
+from interleaved import Times
 from record import circumstances
 from tables import table
 
@@ -17,6 +19,42 @@ Row = dict[str, Any]
 
 OURS = "ours"
 FAMILIES = (OURS, "cuBLAS", "Triton", "Mosaic", "QuACK")
+
+
+def measured(
+    kind: str,
+    shape: tuple[int, ...],
+    mode: str,
+    operations: int,
+    times: Mapping[str, Times],
+    errors: Mapping[str, float | str],
+    chip: Mapping[str, Any],
+) -> Row:
+    """A row of measured contenders.
+
+    Args:
+        kind, shape, mode: of the GEMM and the measurement.
+        operations: multiplications and additions.
+        times: by the contenders' names.
+        errors: the relative errors of the results, by the contenders' names.
+        chip: what the chip did meanwhile.
+    """
+    return {
+        "type": kind,
+        "shape": list(shape),
+        "mode": mode,
+        "rounds": max(len(each.gpu) for each in times.values()),
+        "contenders": {
+            name: {
+                "tflops": round(operations / times[name].seconds / 1e12, 1),
+                "us": round(times[name].seconds * 1e6, 2),
+                "spread": round(times[name].spread, 4),
+                "error": error,
+            }
+            for name, error in errors.items()
+        },
+        "chip": chip,
+    }
 
 
 def key(row: Row) -> tuple[Any, ...]:

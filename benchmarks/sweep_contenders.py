@@ -1,14 +1,13 @@
 """The contenders of the sweep on a GPU: one configuration each, and cuBLAS, as CUDA graphs."""
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 import torch
 from gemms import TYPES
 from sweep_record import CUBLAS
 from sweep_shapes import Shape
-from torch_contenders import OnStream, cublas
+from torch_contenders import OnStream, cublas, launching
 
 from mlir_smem.kernels.gemm import Problem, prepare
 
@@ -66,7 +65,7 @@ class Bench:
                 dropped[config] = self.failed[config]
                 continue
             try:
-                launch = partial(_launch, prepare(a, b, out, config))
+                launch = launching(prepare(a, b, out, config))
                 ours = OnStream(str(config), launch, out, gemms)
                 error = _difference(ours.result(), reference)
                 if not error <= _LIMIT:
@@ -99,7 +98,3 @@ def _per_graph(once: OnStream) -> int:
 
 def _difference(found: torch.Tensor, reference: torch.Tensor) -> float:
     return float((found.float() - reference.float()).norm() / reference.float().norm())
-
-
-def _launch(prepared: Any) -> None:
-    prepared.launch(stream=torch.cuda.current_stream())

@@ -4,12 +4,30 @@ import json
 
 import gemm_rows
 import pytest
-from gemm_rows import earlier, fastest, merged, ratios, rendered, write
+from gemm_rows import earlier, fastest, measured, merged, ratios, rendered, write
+from interleaved import Times
 
 
 def row(shape=(4096, 4096, 4096), mode="burst", element="bf16", **rates):
     contenders = {name.replace("_", " "): {"tflops": rate} for name, rate in rates.items()}
     return {"type": element, "shape": list(shape), "mode": mode, "contenders": contenders}
+
+
+def test_a_row_has_medians():
+    times = {"ours TN": Times(gpu=[1e-6, 2e-6, 3e-6]), "cuBLAS TN": Times(gpu=[4e-6] * 3)}
+    errors = {"ours TN": 0.25, "cuBLAS TN": "wrong"}
+    found = measured("bf16", (64, 32, 16), "burst", 8_000_000, times, errors, {"W": 700})
+    assert found == {
+        "type": "bf16",
+        "shape": [64, 32, 16],
+        "mode": "burst",
+        "rounds": 3,
+        "contenders": {
+            "ours TN": {"tflops": 4.0, "us": 2.0, "spread": 1.0, "error": 0.25},
+            "cuBLAS TN": {"tflops": 2.0, "us": 4.0, "spread": 0.0, "error": "wrong"},
+        },
+        "chip": {"W": 700},
+    }
 
 
 def test_the_fastest_contender_represents_its_family():

@@ -10,9 +10,8 @@ from stand_in import OnGpu
 
 import mlir_smem.language as sl
 from mlir_smem.kernels.gemm import Config, ConfigError, Problem, ProblemError, matmul, prepare
-from mlir_smem.kernels.gemm.call import fusions, launches
+from mlir_smem.kernels.gemm.call import fusions
 from mlir_smem.kernels.gemm.call.fusions import fused_call
-from mlir_smem.kernels.gemm.call.matmul import forget_calls
 from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.language import TraceError
@@ -21,13 +20,7 @@ from mlir_smem.runtime.arguments import DTYPES
 
 SMALL = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
 
-
-@pytest.fixture(autouse=True)
-def fresh(gpu, monkeypatch, tmp_path):
-    launches._kernel.cache_clear()
-    forget_calls()
-    fusions._FUSIONS.clear()
-    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+pytestmark = pytest.mark.usefixtures("no_calls")
 
 
 @pytest.fixture

@@ -139,19 +139,6 @@ def test_dask_is_not_installed(capsys, monkeypatch):
 # Dask.
 
 
-@pytest.fixture
-def cluster():
-    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
-    with distributed.LocalCluster(
-        processes=True,
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address=None,
-        resources={"GPU": 1},
-    ) as cluster:
-        yield cluster
-
-
 def test_workers_compile_and_the_work_of_one_that_dies_is_done(cluster, capsys, monkeypatch):
     from distributed import Client
 

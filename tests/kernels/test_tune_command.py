@@ -82,8 +82,7 @@ def test_no_shapes(tuned, capsys):
     assert "no shapes; expected MxNxK" in refused(capsys, "tune")
 
 
-def test_workers_of_dask_measure(monkeypatch, tmp_path, capsys):
-    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+def test_workers_of_dask_measure(cluster, monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
 
     def measure(problem, m, n, k, configs, number):
@@ -93,16 +92,9 @@ def test_workers_of_dask_measure(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(tuner, "gpu_name", lambda: "a GPU")
     monkeypatch.setattr(tuner, "candidates", lambda *gemm, batch: [DEFAULT, OTHER])
     monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: DEFAULT)
-    with distributed.LocalCluster(
-        processes=True,
-        n_workers=1,
-        threads_per_worker=1,
-        dashboard_address=None,
-        resources={"GPU": 1},
-    ) as cluster:
-        address = cluster.scheduler_address
-        assert command.main(["tune", "512x512x512", "--executor", address]) == 0
-        assert command.main(["tune", "512x512x512", "--executor", address]) == 0
+    address = cluster.scheduler_address
+    assert command.main(["tune", "512x512x512", "--executor", address]) == 0
+    assert command.main(["tune", "512x512x512", "--executor", address]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"512x512x512:bf16,bf16,bf16,NN: 2.000 of the default's speed: {OTHER}",
         f"512x512x512:bf16,bf16,bf16,NN: found before: {OTHER}",
