@@ -10,7 +10,8 @@ from .prepared import Code, Extents, configuration
 def resident_blocks(code: Code, extents: Extents) -> int:
     """Return the number of thread blocks that run at the same time on an idle GPU.
 
-    The driver counts whole clusters, each within one GPC. The grid of `extents` is not used.
+    The driver counts whole clusters, each within one GPC. The grid of `extents` is not used. Any
+    thread may call this, also one in which no GPU is current.
 
     Raises:
         LaunchError: if the driver returns an error, or not even one cluster fits the GPU.
@@ -19,7 +20,11 @@ def resident_blocks(code: Code, extents: Extents) -> int:
 
     cluster = tuple(extents.cluster or (1, 1, 1))
     config = configuration(driver, replace(extents, grid=cluster, cluster=cluster), stream=0)
-    error, clusters = driver.cuOccupancyMaxActiveClusters(code.function, config)
+    (error,) = driver.cuCtxPushCurrent(code.context)
+    clusters = 0
+    if error == driver.CUresult.CUDA_SUCCESS:
+        error, clusters = driver.cuOccupancyMaxActiveClusters(code.function, config)
+        driver.cuCtxPopCurrent()
     if error != driver.CUresult.CUDA_SUCCESS or not clusters:
         raise LaunchError(
             f"no cluster of {cluster} blocks of {code.entry} fits the GPU: {error.name}"

@@ -1,5 +1,6 @@
 """`matmul` on the chip: shapes that split K, few rows, batches, and epilogues in Python."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -39,6 +40,18 @@ SHAPES = [
     (3000, 1200, 5000),
     (256, 6144, 4096),
 ]
+
+
+def test_a_thread_in_which_no_gpu_is_current():
+    """It has the kernel that another thread loaded, at another shape."""
+    a, b = integers(512, 128), integers(128, 512)
+    config = Config(tile=(64, 64, 64), consumers=1, store_columns=64, cluster=(2, 1))
+    out = torch.empty((512, 512), device="cuda")
+    matmul(a, b, out, config=config)
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(matmul, a[:256], b, out[:256].zero_(), config=config).result()
+    torch.cuda.synchronize()
+    assert (out.double() == expected(a, b)).all()
 
 
 @pytest.mark.parametrize("b_by_columns", [False, True])

@@ -243,7 +243,18 @@ def test_resident_blocks_are_those_of_whole_clusters(gpu, compiled):
     assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (2, 2, 1)
 
 
-@pytest.mark.parametrize("processors, refusals", [(3, {}), (132, {"occupancy": Result(1)})])
+def test_resident_blocks_are_known_in_a_thread_without_a_gpu(gpu, compiled):
+    kernel = Kernel(compiled)
+    gpu.current[:] = [0]
+    assert kernel.resident_blocks() == 132
+    assert gpu.occupancies[-1].context == CONTEXTS[0]
+    assert gpu.current == [0]
+
+
+@pytest.mark.parametrize(
+    "processors, refusals",
+    [(3, {}), (132, {"occupancy": Result(1)}), (132, {"push": Result(1)})],
+)
 def test_a_cluster_that_does_not_fit(gpu, compiled, processors, refusals):
     gpu.processors = processors
     gpu.refusals.update(refusals)

@@ -119,7 +119,8 @@ def _driver(calls):
         return (calls.refusals.get("launch", Result.CUDA_SUCCESS),)
 
     def occupancy(function, config):
-        calls.occupancies.append(types.SimpleNamespace(**vars(config)))
+        asked = types.SimpleNamespace(**vars(config), context=calls.current[-1])
+        calls.occupancies.append(asked)
         extent = config.attrs[0].value.clusterDim
         clusters = calls.processors // (extent.x * extent.y * extent.z)
         return calls.refusals.get("occupancy", Result.CUDA_SUCCESS), clusters
