@@ -118,7 +118,7 @@ def random_shapes(seed: int, count: int) -> list[Shape]:
 
 def compile_all(kind: str, every: list[Shape]) -> None:
     """Compile the kernels of all shapes into the cache, in parallel."""
-    from mlir_smem.kernels.gemm import Problem, choose
+    from mlir_smem.kernels.gemm import Problem, ProblemError, choose
     from mlir_smem.kernels.gemm.generator.kernel import text
     from mlir_smem.kernels.gemm.tuning.workers import compile_to_cache, local_processes
 
@@ -126,7 +126,10 @@ def compile_all(kind: str, every: list[Shape]) -> None:
     majors = {"TN": ("k", "k"), "NN": ("k", "n"), "NT": ("m", "n")}
     texts: dict[str, None] = {}
     for layout in TYPES[kind].layouts:
-        problem = Problem(element, element, result, *majors[layout])
+        try:
+            problem = Problem(element, element, result, *majors[layout])
+        except ProblemError:  # `matmul` transposes such a B first
+            continue
         for shape in every:
             texts[text(problem, choose(problem, *shape))] = None
     with local_processes(os.cpu_count() or 1) as pool:
