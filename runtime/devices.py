@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from .errors import LaunchError
 
@@ -46,6 +47,24 @@ def current_kept() -> Iterator[None]:
     finally:
         if int(before):
             driver.cuCtxSetCurrent(before)
+
+
+@contextmanager
+def current(context: Any) -> Iterator[None]:
+    """Make a GPU's `CUcontext` current, in a thread where another one or none may be.
+
+    Raises:
+        LaunchError: if the driver refuses it.
+    """
+    from cuda.bindings import driver
+
+    (error,) = driver.cuCtxPushCurrent(context)
+    if error != driver.CUresult.CUDA_SUCCESS:
+        raise LaunchError(f"the GPU cannot be made current: {error.name}")
+    try:
+        yield
+    finally:
+        driver.cuCtxPopCurrent()
 
 
 def _device(number: int | None):

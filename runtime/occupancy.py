@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import prod
 
+from .devices import current
 from .errors import LaunchError
 from .prepared import Code, Extents, configuration
 
@@ -20,11 +21,8 @@ def resident_blocks(code: Code, extents: Extents) -> int:
 
     cluster = tuple(extents.cluster or (1, 1, 1))
     config = configuration(driver, replace(extents, grid=cluster, cluster=cluster), stream=0)
-    (error,) = driver.cuCtxPushCurrent(code.context)
-    clusters = 0
-    if error == driver.CUresult.CUDA_SUCCESS:
+    with current(code.context):
         error, clusters = driver.cuOccupancyMaxActiveClusters(code.function, config)
-        driver.cuCtxPopCurrent()
     if error != driver.CUresult.CUDA_SUCCESS or not clusters:
         raise LaunchError(
             f"no cluster of {cluster} blocks of {code.entry} fits the GPU: {error.name}"

@@ -80,10 +80,9 @@ class Plan:
             for entry, described in zip(manifest["tensor_maps"], maps, strict=True)
         ]
         self._slots = slots(arguments, matrices)
-        self._replace, self._success = (
-            driver.cuTensorMapReplaceAddress,
-            driver.CUresult.CUDA_SUCCESS,
-        )
+        self._replace = driver.cuTensorMapReplaceAddress
+        self._success = driver.CUresult.CUDA_SUCCESS
+        self._no_context = driver.CUresult.CUDA_ERROR_INVALID_CONTEXT
         self._free: list[Frame] = []
 
     def start(self, addresses: Sequence[int], numbers: Sequence[Any], stream: int) -> None:
@@ -136,14 +135,21 @@ class Plan:
                 continue
             frame.mapped[i] = 0  # unknown, if the driver refuses the address
             (error,) = self._replace(frame.maps[i], address)
+            if error == self._no_context:  # a thread in which no GPU is current
+                with self.starter.current():
+                    (error,) = self._replace(frame.maps[i], address)
             if error != self._success:
                 found = replace(described, pointer=address)
                 raise LaunchError(f"the driver cannot encode {found}: {error.name}")
             frame.mapped[i] = address
 
     def _new_frame(self, addresses: Sequence[int]) -> Frame:
+        if not self._maps:
+            return Frame(self._slots, [], [])
         described = [replace(each, pointer=addresses[position]) for position, each in self._maps]
-        return Frame(self._slots, [encode(e) for e in described], [e.pointer for e in described])
+        with self.starter.current():
+            maps = [encode(each) for each in described]
+        return Frame(self._slots, maps, [each.pointer for each in described])
 
     def _refuse_address(self, addresses: Sequence[int]) -> None:
         for argument, address in zip(self._arrays, addresses, strict=True):

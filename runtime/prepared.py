@@ -1,9 +1,11 @@
 """A launch whose arguments are checked and packed once, to be started many times."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
+from .devices import current
 from .errors import LaunchError
 from .parameters import Frame
 
@@ -58,8 +60,12 @@ class Starter:
         self._code, self._extents = code, extents
         self._driver, self._success = driver, driver.CUresult.CUDA_SUCCESS
         self._context = int(code.context)
-        self._current, self._launch = driver.cuCtxGetCurrent, driver.cuLaunchKernelEx
+        self._found, self._launch = driver.cuCtxGetCurrent, driver.cuLaunchKernelEx
         self._configs: dict[int, Any] = {}
+
+    def current(self) -> AbstractContextManager[None]:
+        """Make the kernel's GPU current, in a thread where another one or none may be."""
+        return current(self._code.context)
 
     def start(self, address: int, stream: int) -> None:
         """Start the kernel.
@@ -72,24 +78,15 @@ class Starter:
             LaunchError: if the driver refuses the launch.
         """
         config = self._configs.get(stream) or self._configure(stream)
-        if int(self._current()[1]) == self._context:
+        if int(self._found()[1]) == self._context:
             (error,) = self._launch(config, self._code.function, address, 0)
         else:
-            error = self._launch_elsewhere(config, address)
+            with self.current():
+                (error,) = self._launch(config, self._code.function, address, 0)
         if error != self._success:
             raise LaunchError(
                 f"the driver refuses to launch {self._code.entry} with {self._extents}: {error.name}"
             )
-
-    def _launch_elsewhere(self, config: Any, address: int) -> Any:
-        """Launch from a thread in which another GPU or none is current; return the driver's error."""
-        driver = self._driver
-        (error,) = driver.cuCtxPushCurrent(self._code.context)
-        if error != self._success:
-            return error
-        (error,) = self._launch(config, self._code.function, address, 0)
-        driver.cuCtxPopCurrent()
-        return error
 
     def _configure(self, stream: int) -> Any:
         """Return the configuration of a launch to a stream. Each stream has its own, because several

@@ -136,7 +136,8 @@ def test_a_gpu_that_cannot_be_made_current(gpu, compiled):
     second = Kernel(compiled, device=1).prepare(X, 7, 1.5, 0)
     Kernel(compiled, device=0)
     gpu.refusals["push"] = Result.CUDA_ERROR_INVALID_VALUE
-    with pytest.raises(LaunchError, match="the driver refuses to launch scale with"):
+    message = "^the GPU cannot be made current: CUDA_ERROR_INVALID_VALUE$"
+    with pytest.raises(LaunchError, match=message):
         second.launch()
     assert gpu.launches == []
 
@@ -247,14 +248,10 @@ def test_resident_blocks_are_known_in_a_thread_without_a_gpu(gpu, compiled):
     kernel = Kernel(compiled)
     gpu.current[:] = [0]
     assert kernel.resident_blocks() == 132
-    assert gpu.occupancies[-1].context == CONTEXTS[0]
     assert gpu.current == [0]
 
 
-@pytest.mark.parametrize(
-    "processors, refusals",
-    [(3, {}), (132, {"occupancy": Result(1)}), (132, {"push": Result(1)})],
-)
+@pytest.mark.parametrize("processors, refusals", [(3, {}), (132, {"occupancy": Result(1)})])
 def test_a_cluster_that_does_not_fit(gpu, compiled, processors, refusals):
     gpu.processors = processors
     gpu.refusals.update(refusals)

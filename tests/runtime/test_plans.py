@@ -223,6 +223,15 @@ def test_an_address_that_the_driver_refuses_is_given_again(mapped, gpu):
     assert gpu.replaced == [0x3000, 0x2000]
 
 
+def test_maps_are_encoded_in_a_thread_without_a_gpu(mapped, gpu):
+    gpu.current[:] = [0]
+    for pointer in (0x2000, 0x3000):
+        mapped.launch(Tensor(pointer), 1.0)
+    assert [made[2] for made in gpu.maps] == [0x2000]
+    assert gpu.replaced == [0x3000]
+    assert gpu.current == [0]
+
+
 def test_a_prepared_launch_keeps_its_own_parameters(scale, gpu):
     first, second = scale.prepare(Tensor(0x2000), 1.0), scale.prepare(Tensor(0x3000), 2.0)
     scale.launch(Tensor(0x4000), 3.0)

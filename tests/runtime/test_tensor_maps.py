@@ -4,7 +4,7 @@ import ctypes
 from dataclasses import replace
 
 import pytest
-from stand_in import Result
+from stand_in import CONTEXTS, Result
 
 from mlir_smem.layout.swizzle import Swizzle
 from mlir_smem.runtime import LaunchError, Matrix
@@ -235,10 +235,16 @@ def test_lines_that_tma_cannot_pad(entry, matrix, message):
     assert refused(entry, matrix) == message
 
 
-def test_arguments_of_the_encoder(gpu):
+@pytest.fixture
+def current_gpu(gpu):
+    gpu.current.append(CONTEXTS[0])
+    return gpu
+
+
+def test_arguments_of_the_encoder(current_gpu):
     made = encode(MADE)
     assert ctypes.string_at(made.getPtr(), 128) == bytes([1]) * 128
-    assert gpu.maps == [
+    assert current_gpu.maps == [
         (
             "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16",
             2,
@@ -263,17 +269,17 @@ def test_arguments_of_the_encoder(gpu):
         ({"oob": "nan"}, ("L2_128B", "NAN_REQUEST_ZERO_FMA")),
     ],
 )
-def test_promotion_and_fill_of_upstreams_maps(gpu, given, encoded):
+def test_promotion_and_fill_of_upstreams_maps(current_gpu, given, encoded):
     encode(tensor_map({**entry(), **given}, X))
     promotion, fill = encoded
-    assert gpu.maps[0][-2:] == (
+    assert current_gpu.maps[0][-2:] == (
         f"CU_TENSOR_MAP_L2_PROMOTION_{promotion}",
         f"CU_TENSOR_MAP_FLOAT_OOB_FILL_{fill}",
     )
 
 
-def test_an_error_of_the_driver(gpu):
-    gpu.refusals["encode"] = Result.CUDA_ERROR_INVALID_VALUE
+def test_an_error_of_the_driver(current_gpu):
+    current_gpu.refusals["encode"] = Result.CUDA_ERROR_INVALID_VALUE
     with pytest.raises(LaunchError) as error:
         encode(MADE)
     assert str(error.value) == f"the driver cannot encode {MADE}: CUDA_ERROR_INVALID_VALUE"

@@ -16,6 +16,7 @@ CONTEXTS = (0xC0, 0xC1)
 class Result(enum.IntEnum):
     CUDA_SUCCESS = 0
     CUDA_ERROR_INVALID_VALUE = 1
+    CUDA_ERROR_INVALID_CONTEXT = 201
 
 
 class View:
@@ -103,11 +104,19 @@ def _driver(calls):
     def function(kernel):
         return calls.refusals.get("load", Result.CUDA_SUCCESS), f"function of {kernel}"
 
+    def of_context():
+        """The driver's result of a call that needs a current GPU."""
+        return Result.CUDA_SUCCESS if calls.current[-1] else Result.CUDA_ERROR_INVALID_CONTEXT
+
     def encode(*arguments):
+        if of_context() != Result.CUDA_SUCCESS:
+            return of_context(), None
         calls.maps.append(arguments)
         return calls.refusals.get("encode", Result.CUDA_SUCCESS), Map(len(calls.maps))
 
     def replace_address(made, address):
+        if of_context() != Result.CUDA_SUCCESS:
+            return (of_context(),)
         calls.replaced.append(address)
         return (calls.refusals.get("replace", Result.CUDA_SUCCESS),)
 
@@ -119,8 +128,9 @@ def _driver(calls):
         return (calls.refusals.get("launch", Result.CUDA_SUCCESS),)
 
     def occupancy(function, config):
-        asked = types.SimpleNamespace(**vars(config), context=calls.current[-1])
-        calls.occupancies.append(asked)
+        if of_context() != Result.CUDA_SUCCESS:
+            return of_context(), 0
+        calls.occupancies.append(types.SimpleNamespace(**vars(config)))
         extent = config.attrs[0].value.clusterDim
         clusters = calls.processors // (extent.x * extent.y * extent.z)
         return calls.refusals.get("occupancy", Result.CUDA_SUCCESS), clusters
