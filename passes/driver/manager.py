@@ -7,7 +7,7 @@ from ...dialect.arguments import wrong_argument
 from ...dialect.bindings import PACKAGE, ir, passmanager
 from ...ir.kernel import MODULES
 from .base import OptionError, Pass
-from .registry import pass_named, passes
+from .registry import find_pass, pass_named
 from .textual import Leaf, module_leaves, nested_leaves, unwrap
 
 #: The bindings have no type stubs; see `dialect.irtypes`.
@@ -162,7 +162,7 @@ def _new_manager(anchor: str) -> PassManager:
 
 def _add_leaf(pm: PassManager, leaf: Leaf, runs_on: str) -> None:
     """Add a leaf to a manager; a pipeline of this project is one pass."""
-    if leaf.name not in passes():
+    if find_pass(leaf.name) is None:
         _add_upstream(pm, leaf)
         return
     _check_anchor(leaf, runs_on)
@@ -189,7 +189,7 @@ def leaf_passes(leaf: Leaf) -> list[tuple[str, Callable[[PassManager], None]]]:
     Raises:
         OptionError: see `parse_pipeline`; for passes of upstream, when they are added.
     """
-    if leaf.name not in passes():
+    if find_pass(leaf.name) is None:
         return [(leaf.name, lambda pm: _add_upstream(pm, leaf))]
     _check_anchor(leaf, MODULES[0])
     ours = pass_named(leaf.name).from_text(leaf.options)

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 
 import pytest
 
@@ -22,6 +22,11 @@ class Impostor(Pass):
     description = "has the name of one of ours"
 
 
+def forget():
+    registry._entries.cache_clear()
+    registry._loaded.cache_clear()
+
+
 @pytest.fixture
 def plugins(monkeypatch):
     """Set the entry points of other packages."""
@@ -29,10 +34,10 @@ def plugins(monkeypatch):
     def install(*names):
         entries = [EntryPoint(n, f"{__name__}:{n}", registry.GROUP) for n in names]
         monkeypatch.setattr(registry, "entry_points", lambda group: entries)
-        passes.cache_clear()
+        forget()
 
     yield install
-    passes.cache_clear()
+    forget()
 
 
 def test_own_passes_come_first(plugins):
@@ -58,14 +63,21 @@ def test_the_error_of_an_unknown_name_lists_all_passes(plugins):
 
 def test_a_plugin_that_cannot_be_loaded_is_a_warning(plugins):
     plugins("Missing")
+    assert pass_named("smem-allocate") is Allocate
     with pytest.warns(UserWarning, match="pass 'Missing' cannot be loaded: "):
-        assert pass_named("smem-allocate") is Allocate
+        assert list(passes()) == [p.name for p in registry.OWN]
 
 
 def test_names_of_own_passes_are_unique():
     names = [pass_.name for pass_ in registry.OWN]
     assert len(set(names)) == len(names)
     assert all(name.startswith("smem-") for name in names)
+
+
+def test_entry_points_of_this_project_have_the_names_of_their_passes():
+    entries = [e for e in entry_points(group=registry.GROUP) if e.dist.name == "mlir-smem"]
+    assert entries
+    assert [entry.load().name for entry in entries] == [entry.name for entry in entries]
 
 
 # An installed package.
