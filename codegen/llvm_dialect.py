@@ -5,7 +5,8 @@ from typing import Any
 from ..dialect.bindings import PACKAGE, ir, passmanager
 from ..dialect.build import i64
 from ..ir.kernel import parameter_attributes
-from ..ir.launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
+from ..ir.launch_attributes import TENSOR_MAP
+from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.view_memory import DYNAMIC_ALIGNMENT
 from ..ir.walk import walk
 from .back_end import TRANSLATED
@@ -75,20 +76,10 @@ def _tensor_maps(kernels: Any) -> dict[str, int]:
 
 
 def _pass_by_value(kernels: Any, counts: dict[str, int]) -> None:
-    """Pass tensor maps by value as constants of the grid (`__grid_constant__`), so that TMA reads
-    the parameter itself. `gpu.func` cannot hold these attributes."""
-    attributes = ir.DictAttr.get(
-        {
-            "llvm.align": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), TENSOR_MAP_ALIGNMENT),
-            "llvm.byval": ir.TypeAttr.parse(f"!llvm.array<{TENSOR_MAP_BYTES} x i8>"),
-            "nvvm.grid_constant": ir.UnitAttr.get(),
-        }
-    )
+    """Pass the tensor maps of each function by value."""
     for function in walk(kernels, "llvm.func"):
         if count := counts.get(_name(function), 0):
-            parameters = len(function.regions[0].blocks[0].arguments)
-            others = parameter_attributes(function, parameters)[:-count]
-            function.attributes["arg_attrs"] = ir.ArrayAttr.get([*others, *[attributes] * count])
+            pass_by_value(function, count)
 
 
 def _name(function: Any) -> str:

@@ -3,7 +3,7 @@
 from ..dialect.bindings import ir
 from ..dialect.irtypes import Attribute, Op, Value
 from .kernel import parameter_attributes
-from .launch_attributes import TENSOR_MAP
+from .launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
 
 
 def add_tensor_map(function: Op, described: Attribute) -> Value:
@@ -35,3 +35,23 @@ def add_tensor_map(function: Op, described: Attribute) -> Value:
     attributes = ir.DictAttr.get({TENSOR_MAP: described})
     given["arg_attrs"] = ir.ArrayAttr.get([*own, attributes])
     return added
+
+
+def pass_by_value(function: Op, count: int) -> None:
+    """Pass the last parameters of a kernel, its tensor maps, by value as constants of the grid
+    (`__grid_constant__`), so that TMA reads the parameter itself.
+
+    Args:
+        function: an `llvm.func`; `gpu.func` cannot hold these attributes.
+        count: how many there are.
+    """
+    attributes = ir.DictAttr.get(
+        {
+            "llvm.align": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), TENSOR_MAP_ALIGNMENT),
+            "llvm.byval": ir.TypeAttr.parse(f"!llvm.array<{TENSOR_MAP_BYTES} x i8>"),
+            "nvvm.grid_constant": ir.UnitAttr.get(),
+        }
+    )
+    parameters = len(function.regions[0].blocks[0].arguments)
+    others = parameter_attributes(function, parameters)[:-count]
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([*others, *[attributes] * count])

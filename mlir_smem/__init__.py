@@ -40,6 +40,7 @@ _FOLDERS = (
     "dialect",
     "emulator",
     "examples",
+    "frontend",
     "interop",
     "ir",
     "kernels",

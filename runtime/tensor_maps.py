@@ -20,7 +20,7 @@ _MAX_EXTENT, _STRIDE_LIMIT = 2**32, 2**40
 _PADDED = {name: element for name, element in NARROW.items() if element.padding}
 
 #: The `CUtensorMapDataType` of each element type. All 8-bit types are copied as bytes.
-_DATA_TYPES = {
+DATA_TYPES = {
     "f16": "FLOAT16",
     "bf16": "BFLOAT16",
     "f32": "FLOAT32",
@@ -81,10 +81,10 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
         LaunchError: if TMA does not support the matrix or the box.
     """
     name, contiguous = entry["argument"], entry["contiguous"]
-    if entry["element"] not in _DATA_TYPES:
+    if entry["element"] not in DATA_TYPES:
         raise LaunchError(
             f"TMA cannot copy {entry['element']}, the elements of {name}; expected one of "
-            f"{', '.join(_DATA_TYPES)}"
+            f"{', '.join(DATA_TYPES)}"
         )
     padded = _PADDED.get(entry["element"])
     alignment = PADDED_ALIGNMENT if padded else UNIT_BYTES
@@ -107,7 +107,7 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
     others = [d for d in reversed(range(len(matrix.shape))) if d != contiguous]
     order = [contiguous, *others]
     return TensorMap(
-        _DATA_TYPES[entry["element"]],
+        DATA_TYPES[entry["element"]],
         matrix.pointer,
         (line, *(matrix.shape[d] for d in others)),
         tuple(_stride(name, matrix, d, alignment) for d in others),

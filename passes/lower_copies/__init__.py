@@ -34,7 +34,7 @@ class LowerCopies(Pass):
 
     def run(self, module: Module) -> None:
         ops, tiles = gather(module, LOWERINGS.classes, [AllocationOp, SubviewOp])
-        maps = TensorMaps()
+        maps = TensorMaps(module.operation)
         for op in ops:
             with ir.InsertionPoint(op), op.location:
                 try:

@@ -9,15 +9,22 @@ from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import block_size, function_of, parameter_attributes
 from ...ir.launch_attributes import TENSOR_MAP
+from ...ir.launches import PLACEHOLDER, Launch, launches_of
 from ...ir.tensor_map_parameters import add_tensor_map
 from ...ir.threads import linear_thread
 from ...layout.tensor_box import TensorBox
 
 
 class TensorMaps:
-    """The tensor maps of the kernels of a module; equal maps are one parameter."""
+    """The tensor maps of the kernels of a module; equal maps are one parameter.
 
-    def __init__(self) -> None:
+    Args:
+        module: the module. Launches in it get an operand for each map: a placeholder, which
+            `smem-lower-launches` replaces, and nothing else can lower.
+    """
+
+    def __init__(self, module: Op) -> None:
+        self._module = module
         # A list, because the hash of an op, which a dict needs, changes with its attributes.
         self._functions: list[Op] = []
 
@@ -34,7 +41,10 @@ class TensorMaps:
         for pointer, existing in _maps_of(function):
             if existing == described:
                 return pointer
-        return add_tensor_map(function, described)
+        pointer = add_tensor_map(function, described)
+        for launch in launches_of(function, self._module):
+            _add_placeholder(launch, described, pointer.type)
+        return pointer
 
     def prefetch(self) -> None:
         """Emit, at the start of each kernel, the prefetch of its tensor maps by one thread."""
@@ -50,6 +60,15 @@ class TensorMaps:
             ):
                 for pointer, _ in _maps_of(function):
                     emit.op("nvvm.prefetch", (pointer,), tensormap=ir.UnitAttr.get())
+
+
+def _add_placeholder(launch: Op, described: Attribute, type_: Type) -> None:
+    """Give a launch an operand for a tensor map that the host has to encode."""
+    operands = Launch.of(launch)
+    memref = operands.arguments[described["argument"].value]
+    with ir.InsertionPoint(launch), launch.location:
+        pointer = emit.value(PLACEHOLDER, (memref,), type_, **{TENSOR_MAP: described})
+    operands.replace(launch, arguments=[*operands.arguments, pointer])
 
 
 def _maps_of(function: Op) -> list[tuple[Value, Attribute]]:

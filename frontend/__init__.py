@@ -1,0 +1,1 @@
+"""The way in from other compilers: host programs that launch kernels."""

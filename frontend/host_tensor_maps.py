@@ -1,0 +1,243 @@
+"""Tensor maps that the host encodes before a launch, by the driver's `cuTensorMapEncodeTiled`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..dialect.bindings import ir
+from ..dialect.irtypes import Attribute, Op, Type, Value
+from ..ir import emit
+from ..ir.errors import OpError
+from ..ir.kernel import MODULES
+from ..ir.launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
+from ..ir.shared_memory import memref_pointer, strided_metadata
+from ..layout.elements import NARROW, UNIT_BYTES, Element
+from ..layout.swizzle import Swizzle
+from ..layout.tensor_box import PADDED_ALIGNMENT
+from ..runtime.tensor_maps import DATA_TYPES, TensorMap
+
+#: The driver's function as upstream's runtime exports it, in `libmlir_cuda_runtime.so`: its arguments are
+#: those of `cuTensorMapEncodeTiled`; errors are printed.
+ENCODE = "mgpuTensorMapEncodeTiled"
+
+_TYPE = "!llvm.func<void (ptr, i32, i32, ptr, ptr, ptr, ptr, ptr, i32, i32, i32, i32)>"
+
+#: `CUtensorMapDataType`, in its order (CUDA driver API).
+_DATA_TYPES = (
+    *("UINT8", "UINT16", "UINT32", "INT32", "UINT64", "INT64", "FLOAT16", "FLOAT32", "FLOAT64"),
+    *("BFLOAT16", "FLOAT32_FTZ", "TFLOAT32", "TFLOAT32_FTZ"),
+    *("16U4_ALIGN8B", "16U4_ALIGN16B", "16U6_ALIGN16B"),
+)
+
+#: `CUtensorMapL2promotion` and `CUtensorMapFloatOOBfill`, in their order.
+_L2_PROMOTIONS, _FILLS = ("none", "64B", "128B", "256B"), ("zero", "nan")
+
+_SWIZZLES = {str(swizzle): swizzle.value for swizzle in Swizzle}
+
+
+def encoded(launch: Op, placeholder: Op) -> Value:
+    """Emit the encoding of a tensor map, and return the map as a value, `!llvm.array<16 x i64>`.
+
+    A launch passes it by value. The map describes the memref at the time of the launch.
+
+    Args:
+        launch: the launch; ops are emitted at the current insertion point, before it.
+        placeholder: has the memref and the attribute `smem.tensor_map`.
+
+    Raises:
+        OpError: if the launch is in no function, the map is malformed, or the module has another function
+            of the encoder's name.
+    """
+    (memref,) = placeholder.operands
+    described = _described(placeholder)
+    rank, contiguous = memref.type.rank, described.contiguous
+    order = [contiguous, *(d for d in reversed(range(rank)) if d != contiguous)]
+    function = _function_of(launch)
+    _declare(launch, function)
+    metadata = strided_metadata(memref)
+    sizes, strides = metadata.results[2 : 2 + rank], metadata.results[2 + rank :]
+    lines = [_stride(memref.type, described, sizes[d], strides[d]) for d in order[1:]]
+    memory = _Memory(function)
+    operands = [
+        pointer := memory.allocated("i64", TENSOR_MAP_BYTES // 8, TENSOR_MAP_ALIGNMENT),
+        _i32(described.data_type),
+        _i32(rank),
+        memref_pointer(memref, 0),
+        memory.holding("i64", _extents(described, [sizes[d] for d in order])),
+        memory.holding("i64", lines),
+        memory.holding("i32", [_i32(described.box[d]) for d in order]),
+        memory.holding("i32", [_i32(1)] * rank),
+        _i32(0),  # CU_TENSOR_MAP_INTERLEAVE_NONE
+        _i32(described.swizzle),
+        _i32(described.l2_promotion),
+        _i32(described.oob),
+    ]
+    _call(operands)
+    array = ir.Type.parse(f"!llvm.array<{TENSOR_MAP_BYTES // 8} x i64>")
+    return emit.value("llvm.load", (pointer,), array)
+
+
+class _Described(NamedTuple):
+    """The attribute `smem.tensor_map`; enumerations as the driver numbers them.
+
+    Attributes:
+        data_type: the `CUtensorMapDataType`.
+        padded: the element type, if TMA pads its elements.
+        box: elements along each dimension.
+        contiguous: the contiguous dimension.
+        swizzle, l2_promotion, oob: as `runtime.tensor_maps.TensorMap` has them.
+    """
+
+    data_type: int
+    padded: Element | None
+    box: list[int]
+    contiguous: int
+    swizzle: int
+    l2_promotion: int
+    oob: int
+
+
+def _described(placeholder: Op) -> _Described:
+    """Return what a map describes.
+
+    Raises:
+        OpError: for a dictionary that `smem-lower-copies` does not write.
+    """
+    given = placeholder.attributes[TENSOR_MAP]
+    try:
+        name = ir.StringAttr(given["element"]).value
+        element = NARROW.get(name)
+        found = _Described(
+            _DATA_TYPES.index(DATA_TYPES[name]),
+            element if element is not None and element.padding else None,
+            list(ir.DenseI64ArrayAttr(given["box"])),
+            ir.IntegerAttr(given["contiguous"]).value,
+            _SWIZZLES[ir.StringAttr(given["swizzle"]).value],
+            _L2_PROMOTIONS.index(_text(given, "l2_promotion", TensorMap.l2_promotion)),
+            _FILLS.index(_text(given, "oob", TensorMap.oob)),
+        )
+        rank = ir.MemRefType(placeholder.operands[0].type).rank
+    except (KeyError, ValueError, TypeError):
+        found, rank = None, 0
+    if found is None or len(found.box) != rank or not 0 <= found.contiguous < rank:
+        raise OpError(
+            placeholder, f"has {TENSOR_MAP} = {given}; expected what smem-lower-copies writes"
+        )
+    return found
+
+
+def _extents(described: _Described, sizes: Sequence[Value]) -> list[Value]:
+    """Return the elements along each dimension as i64; a memref of elements that TMA pads has bytes."""
+    found = [emit.cast_index(size, emit.i64()) for size in sizes]
+    if described.padded:
+        bits = emit.binary("muli", found[0], 8)
+        found[0] = emit.binary("divui", bits, described.padded.packed_bits)
+    return found
+
+
+def _stride(type_: Type, described: _Described, size: Value, stride: Value) -> Value:
+    """Return the bytes from one element to the next along a dimension, as i64. With one element
+    there, the stride is not used, and any valid one fits."""
+    unused = emit.constant(PADDED_ALIGNMENT if described.padded else UNIT_BYTES, emit.i64())
+    width = type_.element_type.width // 8
+    given = emit.binary("muli", emit.cast_index(stride, emit.i64()), width)
+    return emit.select(emit.compare("eq", size, 1), unused, given)
+
+
+class _Memory:
+    """Memory of a function for arrays. It is allocated once, at the function's entry: an allocation in a
+    loop would take more of the stack in each iteration.
+
+    Args:
+        function: the host's function.
+    """
+
+    def __init__(self, function: Op) -> None:
+        self._entry = function.regions[0].blocks[0]
+
+    def allocated(self, element: str, count: int, alignment: int = 0) -> Value:
+        """Return the address of an array."""
+        with ir.InsertionPoint.at_block_begin(self._entry):
+            length = _integer(count, emit.i64())
+            attributes = {"elem_type": ir.TypeAttr.parse(element)}
+            if alignment:
+                attributes["alignment"] = ir.IntegerAttr.get(emit.i64(), alignment)
+            return emit.value("llvm.alloca", (length,), _pointer(), **attributes)
+
+    def holding(self, element: str, values: Sequence[Value]) -> Value:
+        """Return the address of an array with these elements, which are stored at the insertion point."""
+        address = self.allocated(element, len(values))
+        for position, value in enumerate(values):
+            at = emit.value(
+                "llvm.getelementptr",
+                (address,),
+                _pointer(),
+                elem_type=ir.TypeAttr.parse(element),
+                rawConstantIndices=ir.DenseI32ArrayAttr.get([position]),
+            )
+            emit.op("llvm.store", (value, at))
+        return address
+
+
+def _call(operands: Sequence[Value]) -> None:
+    emit.op(
+        "llvm.call",
+        operands,
+        callee=ir.FlatSymbolRefAttr.get(ENCODE),
+        operandSegmentSizes=ir.DenseI32ArrayAttr.get([len(operands), 0]),
+        op_bundle_sizes=ir.DenseI32ArrayAttr.get([]),
+    )
+
+
+def _declare(launch: Op, function: Op) -> None:
+    """Declare the driver's function in the module of a function, if it is not there yet."""
+    body = function.parent.operation.regions[0].blocks[0]
+    declared = ir.TypeAttr.parse(_TYPE)
+    for op in body.operations:
+        attributes = op.operation.attributes
+        if "sym_name" in attributes and ir.StringAttr(attributes["sym_name"]).value == ENCODE:
+            if op.operation.name != "llvm.func" or attributes["function_type"] != declared:
+                raise OpError(
+                    launch,
+                    f"needs the function '{ENCODE}' of type {_TYPE}, but the module has another "
+                    "symbol of that name",
+                )
+            return
+    with ir.InsertionPoint.at_block_begin(body), function.location:
+        ir.Operation.create(
+            "llvm.func",
+            attributes={
+                "sym_name": ir.StringAttr.get(ENCODE),
+                "function_type": declared,
+                "linkage": ir.Attribute.parse("#llvm.linkage<external>"),
+                "CConv": ir.Attribute.parse("#llvm.cconv<ccc>"),
+            },
+            regions=1,
+        )
+
+
+def _function_of(launch: Op) -> Op:
+    """Return the host's function that has a launch."""
+    op = launch
+    while op.parent is not None and op.parent.operation.name not in MODULES:
+        op = op.parent.operation
+    if "function_type" not in op.attributes:
+        raise OpError(launch, "is in no function; expected a func.func or an llvm.func of the host")
+    return op
+
+
+def _text(described: Attribute, name: str, default: str) -> str:
+    return ir.StringAttr(described[name]).value if name in described else default
+
+
+def _pointer() -> Type:
+    return ir.Type.parse("!llvm.ptr")
+
+
+def _i32(number: int) -> Value:
+    return _integer(number, emit.i32())
+
+
+def _integer(number: int, type_: Type) -> Value:
+    return emit.value("llvm.mlir.constant", (), type_, value=ir.IntegerAttr.get(type_, number))
