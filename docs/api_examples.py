@@ -25,6 +25,7 @@ PACKAGES = {
     "mlir_smem.runtime": "runtime",
     "mlir_smem.emulator": "runtime",
     "mlir_smem.language": "language",
+    "mlir_smem.frontend": "frontend",
     "mlir_smem.kernels.gemm": "kernels",
     "mlir_smem.kernels.gemm.activations": "kernels",
 }

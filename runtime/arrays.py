@@ -1,5 +1,6 @@
 """Arrays of other packages (PyTorch, CuPy, JAX, ...) on the GPU, as kernels address them."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -63,6 +64,31 @@ def device_array(name: str, array: Any) -> DeviceArray:
     # No kernel takes element types that NumPy lacks, so their size is not used.
     size = dtype.itemsize if isinstance(dtype, np.dtype) else 0
     return DeviceArray(Matrix(pointer, tuple(shape), tuple(strides), size), dtype, device)
+
+
+def host_array(name: str, array: Any) -> tuple[np.ndarray, str]:
+    """Return an array in host memory as one of NumPy without a copy, and MLIR's name of its elements.
+
+    Args:
+        name: the name of the array in messages.
+        array: an array of NumPy, a tensor of PyTorch, or what `numpy.asarray` takes.
+
+    Raises:
+        LaunchError: if it is not in the memory of the host.
+    """
+    if hasattr(array, "data_ptr"):
+        if array.device.type != "cpu":
+            raise LaunchError(f"{name} is on {array.device}; the emulator takes arrays of the host")
+        torch = sys.modules["torch"]
+        # PyTorch gives NumPy no element types of ml_dtypes.
+        raw = getattr(torch, {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}[array.itemsize])
+        found = array.detach().view(raw).numpy()
+        dtype = _element(array.dtype)
+        found = found.view(dtype) if isinstance(dtype, np.dtype) else found
+    else:
+        found = np.asarray(array)
+        dtype = found.dtype
+    return found, _NAMES.get(dtype) or str(dtype)
 
 
 def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:

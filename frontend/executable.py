@@ -1,0 +1,205 @@
+"""Host programs that launch kernels, compiled and called on arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+from typing import Any
+
+from ..codegen import CompileError
+from ..dialect import new_context
+from ..dialect.arguments import wrong_argument
+from ..dialect.bindings import PACKAGE, ir
+from ..dialect.parsing import parse_module
+from ..runtime import Kernel, LaunchError, Matrix
+from .host_code import HostCode, host_code
+from .host_runtime import Call, HostRuntime
+from .host_signature import ArrayType, NumberType, Results, slots
+from .machines import Machine, OnCpu, OnGpu
+
+#: What programs run on.
+MACHINES = ("gpu", "cpu")
+
+_OPT_LEVEL = 2
+
+
+class Executable:
+    """A program of the host that launches kernels, compiled, with its kernels.
+
+    The function of the host computes extents, allocates memory, and launches kernels; LLVM compiles it
+    for the CPU. It is called with arrays of NumPy, PyTorch, CuPy or JAX. Memory that it allocates is of
+    the first array's library, and a result is a view of it (JAX, which has no views, gets a copy).
+
+    Args:
+        module: the program: an `ir.Module`, which is not changed, MLIR text, or bytecode.
+        entry: the name of the function; None if only one function is public.
+        on: "gpu", or "cpu" for the emulator and arrays in host memory.
+        arch: the architecture of the kernels.
+        options: options of `smem-to-nvvm`, dashes as underscores.
+
+    Attributes:
+        entry: the name of the function.
+        kernels: the kernels' code (`codegen.Compiled`), by the name of their `gpu.module`.
+
+    Raises:
+        MLIRError, CompileError: if the program cannot be compiled; also if it works on memory by an op
+            that only a CPU can run.
+        LaunchError: for an argument or a result that no array or number fits.
+        OptionError: for an unknown option.
+        ValueError, TypeError: for an unknown machine, or a module of another type.
+
+    Example:
+        >>> program = '''
+        ... func.func @main(%x: memref<?xf32>) {
+        ...   %c0 = arith.constant 0 : index
+        ...   %c1 = arith.constant 1 : index
+        ...   %n = memref.dim %x, %c0 : memref<?xf32>
+        ...   gpu.launch blocks(%i, %j, %k) in (%a = %n, %b = %c1, %c = %c1)
+        ...              threads(%t, %u, %v) in (%d = %c1, %e = %c1, %f = %c1) {
+        ...     %before = memref.load %x[%i] : memref<?xf32>
+        ...     %after = arith.addf %before, %before : f32
+        ...     memref.store %after, %x[%i] : memref<?xf32>
+        ...     gpu.terminator
+        ...   }
+        ...   return
+        ... }
+        ... '''
+        >>> x = np.arange(3, dtype=np.float32)
+        >>> Executable(program, on="cpu")(x)
+        >>> x.tolist()
+        [0.0, 2.0, 4.0]
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        entry: str | None = None,
+        *,
+        on: str = "gpu",
+        arch: str = "sm_90a",
+        **options: Any,
+    ) -> None:
+        if not isinstance(module, str | bytes | ir.Module):
+            expected = "an ir.Module, MLIR text or bytecode"
+            raise wrong_argument("Executable", "module", module, expected)
+        if on not in MACHINES:
+            raise ValueError(f"unknown machine '{on}'; expected {' or '.join(MACHINES)}")
+        self._on = on
+        if isinstance(module, ir.Module):
+            with module.context, module.operation.location:
+                module = module.operation.get_asm(
+                    enable_debug_info=True, print_generic_op_form=True
+                )
+        with new_context() as context:
+            self._context = context
+            emit = "nvvm" if on == "cpu" else "cubin"
+            code = host_code(parse_module(module), entry, arch=arch, emit=emit, options=options)
+            self._inputs, self._results = (
+                slots(code.inputs, "argument"),
+                Results(slots(code.results, "result")),
+            )
+            self._runtime = HostRuntime(code.kernels, code.assertions)
+            self._engine = _engine(code, self._runtime)
+        self.entry, self.kernels = code.entry, code.kernels
+        self._loaded: dict[tuple[int, int, str], Kernel] = {}
+        # It takes an array of addresses: of each argument, and of the number that it returns.
+        address = self._engine.raw_lookup(f"_mlir_ciface_{self.entry}")
+        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the program; on a GPU, its kernels are enqueued on the arrays' current stream.
+
+        Args:
+            arguments: an array or a number for each argument of the function.
+
+        Returns:
+            The function's result: an array or a number; a tuple of several; None without one. An array of
+            the caller that the function returns whole is that array.
+
+        Raises:
+            LaunchError: for arguments that do not fit the function or its kernels, and for an assertion
+                of the program that fails.
+            EmulationError, Violations: as `runtime.launch_on_cpu` has them.
+        """
+        if len(arguments) != len(self._inputs):
+            raise LaunchError(
+                f"{self.entry} takes {len(self._inputs)} arguments, but {len(arguments)} are given"
+            )
+        arrays = [
+            argument
+            for argument, slot in zip(arguments, self._inputs, strict=True)
+            if isinstance(slot, ArrayType)
+        ]
+        machine: Machine = OnCpu(arrays) if self._on == "cpu" else OnGpu(arrays, self._loaded)
+        packed: list[Any] = []
+        given: list[tuple[Matrix, Any]] = []
+        for argument, slot in zip(arguments, self._inputs, strict=True):
+            if isinstance(slot, NumberType):
+                packed.append(slot.packed(argument))
+                continue
+            matrix, element = machine.read(slot.what, argument)
+            given.append((matrix, argument))
+            packed.append(slot.packed(matrix, element))
+        memory, call = self._results.memory(), Call(machine)
+        passed = self._results.passed(memory, packed)
+        addresses = (ctypes.c_void_p * len(passed))(*map(ctypes.addressof, passed))
+        self._runtime.run(call, lambda: self._call(ctypes.addressof(addresses)))
+        found = [
+            _array(machine, value, slot, call.memory, given)
+            if isinstance(slot, ArrayType)
+            else value
+            for value, slot in zip(self._results.read(memory), self._results.types, strict=True)
+        ]
+        machine.finish()
+        return tuple(found) if len(found) > 1 else found[0] if found else None
+
+
+def _array(
+    machine: Machine,
+    matrix: Matrix,
+    slot: ArrayType,
+    memory: dict[int, Any],
+    given: list[tuple[Matrix, Any]],
+) -> Any:
+    """Return a result as an array.
+
+    Args:
+        machine: what the program ran on.
+        matrix: where the result is.
+        slot: its type.
+        memory: the arrays that own what the program allocated, by their addresses.
+        given: the caller's arrays, and where they are.
+
+    Raises:
+        LaunchError: if it is a part of one of the caller's arrays.
+    """
+    for where, array in given:
+        if where == matrix:
+            return array
+    begin = max((each for each in memory if each <= matrix.pointer), default=None)
+    if begin is None or matrix.pointer > begin + getattr(memory[begin], "nbytes", 0):
+        raise LaunchError(
+            f"{slot.what} is at {matrix.pointer:#x}, in no memory that the program allocated; return a "
+            "whole argument, or a copy"
+        )
+    return machine.view(memory[begin], begin, matrix, slot.element)
+
+
+def _engine(code: HostCode, runtime: HostRuntime) -> Any:
+    """Return the compiled functions of a program.
+
+    Raises:
+        CompileError: if the bindings package has no JIT compiler.
+    """
+    try:
+        engines: Any = importlib.import_module(f"{PACKAGE}.execution_engine")
+    except ImportError:
+        raise CompileError(
+            f"the bindings package {PACKAGE} has no ExecutionEngine, which compiles functions of the "
+            "host; install torch-mlir, and set MLIR_SMEM_BINDINGS=torch_mlir"
+        ) from None
+    engine = engines.ExecutionEngine(code.module, opt_level=_OPT_LEVEL)
+    for name, address in runtime.functions.items():
+        engine.raw_register_runtime(name, ctypes.c_void_p(address))
+    engine.initialize()
+    return engine

@@ -1,0 +1,178 @@
+"""The code of a host program: its functions in the LLVM dialect, and its compiled kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..codegen import Compiled, CompileError, compile
+from ..dialect.bindings import ir, passmanager
+from ..dialect.irtypes import Module, Op, Type
+from ..layout.arch import Arch
+from ..passes import add_passes
+from .host_functions import check_host_functions, use_device_memory
+
+_OUTLINING = "builtin.module(gpu-kernel-outlining)"
+
+#: Upstream's passes for kernels without bodies, of which the host needs the parameters alone.
+_STUBS = "builtin.module(gpu.module(convert-gpu-to-nvvm,convert-nvvm-to-llvm,reconcile-unrealized-casts))"
+
+#: Upstream's passes for the host's functions, after `smem-lower-launches`.
+_HOST = (
+    "builtin.module(convert-scf-to-cf,expand-strided-metadata,convert-func-to-llvm,lower-affine,"
+    "arith-expand,convert-arith-to-llvm,convert-index-to-llvm,convert-math-to-llvm,gpu-to-llvm,"
+    "convert-cf-to-llvm,reconcile-unrealized-casts)"
+)
+
+#: Makes upstream emit `_mlir_ciface_NAME`, which takes memrefs by the address of their descriptors.
+_C_INTERFACE = "llvm.emit_c_interface"
+
+
+@dataclass(frozen=True)
+class HostCode:
+    """A host program, ready to be compiled for the CPU.
+
+    Attributes:
+        module: its functions in the LLVM dialect. In the place of a `gpu.module` is a `gpu.binary` whose
+            object is the name of the kernels.
+        kernels: the code of each `gpu.module`, by its name.
+        entry: the name of the function to call.
+        inputs: the types of its arguments.
+        results: the types of its results.
+        assertions: the messages of the program's `cf.assert`, by their numbers.
+    """
+
+    module: Module
+    kernels: dict[str, Compiled]
+    entry: str
+    inputs: list[Type]
+    results: list[Type]
+    assertions: list[str]
+
+
+def host_code(
+    module: Module, entry: str | None, *, arch: str, emit: str, options: dict[str, Any]
+) -> HostCode:
+    """Compile the kernels of a host program, and lower its functions, in place.
+
+    Args:
+        module: the program, in the current context.
+        entry: the name of a public function with a body; None if there is only one.
+        arch: the architecture of the kernels.
+        emit: the last stage of the kernels' code: "nvvm" for the emulator, or "cubin".
+        options: of `smem-to-nvvm`.
+
+    Raises:
+        MLIRError, CompileError: if the program cannot be lowered.
+    """
+    _run(module, _OUTLINING)
+    function = _function(module, entry)
+    check_host_functions(module)
+    assertions = use_device_memory(module)
+    function.attributes[_C_INTERFACE] = ir.UnitAttr.get()
+    type_ = ir.TypeAttr(function.attributes["function_type"]).value
+    name, inputs, results = _name(function), list(type_.inputs), list(type_.results)
+    _add(module, "smem-to-nvvm", arch=Arch.parse(arch), **options)
+    kernels: dict[str, Compiled] = {}
+    for each in _kernel_modules(module):
+        kernels[_name(each)] = compile(_alone(each), arch, emit)
+        _leave_stubs(each)
+    _run(module, _STUBS)
+    _add(module, "smem-lower-launches")
+    for each in _kernel_modules(module):
+        _leave_binary(each, arch)
+    _run(module, _HOST)
+    return HostCode(module, kernels, name, inputs, results, assertions)
+
+
+def _run(module: Module, pipeline: str) -> None:
+    passmanager.PassManager.parse(pipeline).run(module.operation)
+
+
+def _add(module: Module, name: str, **options: Any) -> None:
+    manager = passmanager.PassManager("builtin.module")
+    add_passes(manager, name, **options)
+    manager.run(module.operation)
+
+
+def _function(module: Module, entry: str | None) -> Op:
+    """Return the function to call.
+
+    Raises:
+        CompileError: if there is none of that name, or none is named and there are several.
+    """
+    found = {_name(op): op for op in _public_functions(module)}
+    if entry is None and len(found) == 1:
+        return next(iter(found.values()))
+    if entry in found:
+        return found[entry]
+    given = f"no public function with a body is named '{entry}'" if entry else "name a function"
+    raise CompileError(f"{given}; the program has {', '.join(found) or 'none'}")
+
+
+def _public_functions(module: Module) -> Iterator[Op]:
+    for op in module.body.operations:
+        if op.operation.name != "func.func" or not len(op.regions[0].blocks):
+            continue
+        attributes = op.operation.attributes
+        if "sym_visibility" not in attributes or str(attributes["sym_visibility"]) == '"public"':
+            yield op.operation
+
+
+def _kernel_modules(module: Module) -> list[Op]:
+    return [op.operation for op in module.body.operations if op.operation.name == "gpu.module"]
+
+
+def _name(op: Op) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+def _alone(kernels: Op) -> Module:
+    """Return a module with a copy of a `gpu.module`."""
+    alone = ir.Module.create(kernels.location)
+    alone.body.append(kernels.clone())
+    return alone
+
+
+def _leave_stubs(kernels: Op) -> None:
+    """Leave the kernels of a `gpu.module` without what they do.
+
+    The host's lowering needs their parameters; they are compiled apart."""
+    functions = []
+    for op in list(kernels.regions[0].blocks[0].operations):
+        if op.operation.name == "gpu.func":
+            functions.append(op.operation)
+        else:
+            op.operation.erase()
+    for function in functions:
+        type_ = ir.TypeAttr(function.attributes["function_type"]).value
+        kept = {
+            each: function.attributes[each]
+            for each in function.attributes
+            if each
+            not in ("workgroup_attributions", "workgroup_attrib_attrs", "private_attrib_attrs")
+        }
+        with ir.InsertionPoint(function), function.location:
+            stub = ir.Operation.create("gpu.func", attributes=kept, regions=1)
+            block = stub.regions[0].blocks.append(*type_.inputs)
+            with ir.InsertionPoint(block):
+                ir.Operation.create("gpu.return")
+        function.erase()
+
+
+def _leave_binary(kernels: Op, arch: str) -> None:
+    """Put a `gpu.binary` in the place of a `gpu.module`, whose object is its name."""
+    name = _name(kernels)
+    quoted = ir.StringAttr.get(name)
+    with ir.InsertionPoint(kernels), kernels.location:
+        made = ir.Attribute.parse(f'#gpu.object<#nvvm.target<chip = "{arch}">, {quoted}>')
+        ir.Operation.create(
+            "gpu.binary",
+            attributes={
+                "sym_name": quoted,
+                "objects": ir.ArrayAttr.get([made]),
+                "offloadingHandler": ir.Attribute.parse("#gpu.select_object"),
+            },
+        )
+    kernels.erase()

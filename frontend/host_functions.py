@@ -1,0 +1,139 @@
+"""Functions of the host in a program whose memory is the GPU's: what they may do, and how they do it."""
+
+from __future__ import annotations
+
+from ..codegen.errors import located
+from ..dialect.bindings import ir
+from ..dialect.irtypes import Attribute, Module, Op, Type
+from ..ir import emit
+from ..ir.walk import walk
+
+#: The runtime function that takes a condition, and the number of its `cf.assert` in the program.
+ASSERT = "smemHostAssert"
+
+#: Dialects whose ops compute numbers, control the flow, or are what launches consist of.
+_DIALECTS = {"arith", "index", "func", "cf", "scf", "gpu", "builtin", "ub", "math", "llvm"}
+
+#: Ops of other dialects that allocate memory, copy it by the GPU, or only say where it is.
+_OPS = {
+    *("affine.apply", "affine.min", "affine.max"),
+    *("memref.alloc", "memref.dealloc", "memref.copy", "memref.dim", "memref.cast"),
+    *("memref.subview", "memref.reinterpret_cast", "memref.expand_shape", "memref.collapse_shape"),
+    *("memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"),
+    *("memref.memory_space_cast", "memref.assume_alignment", "memref.view", "memref.transpose"),
+}
+
+_MODULES = ("gpu.module", "gpu.binary")
+
+
+def host_ops(module: Module) -> list[Op]:
+    """Return the ops of a program outside of its kernels, in pre-order."""
+    found: list[Op] = []
+    for top in module.body.operations:
+        if top.operation.name not in _MODULES:
+            found += walk(top.operation)
+    return found
+
+
+def check_host_functions(module: Module) -> None:
+    """Check that the functions of a program leave memory to kernels.
+
+    Raises:
+        LocatedError: for an op that only a CPU can run on memory, and for types of memrefs that no kernel
+            takes.
+    """
+    for op in host_ops(module):
+        if op.name.split(".")[0] not in _DIALECTS and op.name not in _OPS:
+            raise located(
+                op,
+                "works on memory that is the GPU's, and only a CPU can run it; make a kernel of it, or "
+                "leave it out of the program",
+            )
+        for value in op.results:
+            if isinstance(value.type, ir.UnrankedMemRefType):
+                raise located(op, f"is of type {value.type}; expected memrefs of known rank")
+        if op.name == "memref.copy":
+            for operand in op.operands:
+                if not ir.MemRefType(operand.type).layout == _identity(operand.type):
+                    raise located(
+                        op,
+                        f"copies {operand.type}; expected contiguous memory, which the GPU copies "
+                        "without a kernel",
+                    )
+
+
+def use_device_memory(module: Module) -> list[str]:
+    """Allocate and copy memory by functions of the runtime, and let it report failed assertions.
+
+    Memory is freed after a call, so deallocations are erased.
+
+    Args:
+        module: a program that `check_host_functions` takes; it is changed.
+
+    Returns:
+        The messages of the program's assertions, by their numbers.
+    """
+    messages: list[str] = []
+    for op in host_ops(module):
+        with op.location, ir.InsertionPoint(op):
+            match op.name:
+                case "memref.alloc":
+                    _allocate(op)
+                case "memref.dealloc":
+                    op.erase()
+                case "memref.copy":
+                    _copy(op)
+                case "cf.assert":
+                    messages.append(ir.StringAttr(op.attributes["msg"]).value)
+                    number = emit.constant(len(messages) - 1, emit.i32())
+                    emit.op(
+                        "func.call",
+                        (op.operands[0], number),
+                        callee=ir.FlatSymbolRefAttr.get(ASSERT),
+                    )
+                    op.erase()
+    if messages:
+        _declare(module)
+    return messages
+
+
+def _allocate(op: Op) -> None:
+    """Allocate by `gpu.alloc`. Upstream lowers it outside of asynchronous regions only as memory that the
+    host shares; the runtime function decides whose memory it is."""
+    dynamic, symbols = op.attributes["operandSegmentSizes"]
+    made = emit.value(
+        "gpu.alloc",
+        list(op.operands),
+        op.results[0].type,
+        hostShared=ir.UnitAttr.get(),
+        operandSegmentSizes=ir.DenseI32ArrayAttr.get([0, dynamic, symbols]),
+    )
+    op.results[0].replace_all_uses_with(made)
+    op.erase()
+
+
+def _copy(op: Op) -> None:
+    source, target = op.operands
+    token = ir.Type.parse("!gpu.async.token")
+    begun = emit.value("gpu.wait", (), token)
+    done = emit.value("gpu.memcpy", (begun, target, source), token)
+    emit.op("gpu.wait", (done,))
+    op.erase()
+
+
+def _declare(module: Module) -> None:
+    with ir.InsertionPoint.at_block_begin(module.body), ir.Location.unknown():
+        type_ = ir.FunctionType.get([ir.IntegerType.get_signless(1), emit.i32()], [])
+        ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get(ASSERT),
+                "function_type": ir.TypeAttr.get(type_),
+                "sym_visibility": ir.StringAttr.get("private"),
+            },
+            regions=1,
+        )
+
+
+def _identity(type_: Type) -> Attribute:
+    return ir.AffineMapAttr.get(ir.AffineMap.get_identity(ir.MemRefType(type_).rank))

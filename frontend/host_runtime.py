@@ -1,0 +1,208 @@
+"""The functions of upstream's GPU runtime, for compiled host code.
+
+Upstream lowers launches, allocations and copies to calls of functions whose names begin with `mgpu`,
+which its `CudaRuntimeWrappers.cpp` defines. These do the same for the call of a program that runs in this
+thread. Code cannot receive an exception: the first one of a call is kept, and no later function of the
+call does anything.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..codegen import Compiled
+from ..runtime import LaunchError, Matrix
+from ..runtime.arguments import DTYPES, kernel_named
+from ..runtime.scalars import scalar_type
+from .host_functions import ASSERT
+from .host_tensor_maps import ENCODE
+from .machines import Machine
+
+#: Functions that have nothing to do here. A call has one stream, which orders its work; memory is freed
+#: after the call; the machine encodes the tensor maps of a launch from the kernel's manifest, and checks
+#: the arrays first.
+_NOTHING = (
+    *("mgpuModuleUnload", "mgpuStreamCreate", "mgpuStreamDestroy", "mgpuStreamSynchronize"),
+    *("mgpuStreamWaitEvent", "mgpuMemFree", ENCODE),
+)
+
+_POINTER, _INDEX, _INT = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
+
+
+class Call:
+    """A call of a program.
+
+    Attributes:
+        machine: what it runs on.
+        memory: the arrays that own what it allocated, by their addresses.
+        failed: the first exception.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.memory: dict[int, Any] = {}
+        self.failed: BaseException | None = None
+
+
+class HostRuntime:
+    """The runtime's functions for one program.
+
+    Args:
+        kernels: the code of the program's kernels, by the name of their module.
+        assertions: the messages of its assertions.
+
+    Attributes:
+        functions: their addresses, by name. The runtime must outlive the compiled code.
+    """
+
+    def __init__(self, kernels: Mapping[str, Compiled], assertions: Sequence[str]) -> None:
+        self._kernels, self._assertions = dict(kernels), assertions
+        self._names = list(kernels)
+        self._functions: list[tuple[str, str]] = []
+        self._calls = threading.local()
+        launch = (*[_INDEX] * 6, _INT, *[_POINTER] * 3, ctypes.c_uint64)
+        made = [
+            self._defined("mgpuLaunchKernel", self._launch, None, _POINTER, *launch),
+            self._defined(
+                "mgpuLaunchClusterKernel",
+                self._launch_cluster,
+                None,
+                _POINTER,
+                *[_INDEX] * 3,
+                *launch,
+            ),
+            self._defined(
+                "mgpuMemAlloc", self._allocate, _POINTER, ctypes.c_uint64, _POINTER, ctypes.c_bool
+            ),
+            self._defined(
+                "mgpuMemcpy", self._copy, None, _POINTER, _POINTER, ctypes.c_uint64, _POINTER
+            ),
+            self._defined(ASSERT, self._assert, None, ctypes.c_bool, _INT),
+        ]
+        load = ctypes.CFUNCTYPE(_POINTER, _POINTER, ctypes.c_uint64)(self._load)
+        find = ctypes.CFUNCTYPE(_POINTER, _POINTER, ctypes.c_char_p)(self._function)
+        self._kept = {**dict(made), "mgpuModuleLoad": load, "mgpuModuleGetFunction": find}
+        self.functions = {
+            name: ctypes.cast(function, _POINTER).value for name, function in self._kept.items()
+        }
+        self.functions |= dict.fromkeys(_NOTHING, _nothing())
+
+    def run(self, call: Call, function: Callable[[], Any]) -> Any:
+        """Run compiled code as a call of the program, and return what it returns.
+
+        Raises:
+            Exception: the first one of a function of the runtime.
+        """
+        before = getattr(self._calls, "current", None)
+        self._calls.current = call
+        try:
+            returned = function()
+        finally:
+            self._calls.current = before
+        if call.failed is not None:
+            raise call.failed
+        return returned
+
+    def _defined(
+        self, name: str, function: Callable[..., Any], result: Any, *arguments: Any
+    ) -> tuple[str, Any]:
+        """Return a function of the runtime that keeps the first exception of a call."""
+
+        def guarded(*given: Any) -> Any:
+            call = self._calls.current
+            if call.failed is None:
+                try:
+                    return function(call, *given)
+                except BaseException as error:
+                    call.failed = error
+            return 0 if result is not None else None
+
+        return name, ctypes.CFUNCTYPE(result, *arguments)(guarded)
+
+    def _load(self, data: int, size: int) -> int:
+        """Return the number of a module of kernels from 1 on; its object is its name."""
+        return self._names.index(ctypes.string_at(data, size).decode()) + 1
+
+    def _function(self, module: int, name: bytes) -> int:
+        """Return the number of a kernel from 1 on."""
+        found = (self._names[module - 1], name.decode())
+        if found not in self._functions:
+            self._functions.append(found)
+        return self._functions.index(found) + 1
+
+    def _launch_cluster(
+        self, call: Call, function: int, x: int, y: int, z: int, *rest: Any
+    ) -> None:
+        # The kernel's manifest has the cluster.
+        self._launch(call, function, *rest)
+
+    def _launch(self, call: Call, function: int, x: int, y: int, z: int, *rest: Any) -> None:
+        *_, parameters, _, _ = rest
+        module, entry = self._functions[function - 1]
+        compiled = self._kernels[module]
+        kernel = kernel_named(compiled.manifest, entry)
+        arguments = _arguments(kernel["arguments"], parameters)
+        call.machine.launch(compiled, entry, arguments, (x, y, z))
+
+    def _allocate(self, call: Call, size: int, stream: Any, shared: bool) -> int:
+        address, owner = call.machine.allocate(size)
+        call.memory[address] = owner
+        return address
+
+    def _copy(self, call: Call, target: int, source: int, size: int, stream: Any) -> None:
+        call.machine.copy(target, source, size)
+
+    def _assert(self, call: Call, holds: bool, number: int) -> None:
+        if not holds:
+            raise LaunchError(f"the program's assertion fails: {self._assertions[number]}")
+
+
+def _arguments(described: Sequence[Mapping[str, Any]], parameters: int) -> list[Any]:
+    """Read a kernel's arguments.
+
+    Args:
+        described: their entries in the manifest.
+        parameters: the address of the array of pointers that the driver takes. Tensor maps follow the
+            arguments; the machine encodes its own.
+    """
+    pointers = iter((_POINTER * _count(described)).from_address(parameters))
+    found: list[Any] = []
+    for argument in described:
+        if argument["kind"] == "scalar":
+            format_ = f"<{scalar_type(argument).format}"
+            raw = ctypes.string_at(next(pointers), struct.calcsize(format_))
+            found.append(_number(argument, struct.unpack(format_, raw)[0]))
+            continue
+        rank = len(argument["shape"])
+        words = [_INDEX.from_address(next(pointers)).value for _ in range(3 + 2 * rank)]
+        _, aligned, offset, *extents = words
+        size = DTYPES[argument["element"]].itemsize
+        found.append(
+            Matrix(aligned + offset * size, tuple(extents[:rank]), tuple(extents[rank:]), size)
+        )
+    return found
+
+
+def _number(argument: Mapping[str, Any], unpacked: Any) -> Any:
+    """Return a number of an argument's type; `struct` has no bf16."""
+    if scalar_type(argument).bits is None:
+        return unpacked
+    return np.uint16(unpacked).view(DTYPES[argument["type"]])
+
+
+def _nothing() -> int:
+    """Return the address of a function without an effect, whatever it is called with.
+
+    It is one of C's library: the interpreter may already have ended when compiled code unloads its
+    modules, and then no function of Python can be called."""
+    return ctypes.cast(ctypes.CDLL(None).getpid, _POINTER).value or 0
+
+
+def _count(described: Sequence[Mapping[str, Any]]) -> int:
+    return sum(3 + 2 * len(a["shape"]) if a["kind"] == "memref" else 1 for a in described)

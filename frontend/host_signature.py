@@ -1,0 +1,217 @@
+"""Arguments and results of a host function, as its compiled code takes and gives them.
+
+Memrefs are descriptors in memory: two addresses, the offset, extents and strides (MLIR's target of the
+LLVM dialect, "C-compatible wrapper emission").
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from ..dialect.bindings import ir
+from ..dialect.irtypes import Type
+from ..dialect.memrefs import is_dynamic, strides_of
+from ..runtime import LaunchError, Matrix
+from ..runtime.arguments import DTYPES
+
+#: The C types of numbers.
+_NUMBERS: dict[str, Any] = {
+    "index": ctypes.c_int64,
+    "i64": ctypes.c_int64,
+    "i32": ctypes.c_int32,
+    "i16": ctypes.c_int16,
+    "i8": ctypes.c_int8,
+    "i1": ctypes.c_bool,
+    "f64": ctypes.c_double,
+    "f32": ctypes.c_float,
+}
+
+
+def descriptor_type(rank: int) -> type[ctypes.Structure]:
+    """Return the structure of a memref's descriptor."""
+    fields: list[tuple[str, Any]] = [
+        ("allocated", ctypes.c_uint64),
+        ("aligned", ctypes.c_uint64),
+        ("offset", ctypes.c_int64),
+    ]
+    if rank:
+        fields += [("sizes", ctypes.c_int64 * rank), ("strides", ctypes.c_int64 * rank)]
+    return type(f"Descriptor{rank}", (ctypes.Structure,), {"_fields_": fields})
+
+
+class ArrayType:
+    """A memref as an argument or a result.
+
+    Args:
+        type_: the memref's type.
+        what: what it is, for messages.
+
+    Raises:
+        LaunchError: for a type that no array has.
+
+    Attributes:
+        element: MLIR's name of the element type.
+        rank: the number of dimensions.
+        c_type: the descriptor's structure.
+    """
+
+    def __init__(self, type_: Type, what: str) -> None:
+        memref = ir.MemRefType(type_)
+        self.element, self.rank, self.what = str(memref.element_type), memref.rank, what
+        if self.element not in DTYPES:
+            raise LaunchError(f"{what} is of type {type_}; no array has elements of {self.element}")
+        self.c_type = descriptor_type(self.rank)
+        self._shape = [
+            None if memref.is_dynamic_dim(d) else memref.shape[d] for d in range(self.rank)
+        ]
+        strides, offset = strides_of(memref)
+        self._strides = [None if is_dynamic(each) else each for each in strides]
+        self._offset = 0 if is_dynamic(offset) else offset
+
+    def packed(self, matrix: Matrix, element: str) -> ctypes.Structure:
+        """Return the descriptor of an array.
+
+        Args:
+            matrix: its address, extents and strides.
+            element: MLIR's name of its element type.
+
+        Raises:
+            LaunchError: if it does not fit the type.
+        """
+        if element != self.element:
+            raise LaunchError(f"{self.what} has elements of {element}; expected {self.element}")
+        if len(matrix.shape) != self.rank:
+            raise LaunchError(
+                f"{self.what} has {len(matrix.shape)} dimensions; expected {self.rank}"
+            )
+        for d, (extent, stride) in enumerate(zip(matrix.shape, matrix.strides, strict=True)):
+            if self._shape[d] not in (None, extent):
+                raise LaunchError(
+                    f"{self.what} has the extent {extent} along dimension {d}; expected {self._shape[d]}"
+                )
+            if stride < 0:
+                raise LaunchError(
+                    f"{self.what} has the stride {stride} (elements) along dimension {d}; expected none "
+                    "below 0"
+                )
+            if extent > 1 and self._strides[d] not in (None, stride):
+                raise LaunchError(
+                    f"{self.what} has the stride {stride} (elements) along dimension {d}; expected "
+                    f"{self._strides[d]}"
+                )
+        # Code with a static offset adds it to the address.
+        base = matrix.pointer - self._offset * matrix.item_bytes
+        extents = (matrix.shape, matrix.strides) if self.rank else ()
+        arrays = [(ctypes.c_int64 * self.rank)(*each) for each in extents]
+        return self.c_type(base, base, self._offset, *arrays)
+
+    def unpacked(self, descriptor: Any) -> Matrix:
+        """Return where the array of a descriptor is."""
+        size = DTYPES[self.element].itemsize
+        shape, strides = (
+            (tuple(descriptor.sizes), tuple(descriptor.strides)) if self.rank else ((), ())
+        )
+        return Matrix(descriptor.aligned + descriptor.offset * size, shape, strides, size)
+
+
+class NumberType:
+    """A number as an argument or a result.
+
+    Args:
+        type_: its type.
+        what: what it is, for messages.
+
+    Raises:
+        LaunchError: for a type that C's numbers do not have.
+
+    Attributes:
+        c_type: its C type.
+    """
+
+    def __init__(self, type_: Type, what: str) -> None:
+        name = str(type_)
+        if name not in _NUMBERS:
+            raise LaunchError(
+                f"{what} is of type {name}; expected a memref or one of {', '.join(_NUMBERS)}"
+            )
+        self.c_type, self._name, self.what = _NUMBERS[name], name, what
+
+    def packed(self, number: Any) -> Any:
+        """Return a number as C has it.
+
+        Raises:
+            LaunchError: if it is none, or out of its type's range.
+        """
+        try:
+            made = self.c_type(number)
+        except TypeError:
+            raise LaunchError(
+                f"{self.what} is {type(number).__name__}; expected a number of type {self._name}"
+            ) from None
+        if not self._name.startswith("f") and made.value != number:
+            raise LaunchError(f"{self.what} is {number}, which {self._name} does not hold")
+        return made
+
+
+Slot = ArrayType | NumberType
+
+
+def slots(types: Sequence[Type], what: str) -> list[Slot]:
+    """Return how values of these types are passed."""
+    return [
+        ArrayType(each, f"{what} {i}")
+        if isinstance(each, ir.MemRefType)
+        else NumberType(each, f"{what} {i}")
+        for i, each in enumerate(types)
+    ]
+
+
+class Results:
+    """The memory of a function's results.
+
+    A single number is returned by the function; anything else is written to the address that is its first
+    argument.
+
+    Args:
+        types: how the results are given.
+
+    Attributes:
+        types: the same.
+    """
+
+    def __init__(self, types: Sequence[Slot]) -> None:
+        self.types = list(types)
+        self._is_number = len(self.types) == 1 and isinstance(self.types[0], NumberType)
+        fields = [(f"r{i}", each.c_type) for i, each in enumerate(self.types)]
+        self._structure = type("Results", (ctypes.Structure,), {"_fields_": fields})
+
+    def memory(self) -> ctypes.Structure:
+        """Return memory for the results of a call."""
+        return self._structure()
+
+    def passed(self, memory: ctypes.Structure, arguments: Sequence[Any]) -> list[Any]:
+        """Return what compiled code takes: each argument of the C function, then what it returns.
+
+        Args:
+            memory: the memory of the results.
+            arguments: what is passed for the function's arguments; descriptors are passed by address.
+        """
+        given = [
+            ctypes.c_void_p(ctypes.addressof(each)) if isinstance(each, ctypes.Structure) else each
+            for each in arguments
+        ]
+        if not self.types:
+            return given
+        if self._is_number:
+            return [*given, memory]
+        return [ctypes.c_void_p(ctypes.addressof(memory)), *given]
+
+    def read(self, memory: ctypes.Structure) -> list[Any]:
+        """Return the results of a call: numbers, and the matrices of arrays."""
+        found = [getattr(memory, f"r{i}") for i in range(len(self.types))]
+        return [
+            each.unpacked(value) if isinstance(each, ArrayType) else value
+            for each, value in zip(self.types, found, strict=True)
+        ]
