@@ -23,12 +23,13 @@ class OptionError(ValueError):
     """An unknown option of a pass, or a value that the option does not take."""
 
 
-def option(default: Any, description: str) -> Any:
+def option(default: Any, description: str, *, choices: tuple[Any, ...] = ()) -> Any:
     """Return the dataclass field of an option.
 
     Args:
         default: its value if the pipeline does not set it; its type is the option's.
         description: what it does, for lists of options.
+        choices: the values that it takes; empty for all of its type.
 
     Example:
         >>> from dataclasses import dataclass
@@ -40,7 +41,9 @@ def option(default: Any, description: str) -> Any:
         >>> list(Count.options())
         ['verbose']
     """
-    return dataclasses.field(default=default, metadata={"description": description})
+    return dataclasses.field(
+        default=default, metadata={"description": description, "choices": choices}
+    )
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,13 @@ class Pass:
 
     #: Whether it takes modules whose mma result in readable accumulators, as `smem-insert-sync` does.
     takes_program_order: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for key, field in self.options().items():
+            choices, value = field.metadata["choices"], getattr(self, field.name)
+            if choices and value not in choices:
+                takes, value = " or ".join(map(option_text, choices)), option_text(value)
+                raise OptionError(f"{self.name}: option {key} takes {takes}, not {value!r}")
 
     def run(self, module: Module) -> None:
         """Transform a `builtin.module`.

@@ -28,8 +28,11 @@ class Host(Pass):
     width: Swizzle = option(Swizzle.B128, "a swizzle")
 
 
-def values(default):
-    """Draw values of an option, by the type of its default."""
+def values(option):
+    """Draw values of an option: of its choices, else by the type of its default."""
+    default, choices = option.default, option.metadata["choices"]
+    if choices:
+        return st.sampled_from(choices)
     if isinstance(default, bool):
         return st.booleans()
     if isinstance(default, Swizzle):
@@ -45,7 +48,7 @@ def values(default):
 def made(draw):
     """Draw a pass with any options."""
     pass_ = draw(st.sampled_from([*passes().values(), Host]))
-    return pass_(**{f.name: draw(values(f.default)) for f in fields(pass_)})
+    return pass_(**{f.name: draw(values(f)) for f in fields(pass_)})
 
 
 def written(pass_):

@@ -59,6 +59,8 @@ def test_options_of_upstream_passes_round_trip():
 
 
 def value_of(field):
+    if field.metadata["choices"]:
+        return st.sampled_from(field.metadata["choices"])
     if isinstance(field.default, bool):
         return st.booleans()
     if isinstance(field.default, Swizzle):
@@ -66,6 +68,8 @@ def value_of(field):
         return st.sampled_from([Swizzle.of_width(width) for width in (0, 32, 64, 128)])
     if isinstance(field.default, Arch):
         return st.sampled_from(list(Arch))
+    if isinstance(field.default, str):
+        return st.text("abc+_", min_size=1)
     return st.integers(0, 1 << 20)
 
 
