@@ -8,13 +8,15 @@ from typing import Any
 from ...dialect import ops as smem
 from ...dialect.bindings import ir
 from ...dialect.types import FragmentType, TileType
+from ..dtypes import DType, dtype_of
 from ..errors import TraceError
-from ..trace import traced
+from ..trace import current, traced
 from ..values.array import Window
 from ..values.base import Traced
 from ..values.boolean import Bool
-from ..values.fragment import Fragment, readable
+from ..values.fragment import Fragment, as_node, readable
 from ..values.index import Index
+from ..values.node import ElementOp, joined
 from ..values.scalar import Scalar
 from ..values.tile import Tile
 
@@ -70,7 +72,10 @@ def wrapped(made: Any) -> Any:
 
 @traced
 def map_(
-    function: Callable[..., Any], *fragments: Fragment, with_position: bool = False
+    function: Callable[..., Any],
+    *fragments: Fragment,
+    with_position: bool = False,
+    dtype: DType | None = None,
 ) -> Fragment:
     """Return a function of the elements of fragments, whose ops are those of MLIR's bindings.
 
@@ -78,21 +83,43 @@ def map_(
 
     Args:
         function: builds the element: it takes an MLIR value of each fragment, and returns one.
-        fragments: readable accumulators, or slices, of one element type.
+        fragments: readable accumulators, or slices, of one element type; with `dtype` also expressions
+            and positions, each of its own type.
         with_position: whether the function also takes the row and the column.
+        dtype: the type of what the function returns. The result is then an expression, which is computed
+            where it is used, as one of operators.
 
     Raises:
-        TraceError: without fragments, or for one in flight.
+        TraceError: without fragments and `dtype`, for a fragment in flight, or for a function that
+            returns another type than `dtype`.
+        TypeError: for a function that returns no value.
 
     Example:
         >>> from mlir_smem.dialect.bindings import math
         >>> print(sl.map(math.cbrt, acc).type_text)
         a fragment 64x64 of f32
+        >>> from mlir_smem.dialect.bindings import arith
+        >>> whole = lambda x: arith.fptosi(sl.i32.type, x)
+        >>> print(sl.map(whole, acc + 1.0, dtype=sl.i32).type_text)
+        a fragment 64x64 of i32
     """
+    if dtype is not None:
+        if with_position:
+            raise TraceError("sl.map takes with_position or dtype; with dtype, give sl.iota")
+        return _expression(function, fragments, dtype_of(dtype))
     if not fragments:
         raise TraceError("sl.map has no fragment; expected one or more")
     values = [readable(each).value for each in fragments]
     return Fragment(smem.map(values, function, with_position=with_position))
+
+
+def _expression(
+    function: Callable[..., Any], operands: tuple[Fragment, ...], dtype: DType
+) -> Fragment:
+    nodes = tuple(as_node(each, readable(each).dtype) for each in operands)
+    shape, axis = joined(nodes)
+    here = current().here()
+    return Fragment(node=ElementOp(dtype, shape, axis, "map", nodes, here, build=function))
 
 
 @traced

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialect import ops as smem
+from ...dialect.arguments import REFUSED, VALUE, wrong_argument
 from ...dialect.bindings import arith, memref
 from ...dialect.slices import slice_dim
 from ...dialect.types import shape_of, tensor_of
@@ -14,6 +15,7 @@ from . import elements
 from .base import Traced
 from .node import (
     ArrayElement,
+    ElementOp,
     Node,
     Operation,
     Position,
@@ -183,6 +185,8 @@ def _uniform(node: Uniform) -> Any:
 def _operation(node: Operation, values: list[Any]) -> Any:
     if isinstance(node, ArrayElement):
         return memref.load(node.array.value, values)
+    if isinstance(node, ElementOp):
+        return _built(node, values)
     if node.name == "to":
         return elements.converted(values[0], node.operands[0].dtype, node.dtype)
     if node.name == "where":
@@ -191,6 +195,16 @@ def _operation(node: Operation, values: list[Any]) -> Any:
     if node.dtype == b1 and node.name not in elements.COMPARISONS:
         dtype = b1
     return elements.computed(node.name, dtype, values)
+
+
+def _built(node: ElementOp, values: list[Any]) -> Any:
+    given = node.build(*values)
+    made = VALUE.take(given)
+    if made is REFUSED:
+        raise wrong_argument("sl.map", "the result of the function", given, VALUE.expected)
+    if made.type != node.dtype.type:
+        raise TraceError(f"the function of sl.map returns {made.type}; expected {node.dtype.type}")
+    return made
 
 
 def element_of(type_: Any) -> DType:

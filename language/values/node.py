@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,6 +79,17 @@ class ArrayElement(Operation):
     """
 
     array: Traced = field(kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class ElementOp(Operation):
+    """What a function builds of MLIR values, one for each operand.
+
+    Attributes:
+        build: the function.
+    """
+
+    build: Callable[..., Any] = field(kw_only=True)
 
 
 def fragment_of(node: Node, what: str = "map") -> Traced | None:

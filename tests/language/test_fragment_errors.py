@@ -4,6 +4,7 @@ import pytest
 from kernel_failures import F, failure
 
 import mlir_smem.language as sl
+from mlir_smem.dialect.bindings import math
 
 
 def test_positions_have_no_shape():
@@ -94,6 +95,15 @@ def test_positions_that_a_slice_does_not_have():
         (lambda x: sl.where(1.0, 2.0, 3.0), "where has no fragment among its operands"),
         (lambda x: x + "1", None),
         (lambda x: sl.map(max), "sl.map has no fragment; expected one or more"),
+        (
+            lambda x: sl.map(math.absf, x, with_position=True, dtype=sl.f32),
+            "sl.map takes with_position or dtype; with dtype, give sl.iota",
+        ),
+        (
+            lambda x: sl.map(math.absf, x, dtype=sl.i32).value,
+            "the function of sl.map returns f32; expected i32",
+        ),
+        (lambda x: sl.map(lambda y: None, x, dtype=sl.f32).value, "the result of the function"),
         (lambda x: sl.broadcast(x, 64), "is broadcast; expected a slice, such as x.max(axis=1)"),
     ],
 )
