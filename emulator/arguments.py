@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from ..dialect.bindings import ir
 from .errors import EmulationError
 from .memory import GlobalMemory
-from .strided import strided_copy
+from .strided import strided_copy, usual_strides
 from .types import dtype_of, unsigned
 from .values import MemRef
 
@@ -31,11 +32,29 @@ def static_memref(type_: Any, address: np.ndarray) -> MemRef:
 
 
 class Arguments:
-    """The arguments of one launch; an array that is passed twice is in memory once."""
+    """The arguments of one launch.
 
-    def __init__(self, memory: GlobalMemory) -> None:
+    Arrays that begin at one address share their memory, as on a GPU: a kernel may read C by another
+    argument than the one that it writes it by. Arrays that overlap otherwise are apart.
+
+    Args:
+        memory: global memory.
+        arguments: arrays and numbers.
+    """
+
+    def __init__(self, memory: GlobalMemory, arguments: Sequence[Any]) -> None:
         self._memory = memory
-        self._placed: dict[int, tuple[int, np.ndarray, np.ndarray]] = {}
+        self._held: dict[Hashable, np.ndarray] = {}
+        self._addresses: dict[Hashable, int] = {}
+        self._placed: list[tuple[int, np.ndarray, np.ndarray]] = []
+        arrays = [each for each in arguments if isinstance(each, np.ndarray)]
+        for array in arrays:
+            held, _ = strided_copy(array)
+            begin = _begin(array)
+            if begin not in self._held or held.nbytes > self._held[begin].nbytes:
+                self._held[begin] = held
+        for array in arrays:
+            _within(array, self._held[_begin(array)])[...] = array
 
     def value(self, position: int, type_: Any, given: Any) -> Any:
         """Return an argument as a value of the kernel.
@@ -48,27 +67,43 @@ class Arguments:
             return _scalar(name, type_, given)
         if not isinstance(given, np.ndarray):
             raise EmulationError(f"{name} is {given}; expected an array for {type_}")
-        if id(given) not in self._placed:
-            held, copied = strided_copy(given)
-            self._placed[id(given)] = self._memory.add(name, held), copied, given
-        address, copied, _ = self._placed[id(given)]
+        begin = _begin(given)
+        copied = _within(given, self._held[begin])
+        if begin not in self._addresses:
+            self._addresses[begin] = self._memory.add(name, self._held[begin])
+        address = self._addresses[begin]
+        self._placed.append((address, copied, given))
         _check_array(name, type_, copied)
         strides = tuple(number(stride // copied.itemsize) for stride in copied.strides)
         return MemRef(number(address), number(0), tuple(map(number, copied.shape)), strides)
 
     def read_back(self) -> None:
-        """Copy the contents of global memory to the arrays.
+        """Copy what the kernel has changed in global memory to the arrays.
 
         Raises:
             EmulationError: if the kernel has written to a read-only array.
         """
-        for address, copied, array in self._placed.values():
-            held = self._memory.at(address)
-            now = np.ndarray(copied.shape, copied.dtype, held, strides=copied.strides)
-            if array.flags.writeable:
-                array[...] = now
-            elif array.tobytes() != now.tobytes():
+        for address, before, array in self._placed:
+            now = _within(array, self._memory.at(address))
+            if before.tobytes() == now.tobytes():
+                continue
+            if not array.flags.writeable:
                 raise EmulationError("the kernel writes to an array that is read-only")
+            array[...] = now
+
+
+def _begin(array: np.ndarray) -> Hashable:
+    """Return what arrays have in common that share memory: the address; one with strides that no memref
+    has shares none."""
+    return array.ctypes.data if usual_strides(array) is not None else ("alone", id(array))
+
+
+def _within(array: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """Return the view of bytes that an array is of its memory; see `strided_copy`."""
+    strides = usual_strides(array)
+    if strides is None:
+        strides = array.copy(order="K").strides
+    return np.ndarray(array.shape, array.dtype, held, strides=strides)
 
 
 def _scalar(name: str, type_: Any, given: Any) -> np.ndarray:

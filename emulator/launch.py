@@ -122,7 +122,7 @@ def emulate(
     _check_cluster(grid, program.cluster)
     _check_shared(shared, dynamic_shared_bytes)
     memory = GlobalMemory()
-    host = Arguments(memory)
+    host = Arguments(memory, arguments)
     pairs = enumerate(_with_types(program, arguments))
     values = [host.value(position, type_, value) for position, (type_, value) in pairs]
     with module.context:
