@@ -35,6 +35,8 @@ class Executable:
         entry: the name of the function; None if only one function is public.
         on: "gpu", or "cpu" for the emulator and arrays in host memory.
         arch: the architecture of the kernels.
+        mixed: whether ops on memory that only a CPU runs (linalg, single loads and stores) do so, on
+            copies in host memory; a remark at each says what is copied.
         options: options of `smem-to-nvvm`, dashes as underscores.
 
     Attributes:
@@ -77,6 +79,7 @@ class Executable:
         *,
         on: str = "gpu",
         arch: str = "sm_90a",
+        mixed: bool = False,
         **options: Any,
     ) -> None:
         if not isinstance(module, str | bytes | ir.Module):
@@ -93,7 +96,9 @@ class Executable:
         with new_context() as context:
             self._context = context
             emit = "nvvm" if on == "cpu" else "cubin"
-            code = host_code(parse_module(module), entry, arch=arch, emit=emit, options=options)
+            code = host_code(
+                parse_module(module), entry, arch=arch, emit=emit, mixed=mixed, options=options
+            )
             self._inputs, self._results = (
                 slots(code.inputs, "argument"),
                 Results(slots(code.results, "result")),

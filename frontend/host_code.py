@@ -11,7 +11,8 @@ from ..dialect.bindings import ir, passmanager
 from ..dialect.irtypes import Module, Op, Type
 from ..layout.arch import Arch
 from ..passes import add_passes
-from .host_functions import check_host_functions, use_device_memory
+from .host_fallback import run_on_host, upload_globals
+from .host_functions import check_host_functions, host_ops, move_strided, use_device_memory
 
 _OUTLINING = "builtin.module(gpu-kernel-outlining)"
 
@@ -20,8 +21,8 @@ _STUBS = "builtin.module(gpu.module(convert-gpu-to-nvvm,convert-nvvm-to-llvm,rec
 
 #: Upstream's passes for the host's functions, after `smem-lower-launches`.
 _HOST = (
-    "builtin.module(convert-scf-to-cf,expand-strided-metadata,convert-func-to-llvm,lower-affine,"
-    "arith-expand,convert-arith-to-llvm,convert-index-to-llvm,convert-math-to-llvm,gpu-to-llvm,"
+    "builtin.module(func.func(convert-linalg-to-loops),convert-scf-to-cf,expand-strided-metadata,convert-func-to-llvm,lower-affine,"
+    "arith-expand,convert-arith-to-llvm,convert-index-to-llvm,convert-math-to-llvm,convert-math-to-libm,gpu-to-llvm,"
     "convert-cf-to-llvm,reconcile-unrealized-casts)"
 )
 
@@ -52,7 +53,7 @@ class HostCode:
 
 
 def host_code(
-    module: Module, entry: str | None, *, arch: str, emit: str, options: dict[str, Any]
+    module: Module, entry: str | None, *, arch: str, emit: str, mixed: bool, options: dict[str, Any]
 ) -> HostCode:
     """Compile the kernels of a host program, and lower its functions, in place.
 
@@ -61,14 +62,19 @@ def host_code(
         entry: the name of a public function with a body; None if there is only one.
         arch: the architecture of the kernels.
         emit: the last stage of the kernels' code: "nvvm" for the emulator, or "cubin".
+        mixed: whether the host runs what only a CPU can.
         options: of `smem-to-nvvm`.
 
     Raises:
         MLIRError, CompileError: if the program cannot be lowered.
     """
+    move_strided(module)
     _run(module, _OUTLINING)
     function = _function(module, entry)
-    check_host_functions(module)
+    check_host_functions(module, mixed)
+    if mixed:
+        run_on_host(host_ops(module))
+    upload_globals(host_ops(module))
     assertions = use_device_memory(module)
     function.attributes[_C_INTERFACE] = ir.UnitAttr.get()
     type_ = ir.TypeAttr(function.attributes["function_type"]).value

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from ..codegen.errors import located
 from ..dialect.bindings import ir
-from ..dialect.irtypes import Attribute, Module, Op, Type
+from ..dialect.irtypes import Module, Op, Value
 from ..ir import emit
 from ..ir.walk import walk
+from .host_fallback import ON_HOST, copy, is_computed_on_host
+from .moves import move
 
 #: The runtime function that takes a condition, and the number of its `cf.assert` in the program.
 ASSERT = "smemHostAssert"
@@ -20,6 +22,7 @@ _OPS = {
     *("memref.alloc", "memref.dealloc", "memref.copy", "memref.dim", "memref.cast"),
     *("memref.subview", "memref.reinterpret_cast", "memref.expand_shape", "memref.collapse_shape"),
     *("memref.extract_strided_metadata", "memref.extract_aligned_pointer_as_index"),
+    *("memref.global", "memref.get_global"),
     *("memref.memory_space_cast", "memref.assume_alignment", "memref.view", "memref.transpose"),
 }
 
@@ -35,31 +38,40 @@ def host_ops(module: Module) -> list[Op]:
     return found
 
 
-def check_host_functions(module: Module) -> None:
+def check_host_functions(module: Module, mixed: bool) -> None:
     """Check that the functions of a program leave memory to kernels.
+
+    Args:
+        module: the program.
+        mixed: whether the host may run the others on copies.
 
     Raises:
         LocatedError: for an op that only a CPU can run on memory, and for types of memrefs that no kernel
             takes.
     """
     for op in host_ops(module):
+        if mixed and is_computed_on_host(op):
+            continue
         if op.name.split(".")[0] not in _DIALECTS and op.name not in _OPS:
             raise located(
                 op,
                 "works on memory that is the GPU's, and only a CPU can run it; make a kernel of it, or "
-                "leave it out of the program",
+                "give mixed=True, which copies the memory",
             )
         for value in op.results:
             if isinstance(value.type, ir.UnrankedMemRefType):
                 raise located(op, f"is of type {value.type}; expected memrefs of known rank")
-        if op.name == "memref.copy":
-            for operand in op.operands:
-                if not ir.MemRefType(operand.type).layout == _identity(operand.type):
-                    raise located(
-                        op,
-                        f"copies {operand.type}; expected contiguous memory, which the GPU copies "
-                        "without a kernel",
-                    )
+
+
+def move_strided(module: Module) -> None:
+    """Make kernels of copies between memrefs with strides, which the runtime does not copy."""
+    for op in host_ops(module):
+        if op.name != "memref.copy" or all(map(_is_contiguous, op.operands)):
+            continue
+        with op.location, ir.InsertionPoint(op):
+            source, target = op.operands
+            move(source, target, range(source.type.rank))
+        op.erase()
 
 
 def use_device_memory(module: Module) -> list[str]:
@@ -75,6 +87,9 @@ def use_device_memory(module: Module) -> list[str]:
     """
     messages: list[str] = []
     for op in host_ops(module):
+        if ON_HOST in op.attributes:
+            del op.attributes[ON_HOST]
+            continue
         with op.location, ir.InsertionPoint(op):
             match op.name:
                 case "memref.alloc":
@@ -82,7 +97,8 @@ def use_device_memory(module: Module) -> list[str]:
                 case "memref.dealloc":
                     op.erase()
                 case "memref.copy":
-                    _copy(op)
+                    copy(*op.operands)
+                    op.erase()
                 case "cf.assert":
                     messages.append(ir.StringAttr(op.attributes["msg"]).value)
                     number = emit.constant(len(messages) - 1, emit.i32())
@@ -112,15 +128,6 @@ def _allocate(op: Op) -> None:
     op.erase()
 
 
-def _copy(op: Op) -> None:
-    source, target = op.operands
-    token = ir.Type.parse("!gpu.async.token")
-    begun = emit.value("gpu.wait", (), token)
-    done = emit.value("gpu.memcpy", (begun, target, source), token)
-    emit.op("gpu.wait", (done,))
-    op.erase()
-
-
 def _declare(module: Module) -> None:
     with ir.InsertionPoint.at_block_begin(module.body), ir.Location.unknown():
         type_ = ir.FunctionType.get([ir.IntegerType.get_signless(1), emit.i32()], [])
@@ -135,5 +142,6 @@ def _declare(module: Module) -> None:
         )
 
 
-def _identity(type_: Type) -> Attribute:
-    return ir.AffineMapAttr.get(ir.AffineMap.get_identity(ir.MemRefType(type_).rank))
+def _is_contiguous(memref: Value) -> bool:
+    type_ = ir.MemRefType(memref.type)
+    return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))

@@ -11,6 +11,7 @@ from host_programs import DYNAMIC, STATIC, copying, kernels
 from mlir_smem.codegen import CompileError
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import PACKAGE, ir
+from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.frontend import Executable
 from mlir_smem.runtime import LaunchError
 
@@ -260,17 +261,58 @@ def test_what_a_kernel_refuses_is_an_exception():
             "func.func @f(%x: memref<2xf32>) { memref.cast %x : memref<2xf32> to memref<*xf32> return }",
             "expected memrefs of known rank",
         ),
-        (
-            "func.func @f(%x: memref<2xf32, strided<[2]>>, %y: memref<2xf32>) "
-            "{ memref.copy %x, %y : memref<2xf32, strided<[2]>> to memref<2xf32> return }",
-            "expected contiguous memory",
-        ),
     ],
 )
 def test_programs_that_are_refused(text, message):
     text = text.replace("{ linalg", "{ %c = arith.constant 0.0 : f32 linalg")
     with pytest.raises(CompileError, match=message):
         Executable(text, on="cpu")
+
+
+def test_copies_between_strides_are_kernels():
+    program = """!from = memref<?x2xf32, strided<[6, 2], offset: 1>>
+!to = memref<?x2xf32, strided<[6, 3], offset: 6>>
+func.func @f(%x: memref<?x6xf32>, %y: memref<?x6xf32>, %n: index) {
+  %from = memref.subview %x[0, 1][%n, 2][1, 2] : memref<?x6xf32> to !from
+  %to = memref.subview %y[1, 0][%n, 2][1, 3] : memref<?x6xf32> to !to
+  memref.copy %from, %to : !from to !to
+  return
+}"""
+    x, y = np.arange(60, dtype=np.float32).reshape(10, 6), np.zeros((10, 6), np.float32)
+    Executable(program, on="cpu")(x, y, 7)
+    expected = np.zeros_like(y)
+    expected[1:8, 0:4:3] = x[:7, 1:5:2]
+    assert np.array_equal(y, expected)
+
+
+def test_the_host_runs_what_no_kernel_does():
+    program = """!row = memref<3xf32, strided<[1], offset: 3>>
+memref.global "private" constant @weights : memref<2x3xf32> =
+  dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]>
+func.func @f(%x: memref<2x3xf32>) -> f32 {
+  %c1 = arith.constant 1 : index
+  %w = memref.get_global @weights : memref<2x3xf32>
+  %row = memref.subview %x[1, 0][1, 3][1, 1] : memref<2x3xf32> to !row
+  %of = memref.subview %w[1, 0][1, 3][1, 1] : memref<2x3xf32> to !row
+  linalg.add ins(%row, %of : !row, !row)
+    outs(%row : !row)
+  %sum = memref.load %row[%c1] : !row
+  memref.store %sum, %x[%c1, %c1] : memref<2x3xf32>
+  return %sum : f32
+}"""
+    with pytest.raises(CompileError, match="only a CPU can run it; make a kernel of it, or"):
+        Executable(program, on="cpu")
+    remarks = []
+    with remark_handler(lambda _, message: remarks.append(message)):
+        executable = Executable(program, on="cpu", mixed=True)
+    x = np.ones((2, 3), np.float32)
+    assert executable(x) == 6
+    assert x.tolist() == [[1, 1, 1], [5, 6, 7]]
+    assert remarks == [
+        "'linalg.add' runs on the CPU, on copies of memref<2x3xf32>, memref<2x3xf32>",
+        "'memref.load' runs on the CPU, on copies of memref<2x3xf32>",
+        "'memref.store' runs on the CPU, on copies of memref<2x3xf32>",
+    ]
 
 
 @pytest.mark.parametrize("type_", ["memref<2xcomplex<f32>>", "f16", "vector<2xf32>"])

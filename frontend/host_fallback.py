@@ -1,0 +1,110 @@
+"""Ops that only a CPU runs, in a program whose memory is the GPU's: they work on copies."""
+
+from __future__ import annotations
+
+from ..dialect.bindings import ir
+from ..dialect.diagnostics import remark
+from ..dialect.irtypes import Attribute, Op, Value
+from ..ir import emit
+from ..ir.walk import walk
+from .memory_views import viewed, views_of
+
+#: The attribute of allocations in host memory.
+ON_HOST = "smem.on_host"
+
+_SEGMENTS = "operandSegmentSizes"
+
+
+def is_computed_on_host(op: Op) -> bool:
+    """Whether upstream's passes make loops over memory of an op, for a CPU."""
+    return op.name.startswith("linalg.") or op.name in ("memref.load", "memref.store")
+
+
+def upload_globals(ops: list[Op]) -> None:
+    """Copy constants to the GPU where functions use them; each call does it again."""
+    for op in ops:
+        if op.name != "memref.get_global":
+            continue
+        constant = op.results[0]
+        with op.location, ir.InsertionPoint.after(op):
+            made = emit.value("memref.alloc", (), constant.type, **_segments(0))
+            copied = copy(constant, made)
+        constant.replace_all_uses_except(made, copied)
+
+
+def run_on_host(ops: list[Op]) -> None:
+    """Let ops that only a CPU runs work on copies; a remark at each names what is copied.
+
+    Args:
+        ops: those of functions of the host.
+    """
+    for op in ops:
+        if not is_computed_on_host(op) or op.parent.operation.name.startswith("linalg."):
+            continue
+        with op.location, ir.InsertionPoint(op):
+            _run_on_copies(op)
+
+
+def _run_on_copies(op: Op) -> None:
+    copies: list[tuple[Value, Value]] = []
+    written: list[tuple[Value, Value]] = []
+    # A body may load from memrefs that are no operands (`tensor.extract`).
+    for user in walk(op):
+        for number, operand in enumerate(list(user.operands)):
+            if not isinstance(operand.type, ir.MemRefType):
+                continue
+            chain = views_of(operand)
+            root = chain[0].operands[0] if chain else operand
+            host = next((to for memref, to in copies if memref == root), None)
+            if host is None:
+                host = _host_copy(root)
+                copies.append((root, host))
+            if _writes(user, number) and all(root != memref for memref, _ in written):
+                written.append((root, host))
+            user.operands[number] = viewed(chain, host)
+    with ir.InsertionPoint.after(op):
+        for root, host in written:
+            copy(host, root)
+        for _, host in copies:
+            emit.op("memref.dealloc", (host,), **{ON_HOST: ir.UnitAttr.get()})
+    shown = ", ".join(str(root.type) for root, _ in copies)
+    remark(op.location, f"'{op.name}' runs on the CPU, on copies of {shown}")
+
+
+def _host_copy(memref: Value) -> Value:
+    """Emit the allocation of host memory with what a memref has, and return it."""
+    type_ = ir.MemRefType(memref.type)
+    unknown, index = ir.ShapedType.get_dynamic_size(), ir.IndexType.get()
+    extents = [
+        emit.value("memref.dim", (memref, emit.constant(dim, index)), index)
+        for dim, size in enumerate(type_.shape)
+        if size == unknown
+    ]
+    attributes = {ON_HOST: ir.UnitAttr.get(), **_segments(len(extents))}
+    of = ir.MemRefType.get(type_.shape, type_.element_type)
+    made = emit.value("memref.alloc", extents, of, **attributes)
+    copy(memref, made)
+    return made
+
+
+def _segments(dynamic: int) -> dict[str, Attribute]:
+    return {_SEGMENTS: ir.DenseI32ArrayAttr.get([dynamic, 0])}
+
+
+def _writes(op: Op, number: int) -> bool:
+    if op.name == "memref.store":
+        return number == 1
+    if op.name == "memref.load":
+        return False
+    # Ops without segments, such as `linalg.transpose`, write their last operand.
+    first = op.attributes[_SEGMENTS][0] if _SEGMENTS in op.attributes else len(op.operands) - 1
+    return number >= first
+
+
+def copy(source: Value, target: Value) -> Op:
+    """Emit a copy of contiguous memory by the runtime, which the host waits for; return the op."""
+    token = ir.Type.parse("!gpu.async.token")
+    begun = emit.value("gpu.wait", (), token)
+    copied = emit.op("gpu.memcpy", (begun, target, source), [token])
+    emit.op("gpu.wait", (copied.result,))
+    return copied

@@ -1,0 +1,121 @@
+"""Copies between memrefs of any strides, as kernels with a thread for each element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..dialect.bindings import gpu, ir, scf
+from ..dialect.irtypes import Value
+from ..ir import emit
+
+_THREADS = 256
+
+_UNKNOWN = ir.ShapedType.get_dynamic_size()
+
+
+def move(source: Value, target: Value, permutation: Sequence[int]) -> None:
+    """Emit a copy with the dimensions in another order, as a `gpu.launch`.
+
+    Neighbouring threads write neighbours along the target's last dimension.
+
+    Args:
+        source, target: the memrefs.
+        permutation: for each dimension of the target, that of the source.
+    """
+    index = ir.IndexType.get()
+    sizes = [_size(target, dim) for dim in range(len(permutation))]
+    read, written = _Flat(source), _Flat(target)
+    total = _constant(1)
+    for size in sizes:
+        total = emit.binary("muli", total, size)
+    one, threads = _constant(1), _constant(_THREADS)
+    blocks = emit.binary("ceildivui", total, threads)
+    # Tokens, grid and block; versions of MLIR differ in what follows.
+    segments = len(gpu.LaunchOp._ODS_OPERAND_SEGMENTS)
+    launch = emit.op(
+        "gpu.launch",
+        (blocks, one, one, threads, one, one),
+        regions=1,
+        operandSegmentSizes=ir.DenseI32ArrayAttr.get([0, *[1] * 6, *[0] * (segments - 7)]),
+    )
+    block = launch.regions[0].blocks.append(*[index] * 12)
+    with ir.InsertionPoint(block):
+        first = emit.binary("muli", block.arguments[0], threads)
+        number = emit.binary("addi", first, block.arguments[3])
+        less = ir.IntegerAttr.get(emit.i64(), 6)  # arith.cmpi ult
+        i1 = ir.IntegerType.get_signless(1)
+        inside = scf.IfOp(emit.value("arith.cmpi", (number, total), i1, predicate=less))
+        with ir.InsertionPoint(inside.then_block):
+            places: list[Value] = []
+            for size in reversed(sizes):
+                places.insert(0, emit.binary("remui", number, size))
+                number = emit.binary("divui", number, size)
+            element = read.load([places[list(permutation).index(dim)] for dim in range(len(sizes))])
+            written.store(element, places)
+            scf.YieldOp([])
+        emit.op("gpu.terminator")
+
+
+class _Flat:
+    """A memref as all memory between its first and its last element.
+
+    A kernel takes no memref with an offset, so it computes places itself.
+    """
+
+    def __init__(self, memref: Value) -> None:
+        type_ = ir.MemRefType(memref.type)
+        self._element = type_.element_type
+        index, rank = ir.IndexType.get(), type_.rank
+        base = ir.MemRefType.get([], self._element, memory_space=type_.memory_space)
+        metadata = emit.op(
+            "memref.extract_strided_metadata", (memref,), [base, *[index] * (1 + 2 * rank)]
+        ).results
+        self._offset = metadata[1]
+        self._strides = list(metadata)[2 + rank :]
+        last = [
+            emit.binary("muli", emit.binary("subi", size, _constant(1)), stride)
+            for size, stride in zip(list(metadata)[2 : 2 + rank], self._strides, strict=True)
+        ]
+        end = _sum([self._offset, *last, _constant(1)])
+        self._memory = emit.value(
+            "memref.reinterpret_cast",
+            (metadata[0], end),
+            ir.MemRefType.get([_UNKNOWN], self._element, memory_space=type_.memory_space),
+            static_offsets=ir.DenseI64ArrayAttr.get([0]),
+            static_sizes=ir.DenseI64ArrayAttr.get([_UNKNOWN]),
+            static_strides=ir.DenseI64ArrayAttr.get([1]),
+            operandSegmentSizes=ir.DenseI32ArrayAttr.get([1, 0, 1, 0]),
+        )
+
+    def load(self, places: Sequence[Value]) -> Value:
+        """Emit a load, and return the element."""
+        return emit.value("memref.load", (self._memory, self._place(places)), self._element)
+
+    def store(self, element: Value, places: Sequence[Value]) -> None:
+        """Emit a store."""
+        emit.op("memref.store", (element, self._memory, self._place(places)))
+
+    def _place(self, places: Sequence[Value]) -> Value:
+        terms = [
+            emit.binary("muli", place, stride)
+            for place, stride in zip(places, self._strides, strict=True)
+        ]
+        return _sum([self._offset, *terms])
+
+
+def _sum(values: Sequence[Value]) -> Value:
+    total = values[0]
+    for value in values[1:]:
+        total = emit.binary("addi", total, value)
+    return total
+
+
+def _size(memref: Value, dim: int) -> Value:
+    extent = memref.type.shape[dim]
+    if extent != _UNKNOWN:
+        return _constant(extent)
+    return emit.value("memref.dim", (memref, _constant(dim)), ir.IndexType.get())
+
+
+def _constant(number: int) -> Value:
+    return emit.constant(number, ir.IndexType.get())
