@@ -1,0 +1,1 @@
+"""Contractions of linalg as kernels of the GEMM library."""

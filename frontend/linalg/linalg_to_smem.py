@@ -1,0 +1,202 @@
+"""`linalg-to-smem`: contractions become launches of kernels of the GEMM library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialect.bindings import ir
+from ...dialect.diagnostics import remark
+from ...dialect.irtypes import Module, Op
+from ...ir.errors import OpError
+from ...ir.walk import walk
+from ...kernels.gemm.generator.config import Config
+from ...kernels.gemm.generator.kernel import text
+from ...layout.arch import Arch
+from ...passes import Pass, option
+from .contraction import Contraction, contraction
+from .epilogue import Epilogue, epilogue_of
+from .generic import is_filled_with_zeros, uses_of
+from .plan import Plan, planned
+from .rewriting import DIALECTS, Rewriter
+from .unfit import Unfit
+
+#: Ops that need no kernel: memory, and constants.
+_SILENT = ("linalg.fill", "linalg.yield", "linalg.index")
+
+#: The attribute of a contraction with the configuration of its kernel.
+CONFIG = "smem.config"
+
+
+@dataclass(frozen=True)
+class LinalgToSmem(Pass):
+    """Each contraction that tensor cores compute becomes a kernel, and its launch by the host.
+
+    An element-wise op behind it becomes the kernel's epilogue. The other ops stay as they are, each with
+    a remark that says why.
+    """
+
+    name = "linalg-to-smem"
+    description = "make kernels of contractions of linalg, with the element-wise ops behind them"
+
+    arch: Arch = option(
+        Arch.SM_90,
+        "the architecture of the kernels; the GEMM library has Hopper's",
+        choices=(Arch.SM_90,),
+    )
+    f32: str = option(
+        "refuse", "what f32 operands are: refuse, or tf32 to round them", choices=("refuse", "tf32")
+    )
+    narrow_sums: str = option(
+        "f32",
+        "what sums in bf16 or f16 are: f32 to round them once at the end, or refuse",
+        choices=("f32", "refuse"),
+    )
+    math: str = option(
+        "exact",
+        "exact, or approx for approximate divisions and functions",
+        choices=("exact", "approx"),
+    )
+    unaligned: str = option(
+        "version",
+        "where it is not known whether TMA reads an operand: version, or refuse",
+        choices=("version", "refuse"),
+    )
+    only: str = option("", "names of the functions to look at, with + between them; empty for all")
+    explain: bool = option(False, "print the configuration of each kernel as a remark")
+
+    def run(self, module: Module) -> None:
+        for name in DIALECTS:
+            _ = module.context.dialects[name]
+        functions = self._functions(module)
+        ops = [op for function in functions for op in walk(function) if _is_linalg(op)]
+        plans, left = self._plans(ops)
+        # Nothing is changed before every kernel is built.
+        texts = [text(plan.problem, plan.config) for plan in plans]
+        rewriter = Rewriter(module)
+        for plan, kernel in zip(plans, texts, strict=True):
+            name = rewriter.add(plan, kernel)
+            if self.explain:
+                remark(plan.op.location, f"becomes the kernel {name}: {_described(plan)}")
+        rewriter.finish()
+        if plans:
+            module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
+        for op, reason in left:
+            # What only a product needed is unused now.
+            if not list(op.results) or uses_of(list(op.results)):
+                remark(op.location, f"'{op.name}' stays as it is: it {reason}")
+
+    def _functions(self, module: Module) -> list[Op]:
+        functions = [
+            op.operation
+            for op in module.operation.regions[0].blocks[0].operations
+            if op.operation.name == "func.func"
+        ]
+        wanted = [name for name in self.only.split("+") if name]
+        named = {ir.StringAttr(op.attributes["sym_name"]).value: op for op in functions}
+        for name in wanted:
+            if name not in named:
+                raise OpError(
+                    module.operation,
+                    f"has no function '{name}', which the option only names; it has "
+                    f"{', '.join(named) or 'none'}",
+                )
+        return [named[name] for name in wanted] if wanted else functions
+
+    def _plans(self, ops: list[Op]) -> tuple[list[Plan], list[tuple[Op, str]]]:
+        """Return the kernels to make, and the other ops with why they stay."""
+        found: dict[Op, Contraction] = {}
+        reasons: dict[Op, str] = {}
+        for op in ops:
+            try:
+                found[op] = contraction(op, self.f32 == "tf32", self.narrow_sums == "f32")
+            except Unfit as unfit:
+                reasons[op] = str(unfit)
+        plans: list[Plan] = []
+        done: set[Op] = set()
+        # The last contraction that a gated op reads has it as its epilogue, so it is planned first.
+        for op in reversed(list(found)):
+            if op in done:
+                continue
+            try:
+                plan = self._plan(found[op], found, reasons)
+            except Unfit as unfit:
+                reasons[op] = str(unfit)
+                continue
+            plans.append(plan)
+            done |= set(plan.ops)
+        for op in done:
+            reasons.pop(op, None)
+        left = [
+            (op, reasons[op])
+            for op in ops
+            if op in reasons and not is_filled_with_zeros(op) and op.name not in _SILENT
+        ]
+        return list(reversed(plans)), left
+
+    def _plan(
+        self, product: Contraction, others: dict[Op, Contraction], reasons: dict[Op, str]
+    ) -> Plan:
+        approximate, config = self.math == "approx", _config(product.op)
+        epilogue: Epilogue | None = None
+        if not product.on_memrefs:
+            try:
+                epilogue = epilogue_of(product, others, approximate)
+                if epilogue is not None:
+                    return self._aligned(planned(product, epilogue, approximate, config))
+            except Unfit as unfit:
+                for use in product.op.results[0].uses:
+                    reasons[use.owner.operation] = str(unfit)
+        return self._aligned(planned(product, None, approximate, config))
+
+    def _aligned(self, plan: Plan) -> Plan:
+        if plan.unknown and self.unaligned == "refuse":
+            argument, group = plan.unknown[0]
+            loops = " ".join(f"d{loop}" for loop in group)
+            raise Unfit(
+                f"has an operand {argument.name} of which it is not known whether its neighbours along "
+                f"{loops} are a multiple of 16 bytes apart; unaligned=version makes two versions"
+            )
+        return plan
+
+
+def _is_linalg(op: Op) -> bool:
+    return op.name.split(".")[0] in ("linalg", "tm_tensor") and op.name not in _SILENT
+
+
+def _described(plan: Plan) -> str:
+    """Return what a kernel multiplies, and its configuration."""
+    problem, config = plan.problem, plan.config
+    of = f"{problem.a} x {problem.b} -> {', '.join(problem.results)}"
+    majors = f"A {problem.a_major}-major, B {problem.b_major}-major"
+    tile = "x".join(map(str, config.tile))
+    more = [f"cluster {config.cluster[0]}x{config.cluster[1]}"] if config.cluster != (1, 1) else []
+    more += [f"K in {config.cluster_k} of a cluster"] if config.cluster_k > 1 else []
+    more += ["exchanged"] if config.exchanged else []
+    more += ["two products"] if problem.gated else []
+    more += ["an epilogue"] if problem.fusion else []
+    more += ["two versions"] if plan.unknown else []
+    return ", ".join([f"{of}, {majors}, tiles {tile} in {config.stages} stages", *more])
+
+
+def _config(op: Op) -> Config | None:
+    """Return the configuration that an op's attribute asks for; None without one.
+
+    Raises:
+        Unfit: for an attribute that is no configuration.
+    """
+    if CONFIG not in op.attributes:
+        return None
+    given = op.attributes[CONFIG]
+    fields = set(Config.__dataclass_fields__)
+    if not isinstance(given, ir.DictAttr):
+        raise Unfit(f"has {CONFIG} = {given}; expected a dictionary of {', '.join(sorted(fields))}")
+    values = {}
+    for each in given:
+        if each.name not in fields:
+            raise Unfit(f"has {CONFIG} with '{each.name}'; expected {', '.join(sorted(fields))}")
+        attribute = each.attr
+        if isinstance(attribute, ir.ArrayAttr):
+            values[each.name] = tuple(ir.IntegerAttr(number).value for number in attribute)
+        else:
+            values[each.name] = attribute.value
+    return Config(**values)

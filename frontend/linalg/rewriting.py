@@ -1,0 +1,280 @@
+"""Launches of kernels in the place of contractions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+from ...dialect.bindings import gpu, ir, scf
+from ...dialect.irtypes import Module, Op, Type, Value
+from ...ir import emit
+from ...kernels.gemm.generator.time_model import H200
+from ...layout.elements import UNIT_BYTES
+from ..moves import move
+from .arguments import Argument
+from .generic import is_filled_with_zeros, outputs_of, owner, uses_of
+from .plan import Plan
+from .views import Buffer, Extent, ceildiv, index, times
+
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+_THREADS = 128
+
+#: Ops that this emits, or that it leaves in the host's program.
+DIALECTS = ("bufferization", "gpu", "memref", "scf", "arith", "tensor", "nvvm")
+
+
+class Rewriter:
+    """Puts launches of kernels in the place of contractions.
+
+    Ops that are replaced stay until `finish`: plans refer to their results.
+
+    Args:
+        module: the program.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self._block = module.operation.regions[0].blocks[0]
+        self._kernels: dict[str, str] = {}
+        self._replaced: list[tuple[Value, Value]] = []
+        self._done: list[Plan] = []
+
+    def add(self, plan: Plan, text: str) -> str:
+        """Put a launch in the place of a plan's ops, and return the name of the kernel's `gpu.module`.
+
+        Where extents are dynamic, and with them whether TMA reads the operands, the ops stay as the other
+        version of the program.
+
+        Args:
+            plan: the plan; those of earlier ops of the program come first.
+            text: the module with its kernel; equal ones are added once.
+        """
+        if text not in self._kernels:
+            self._kernels[text] = self._unused(f"{_function_name(plan.op)}_gemm")
+            self._insert(text, self._kernels[text])
+        name = self._kernels[text]
+        op = plan.op
+        with ir.InsertionPoint(op), op.location:
+            buffers = self._buffers(plan)
+            build = _versions if plan.unknown else _launch
+            results = build(plan, name, self._parameters(name), buffers)
+        for old, new in zip(op.results, results, strict=True):
+            old.replace_all_uses_with(new)
+            self._replaced.append((old, new))
+        self._done.append(plan)
+        return name
+
+    def finish(self) -> None:
+        """Erase the ops that launches have replaced."""
+        replaced = {op for plan in self._done for op in plan.ops}
+        before = (owner(value) for op in replaced for value in op.operands)
+        begins = {op for op in before if op is not None} - replaced
+        certain = [plan for plan in self._done if not plan.unknown]
+        fills = [each.cleared for plan in certain for each in plan.products]
+        for plan in reversed(self._done):
+            for op in reversed(plan.ops):
+                op.erase()
+        for fill in fills:
+            if fill is not None:
+                fill.erase()
+        _erase_unused(begins)
+
+    def _insert(self, text: str, name: str) -> None:
+        parsed = ir.Module.parse(text)
+        (holder,) = parsed.body.operations
+        with ir.InsertionPoint(self._block.operations[0]):
+            copied = holder.operation.clone()
+        copied.attributes["sym_name"] = ir.StringAttr.get(name)
+
+    def _parameters(self, name: str) -> list[Type]:
+        """Return the types of the parameters of a `gpu.module`'s kernel."""
+        holder = next(op.operation for op in self._block.operations if _symbol(op) == name)
+        function = holder.regions[0].blocks[0].operations[0].operation
+        return list(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
+
+    def _unused(self, name: str) -> str:
+        """Return a name that no symbol of the module has."""
+        taken = {_symbol(op) for op in self._block.operations}
+        return next(each for number in count() if (each := f"{name}_{number}") not in taken)
+
+    def _buffers(self, plan: Plan) -> dict[str, Buffer]:
+        """Return the memory of what is read, and of results on memrefs, by the argument's name."""
+        found: dict[str, Buffer] = {}
+        for argument in plan.arguments:
+            access = argument.access
+            value = access.value
+            if not isinstance(value.type, ir.MemRefType):
+                if argument.is_result:
+                    continue
+                value = next((new for old, new in self._replaced if old == value), value)
+                type_ = ir.MemRefType.get(value.type.shape, value.type.element_type)
+                value = emit.value(
+                    "bufferization.to_buffer", (value,), type_, read_only=ir.UnitAttr.get()
+                )
+            if access.permutation:
+                value = _transposed(value, access.permutation)
+            found[argument.name] = Buffer.of(value, access.loops)
+        return found
+
+
+def _symbol(op: Op) -> str | None:
+    attributes = op.operation.attributes
+    return ir.StringAttr(attributes["sym_name"]).value if "sym_name" in attributes else None
+
+
+def _function_name(op: Op) -> str:
+    while op.name != "func.func":
+        op = op.parent.operation
+    return ir.StringAttr(op.attributes["sym_name"]).value
+
+
+def _transposed(memref: Value, permutation: Sequence[int]) -> Value:
+    """Emit a copy of a memref with its dimensions in another order, and return it."""
+    source = Buffer.of(memref, tuple(range(len(permutation))))
+    copy = _allocated([source.sizes[dim] for dim in permutation], memref.type)
+    move(memref, copy, permutation)
+    return copy
+
+
+def _allocated(sizes: Sequence[Extent], like: Type) -> Value:
+    """Emit the allocation of a contiguous memref, and return it."""
+    shape = [size if isinstance(size, int) else _DYNAMIC for size in sizes]
+    dynamic = [size for size in sizes if not isinstance(size, int)]
+    return emit.value(
+        "memref.alloc",
+        dynamic,
+        ir.MemRefType.get(shape, like.element_type),
+        operandSegmentSizes=ir.DenseI32ArrayAttr.get([len(dynamic), 0]),
+    )
+
+
+def _loop_sizes(buffers: dict[str, Buffer]) -> dict[int, Extent]:
+    """Return the extents of loops, known ones where an operand knows them."""
+    found: dict[int, Extent] = {}
+    for buffer in buffers.values():
+        for loop, size in zip(buffer.loops, buffer.sizes, strict=True):
+            if loop not in found or isinstance(size, int):
+                found[loop] = size
+    return found
+
+
+def _launch(
+    plan: Plan, kernel: str, types: Sequence[Type], buffers: dict[str, Buffer]
+) -> list[Value]:
+    """Emit the launch, with memory for results; return them as tensors."""
+    sizes = _loop_sizes(buffers)
+    made: list[Value] = []
+    results: dict[str, Buffer] = dict(buffers)
+    for argument in plan.arguments:
+        if argument.name in results:
+            continue
+        type_ = argument.access.value.type
+        extents = [
+            sizes[loop] if size == _DYNAMIC else size
+            for loop, size in zip(argument.access.loops, type_.shape, strict=True)
+        ]
+        memory = _allocated(extents, type_)
+        results[argument.name] = Buffer.of(memory, argument.access.loops)
+        made.append(memory)
+    values = [
+        results[argument.name].view(argument.dims, type_)
+        for argument, type_ in zip(plan.arguments, types, strict=True)
+    ]
+    grid = [*map(index, _grid(plan, sizes)), index(1)]
+    block = [index(_THREADS * (1 + plan.config.consumers)), index(1), index(1)]
+    gpu.launch_func([kernel, "gemm"], grid, block, kernel_operands=values)
+    tensors = [each.access.value.type for each in plan.arguments if each.is_result]
+    return [
+        emit.value(
+            "bufferization.to_tensor",
+            (memory,),
+            type_,
+            restrict=ir.UnitAttr.get(),
+            writable=ir.UnitAttr.get(),
+        )
+        for memory, type_ in zip(made, tensors, strict=False)
+    ]
+
+
+def _grid(plan: Plan, sizes: dict[int, Extent]) -> tuple[Extent, Extent]:
+    """Return the CTAs along x and y; see `Config.grid`."""
+    config = plan.config
+
+    def extent(group: tuple[int, ...]) -> Extent:
+        found: Extent = 1
+        for loop in group:
+            found = times(found, sizes[loop])
+        return found
+
+    m, n, k = (extent(group) for group in (plan.dims.m, plan.dims.n, plan.dims.k))
+    batch = [extent(group) for group in plan.dims.batch]
+    if all(isinstance(each, int) for each in (m, n, k, *batch)):
+        return config.grid(m, n, k, H200.multiprocessors, batch)
+    rows, columns = (n, m) if config.exchanged else (m, n)
+    along_m, along_n = config.cluster
+    tiles = times(
+        ceildiv(rows, config.tile[0] * along_m), ceildiv(columns, config.tile[1] * along_n)
+    )
+    for each in batch:
+        tiles = times(tiles, each)
+    if config.cluster_k > 1:
+        return times(tiles, config.cluster_k), 1
+    resident = max(1, H200.multiprocessors // (along_m * along_n))
+    clusters = emit.value("arith.minui", (index(tiles), index(resident)), ir.IndexType.get())
+    return times(clusters, along_m), along_n
+
+
+def _versions(
+    plan: Plan,
+    kernel: str,
+    types: Sequence[Type],
+    buffers: dict[str, Buffer],
+) -> list[Value]:
+    """Emit the launch where TMA reads and writes all operands, else the ops as they are."""
+    i1 = ir.IntegerType.get_signless(1)
+    aligned: Value | None = None
+    for argument, group in plan.unknown:
+        buffer = buffers.get(argument.name) or _planned_buffer(argument, buffers)
+        size = times(buffer.stride(group), buffer.item_bytes)
+        rest = emit.binary("remui", index(size), UNIT_BYTES)
+        equal = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
+        fits = emit.value("arith.cmpi", (rest, index(0)), i1, predicate=equal)
+        aligned = fits if aligned is None else emit.value("arith.andi", (aligned, fits), i1)
+    assert aligned is not None
+    op = plan.op
+    branches = scf.IfOp(aligned, [each.type for each in op.results], has_else=True)
+    with ir.InsertionPoint(branches.then_block):
+        scf.YieldOp(_launch(plan, kernel, types, buffers))
+    with ir.InsertionPoint(branches.else_block):
+        copies: list[tuple[Value, Value]] = []
+        for each in plan.ops:
+            copy = each.clone().operation
+            for old, new in copies:
+                copy.replace_uses_of_with(old, new)
+            copies += zip(each.results, copy.results, strict=True)
+        scf.YieldOp([new for old, new in copies if old in list(op.results)])
+    return list(branches.results)
+
+
+def _planned_buffer(argument: Argument, buffers: dict[str, Buffer]) -> Buffer:
+    """Return the buffer of a result whose memory is not there yet."""
+    sizes = _loop_sizes(buffers)
+    loops = argument.access.loops
+    extents = [sizes[loop] for loop in loops]
+    strides: list[Extent] = [1] * len(loops)
+    for at in range(len(loops) - 2, -1, -1):
+        strides[at] = times(strides[at + 1], extents[at + 1])
+    return Buffer(argument.access.value, loops, tuple(extents), tuple(strides))
+
+
+def _erase_unused(ops: set[Op]) -> None:
+    """Erase fills of tensors, and empty tensors, that nothing uses any more."""
+    empty = {op for op in ops if op.name == "tensor.empty"}
+    for op in ops - empty:
+        if list(op.results) and is_filled_with_zeros(op) and not uses_of(list(op.results)):
+            outputs = {owner(value) for value in outputs_of(op)}
+            empty |= {each for each in outputs if each is not None and each.name == "tensor.empty"}
+            op.erase()
+    for op in empty:
+        if not uses_of(list(op.results)):
+            op.erase()

@@ -1,0 +1,253 @@
+"""Bodies of `linalg.generic` as data, and their evaluation on fragments of a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ... import language as sl
+from ...dialect.bindings import ir
+from ...dialect.irtypes import Block, Op, Value
+from ...language.dtypes import ALL
+from .generic import number as constant
+from .generic import owner
+from .unfit import Unfit
+
+#: Floats that are held as f32 between ops, which hold each of their values.
+_NARROW = (sl.bf16, sl.f16, sl.e4m3, sl.e5m2)
+
+#: Floats whose conversions saturate on the hardware, where linalg has NaN or infinity.
+_SATURATING = (sl.e4m3, sl.e5m2)
+
+#: Ops on floats whose results are not rounded: one of the operands.
+_EXACT = ("arith.select", "arith.negf", "arith.maximumf", "arith.minimumf", "arith.maxnumf")
+_EXACT += ("arith.minnumf", "math.absf", "math.copysign")
+
+_DIALECTS = ("arith", "math")
+
+#: Powers up to this one are products.
+_MAX_POWER = 8
+
+_BY_MLIR = {dtype.mlir: dtype for dtype in ALL}
+
+
+@dataclass(frozen=True)
+class ScalarOp:
+    """An op of a body.
+
+    Attributes:
+        name: for example "arith.addf".
+        operands: numbers of values: the body's arguments come first, then the results of ops in order.
+        result: the element type of the result, in MLIR's syntax.
+        attributes: by name, in MLIR's syntax.
+    """
+
+    name: str
+    operands: tuple[int, ...]
+    result: str
+    attributes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ScalarCode:
+    """A function of elements, in no context of MLIR.
+
+    Attributes:
+        arguments: their element types.
+        ops: each has one result.
+        results: the numbers of the values that it returns.
+    """
+
+    arguments: tuple[str, ...]
+    ops: tuple[ScalarOp, ...]
+    results: tuple[int, ...]
+
+    def type_of(self, number: int) -> str:
+        """Return the element type of a value."""
+        arguments = len(self.arguments)
+        return self.arguments[number] if number < arguments else self.ops[number - arguments].result
+
+
+def scalar_code(block: Block) -> ScalarCode:
+    """Return the body of a `linalg.generic`.
+
+    Raises:
+        Unfit: for an op that kernels do not have, or a value from outside that is no constant.
+    """
+    reader = _Reader(block)
+    results: tuple[int, ...] = ()
+    for each in block.operations:
+        if each.operation.name == "linalg.yield":
+            results = tuple(reader.number(value) for value in each.operands)
+        else:
+            reader.read(each.operation)
+    return ScalarCode(reader.arguments, tuple(reader.ops), results)
+
+
+class _Reader:
+    """Reads the ops of a body.
+
+    Attributes:
+        arguments: the element types of its arguments.
+        ops: what it has read.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.ops: list[ScalarOp] = []
+        self.arguments = tuple(str(each.type) for each in block.arguments)
+        self._known = list(zip(block.arguments, range(len(self.arguments)), strict=True))
+        for type_ in self.arguments:
+            if type_ not in _BY_MLIR:
+                raise Unfit(f"has elements of {type_}, a type that kernels do not compute")
+
+    def number(self, value: Value) -> int:
+        """Return the number of a value; a constant from outside is read."""
+        for known, number in self._known:
+            if known == value:
+                return number
+        by = owner(value)
+        if by is None or by.name != "arith.constant":
+            raise Unfit(f"has a body that uses {value.get_name()}, which is defined outside of it")
+        return self.read(by)
+
+    def read(self, op: Op) -> int:
+        """Read an op, and return the number of its result."""
+        if op.name.split(".")[0] not in _DIALECTS and op.name != "linalg.index":
+            raise Unfit(f"has a body with '{op.name}'; expected ops of arith and math")
+        types = [str(each.type) for each in op.results]
+        if len(types) != 1 or types[0] not in _BY_MLIR:
+            raise Unfit(
+                f"has a body with '{op.name}' of {', '.join(types)}, a type that kernels do not compute"
+            )
+        number = self._number(op, types[0])
+        self._known.append((op.results[0], number))
+        return number
+
+    def _number(self, op: Op, type_: str) -> int:
+        if op.name == "math.fpowi":
+            return self._power(op, type_)
+        if op.name == "arith.truncf" and (exact := constant(op.operands[0])) is not None:
+            # Upstream does not fold what rounds.
+            value = str(ir.FloatAttr.get(op.results[0].type, exact))
+            return self._add(ScalarOp("arith.constant", (), type_, (("value", value),)))
+        operands = tuple(self.number(each) for each in op.operands)
+        attributes = tuple((name, str(op.attributes[name])) for name in op.attributes)
+        return self._add(ScalarOp(op.name, operands, type_, attributes))
+
+    def _power(self, op: Op, type_: str) -> int:
+        """Read a power as products: libdevice has none with exponents of i64, which PyTorch has."""
+        exponent = constant(op.operands[1])
+        if exponent is None or not 1 <= exponent <= _MAX_POWER:
+            shown = (
+                "an exponent that is no constant" if exponent is None else f"exponent {exponent}"
+            )
+            raise Unfit(f"has a body with 'math.fpowi' of {shown}; expected 1 to {_MAX_POWER}")
+        base = found = self.number(op.operands[0])
+        for _ in range(int(exponent) - 1):
+            found = self._add(ScalarOp("arith.mulf", (found, base), type_, ()))
+        return found
+
+    def _add(self, op: ScalarOp) -> int:
+        self.ops.append(op)
+        return len(self.arguments) + len(self.ops) - 1
+
+
+@dataclass(frozen=True)
+class Held:
+    """A value of an evaluation.
+
+    Attributes:
+        fragment: its elements; narrow floats as f32.
+        dtype: its element type.
+        exact: of a narrow float, the f32 that was rounded to it last; None if there is none.
+    """
+
+    fragment: Any
+    dtype: sl.DType
+    exact: Any = None
+
+
+class Evaluation:
+    """Builds a function of elements in the kernel language.
+
+    Args:
+        code: the function.
+        approximate: whether divisions and functions may be approximations (`math=approx`), and
+            conversions may saturate.
+        place: returns the index of a loop, for `linalg.index`.
+    """
+
+    def __init__(
+        self, code: ScalarCode, approximate: bool, place: Callable[[int], sl.Fragment]
+    ) -> None:
+        self._code, self._approximate, self._place = code, approximate, place
+
+    def results(self, arguments: Sequence[Any]) -> list[Held]:
+        """Return what the function returns of arguments, whose narrow floats are held as f32."""
+        held = [
+            Held(each, _BY_MLIR[type_])
+            for each, type_ in zip(arguments, self._code.arguments, strict=True)
+        ]
+        for op in self._code.ops:
+            held.append(self._computed(op, [held[number] for number in op.operands]))
+        return [held[number] for number in self._code.results]
+
+    def _computed(self, op: ScalarOp, operands: list[Held]) -> Held:
+        dtype = _BY_MLIR[op.result]
+        if op.name == "linalg.index":
+            return Held(self._place(int(dict(op.attributes)["dim"].split(" ")[0])), dtype)
+        if op.name == "arith.extf":
+            return Held(operands[0].fragment, dtype)
+        if op.name == "arith.truncf" and dtype in _NARROW:
+            return rounded(operands[0].fragment, dtype)
+        wide = sl.f32 if dtype in _NARROW else dtype
+        fragments = [each.fragment for each in operands]
+        made = sl.map(partial(_created, op, wide, self._approximate), *fragments, dtype=wide)
+        if dtype not in _NARROW or op.name in _EXACT or op.name == "arith.constant":
+            return Held(made, dtype)
+        return rounded(made, dtype)
+
+
+def rounded(exact: Any, dtype: sl.DType) -> Held:
+    """Return the narrow float to which an f32 is rounded."""
+    return Held(exact.to(dtype).to(sl.f32), dtype, exact)
+
+
+def check_code(code: ScalarCode, approximate: bool) -> None:
+    """Check that a kernel computes the elements as linalg does.
+
+    Raises:
+        Unfit: for an op whose result would differ.
+    """
+    for op in code.ops:
+        dtypes = [_BY_MLIR[code.type_of(each)] for each in op.operands]
+        dtype = _BY_MLIR[op.result]
+        if sl.f64 in (dtype, *dtypes):
+            raise Unfit(f"has a body with '{op.name}' of f64; kernels compute in f32")
+        if op.name == "arith.bitcast" and any(each in _NARROW for each in (dtype, *dtypes)):
+            raise Unfit(f"has a body with 'arith.bitcast' of {dtypes[0]}")
+        if op.name in ("arith.sitofp", "arith.uitofp") and dtype in _NARROW:
+            bits = dtypes[0].bits
+            if bits > 16:
+                raise Unfit(
+                    f"has a body with '{op.name}' of {bits}-bit integers to {dtype}; expected f32"
+                )
+        if op.name == "arith.truncf" and dtype in _SATURATING and not approximate:
+            raise Unfit(
+                f"rounds to {op.result}: the hardware's conversion saturates, where linalg's does not; "
+                "math=approx allows it"
+            )
+
+
+def _created(op: ScalarOp, result: sl.DType, approximate: bool, *operands: Any) -> Any:
+    """Build an op on MLIR values; narrow floats are f32."""
+    attributes = {name: ir.Attribute.parse(text) for name, text in op.attributes}
+    if op.name == "arith.constant" and result == sl.f32:
+        value = ir.FloatAttr(attributes["value"]).value
+        attributes["value"] = ir.FloatAttr.get(result.type, value)
+    if approximate and (op.name.startswith("math.") or op.name == "arith.divf"):
+        attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<afn>")
+    made = ir.Operation.create(op.name, [result.type], list(operands), attributes)
+    return made.result

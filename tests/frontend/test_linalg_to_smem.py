@@ -1,0 +1,400 @@
+"""`linalg-to-smem`: what becomes a kernel, and why other ops stay."""
+
+import pytest
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir, passmanager
+from mlir_smem.dialect.diagnostics import remark_handler
+from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.passes import OptionError, add_passes, pass_named
+
+MM = "(m, n, k)->(m, k)", "(m, n, k)->(k, n)", "(m, n, k)->(m, n)"
+WIDEN = "%x = arith.extf %p : bf16 to f32\n%y = arith.extf %q : bf16 to f32\n"
+BODY = f"{WIDEN}%z = arith.mulf %x, %y : f32\n%t = arith.addf %o, %z : f32\nlinalg.yield %t : f32"
+TYPES = "tensor<64x64xbf16>", "tensor<64x64xbf16>", "tensor<64x64xf32>"
+
+
+def lowered(text, **options):
+    """Run the pass; return the module as text, and the remarks."""
+    remarks = []
+    with new_context(), remark_handler(lambda _, message: remarks.append(message)):
+        module = parse_module(text)
+        manager = passmanager.PassManager("builtin.module")
+        add_passes(manager, "linalg-to-smem", **options)
+        manager.run(module.operation)
+        module.operation.verify()
+        return str(module), remarks
+
+
+def generic(maps=MM, body=BODY, types=TYPES, loops="ppr"):
+    """A function with one `linalg.generic` of two inputs."""
+    kinds = ", ".join({"p": '"parallel"', "r": '"reduction"'}[loop] for loop in loops)
+    maps = ", ".join(f"affine_map<{each}>" for each in maps)
+    elements = [each.strip(">").split(",")[0].split("<")[1].split("x")[-1] for each in types]
+    made = "" if types[2].startswith("memref") else f" -> {types[2]}"
+    result = "" if not made else "%d = "
+    arguments = ", ".join(f"%{n}: {t}" for n, t in zip("abc", types, strict=True))
+    block = ", ".join(f"%{n}: {t}" for n, t in zip("pqo", elements, strict=True))
+    back = f"return %d : {types[2]}" if made else "return"
+    return f"""func.func @f({arguments}){made} {{
+  {result}linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
+    ins(%a, %b : {types[0]}, {types[1]}) outs(%c : {types[2]}) {{
+  ^bb0({block}):
+    {body}
+  }}{made}
+  {back}
+}}"""
+
+
+def tensors(*shapes, element="bf16", result="f32"):
+    made = [f"tensor<{'x'.join(map(str, (*shape, element)))}>" for shape in shapes[:2]]
+    return *made, f"tensor<{'x'.join(map(str, (*shapes[2], result)))}>"
+
+
+def ints(a, c, widen="extsi"):
+    wide = "".join(f"%{x} = arith.{widen} %{p} : {a} to {c}\n" for x, p in ("xp", "yq"))
+    return (
+        f"{wide}%z = arith.muli %x, %y : {c}\n%t = arith.addi %o, %z : {c}\nlinalg.yield %t : {c}"
+    )
+
+
+def floats(product):
+    return f"{WIDEN}{product}\n%t = arith.addf %o, %z : f32\nlinalg.yield %t : f32"
+
+
+NARROW = "%z = arith.mulf %p, %q : bf16\n%t = arith.addf %o, %z : bf16\nlinalg.yield %t : bf16"
+STAYS = {
+    "a map that is no permutation": (
+        generic(("(m, n, k)->(m + k, k)", *MM[1:]), types=tensors((127, 64), (64, 64), (64, 64))),
+        "(d0 + d2, d2)>, which is no permutation of loops",
+    ),
+    "a diagonal": (
+        generic(("(m, n, k)->(k, k)", "(m, n, k)->(m, n, k)", MM[2]))
+        .replace("%b: tensor<64x64", "%b: tensor<64x64x64")
+        .replace(", tensor<64x64xbf16>)", ", tensor<64x64x64xbf16>)"),
+        "a diagonal",
+    ),
+    "another reduction": (
+        generic(body=BODY.replace("addf", "maximumf")),
+        "combines products by 'arith.maximumf'",
+    ),
+    "no sum": (generic(body="linalg.yield %o : f32"), "sums nothing up"),
+    "the sum twice": (
+        generic(body="%t = arith.addf %o, %o : f32\nlinalg.yield %t : f32"),
+        "does not add one product to each sum",
+    ),
+    "rounded products": (
+        generic(
+            body="%m = arith.mulf %p, %q : bf16\n%z = arith.extf %m : bf16 to f32\n"
+            "%t = arith.addf %o, %z : f32\nlinalg.yield %t : f32"
+        ),
+        "rounds each product before it is added",
+    ),
+    "no product": (generic(body=floats("%z = arith.addf %x, %y : f32")), "adds 'arith.addf', not"),
+    "arithmetic on an operand": (
+        generic(body=floats("%w = math.exp %x : f32\n%z = arith.mulf %w, %y : f32")),
+        "computes 'math.exp' of an operand before the product; make it a tensor first",
+    ),
+    "squares": (
+        generic(body=floats("%z = arith.mulf %x, %x : f32")),
+        "multiplies an operand's elements with themselves",
+    ),
+    "an element type": (
+        generic(
+            body=ints("i16", "i32"), types=tensors(*[(64, 64)] * 3, element="i16", result="i32")
+        ),
+        "multiplies elements of i16, which tensor cores do not",
+    ),
+    "unsigned": (
+        generic(
+            body=ints("i8", "i32", "extui"),
+            types=tensors(*[(64, 64)] * 3, element="i8", result="i32"),
+        ),
+        "multiplies unsigned elements of i8",
+    ),
+    "f32": (
+        generic(
+            body="%z = arith.mulf %p, %q : f32\n%t = arith.addf %o, %z : f32\nlinalg.yield %t : f32",
+            types=tensors(*[(64, 64)] * 3, element="f32"),
+        ),
+        "multiplies f32, which tensor cores round to tf32; f32=tf32 allows it",
+    ),
+    "sums of another type": (
+        generic(body=ints("i8", "i64"), types=tensors(*[(64, 64)] * 3, element="i8", result="i64")),
+        "sums products of i8 in i64; tensor cores sum them in i32",
+    ),
+    "a sum over one operand": (
+        generic(
+            ("(m, n, k, l)->(m, k)", "(m, n, k, l)->(k, n, l)", "(m, n, k, l)->(m, n)"),
+            types=tensors((64, 64), (64, 64, 8), (64, 64)),
+            loops="pprr",
+        ),
+        "sums over d3, along which only one operand has elements",
+    ),
+    "a broadcast result": (
+        generic(
+            ("(m, n, k, l)->(m, k)", "(m, n, k, l)->(k, n)", "(m, n, k, l)->(m, l, n)"),
+            types=tensors((64, 64), (64, 64), (64, 8, 64)),
+            loops="pprp",
+        ),
+        "has the loop d3, along which neither operand has elements",
+    ),
+    "a dot product": (
+        generic(("(k)->(k)", "(k)->(k)", "(k)->()"), types=tensors((64,), (64,), ()), loops="r"),
+        "has one sum, which is no matrix",
+    ),
+    "a batch along the rows": (
+        generic(
+            ("(m, n, k, l)->(l, m, k)", "(m, n, k, l)->(l, k, n)", "(m, n, k, l)->(m, n, l)"),
+            types=tensors((8, 64, 64), (8, 64, 64), (64, 64, 8)),
+            loops="pprp",
+        ),
+        "has a result whose rows are along a dimension that both operands have",
+    ),
+    "an operand along a batch": (
+        generic(
+            ("(m, n, k, l)->(m, k, l)", "(m, n, k, l)->(l, k, n)", "(m, n, k, l)->(l, m, n)"),
+            types=tensors((64, 64, 8), (8, 64, 64), (8, 64, 64)),
+            loops="pprp",
+        ),
+        "has an A that is contiguous along d3, a dimension of a batch",
+    ),
+    "rows that TMA does not take": (
+        generic(types=tensors((64, 65), (65, 64), (64, 64))),
+        "has an operand A whose neighbours along d0 are 130 bytes apart; TMA takes multiples of 16",
+    ),
+    "no rows": (generic(types=tensors((0, 64), (64, 64), (0, 64))), "has an extent of 0"),
+    "memory that is read and written": (
+        generic(
+            types=("memref<64x64xbf16>", "memref<64x64xbf16>", "memref<64x64xbf16>"), body=NARROW
+        ).replace("outs(%c", "outs(%a"),
+        "reads the memory that it writes",
+    ),
+    "an offset": (
+        generic(
+            types=("memref<64x64xbf16, strided<[64, 1], offset: 8>>", *("memref<64x64xbf16>",) * 2),
+            body=NARROW,
+        ),
+        "whose offset is not 0",
+    ),
+    "columns with gaps": (
+        generic(
+            types=("memref<64x64xbf16, strided<[128, 2]>>", *("memref<64x64xbf16>",) * 2),
+            body=NARROW,
+        ),
+        "which is not contiguous along its last dimension",
+    ),
+    "sums in f8": (
+        generic(
+            body=BODY.replace("yield %t : f32", "yield %t : f32"),
+            types=tensors((64, 64), (64, 64), (64, 64), element="f8E4M3FN", result="f8E4M3FN"),
+        )
+        .replace("%x = arith.extf %p : bf16 to f32", "%x = arith.mulf %p, %q : f8E4M3FN")
+        .replace("%y = arith.extf %q : bf16 to f32\n", "")
+        .replace("%z = arith.mulf %x, %y : f32\n", "")
+        .replace("%t = arith.addf %o, %z : f32", "%t = arith.addf %o, %x : f8E4M3FN")
+        .replace("yield %t : f32", "yield %t : f8E4M3FN"),
+        "sums products of f8E4M3FN in f8E4M3FN; tensor cores sum them in f32",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_what_stays(name):
+    text, reason = STAYS[name]
+    after, remarks = lowered(text)
+    assert "gpu." not in after
+    (remark,) = remarks
+    assert remark.startswith("'linalg.generic' stays as it is: it ")
+    assert reason in remark
+    # Nothing is changed.
+    with new_context():
+        assert str(ir.Module.parse(after)) == str(parse_module(text))
+
+
+def behind(body, more="", types=("f32", "f32"), maps=None, result="tensor<64x64xf32>", outs="%e"):
+    """A product, and an element-wise op behind it."""
+    maps = maps or ("(m, n)->(m, n)",) * 2
+    of_maps = ", ".join(f"affine_map<{each}>" for each in maps)
+    loops = maps[0].split("->")[0].count(",") + 1
+    kinds = ", ".join(['"parallel"'] * loops)
+    return f"""#mk = affine_map<(m, n, k)->(m, k)>
+#kn = affine_map<(m, n, k)->(k, n)>
+#mn = affine_map<(m, n, k)->(m, n)>
+func.func @f(%a: tensor<64x64xbf16>, %b: tensor<64x64xbf16>, %s: f32) -> {result} {{
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<64x64xf32>
+  %c = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %d = linalg.generic {{indexing_maps = [#mk, #kn, #mn],
+    iterator_types = ["parallel", "parallel", "reduction"]}}
+    ins(%a, %b : tensor<64x64xbf16>, tensor<64x64xbf16>) outs(%c : tensor<64x64xf32>) {{
+  ^bb0(%p: bf16, %q: bf16, %o: f32):
+    {BODY}
+  }} -> tensor<64x64xf32>
+  {more}
+  %e = tensor.empty() : {result}
+  %g = linalg.generic {{indexing_maps = [{of_maps}], iterator_types = [{kinds}]}}
+    ins(%d : tensor<64x64xf32>) outs({outs} : {result}) {{
+  ^bb0(%p: {types[0]}, %q: {types[1]}):
+    {body}
+  }} -> {result}
+  return %g : {result}
+}}"""
+
+
+EXP = "%x = math.exp %p : f32\nlinalg.yield %x : f32"
+NOT_FUSED = {
+    "two users": (
+        behind(EXP, "%u = linalg.exp ins(%d : tensor<64x64xf32>) outs(%empty : tensor<64x64xf32>) -> "
+               "tensor<64x64xf32>"),
+        "reads a product that has 2 uses; an epilogue is the only one",
+    ),
+    "a broadcast product": (
+        behind(EXP, maps=("(l, m, n)->(m, n)", "(l, m, n)->(l, m, n)"), result="tensor<8x64x64xf32>"),
+        "broadcasts the product, so each sum is needed more than once",
+    ),
+    "a value from outside": (
+        behind("%x = arith.mulf %p, %s : f32\nlinalg.yield %x : f32"),
+        "has a body that uses %arg2, which is defined outside of it",
+    ),
+    "f64": (
+        behind("%x = arith.extf %p : f32 to f64\n%y = math.exp %x : f64\n"
+               "%z = arith.truncf %y : f64 to f32\nlinalg.yield %z : f32"),
+        "has a body with 'arith.extf' of f64; kernels compute in f32",
+    ),
+    "an op": (
+        behind("%c7 = arith.constant 7 : index\n%x = tensor.extract %a[%c7, %c7] : tensor<64x64xbf16>\n"
+               "%y = arith.extf %x : bf16 to f32\nlinalg.yield %y : f32"),
+        "has a body with 'tensor.extract'; expected ops of arith and math",
+    ),
+    "a power": (
+        behind("%n = arith.constant 9 : i64\n%x = math.fpowi %p, %n : f32, i64\nlinalg.yield %x : f32"),
+        "has a body with 'math.fpowi' of exponent 9; expected 1 to 8",
+    ),
+    "an unknown power": (
+        behind("%n = arith.fptosi %p : f32 to i32\n%x = math.fpowi %p, %n : f32, i32\n"
+               "linalg.yield %x : f32"),
+        "has a body with 'math.fpowi' of an exponent that is no constant",
+    ),
+    "an element type": (
+        behind("%x = arith.fptosi %p : f32 to i5\n%y = arith.sitofp %x : i5 to f32\n"
+               "linalg.yield %y : f32"),
+        "has a body with 'arith.fptosi' of i5, a type that kernels do not compute",
+    ),
+    "saturation": (
+        behind("%x = arith.truncf %p : f32 to f8E4M3FN\nlinalg.yield %x : f8E4M3FN",
+               types=("f32", "f8E4M3FN"), result="tensor<64x64xf8E4M3FN>"),
+        "rounds to f8E4M3FN: the hardware's conversion saturates, where linalg's does not; math=approx",
+    ),
+    "a wide integer": (
+        behind("%x = arith.fptosi %p : f32 to i32\n%y = arith.sitofp %x : i32 to bf16\n"
+               "%z = arith.extf %y : bf16 to f32\nlinalg.yield %z : f32"),
+        "has a body with 'arith.sitofp' of 32-bit integers to bf16; expected f32",
+    ),
+    "bits": (
+        behind("%x = arith.truncf %p : f32 to bf16\n%y = arith.bitcast %x : bf16 to i16\n"
+               "%z = arith.sitofp %y : i16 to f32\nlinalg.yield %z : f32"),
+        "has a body with 'arith.bitcast' of bf16",
+    ),
+    "a result type": (
+        behind("%x = arith.fptosi %p : f32 to i16\nlinalg.yield %x : i16",
+               types=("f32", "i16"), result="tensor<64x64xi16>"),
+        "makes a tensor of i16; a kernel stores i32 or i8",
+    ),
+    "a result of bits": (
+        behind("%x = arith.cmpf ogt, %p, %p : f32\nlinalg.yield %x : i1",
+               types=("f32", "i1"), result="tensor<64x64xi1>"),
+        "makes a tensor of i1; a kernel stores i32 or i8 or ui8",
+    ),
+    "a result that is read": (
+        behind("%x = arith.addf %p, %q : f32\nlinalg.yield %x : f32", outs="%d"),
+        "reads a product that has 2 uses",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOT_FUSED)
+def test_what_no_epilogue_is(name):
+    text, reason = NOT_FUSED[name]
+    after, remarks = lowered(text)
+    # The product has a kernel all the same.
+    assert after.count("gpu.launch_func") == 1
+    assert any(reason in each for each in remarks), remarks
+
+
+def test_options():
+    product = generic(body=NARROW, types=tensors(*[(64, 64)] * 3, result="bf16"))
+    assert "gpu.launch_func" in lowered(product)[0]
+    _, remarks = lowered(product, narrow_sums="refuse")
+    assert "sums in bf16, but tensor cores sum in f32; narrow-sums=f32 allows it" in remarks[0]
+    saturating, _ = NOT_FUSED["saturation"]
+    assert lowered(saturating, math="approx")[1] == []
+    f32, _ = STAYS["f32"]
+    assert "gpu.launch_func" in lowered(f32, f32="tf32")[0]
+    dynamic = generic(types=tensors("??", "??", "??"))
+    after, _ = lowered(dynamic)
+    assert after.count("scf.if") == 1 and after.count("linalg.generic") == 1
+    after, remarks = lowered(dynamic, unaligned="refuse")
+    assert "gpu." not in after
+    assert "it is not known whether its neighbours along" in remarks[0]
+    assert "unaligned=version makes two versions" in remarks[0]
+    _, remarks = lowered(generic(), explain=True)
+    assert remarks[0].startswith(
+        "becomes the kernel f_gemm_0: bf16 x bf16 -> f32, A k-major, B n-major"
+    )
+    assert "gpu." in lowered(generic(), only="f")[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"f32": "no"}, "option f32 takes refuse or tf32, not 'no'"),
+        ({"narrow_sums": "no"}, "option narrow-sums takes f32 or refuse, not 'no'"),
+        ({"math": "fast"}, "option math takes exact or approx, not 'fast'"),
+        ({"unaligned": "no"}, "option unaligned takes version or refuse, not 'no'"),
+        ({"arch": "sm_100"}, "option arch takes sm_90, not 'sm_100'"),
+    ],
+)
+def test_options_that_it_does_not_take(options, message):
+    with pytest.raises(OptionError) as caught:
+        pass_named("linalg-to-smem").from_options(options)
+    assert message in str(caught.value)
+
+
+def test_a_function_that_is_not_there(capfd):
+    with pytest.raises(Exception, match="Failure while executing pass pipeline") as caught:
+        lowered(generic(), only="f+g")
+    assert "has no function 'g', which the option only names; it has f" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("5 : i64", "has smem.config = 5 : i64; expected a dictionary of cluster, "),
+        ("{tiles = [64, 64, 64]}", "has smem.config with 'tiles'; expected cluster, "),
+        ("{tile = [100, 64, 64]}", "the tile's M is 100; expected a multiple of 128"),
+        (
+            "{tile = [128, 64, 64], store_columns = 64, split_k = 2}",
+            "has a configuration with split_k > 1",
+        ),
+    ],
+)
+def test_a_configuration_that_does_not_fit(given, reason):
+    text = generic().replace('"reduction"]}', f'"reduction"], smem.config = {given}}}')
+    after, remarks = lowered(text)
+    assert "gpu." not in after
+    assert reason in remarks[0]
+
+
+def test_a_configuration():
+    config = "{tile = [64, 32, 64], stages = 3, consumers = 1, store_columns = 32}"
+    text = generic().replace('"reduction"]}', f'"reduction"], smem.config = {config}}}')
+    _, remarks = lowered(text, explain=True)
+    assert "tiles 64x32x64 in 3 stages" in remarks[0]
+
+
+def test_equal_products_share_a_kernel():
+    product = generic()
+    both = product + product.replace("@f", "@g")
+    after, _ = lowered(both)
+    assert (after.count("gpu.module"), after.count("gpu.launch_func")) == (1, 2)
