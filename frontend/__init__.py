@@ -1,22 +1,32 @@
-"""The way in from other compilers: host programs that launch kernels.
+"""The way in from other compilers: programs in linalg, and host programs that launch kernels.
 
 Names are imported at their first use.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .executable import Executable
+    from .jax_functions import from_jax
+    from .linalg.lowering import lower_linalg
+    from .torch_modules import TorchExecutable, from_torch
 
-__all__ = ["Executable"]
+__all__ = ["Executable", "TorchExecutable", "from_jax", "from_torch", "lower_linalg"]
+
+_HOME = {
+    "Executable": "executable",
+    "TorchExecutable": "torch_modules",
+    "from_jax": "jax_functions",
+    "from_torch": "torch_modules",
+    "lower_linalg": "linalg.lowering",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import executable
-
-    return getattr(executable, name)
+    return getattr(import_module(f".{_HOME[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,144 @@
+"""A two-layer MLP through `from_torch`, against `torch.compile` (max-autotune) in the same run.
+
+    python benchmarks/from_torch.py [--rows 8192] [--rounds 7] [--record FILE]
+
+The MLP has d = 4096, a hidden dimension of 14336 and gelu in its tanh form, in bf16. Both results are
+compared with float64 on sampled rows; ours may have at most twice the error of the peer's. The method is
+that of `gemm.py`: batches alternate, in a random order each round. The time to compile is given by part.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from interleaved import MODES, measure
+from record import record
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.frontend import Executable
+from mlir_smem.frontend.linalg.lowering import lower_linalg
+from mlir_smem.frontend.torch_modules import exported
+
+WIDTH, HIDDEN = 4096, 14336
+
+#: Rows of the result that are compared with float64.
+SAMPLED = 64
+
+
+class Calls:
+    """Calls of a function on PyTorch's current stream.
+
+    Attributes:
+        name, gemms: as `interleaved.Contender` says.
+    """
+
+    def __init__(self, name: str, call: Callable[[], Any]) -> None:
+        self.name, self.gemms, self.call = name, 1, call
+
+    def batch(self, units: int) -> tuple[float, float]:
+        """See `interleaved.Contender`."""
+        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        self.call()
+        first.record()
+        for _ in range(units):
+            self.call()
+        last.record()
+        last.synchronize()
+        return first.elapsed_time(last) / 1e3, time.perf_counter() - start
+
+
+def mlp() -> torch.nn.Module:
+    """The MLP."""
+    torch.manual_seed(0)
+    return torch.nn.Sequential(
+        torch.nn.Linear(WIDTH, HIDDEN),
+        torch.nn.GELU(approximate="tanh"),
+        torch.nn.Linear(HIDDEN, WIDTH),
+    ).to("cuda", torch.bfloat16)
+
+
+def compiled(
+    module: torch.nn.Module, x: torch.Tensor
+) -> tuple[Callable[[], Any], dict[str, float]]:
+    """Our executable as a call, and the seconds of each part of its compilation."""
+    parts: dict[str, float] = {}
+
+    @contextmanager
+    def timed(name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        parts[name] = time.perf_counter() - start
+
+    with timed("PyTorch to linalg"):
+        text, state, _ = exported(module, [x])
+    with new_context():
+        with timed("parsing"):
+            program = parse_module(text)
+        with timed("linalg to kernels"):
+            lower_linalg(program, math="approx")
+        with timed("kernels to cubins, host to machine code"):
+            executable = Executable(program, "main")
+    weights = state()
+    with timed("first call"):
+        executable(*weights, x)
+        torch.cuda.synchronize()
+    return lambda: executable(*weights, x), parts
+
+
+def error(call: Callable[[], Any], module: torch.nn.Module, x: torch.Tensor) -> float:
+    """The relative error in the norm on sampled rows."""
+    rows = torch.randperm(x.shape[0], device="cuda")[:SAMPLED]
+    first, _, second = module
+    hidden = x[rows].double() @ first.weight.double().t() + first.bias.double()
+    hidden = torch.nn.functional.gelu(hidden, approximate="tanh")
+    exact = hidden @ second.weight.double().t() + second.bias.double()
+    return float((call()[rows].double() - exact).norm() / exact.norm())
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("--rows", type=int, default=8192)
+    arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--record", help="write the result to this file")
+    options = arguments.parse_args()
+    module = mlp()
+    x = torch.randn(options.rows, WIDTH, device="cuda").bfloat16()
+    with torch.no_grad():
+        ours, parts = compiled(module, x)
+        start = time.perf_counter()
+        inductor = torch.compile(module, mode="max-autotune-no-cudagraphs")
+        inductor(x)
+        torch.cuda.synchronize()
+        parts["torch.compile, for comparison"] = time.perf_counter() - start
+        contenders = [Calls("ours", ours), Calls("torch.compile", lambda: inductor(x))]
+        errors = {each.name: error(each.call, module, x) for each in contenders}
+        if not errors["ours"] <= 2 * errors["torch.compile"]:
+            print(f"error: the errors in the norm are {errors}", file=sys.stderr)
+            return 1
+        times = measure(contenders, MODES["sustained"], options.rounds)
+    seconds = {name: each.seconds for name, each in times.items()}
+    ratio = seconds["torch.compile"] / seconds["ours"]
+    result = {
+        "rows": options.rows,
+        "microseconds": {name: round(1e6 * each, 1) for name, each in seconds.items()},
+        "ratio": round(ratio, 4),
+        "errors": errors,
+        "compile_seconds": {name: round(each, 3) for name, each in parts.items()},
+    }
+    print(result)
+    if options.record:
+        record(options.record, result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

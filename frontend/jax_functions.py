@@ -1,0 +1,124 @@
+"""Functions of JAX as executables."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..codegen import CompileError
+from ..dialect import new_context
+from ..dialect.bindings import PACKAGE, ir, passmanager
+from ..dialect.parsing import parse_module
+from .executable import Executable
+from .linalg.lowering import lower_linalg
+
+#: StableHLO to linalg, by the passes that torch-mlir's wheel holds.
+_TO_LINALG = "builtin.module(inline,symbol-dce,stablehlo-legalize-to-linalg,canonicalize,cse)"
+
+#: How a product is computed, which upstream's passes do not read.
+_ALGORITHM = "algorithm"
+
+
+def from_jax(
+    function: Callable[..., Any],
+    *example_inputs: Any,
+    on: str = "gpu",
+    mixed: bool = False,
+    **options: Any,
+) -> Executable:
+    """Compile a function of JAX.
+
+    JAX lowers it to StableHLO, which becomes linalg; products become kernels (`linalg-to-smem`).
+
+    Args:
+        function: a function of arrays, which `jax.jit` takes.
+        example_inputs: arrays, or `jax.ShapeDtypeStruct`.
+        on: "gpu", or "cpu" for the emulator.
+        mixed: see `Executable`.
+        options: options of `linalg-to-smem`, dashes as underscores.
+
+    Returns:
+        An executable that takes arrays of those shapes.
+
+    Raises:
+        CompileError: if jax or torch-mlir is not installed, or an op of StableHLO has no form in linalg.
+        MLIRError: if the program cannot be lowered.
+
+    Example:
+        >>> import jax, ml_dtypes
+        >>> x = np.ones((64, 64), ml_dtypes.bfloat16)
+        >>> product = from_jax(lambda a, b: jax.nn.relu(a @ b), x, x, on="cpu")
+        >>> float(product(x, x)[0, 0])
+        64.0
+    """
+    text = exported(function, example_inputs)
+    with new_context():
+        program = parse_module(text)
+        lower_linalg(program, **options)
+        return Executable(program, "main", on=on, mixed=mixed)
+
+
+def exported(function: Callable[..., Any], example_inputs: Sequence[Any]) -> str:
+    """Export a function to linalg on tensors.
+
+    Args:
+        function, example_inputs: as for `from_jax`.
+
+    Raises:
+        CompileError: if jax or torch-mlir is not installed, or an op of StableHLO has no form in linalg.
+    """
+    try:
+        jax = importlib.import_module("jax")
+        stablehlo: Any = importlib.import_module(f"{PACKAGE}._mlir_libs._stablehlo")
+        importlib.import_module(f"{PACKAGE}._mlir_libs._torchMlir")  # registers the passes
+    except ImportError as error:
+        raise CompileError(
+            f"{error.name} is not installed; from_jax needs jax, and torch-mlir as the bindings"
+        ) from None
+    text = jax.jit(function).lower(*example_inputs).as_text()
+    missing = sorted(set(re.findall(r"\bchlo\.\w+", text)))
+    if missing:
+        raise CompileError(
+            f"the function has {', '.join(missing)}, which upstream does not lower to linalg"
+        )
+    with ir.Context() as context:
+        stablehlo.register_dialect(context)
+        module = ir.Module.parse(text)
+        for op in _ops(module.operation):
+            if op.name == "stablehlo.dot_general" and _ALGORITHM in op.attributes:
+                _check_algorithm(op)
+                del op.attributes[_ALGORITHM]
+        passmanager.PassManager.parse(_TO_LINALG).run(module.operation)
+        left = {
+            op.name
+            for op in _ops(module.operation)
+            if op.name.split(".")[0] in ("stablehlo", "chlo")
+        }
+        if left:
+            raise CompileError(
+                f"the function has {', '.join(sorted(left))}, which upstream does not lower to linalg"
+            )
+        return str(module)
+
+
+def _check_algorithm(op: Any) -> None:
+    """Check that a product is summed in the element type of its result, as linalg does."""
+    summed = str(op.results[0].type.element_type)
+    if f"accumulation_type = {summed}," not in str(op.attributes[_ALGORITHM]):
+        raise CompileError(
+            f"a product of {op.results[0].type} has {op.attributes[_ALGORITHM]}; expected sums in "
+            f"{summed}"
+        )
+
+
+def _ops(op: Any) -> list[Any]:
+    found: list[Any] = []
+
+    def visit(each: Any) -> Any:
+        found.append(each.operation)
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit)
+    return found

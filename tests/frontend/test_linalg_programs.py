@@ -1,0 +1,70 @@
+"""Programs of PyTorch and JAX: on the emulator, against upstream's loops on the CPU.
+
+The programs are committed as linalg. `exported_programs.py` exported them.
+"""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from exported_programs import COMMITTED, export
+from linalg_programs import NO_REFERENCE, PROGRAMS, as_tuple, check, compiled
+
+from mlir_smem.dialect.bindings import PACKAGE
+from mlir_smem.frontend import from_jax, from_torch
+from mlir_smem.frontend.linalg.lowering import bufferize, lower_linalg
+
+pytestmark = pytest.mark.skipif(
+    PACKAGE.startswith("numba_cuda_mlir"), reason=f"{PACKAGE} has no ExecutionEngine"
+)
+
+
+def test_every_program_is_run():
+    assert sorted(PROGRAMS) == sorted(path.stem for path in COMMITTED.glob("*.mlir"))
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program(name):
+    text = (COMMITTED / f"{name}.mlir").read_text()
+    executable, remarks, given, program = compiled(text, lower_linalg)
+    on_cpu = [each for each in remarks if "runs on the CPU" in each]
+    assert (program.count("gpu.launch_func"), len(on_cpu)) == PROGRAMS[name]
+    if name in NO_REFERENCE:
+        reference, same = NO_REFERENCE[name], given
+    else:
+        reference, _, same, _ = compiled(text, bufferize)
+    for found, expected in zip(
+        as_tuple(executable(*given)), as_tuple(reference(*same)), strict=True
+    ):
+        check(name, found, expected)
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_what_its_library_exports(name):
+    pytest.importorskip(name.partition("_")[0], exc_type=ImportError)
+    committed = (COMMITTED / f"{name}.mlir").read_text()
+    exported = export(name)
+    if exported.splitlines()[0] != committed.splitlines()[0]:
+        pytest.skip(f"it was exported by other versions: {committed.splitlines()[0]}")
+    assert exported == committed
+
+
+def test_a_module_of_torch_keeps_its_parameters():
+    torch = pytest.importorskip("torch", exc_type=ImportError)
+    layer = torch.nn.Linear(64, 96, dtype=torch.bfloat16)
+    rows = torch.export.Dim("rows", min=2, max=4096)
+    x = torch.randn(48, 64).bfloat16()
+    compiled_layer = from_torch(layer, x, dynamic_shapes=({0: rows},), on="cpu")
+    for given in (x, torch.randn(7, 64).bfloat16()):
+        assert torch.allclose(compiled_layer(given), layer(given), atol=2**-6)
+    with torch.no_grad():
+        layer.bias += 1
+    assert torch.allclose(compiled_layer(x), layer(x), atol=2**-6)
+
+
+def test_a_function_of_jax():
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    a, b = (np.full((64, 64), 0.5, ml_dtypes.bfloat16) for _ in "AB")
+    product = from_jax(lambda a, b: jax.nn.relu(a @ b), a, b, on="cpu")
+    assert np.array_equal(product(a, b), np.full((64, 64), 16, ml_dtypes.bfloat16))

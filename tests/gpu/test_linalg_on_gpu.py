@@ -1,0 +1,41 @@
+"""Programs in linalg on a GPU, against PyTorch."""
+
+import numpy as np
+import pytest
+from exported_programs import COMMITTED
+from linalg_programs import PROGRAMS, as_tuple, check, compiled
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.frontend import Executable
+from mlir_smem.frontend.linalg.lowering import lower_linalg
+
+pytestmark = pytest.mark.gpu
+torch = pytest.importorskip("torch", exc_type=ImportError)
+
+
+def on_gpu(array):
+    if str(array.dtype) == "bfloat16":
+        return torch.from_numpy(array.view(np.int16)).cuda().view(torch.bfloat16)
+    if str(array.dtype) == "float8_e4m3fn":
+        return torch.from_numpy(array.view(np.int8)).cuda().view(torch.float8_e4m3fn)
+    return torch.from_numpy(array).cuda()
+
+
+def to_numpy(tensor, dtype):
+    size = {1: torch.int8, 2: torch.int16, 4: torch.int32}[tensor.element_size()]
+    return tensor.cpu().view(size).numpy().view(dtype)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_as_on_the_emulator(name):
+    text = (COMMITTED / f"{name}.mlir").read_text()
+    emulated, _, given, _ = compiled(text, lower_linalg)
+    expected = as_tuple(emulated(*given))
+    with new_context():
+        program = parse_module(text)
+        lower_linalg(program)
+        executable = Executable(program, mixed=True)
+    found = as_tuple(executable(*map(on_gpu, given)))
+    for one, other in zip(found, expected, strict=True):
+        check(name, to_numpy(one, other.dtype), other)

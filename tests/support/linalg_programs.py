@@ -1,0 +1,116 @@
+"""Programs of PyTorch and JAX in linalg: how many kernels they have, and how exact they are."""
+
+import numpy as np
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.diagnostics import remark_handler
+from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.frontend import Executable
+from mlir_smem.runtime.arguments import DTYPES
+
+#: The launches of kernels of each program, and of ops that stay on the CPU.
+PROGRAMS = {
+    "jax_attention": (2, 6),
+    "jax_conv_3x3": (0, 3),
+    "jax_e4m3": (1, 0),
+    "jax_einsum_heads": (1, 0),
+    "jax_int8_dequant": (1, 0),
+    "jax_linear_gelu": (1, 0),
+    "jax_linear_swish": (1, 0),
+    "jax_mlp": (2, 0),
+    "jax_mm": (1, 0),
+    "jax_mm_f32": (1, 0),
+    "torch_addmm_gelu": (1, 0),
+    "torch_attention": (2, 6),
+    "torch_attention_mask": (2, 6),
+    "torch_bmm": (1, 0),
+    "torch_conv_1x1": (1, 0),
+    "torch_conv_1x1_bias": (1, 0),
+    "torch_conv_3x3": (0, 4),
+    "torch_einsum_heads": (1, 0),
+    "torch_einsum_mk_nk": (1, 0),
+    "torch_einsum_out": (1, 0),
+    "torch_geglu": (1, 0),
+    "torch_int_mm_dequant": (1, 0),
+    "torch_int_mm_wrap": (1, 0),
+    "torch_layer": (6, 26),
+    "torch_linear": (1, 0),
+    "torch_linear_gelu_tanh": (1, 0),
+    "torch_linear_hardtanh": (1, 0),
+    "torch_linear_leaky_relu": (1, 0),
+    "torch_linear_relu": (1, 0),
+    "torch_linear_relu_squared": (1, 0),
+    "torch_linear_residual": (1, 0),
+    "torch_linear_row_scale": (1, 0),
+    "torch_linear_sigmoid": (1, 0),
+    "torch_linear_silu": (1, 0),
+    "torch_linear_tanh": (1, 0),
+    "torch_mlp": (2, 0),
+    "torch_mm": (1, 0),
+    "torch_mm_dyn": (1, 3),
+    "torch_mm_f16": (1, 0),
+    "torch_mm_f32": (0, 2),
+    "torch_mv": (1, 0),
+    "torch_odd_rows": (0, 3),
+    "torch_sdpa": (0, 15),
+    "torch_swiglu": (1, 0),
+    "torch_two_users": (1, 2),
+}
+
+#: Programs that sum in bf16, and round each partial sum, which kernels do not.
+ROUNDED_SUMS = {"jax_einsum_heads", "jax_linear_gelu", "jax_linear_swish", "jax_mlp", "jax_mm"}
+
+#: LLVM has no conversions of such floats for a CPU.
+NO_REFERENCE = {"jax_e4m3": lambda a, b: a.astype(np.float32) @ b.astype(np.float32)}
+
+#: Errors relative to the largest element: one rounding to the type, after sums in another order.
+BOUNDS = {np.dtype(np.float32): 2**-18, np.dtype(np.float16): 2**-10}
+BF16_BOUND, ROUNDED_SUMS_BOUND = 2**-6, 2**-5
+
+#: Tensor cores keep 13 bits after the point of the largest product of e4m3 (measured).
+E4M3_BOUND = 2**-11
+
+
+def arrays(program, seed=0):
+    """Random arguments for a program; extents that are dynamic are 72."""
+    random = np.random.default_rng(seed)
+    (function,) = (op for op in program.body.operations if op.operation.name == "func.func")
+    unknown = ir.ShapedType.get_dynamic_size()
+    made = []
+    for type_ in ir.TypeAttr(function.operation.attributes["function_type"]).value.inputs:
+        shape = [72 if extent == unknown else extent for extent in type_.shape]
+        dtype = DTYPES[str(type_.element_type)]
+        if np.issubdtype(dtype, np.integer):
+            made.append(random.integers(-9, 9, shape).astype(dtype))
+        else:
+            made.append((random.standard_normal(shape) / 4).astype(dtype))
+    return made
+
+
+def compiled(text, lower):
+    """Return an executable, its remarks, its arguments, and the program."""
+    remarks = []
+    with new_context(), remark_handler(lambda _, message: remarks.append(message)):
+        program = parse_module(text)
+        given = arrays(program)
+        lower(program)
+        return Executable(program, on="cpu", mixed=True), remarks, given, str(program)
+
+
+def as_tuple(given):
+    return given if isinstance(given, tuple) else (given,)
+
+
+def check(name, found, expected):
+    assert found.dtype == expected.dtype
+    if np.issubdtype(found.dtype, np.integer):
+        assert np.array_equal(found, expected)
+        return
+    bound = BOUNDS.get(found.dtype, BF16_BOUND)
+    if name in ROUNDED_SUMS:
+        bound = ROUNDED_SUMS_BOUND
+    if "e4m3" in name:
+        bound = E4M3_BOUND
+    difference = np.abs(found.astype(np.float64) - expected.astype(np.float64))
+    assert difference.max() <= bound * np.abs(expected.astype(np.float64)).max()
