@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import ctypes
-import importlib
 from typing import Any
 
-from ..codegen import CompileError
 from ..dialect import new_context
 from ..dialect.arguments import wrong_argument
-from ..dialect.bindings import PACKAGE, ir
+from ..dialect.bindings import ir
 from ..dialect.parsing import parse_module
 from ..runtime import Kernel, LaunchError, Matrix
-from .host_code import HostCode, host_code
+from .host_code import host_code
+from .host_engine import HostEngine
 from .host_runtime import Call, HostRuntime
 from .host_signature import ArrayType, NumberType, Results, slots
 from .machines import Machine, OnCpu, OnGpu
 
 #: What programs run on.
 MACHINES = ("gpu", "cpu")
-
-_OPT_LEVEL = 2
 
 
 class Executable:
@@ -104,12 +101,13 @@ class Executable:
                 Results(slots(code.results, "result")),
             )
             self._runtime = HostRuntime(code.kernels, code.assertions)
-            self._engine = _engine(code, self._runtime)
+            self._engine = HostEngine(
+                code.module, f"_mlir_ciface_{code.entry}", self._runtime.functions
+            )
         self.entry, self.kernels = code.entry, code.kernels
         self._loaded: dict[tuple[int, int, str], Kernel] = {}
         # It takes an array of addresses: of each argument, and of the number that it returns.
-        address = self._engine.raw_lookup(f"_mlir_ciface_{self.entry}")
-        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(address)
+        self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.address)
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the program; on a GPU, its kernels are enqueued on the arrays' current stream.
@@ -188,23 +186,3 @@ def _array(
             "whole argument, or a copy"
         )
     return machine.view(memory[begin], begin, matrix, slot.element)
-
-
-def _engine(code: HostCode, runtime: HostRuntime) -> Any:
-    """Return the compiled functions of a program.
-
-    Raises:
-        CompileError: if the bindings package has no JIT compiler.
-    """
-    try:
-        engines: Any = importlib.import_module(f"{PACKAGE}.execution_engine")
-    except ImportError:
-        raise CompileError(
-            f"the bindings package {PACKAGE} has no ExecutionEngine, which compiles functions of the "
-            "host; install torch-mlir, and set MLIR_SMEM_BINDINGS=torch_mlir"
-        ) from None
-    engine = engines.ExecutionEngine(code.module, opt_level=_OPT_LEVEL)
-    for name, address in runtime.functions.items():
-        engine.raw_register_runtime(name, ctypes.c_void_p(address))
-    engine.initialize()
-    return engine

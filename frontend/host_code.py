@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..codegen import Compiled, CompileError, compile
+from ..codegen.errors import located
 from ..dialect.bindings import ir, passmanager
 from ..dialect.irtypes import Module, Op, Type
 from ..layout.arch import Arch
@@ -25,6 +26,9 @@ _HOST = (
     "arith-expand,convert-arith-to-llvm,convert-index-to-llvm,convert-math-to-llvm,convert-math-to-libm,gpu-to-llvm,"
     "convert-cf-to-llvm,reconcile-unrealized-casts)"
 )
+
+#: Ops of other dialects that LLVM's translation knows.
+_TRANSLATED = ("builtin.module", "gpu.launch_func")
 
 #: Makes upstream emit `_mlir_ciface_NAME`, which takes memrefs by the address of their descriptors.
 _C_INTERFACE = "llvm.emit_c_interface"
@@ -89,6 +93,7 @@ def host_code(
     for each in _kernel_modules(module):
         _leave_binary(each, arch)
     _run(module, _HOST)
+    _check_lowered(module)
     return HostCode(module, kernels, name, inputs, results, assertions)
 
 
@@ -182,3 +187,15 @@ def _leave_binary(kernels: Op, arch: str) -> None:
             },
         )
     kernels.erase()
+
+
+def _check_lowered(module: Module) -> None:
+    """Check that LLVM's translation knows all ops; it ends the process on others.
+
+    Raises:
+        LocatedError: for an op that upstream's passes left.
+    """
+    for op in host_ops(module):
+        if not op.name.startswith("llvm.") and op.name not in _TRANSLATED:
+            types = ", ".join(str(value.type) for value in (*op.operands, *op.results))
+            raise located(op, f"is of types that no CPU computes with: {types}")

@@ -89,7 +89,8 @@ class HostRuntime:
         find = ctypes.CFUNCTYPE(_POINTER, _POINTER, ctypes.c_char_p)(self._function)
         self._kept = {**dict(made), "mgpuModuleLoad": load, "mgpuModuleGetFunction": find}
         self.functions = {
-            name: ctypes.cast(function, _POINTER).value for name, function in self._kept.items()
+            name: ctypes.cast(function, _POINTER).value or 0
+            for name, function in self._kept.items()
         }
         self.functions |= dict.fromkeys(_NOTHING, _nothing())
 
@@ -197,10 +198,7 @@ def _number(argument: Mapping[str, Any], unpacked: Any) -> Any:
 
 
 def _nothing() -> int:
-    """Return the address of a function without an effect, whatever it is called with.
-
-    It is one of C's library: the interpreter may already have ended when compiled code unloads its
-    modules, and then no function of Python can be called."""
+    """Return the address of a function of C's library without an effect, whatever it is called with."""
     return ctypes.cast(ctypes.CDLL(None).getpid, _POINTER).value or 0
 
 

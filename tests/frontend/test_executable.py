@@ -10,14 +10,10 @@ from host_programs import DYNAMIC, STATIC, copying, kernels
 
 from mlir_smem.codegen import CompileError
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import PACKAGE, ir
+from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.frontend import Executable
 from mlir_smem.runtime import LaunchError
-
-pytestmark = pytest.mark.skipif(
-    PACKAGE.startswith("numba_cuda_mlir"), reason=f"{PACKAGE} has no ExecutionEngine"
-)
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -333,3 +329,19 @@ def test_entries_and_machines():
         Executable(3)
     with pytest.raises(LaunchError, match="takes no array"):
         Executable(two, "f")()
+
+
+def test_types_that_no_cpu_computes_with():
+    program = """
+    func.func @f(%x: memref<f32>, %y: memref<f8E4M3FN>) {
+      linalg.generic {indexing_maps = [affine_map<() -> ()>, affine_map<() -> ()>],
+                      iterator_types = []}
+        ins(%x : memref<f32>) outs(%y : memref<f8E4M3FN>) {
+      ^bb0(%in: f32, %out: f8E4M3FN):
+        %narrow = arith.truncf %in : f32 to f8E4M3FN
+        linalg.yield %narrow : f8E4M3FN
+      }
+      return
+    }"""
+    with pytest.raises(CompileError, match="is of types that no CPU computes with: f32, f8E4M3FN"):
+        Executable(program, on="cpu", mixed=True)

@@ -1,0 +1,166 @@
+"""Functions of the host as machine code of this process."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import llvmlite.binding as llvmlite
+
+from ..codegen import CompileError
+from ..codegen.literals import portable_literals
+from ..codegen.ptx import to_llvm_ir
+from ..dialect.bindings import PACKAGE
+from ..dialect.irtypes import Module
+
+_OPT_LEVEL = 2
+
+_CALLER = "smem_call"
+
+_CONSTRUCTORS = "llvm.global_ctors"
+
+#: Instructions that convert f32 to bf16, and make subnormals zeros (Intel's manual, VCVTNEPS2BF16).
+_FLUSHES = {"avx512bf16", "avxneconvert", "avx10.2-256", "avx10.2-512"}
+
+#: LLVM calls a function of compiler-rt on CPUs that have no bf16. It rounds to nearest, ties to even, and
+#: keeps the sign and the upper bits of a NaN.
+_BF16_OF_F32 = """
+define weak bfloat @__truncsfbf2(float %x) {
+  %bits = bitcast float %x to i32
+  %upper = lshr i32 %bits, 16
+  %odd = and i32 %upper, 1
+  %half = add i32 %odd, 32767
+  %rounded = add i32 %bits, %half
+  %number = lshr i32 %rounded, 16
+  %quiet = or i32 %upper, 64
+  %is_nan = fcmp uno float %x, %x
+  %either = select i1 %is_nan, i32 %quiet, i32 %number
+  %narrow = trunc i32 %either to i16
+  %result = bitcast i16 %narrow to bfloat
+  ret bfloat %result
+}
+"""
+
+
+class HostEngine:
+    """Functions in the LLVM dialect, compiled for this CPU by llvmlite.
+
+    No exception passes through them, so they are compiled without unwind tables: a process that
+    registers and removes many has been seen to crash at a later C++ exception (libgcc 14).
+
+    Args:
+        module: the functions, whose constructors are run.
+        entry: the name of the function to call.
+        functions: the addresses of functions that are only declared, by their names.
+
+    Attributes:
+        address: that of a function which calls the entry. It takes the address of an array, with the
+            address of each argument, then of the result.
+
+    Raises:
+        CompileError: if LLVM refuses the module, or it calls a function that this process has not.
+    """
+
+    def __init__(self, module: Module, entry: str, functions: Mapping[str, int]) -> None:
+        llvm_ir = portable_literals(to_llvm_ir(module.operation, PACKAGE))
+        try:
+            machine = _machine()
+            code, constructors, declared = _compiled(llvm_ir, entry, machine)
+            process = ctypes.CDLL(None)
+            unknown = [
+                name for name in declared if name not in functions and not hasattr(process, name)
+            ]
+            if unknown:
+                raise CompileError(
+                    f"the functions of the host call {', '.join(unknown)}, which this process has not"
+                )
+            library = llvmlite.JITLibraryBuilder().add_object_img(code).add_current_process()
+            for name, address in functions.items():
+                library.import_symbol(name, address)
+            for name in (_CALLER, *constructors):
+                library.export_symbol(name)
+            self._jit = llvmlite.create_lljit_compiler(machine, suppress_errors=True)
+            self._library = library.link(self._jit, "host")
+        except RuntimeError as error:
+            raise CompileError(f"LLVM refuses the functions of the host: {error}") from error
+        self.address = self._library[_CALLER]
+        for name in constructors:
+            ctypes.CFUNCTYPE(None)(self._library[name])()
+
+
+def _machine() -> Any:
+    """Return llvmlite's machine for this CPU."""
+    llvmlite.initialize_native_target()
+    llvmlite.initialize_native_asmprinter()
+    features = llvmlite.get_host_cpu_features()
+    features.update(dict.fromkeys(_FLUSHES & features.keys(), False))
+    return llvmlite.Target.from_default_triple().create_target_machine(
+        cpu=llvmlite.get_host_cpu_name(),
+        features=features.flatten(),
+        opt=_OPT_LEVEL,
+        # Functions of the runtime are anywhere in memory.
+        codemodel="large",
+        jit=True,
+    )
+
+
+def _compiled(llvm_ir: str, entry: str, machine: Any) -> tuple[bytes, list[str], list[str]]:
+    """Return the object code of the functions and of the entry's caller, the names of the constructors,
+    and those of functions that are only declared.
+
+    Raises:
+        RuntimeError: if LLVM refuses the functions.
+    """
+    code = llvmlite.parse_assembly(llvm_ir)
+    code.link_in(llvmlite.parse_assembly(_caller(code.get_function(entry))))
+    code.link_in(llvmlite.parse_assembly(_BF16_OF_F32))
+    code.verify()
+    for function in code.functions:
+        function.add_function_attribute("nounwind")
+    constructors = []
+    for variable in code.global_variables:
+        if variable.name == _CONSTRUCTORS:
+            constructors = re.findall(r"ptr @([\w.]+), ptr", str(variable))
+    for name in constructors:
+        code.get_function(name).linkage = "external"
+    code.triple, code.data_layout = machine.triple, str(machine.target_data)
+    builder = llvmlite.create_pass_builder(
+        machine, llvmlite.create_pipeline_tuning_options(speed_level=_OPT_LEVEL)
+    )
+    builder.getModulePassManager().run(code, builder)
+    declared = [f.name for f in code.functions if f.is_declaration and "llvm." not in f.name]
+    return machine.emit_object(code), constructors, declared
+
+
+def _caller(entry: Any) -> str:
+    """Return the LLVM IR of the function that calls the entry with what is at given addresses."""
+    types = [str(argument.type) for argument in entry.arguments]
+    result = str(entry.global_value_type).split(" (")[0]
+    passed = ", ".join(f"{type_} %v{number}" for number, type_ in enumerate(types))
+    call = f"call {result} @{entry.name}({passed})"
+    lines: list[str] = []
+    for number, type_ in enumerate(types):
+        lines += [*_address(number), f"%v{number} = load {type_}, ptr %p{number}"]
+    if result == "void":
+        lines.append(call)
+    else:
+        lines += [f"%r = {call}", *_address(len(types)), f"store {result} %r, ptr %p{len(types)}"]
+    return "\n".join(
+        [
+            f"declare {result} @{entry.name}({', '.join(types)})",
+            f"define void @{_CALLER}(ptr %addresses) {{",
+            *lines,
+            "ret void",
+            "}",
+        ]
+    )
+
+
+def _address(number: int) -> tuple[str, str]:
+    """Return the instructions that load one of the addresses."""
+    return (
+        f"%a{number} = getelementptr ptr, ptr %addresses, i64 {number}",
+        f"%p{number} = load ptr, ptr %a{number}",
+    )
