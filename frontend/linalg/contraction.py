@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
 
-from ...dialect.bindings import ir
+from ...dialect.bindings import PACKAGE, ir
 from ...dialect.irtypes import Op, Value
 from ...kernels.gemm.generator.problem import accumulator, is_multiplied
 from .access import Access
@@ -21,6 +23,8 @@ from .generic import (
     owner,
 )
 from .unfit import Unfit
+
+linalg: Any = import_module(f"{PACKAGE}.dialects.linalg")
 
 #: Ops that widen an element, which tensor cores do while they multiply.
 _WIDENINGS = ("arith.extf", "arith.extsi", "arith.extui")
@@ -86,6 +90,8 @@ def contraction(op: Op, tf32: bool, sums_in_f32: bool) -> Contraction:
     Raises:
         Unfit: if it is none that tensor cores compute.
     """
+    if op.name != GENERIC and linalg.isa_contraction_op(op):
+        raise Unfit("is no linalg.generic; linalg-to-smem-prepare makes one of it")
     if op.name != GENERIC or not any(is_reduction(op)):
         raise Unfit("is no contraction")
     inputs, outputs = inputs_of(op), outputs_of(op)

@@ -9,7 +9,6 @@ from ...dialect.diagnostics import remark
 from ...dialect.irtypes import Module, Op
 from ...ir.errors import OpError
 from ...ir.walk import walk
-from ...kernels.gemm.generator.config import Config
 from ...kernels.gemm.generator.kernel import text
 from ...layout.arch import Arch
 from ...passes import Pass, option
@@ -18,13 +17,11 @@ from .epilogue import Epilogue, epilogue_of
 from .generic import is_filled_with_zeros, uses_of
 from .plan import Plan, planned
 from .rewriting import DIALECTS, Rewriter
+from .schedule import config_of
 from .unfit import Unfit
 
 #: Ops that need no kernel: memory, and constants.
 _SILENT = ("linalg.fill", "linalg.yield", "linalg.index")
-
-#: The attribute of a contraction with the configuration of its kernel.
-CONFIG = "smem.config"
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,7 @@ class LinalgToSmem(Pass):
             if op in done:
                 continue
             try:
-                plan = self._plan(found[op], found, reasons)
+                plan = self._plan(found[op], found, done, reasons)
             except Unfit as unfit:
                 reasons[op] = str(unfit)
                 continue
@@ -134,14 +131,19 @@ class LinalgToSmem(Pass):
         return list(reversed(plans)), left
 
     def _plan(
-        self, product: Contraction, others: dict[Op, Contraction], reasons: dict[Op, str]
+        self,
+        product: Contraction,
+        others: dict[Op, Contraction],
+        done: set[Op],
+        reasons: dict[Op, str],
     ) -> Plan:
-        approximate, config = self.math == "approx", _config(product.op)
+        approximate, config = self.math == "approx", config_of(product.op)
         epilogue: Epilogue | None = None
         if not product.on_memrefs:
             try:
                 epilogue = epilogue_of(product, others, approximate)
-                if epilogue is not None:
+                # One of two products that an op reads has it already.
+                if epilogue is not None and epilogue.op not in done:
                     return self._aligned(planned(product, epilogue, approximate, config))
             except Unfit as unfit:
                 for use in product.op.results[0].uses:
@@ -176,27 +178,3 @@ def _described(plan: Plan) -> str:
     more += ["an epilogue"] if problem.fusion else []
     more += ["two versions"] if plan.unknown else []
     return ", ".join([f"{of}, {majors}, tiles {tile} in {config.stages} stages", *more])
-
-
-def _config(op: Op) -> Config | None:
-    """Return the configuration that an op's attribute asks for; None without one.
-
-    Raises:
-        Unfit: for an attribute that is no configuration.
-    """
-    if CONFIG not in op.attributes:
-        return None
-    given = op.attributes[CONFIG]
-    fields = set(Config.__dataclass_fields__)
-    if not isinstance(given, ir.DictAttr):
-        raise Unfit(f"has {CONFIG} = {given}; expected a dictionary of {', '.join(sorted(fields))}")
-    values = {}
-    for each in given:
-        if each.name not in fields:
-            raise Unfit(f"has {CONFIG} with '{each.name}'; expected {', '.join(sorted(fields))}")
-        attribute = each.attr
-        if isinstance(attribute, ir.ArrayAttr):
-            values[each.name] = tuple(ir.IntegerAttr(number).value for number in attribute)
-        else:
-            values[each.name] = attribute.value
-    return Config(**values)

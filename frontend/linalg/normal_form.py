@@ -5,12 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialect.bindings import ir, passmanager
-from ...dialect.irtypes import Module, Value
+from ...dialect.irtypes import Module, Op, Value
 from ...ir.walk import walk
 from ...passes import Pass
 from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, only_moves, owner
+from .schedule import CONFIG
 
-_GENERALIZE = "builtin.module(func.func(linalg-generalize-named-ops))"
+#: Extents are those of what an op writes to, so they are no uses of its result.
+_GENERALIZE = (
+    "builtin.module(func.func(linalg-generalize-named-ops),"
+    "resolve-ranked-shaped-type-result-dims,cse)"
+)
 
 #: Upstream's fusion. Dimensions of extent 1 go before the second round: reshapes keep ops apart.
 _FUSE = (
@@ -37,6 +42,7 @@ class PrepareLinalg(Pass):
     def run(self, module: Module) -> None:
         allowed = module.context.allow_unregistered_dialects
         _run(module, _GENERALIZE)
+        _repeat_moves(module)
         module.context.allow_unregistered_dialects = True
         try:
             walled: list[Value] = []
@@ -44,8 +50,11 @@ class PrepareLinalg(Pass):
                 if any(is_reduction(op)) and len(inputs_of(op)) == 2:
                     for value in inputs_of(op):
                         _wall(value, walled)
+                    _keep_config(op)
             _run(module, _FUSE)
             for op in list(walk(module, _WALL)):
+                if CONFIG in op.attributes and (made := _behind_reshapes(op.operands[0])):
+                    made.attributes[CONFIG] = op.attributes[CONFIG]
                 op.results[0].replace_all_uses_with(op.operands[0])
                 op.erase()
         finally:
@@ -53,8 +62,42 @@ class PrepareLinalg(Pass):
         _run(module, _CLEAN)
 
 
+def _repeat_moves(module: Module) -> None:
+    """Give each op that reads a transposed, broadcast or widened tensor its own op that makes it.
+
+    Upstream fuses only what has one use.
+    """
+    for op in reversed(list(walk(module, GENERIC))):
+        if not list(op.results) or not only_moves(op):
+            continue
+        for use in list(op.results[0].uses)[1:]:
+            user = use.owner.operation
+            if user.name == GENERIC or user.name in RESHAPES:
+                with ir.InsertionPoint(op):
+                    user.operands[use.operand_number] = op.clone().results[0]
+
+
 def _run(module: Module, pipeline: str) -> None:
     passmanager.PassManager.parse(pipeline).run(module.operation)
+
+
+def _keep_config(op: Op) -> None:
+    """Put a wall with a contraction's configuration behind it.
+
+    Upstream's fusion into a contraction makes a new op, without attributes.
+    """
+    if CONFIG in op.attributes and list(op.results):
+        with ir.InsertionPoint.after(op), op.location:
+            config = {CONFIG: op.attributes[CONFIG]}
+            made = ir.Operation.create(_WALL, [op.results[0].type], [op.results[0]], config)
+        op.results[0].replace_all_uses_except(made.result, made)
+
+
+def _behind_reshapes(value: Value) -> Op | None:
+    """Return the op whose result a tensor is, before it is reshaped."""
+    while (op := owner(value)) is not None and op.name in RESHAPES:
+        value = op.operands[0]
+    return op
 
 
 def _wall(value: Value, walled: list[Value]) -> None:

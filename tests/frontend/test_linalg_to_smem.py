@@ -370,8 +370,11 @@ def test_a_function_that_is_not_there(capfd):
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ("5 : i64", "has smem.config = 5 : i64; expected a dictionary of cluster, "),
-        ("{tiles = [64, 64, 64]}", "has smem.config with 'tiles'; expected cluster, "),
+        ("5 : i64", "has smem.config = 5 : i64; expected a dictionary of tile, "),
+        ("{tiles = [64, 64, 64]}", "has smem.config with 'tiles'; expected tile, "),
+        ("{tile = [64, 64]}", "has smem.config with tile = [64, 64]; expected 3 integers"),
+        ("{stages = 1.0}", "has smem.config with stages = 1.000000e+00 : f64; expected an integer"),
+        ("{exchanged = 1}", "has smem.config with exchanged = 1 : i64; expected true or false"),
         ("{tile = [100, 64, 64]}", "the tile's M is 100; expected a multiple of 128"),
         (
             "{tile = [128, 64, 64], store_columns = 64, split_k = 2}",
@@ -398,3 +401,41 @@ def test_equal_products_share_a_kernel():
     both = product + product.replace("@f", "@g")
     after, _ = lowered(both)
     assert (after.count("gpu.module"), after.count("gpu.launch_func")) == (1, 2)
+
+
+def test_the_second_of_two_products_that_an_op_reads_stores_its_sums():
+    of = "tensor<64x64xbf16>"
+    product = (
+        "%{0} = linalg.generic {{indexing_maps = [#mk, #kn, #mn],\n"
+        '  iterator_types = ["parallel", "parallel", "reduction"]}}\n'
+        f"  ins(%{{1}}, %b : {of}, {of}) outs(%c : tensor<64x64xf32>) {{{{\n"
+        f"^bb0(%p: bf16, %q: bf16, %o: f32):\n{BODY}\n}}}} -> tensor<64x64xf32>\n"
+    )
+    text = (
+        "#mk = affine_map<(m, n, k)->(m, k)>\n#kn = affine_map<(m, n, k)->(k, n)>\n"
+        "#mn = affine_map<(m, n, k)->(m, n)>\n#id = affine_map<(m, n)->(m, n)>\n"
+        f"func.func @f(%a: {of}, %w: {of}, %b: {of}, %c: tensor<64x64xf32>) -> tensor<64x64xf32> {{\n"
+        + product.format("d", "a")
+        + product.format("e", "w")
+        + "%r = tensor.empty() : tensor<64x64xf32>\n"
+        "%s = linalg.generic {indexing_maps = [#id, #id, #id],\n"
+        '  iterator_types = ["parallel", "parallel"]}\n'
+        "  ins(%d, %e : tensor<64x64xf32>, tensor<64x64xf32>) outs(%r : tensor<64x64xf32>) {\n"
+        "^bb0(%p: f32, %q: f32, %o: f32):\n"
+        "%t = arith.addf %p, %q : f32\nlinalg.yield %t : f32\n} -> tensor<64x64xf32>\n"
+        "return %s : tensor<64x64xf32>\n}"
+    )
+    after, remarks = lowered(text, explain=True)
+    assert after.count("gpu.launch_func") == 2 and "linalg." not in after
+    assert ["an epilogue" in each for each in remarks] == [True, True], remarks
+
+
+def test_a_named_op_is_to_be_prepared():
+    text = """func.func @f(%a: memref<64x64xbf16>, %c: memref<64x64xf32>) {
+      linalg.matmul ins(%a, %a : memref<64x64xbf16>, memref<64x64xbf16>) outs(%c : memref<64x64xf32>)
+      return
+    }"""
+    _, (remark,) = lowered(text)
+    assert remark == (
+        "'linalg.matmul' stays as it is: it is no linalg.generic; linalg-to-smem-prepare makes one of it"
+    )

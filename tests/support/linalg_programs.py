@@ -53,7 +53,7 @@ PROGRAMS = {
     "torch_mm_f32": (0, 2),
     "torch_mv": (1, 0),
     "torch_odd_rows": (0, 3),
-    "torch_sdpa": (0, 15),
+    "torch_sdpa": (0, 14),
     "torch_swiglu": (1, 0),
     "torch_two_users": (1, 2),
 }
