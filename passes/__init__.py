@@ -31,7 +31,7 @@ __all__ = [
 
 
 def register_transform(context: Context) -> Context:
-    """Load `smem` and `smem_transform`, whose op applies passes of this project in transform scripts.
+    """Load `smem` and `smem_transform`, whose ops are for transform scripts; a second call has no effect.
 
     Args:
         context: a context of the bindings.
@@ -49,9 +49,11 @@ def register_transform(context: Context) -> Context:
         True
     """
     # Few need it, and it imports the transform dialect.
-    from .driver.transform import register_transform
+    from .driver.apply_registered_pass import APPLY_REGISTERED_PASS
+    from .driver.transform import load
 
-    return register_transform(context)
+    load(context, (APPLY_REGISTERED_PASS,))
+    return context
 
 
 def __dir__() -> list[str]:

@@ -1,97 +1,73 @@
-"""An op of the transform dialect's interpreter that applies passes of this project.
-
-`transform.apply_registered_pass` knows the passes that are registered in C++ alone (llvm-project issue
-157850). The op here has its attributes, in a dialect of its own, which is loaded only where it is used:
-
-    %done = "smem_transform.apply_registered_pass"(%module)
-        {pass_name = "smem-to-nvvm", options = {arch = "sm_100", explain = true}}
-        : (!transform.any_op) -> !transform.any_op
-"""
+"""The dialect `smem_transform`, whose ops are for scripts of the transform dialect."""
 
 # The classes are written as the bindings' `ext` module reads them, which no type checker knows.
-# pyright: reportCallIssue=false, reportGeneralTypeIssues=false, reportInvalidTypeForm=false
+# pyright: reportCallIssue=false, reportGeneralTypeIssues=false
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 from ...dialect import register
 from ...dialect.bindings import PACKAGE, ext, ir, is_dialect_loaded, load_dialect
-from ...dialect.diagnostics import Invalid, emit_op_error, verifier
 from ...dialect.irtypes import Context, Op
-from ...ir.kernel import MODULES
-from .base import OptionError, Pass, run_all
-from .registry import pass_named
 
 transform: Any = import_module(f"{PACKAGE}.dialects.transform")
 
 NAMESPACE = "smem_transform"
+
+#: Entry points of this group add ops: each names a `TransformOp`.
+GROUP = "mlir_smem.transform_ops"
 
 
 class SmemTransform(ext.Dialect, name=NAMESPACE):
     """Transform ops of this project."""
 
 
-class ApplyRegisteredPassOp(SmemTransform.Operation, name="apply_registered_pass"):
-    """Apply a pass of this project to modules; the handle is consumed, and the result has the modules.
+@dataclass(frozen=True)
+class TransformOp:
+    """An op of `smem_transform`, and what it does.
 
-    The optional attribute `options` is a dictionary of the pass's options, or their text. A pass that
-    fails, and an op that is no module, are silenceable failures.
+    Attributes:
+        op: its class.
+        apply: applies it; takes the op, its results and the state of the interpreter, and returns False
+            for a silenceable failure.
+        effects: adds its effects on handles and on the payload; takes the op and a list of effects.
     """
 
-    target: ext.Operand[transform.AnyOpType]
-    pass_name: ir.StringAttr
-    result: ext.Result[transform.AnyOpType]
+    op: type[Any]
+    apply: Callable[[Op, Any, Any], bool]
+    effects: Callable[[Op, Any], None]
 
-    @verifier
-    def verify_region_invariants(self) -> None:
-        pass_of(self)
-
-
-def pass_of(op: Op) -> Pass:
-    """Return the pass that an op names, with its options.
-
-    Raises:
-        Invalid: for an unknown pass or option, or a value that the option does not take.
-    """
-    attributes = op.operation.attributes
-    options = attributes["options"] if "options" in attributes else ir.DictAttr.get({})
-    try:
-        kind = pass_named(attributes["pass_name"].value)
-        if isinstance(options, ir.StringAttr):
-            return kind.from_text(options.value)
-        if isinstance(options, ir.DictAttr):
-            return kind.from_options({each.name: _value(each.attr) for each in options})
-    except OptionError as error:
-        raise Invalid(str(error)) from None
-    raise Invalid(f"has options = {options}; expected a dictionary or text")
+    def attach(self, context: Context) -> None:
+        """Attach the op's interfaces in a context that has loaded the dialect."""
+        name = self.op.OPERATION_NAME
+        _interpretation(self.apply).attach(name, context=context)
+        _effects(self.effects).attach(name, context=context)
 
 
-def _value(attribute: Any) -> Any:
-    """The value of an option; text, as MLIR prints it, for an attribute that is no value."""
-    if isinstance(attribute, ir.StringAttr | ir.BoolAttr | ir.IntegerAttr):
-        return attribute.value
-    return str(attribute)
+def load(context: Context, own: Sequence[TransformOp]) -> None:
+    """Load `smem` and `smem_transform` into a context; a second call has no effect.
 
-
-def register_transform(context: Context) -> Context:
-    """Load `smem` and the dialect `smem_transform` into a context; a second call has no effect.
-
-    Returns:
-        The context.
+    Args:
+        context: a context of the bindings.
+        own: ops beside those of entry points.
 
     Raises:
         NotImplementedError: if the bindings cannot define transform ops in Python.
     """
     register(context)
-    if not is_dialect_loaded(context, NAMESPACE):
-        _check_bindings()
-        _ = context.dialects["transform"]
-        with context:
-            load_dialect(SmemTransform)
-            name = ApplyRegisteredPassOp.OPERATION_NAME
-            _interpretation().attach(name, context=context)
-            _effects().attach(name, context=context)
-    return context
+    if is_dialect_loaded(context, NAMESPACE):
+        return
+    _check_bindings()
+    # The dialect is loaded with the classes that there are.
+    ops = [*own, *(entry.load() for entry in entry_points(group=GROUP))]
+    _ = context.dialects["transform"]
+    with context:
+        load_dialect(SmemTransform)
+        for each in ops:
+            each.attach(context)
 
 
 def _check_bindings() -> None:
@@ -106,18 +82,15 @@ def _check_bindings() -> None:
             )
 
 
-def _interpretation() -> Any:
-    """The class that interprets the op; the base class is not in all versions of the bindings."""
+def _interpretation(apply: Callable[[Op, Any, Any], bool]) -> Any:
+    """The class that interprets an op; the base class is not in all versions of the bindings."""
 
     class Interpretation(transform.TransformOpInterface):
         @staticmethod
         def apply(op: Op, rewriter: Any, results: Any, state: Any) -> Any:
-            pass_, modules = pass_of(op), list(state.get_payload_ops(op.target))
-            for module in modules:
-                if not _is_target(op, module) or not run_all(pass_, module):
-                    return transform.DiagnosedSilenceableFailure.SilenceableFailure
-            results.set_ops(op.result, modules)
-            return transform.DiagnosedSilenceableFailure.Success
+            done = apply(op, results, state)
+            outcome = transform.DiagnosedSilenceableFailure
+            return outcome.Success if done else outcome.SilenceableFailure
 
         @staticmethod
         def allow_repeated_handle_operands(op: Op) -> bool:
@@ -126,27 +99,10 @@ def _interpretation() -> Any:
     return Interpretation
 
 
-def _is_target(op: Op, module: Op) -> bool:
-    """Whether the op can be applied to a payload op; emits an error if not."""
-    name = module.operation.name
-    if name not in MODULES:
-        emit_op_error(op, f"has a target '{name}'; expected {' or '.join(MODULES)}")
-        return False
-    parent = op.operation.parent
-    while parent is not None:
-        if parent.operation == module.operation:
-            emit_op_error(op, f"is in its target '{name}', which it cannot change")
-            return False
-        parent = parent.operation.parent
-    return True
-
-
-def _effects() -> Any:
+def _effects(add: Callable[[Op, Any], None]) -> Any:
     class Effects(ir.MemoryEffectsOpInterface):
         @staticmethod
         def get_effects(op: Op, effects: Any) -> None:
-            transform.consumes_handle(op.op_operands, effects)
-            transform.produces_handle(op.results, effects)
-            transform.modifies_payload(effects)
+            add(op, effects)
 
     return Effects
