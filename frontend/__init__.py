@@ -7,19 +7,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .dynamo.report import TorchGraph, TorchPart, torch_graphs
     from .executable import Executable
     from .jax_functions import from_jax
     from .linalg.lowering import lower_linalg
     from .torch_modules import TorchExecutable, from_torch
 
-__all__ = ["Executable", "TorchExecutable", "from_jax", "from_torch", "lower_linalg"]
+__all__ = [
+    "Executable",
+    "TorchExecutable",
+    "TorchGraph",
+    "TorchPart",
+    "from_jax",
+    "from_torch",
+    "lower_linalg",
+    "torch_graphs",
+]
 
 _HOME = {
     "Executable": "executable",
     "TorchExecutable": "torch_modules",
+    "TorchGraph": "dynamo.report",
+    "TorchPart": "dynamo.report",
     "from_jax": "jax_functions",
     "from_torch": "torch_modules",
     "lower_linalg": "linalg.lowering",
+    "torch_graphs": "dynamo.report",
 }
 
 

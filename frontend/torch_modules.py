@@ -9,6 +9,7 @@ from typing import Any
 from ..codegen import CompileError
 from ..dialect import new_context
 from ..dialect.parsing import parse_module
+from ..layout.elements import UNIT_BYTES
 from .executable import Executable
 from .linalg.lowering import lower_linalg
 
@@ -40,8 +41,14 @@ class TorchExecutable:
         Raises:
             LaunchError: for tensors that do not fit.
         """
-        made = self.executable(*self._state(), *(each.contiguous() for each in inputs))
+        made = self.executable(*map(readable, self._state()), *map(readable, inputs))
         return (made,) if self._is_tuple and not isinstance(made, tuple) else made
+
+
+def readable(tensor: Any) -> Any:
+    """Return a tensor as TMA reads it, contiguous from a multiple of 16 bytes on; a copy if it is not."""
+    tensor = tensor.contiguous()
+    return tensor if tensor.data_ptr() % UNIT_BYTES == 0 else tensor.clone()
 
 
 def from_torch(

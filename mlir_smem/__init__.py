@@ -5,6 +5,7 @@
     mlir_smem.parse_pipeline("builtin.module(...)")      # a pass manager of ours and upstream's
     mlir_smem.compile(module_or_text, arch="sm_90a")     # compile a module to a cubin
     mlir_smem.lower_text(text_or_bytecode)               # text in, text out, for any host
+    mlir_smem.from_torch(module, *example_inputs)        # a model as an executable; also from_jax
 
 Subpackages are imported on first use: `register` imports `dialect` and `layout`, `add_passes` imports
 `ir` and `passes`. `mlir_smem.layout` needs no MLIR.
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .codegen import Compiled, compile
     from .dialect import coordinates_of, layout_of, register
+    from .frontend import from_jax, from_torch
     from .interop import lower_text
     from .passes import add_passes, parse_pipeline
 
@@ -27,6 +29,8 @@ __all__ = [
     "add_passes",
     "compile",
     "coordinates_of",
+    "from_jax",
+    "from_torch",
     "layout_of",
     "lower_text",
     "parse_pipeline",
@@ -57,6 +61,8 @@ _HOME = {
     "add_passes": "passes",
     "compile": "codegen",
     "coordinates_of": "dialect",
+    "from_jax": "frontend",
+    "from_torch": "frontend",
     "layout_of": "dialect",
     "lower_text": "interop",
     "parse_pipeline": "passes",

@@ -1,6 +1,5 @@
 """Programs of PyTorch and JAX, small; run with a folder, this module exports them to linalg there.
 
-
 What is committed in `tests/frontend/programs` was exported by it; the first line of each file has the
 versions.
 """
@@ -164,6 +163,63 @@ def jax_programs():
     }
 
 
+def dynamo_programs():
+    """Return functions of PyTorch of which `torch.compile` makes a kernel: the function, its inputs, and
+    the inputs whose first extent is dynamic."""
+    torch = importlib.import_module("torch")
+    F, aten = torch.nn.functional, torch.ops.aten  # noqa: N806
+    torch.manual_seed(0)
+
+    def r(*shape):
+        return torch.randn(*shape).bfloat16()
+
+    return {
+        "gelu_backward": (
+            lambda y, w, x: aten.gelu_backward(y @ w, x),
+            [r(96, 64), r(64, 128), r(96, 128)],
+            [],
+        ),
+        "residual_dyn": (
+            lambda x, w, b, y: y + F.linear(x, w, b),
+            [r(2, 48, 64), r(128, 64), r(128), r(2, 48, 128)],
+            [0, 3],
+        ),
+        "swiglu": (
+            lambda x, w, v: F.silu(x @ w) * (x @ v),
+            [r(96, 64), r(64, 128), r(64, 128)],
+            [],
+        ),
+        "weight_gradient": (lambda x, y: y.t() @ x, [r(96, 64), r(96, 128)], []),
+    }
+
+
+def _region(function, inputs, dynamic):
+    """Return the one region of a function as the backend of `torch.compile` has it, in linalg.
+
+    Args:
+        function, inputs: the function and its inputs.
+        dynamic: the inputs whose first extent is dynamic.
+    """
+    torch = importlib.import_module("torch")
+    common = importlib.import_module("torch._dynamo.backends.common")
+    dynamo = importlib.import_module("mlir_smem.frontend.dynamo.region_kernel")
+    regions = importlib.import_module("mlir_smem.frontend.dynamo.regions")
+    views = importlib.import_module("mlir_smem.frontend.dynamo.views")
+    found = []
+
+    def read(module, _):
+        views.sink_views(module.graph)
+        (region,) = regions.regions_of(module.graph)
+        found.append(dynamo.linalg_of(region)[0])
+        return module.forward
+
+    for number in dynamic:
+        torch._dynamo.mark_dynamic(inputs[number], 0)
+    backend = common.aot_autograd(fw_compiler=read)
+    torch.compile(function, backend=backend, fullgraph=True)(*inputs)
+    return found[0]
+
+
 def _text(program, *names):
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
     lines = (line.rstrip() for line in program.strip().splitlines())
@@ -171,8 +227,11 @@ def _text(program, *names):
 
 
 def export(name):
-    """Return the text of a program, `torch_NAME` or `jax_NAME`; its library must be installed."""
+    """Return the text of a program, `torch_NAME`, `dynamo_NAME` or `jax_NAME`; its library must be
+    installed."""
     library, _, program = name.partition("_")
+    if library == "dynamo":
+        return _text(_region(*dynamo_programs()[program]), "torch", "torch-mlir")
     if library == "torch":
         from mlir_smem.frontend.torch_modules import exported
 
@@ -185,7 +244,8 @@ def export(name):
 
 def main(folder):
     """Export all programs to a folder."""
-    for library, programs in (("torch", torch_programs()), ("jax", jax_programs())):
+    every = {"torch": torch_programs(), "dynamo": dynamo_programs(), "jax": jax_programs()}
+    for library, programs in every.items():
         for program in programs:
             name = f"{library}_{program}"
             Path(folder, f"{name}.mlir").write_text(export(name))

@@ -11,6 +11,10 @@ from mlir_smem.runtime.arguments import DTYPES
 
 #: The launches of kernels of each program, and of ops that stay on the CPU.
 PROGRAMS = {
+    "dynamo_gelu_backward": (1, 0),
+    "dynamo_residual_dyn": (1, 0),
+    "dynamo_swiglu": (1, 0),
+    "dynamo_weight_gradient": (1, 0),
     "jax_attention": (2, 6),
     "jax_conv_3x3": (0, 3),
     "jax_e4m3": (1, 0),
@@ -34,7 +38,7 @@ PROGRAMS = {
     "torch_geglu": (1, 0),
     "torch_int_mm_dequant": (1, 0),
     "torch_int_mm_wrap": (1, 0),
-    "torch_layer": (6, 26),
+    "torch_layer": (6, 22),
     "torch_linear": (1, 0),
     "torch_linear_gelu_tanh": (1, 0),
     "torch_linear_hardtanh": (1, 0),
