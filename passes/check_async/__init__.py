@@ -42,9 +42,10 @@ class CheckAsync(Pass):
     pipeline counts, every index that is waited for is passed on, each index writes what is read, and no
     partitions deadlock by a circular wait. Where pipelines do not connect partitions as the edges of a
     tree, partitions take the indices of all pipelines at one rate, in an order that a logical clock
-    allows. Indices are compared as polynomials of sizes, of the iteration counts of `scf.for`, and of
-    sums of what their iterations add to a carried index, where that follows from the iteration's
-    number; those computed in other ways leave a remark.
+    allows. Warpgroups of a partition that alternate do so in one order on all pipelines. Indices are
+    compared as polynomials of sizes, of the iteration counts of `scf.for`, and of sums of what their
+    iterations add to a carried index, where that follows from the iteration's number; those computed in
+    other ways leave a remark.
 
     The warpgroups that reduce together (`smem.reduce` with `warpgroups`), and all threads of a warpgroup,
     execute the op.

@@ -68,6 +68,20 @@ class Arrival(NamedTuple):
     certain: bool
 
 
+class Turn(NamedTuple):
+    """A warpgroup's turn on a pipeline.
+
+    Attributes:
+        chunk: how many consecutive indices a warpgroup takes in a turn.
+        taken: how many of them it has taken.
+        held: how many indices it holds.
+    """
+
+    chunk: int
+    taken: int
+    held: int
+
+
 class Event(NamedTuple):
     """A wait or an arrival on a pipeline.
 
@@ -76,6 +90,7 @@ class Event(NamedTuple):
         pipeline_side: the pipeline, and the partition's side.
         ahead: for each pipeline side that the partition has taken indices of before, the next index of
             that side minus the index of the event; None if that is not one constant.
+        turns: the turn of a warpgroup on each of these that the partition's warpgroups take in turn.
     """
 
     partition: Partition
@@ -83,6 +98,7 @@ class Event(NamedTuple):
     waits: bool
     pipeline_side: PipelineSide
     ahead: dict[PipelineSide, int | None]
+    turns: dict[PipelineSide, Turn]
 
 
 class TileAccess(NamedTuple):

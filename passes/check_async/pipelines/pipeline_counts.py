@@ -14,6 +14,7 @@ from .findings import Findings
 from .kernel import Kernel, Partition, stages_of
 from .pipeline_sides import PipelineSide, Side
 from .state import PipelineState
+from .turns import find_conflicting_turns, hold_together
 
 
 class PipelineCounts:
@@ -34,6 +35,7 @@ class PipelineCounts:
         Raises:
             OpError: if some run breaks a rule.
         """
+        hold_together(self._kernel)
         for pipeline in self._kernel.pipelines():
             partitions = {side: self._partitions_of(PipelineSide(pipeline, side)) for side in Side}
             if not any(partitions.values()):
@@ -46,6 +48,7 @@ class PipelineCounts:
             self._check_totals(pipeline, partitions)
             self._check_held(pipeline, partitions)
         self._check_circular_waits()
+        self._check_turns()
 
     def _partitions_of(self, pipeline_side: PipelineSide) -> list[Partition]:
         """Return the partitions that take a side of a pipeline."""
@@ -172,6 +175,14 @@ class PipelineCounts:
                     f"the {at(partition)} and others may deadlock on several pipelines: {reason}"
                 )
                 self._findings.remark(pipelines[-1], message)
+
+    def _check_turns(self) -> None:
+        """Check that warpgroups of a partition that take indices in turn do not wait for each other."""
+        for partition in dict.fromkeys(event.partition for event in self._kernel.events):
+            if found := find_conflicting_turns(self._kernel, partition):
+                pipeline, reason = found
+                message = f"the warpgroups of the {at(partition.op)} may deadlock: {reason}"
+                self._findings.remark(pipeline, message)
 
 
 def _in_circles(taken: dict[CreatePipelineOp, set[Partition]]) -> list[CreatePipelineOp]:

@@ -8,7 +8,7 @@ from ..needs import Need, listed
 from ..polynomials import Polynomial, number
 from ..report import at
 from .findings import Findings, Order
-from .kernel import Arrival, Event, Kernel, stages_of
+from .kernel import Arrival, Event, Kernel, Turn, stages_of
 from .pipeline_sides import PipelineSide, Side, pipeline_side_of
 from .state import PipelineState, Read, Reader, State, Write
 from .threads import Threads
@@ -151,7 +151,12 @@ class PipelineIndices:
         """Record how far the partition is in each pipeline at an event, equal events once."""
         begun = {side: taken for side, taken in state.pipelines.items() if taken != PipelineState()}
         ahead = {side: (taken.next_index - index).constant for side, taken in begun.items()}
-        event = Event(self._threads.partition, op, waits, pipeline_side, ahead)
+        turns = {
+            side: Turn(taken.chunk, taken.in_chunk, taken.held)
+            for side, taken in begun.items()
+            if taken.chunk is not None
+        }
+        event = Event(self._threads.partition, op, waits, pipeline_side, ahead, turns)
         if event not in self._kernel.events:
             self._kernel.events.append(event)
 
