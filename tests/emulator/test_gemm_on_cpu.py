@@ -142,6 +142,22 @@ def test_epilogues(exchanged, consumers, by_tma, capfd):
     assert (c == expected.astype(BF16)).all()
 
 
+@pytest.mark.parametrize("consumers, buffers", [(2, 1), (2, 2), (3, 2)])
+def test_a_matrix_of_an_epilogue_of_many_parts(consumers, buffers, capfd):
+    """Its loads and the buffers for results come to the warpgroups in one order."""
+    fusion = fused(lambda x, y: x + y, [Operand("y", "bf16", "mn", by_tma=True)], "f32")
+    problem = Problem(fusion=fusion)
+    config = Config((64 * consumers, 64, 64), 2, (1, 1), consumers, 16, 8, buffers)
+    kernel = compiled(problem, config)
+    assert capfd.readouterr().err == ""
+    m, n = 3 * 64 * consumers, 128
+    a, b, c = matrices(problem, m, n, 64)
+    y = np.random.default_rng(7).integers(-9, 9, (m, n)).astype(BF16)
+    run_text(kernel.located, "gemm", (a, b, c, y), **options(kernel, config, (2, 1)))
+    product = a.astype(np.float32) @ b.astype(np.float32) + y.astype(np.float32)
+    assert (c == product.astype(BF16)).all()
+
+
 def test_an_epilogue_of_integers():
     """The product of integers is scaled to floats, which are stored."""
     fusion = fused(lambda x, scale: x.to(sl.f32) * scale, [Operand("scale", "f32", "n")], "i32")

@@ -92,11 +92,27 @@ class StoringThread:
         # The thread that stores C grants buffers to the consumers, so it is this pipeline's producer.
         self._stores = sl.pipeline(config.store_stages)
 
+    # The first warpgroup stores all of its rows before the second one, which so stays a little behind it.
+    # Matrices are loaded for the warpgroups in turn, so then they also store in turn: in two orders, the
+    # loads would wait for one warpgroup, that one for a buffer, and the other one for a load.
+
+    def _number(self, warpgroup: sl.Index, part: int) -> sl.Index:
+        """Return the number of an epilogue tile in the order in which a tile's are stored."""
+        if self.sources:
+            return part * self._config.consumers + warpgroup
+        return warpgroup * self._parts + part
+
+    def _place(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
+        """Return the warpgroup of the epilogue tile of a number, and the number of its columns' part."""
+        if self.sources:
+            return number % self._config.consumers, number // self._config.consumers
+        return number // self._parts, number % self._parts
+
     def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
         """Write a consumer warpgroup's rows of a tile to buffers."""
         config = self._config
         for i in range(self._parts):
-            index = (work.number * config.consumers + warpgroup) * self._parts + i
+            index = work.number * config.stores + self._number(warpgroup, i)
             read = self._elements.read(work, warpgroup, i, self.sources)
             with self._stores.consumer(index):
                 if self.sources:
@@ -116,7 +132,7 @@ class StoringThread:
             self._stores.commit(index)
         for work in scheduler.work_tiles():
             for i in sl.range(config.stores):
-                warpgroup, part = i // self._parts, i % self._parts
+                warpgroup, part = self._place(i)
                 own = sl.ds(work.row + warpgroup * self._rows, self._rows)
                 first = part * self._columns
                 index = work.number * config.stores + i
