@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from math import inf
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, NoReturn
 
 from tqdm import tqdm
@@ -179,23 +180,53 @@ def _warm(options: argparse.Namespace) -> int:
 
 def _tune(options: argparse.Namespace) -> int:
     # The other commands need no GPU, and no driver.
-    from .tuning.tuner import tune_shape
+    from .tuning.tuner import Tuned, tune_shape
 
     if cache_folder() is None:
         raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so results would be lost")
     shapes, failed = _shapes(options), 0
     with _client(options.executor) if options.executor else nullcontext() as client:
-        workers = client.get_executor(resources={"GPU": 1}) if client else None
-        for shape in tqdm(shapes, "tuning", leave=False, unit="shape", disable=None):
+        gpus = _gpus(client) if client else [None]
+        free: SimpleQueue[Executor | None] = SimpleQueue()
+        for gpu in gpus:
+            free.put(gpu)
+
+        def tuned(shape: Shape) -> Tuned | TuningError:
+            gpu = free.get()
             try:
-                config, speed = tune_shape(shape, workers, budget=options.budget)
+                return tune_shape(shape, gpu, progress=len(gpus) == 1, budget=options.budget)
             except TuningError as error:
-                print(f"{shape}: {error}", file=sys.stderr)
-                failed += 1
-                continue
-            told = "found before" if speed is None else f"{speed:.3f} of the default's speed"
-            print(f"{shape}: {told}: {config}", flush=True)
+                return error
+            finally:
+                free.put(gpu)
+
+        # Without workers, this thread's GPU measures.
+        with ThreadPoolExecutor(len(gpus)) if client else nullcontext() as pool:
+            results = pool.map(tuned, shapes) if pool else map(tuned, shapes)
+            bar = tqdm(results, "tuning", len(shapes), leave=False, unit="shape", disable=None)
+            for shape, result in zip(shapes, bar, strict=True):
+                if isinstance(result, TuningError):
+                    print(f"{shape}: {result}", file=sys.stderr)
+                    failed += 1
+                    continue
+                config, speed = result
+                told = "found before" if speed is None else f"{speed:.3f} of the default's speed"
+                print(f"{shape}: {told}: {config}", flush=True)
     return 1 if failed else 0
+
+
+def _gpus(client: Any) -> list[Executor | None]:
+    """Return an executor for each worker of a cluster that has a GPU.
+
+    Another worker does the tasks of one that has died. If there is no such worker yet, tasks wait for it.
+    """
+    found = client.scheduler_info(n_workers=-1)["workers"]
+    addresses = [address for address, each in found.items() if each["resources"].get("GPU", 0)]
+    gpu = {"GPU": 1}
+    return [
+        client.get_executor(resources=gpu, workers=[address], allow_other_workers=True)
+        for address in addresses
+    ] or [client.get_executor(resources=gpu)]
 
 
 def _table(options: argparse.Namespace) -> int:

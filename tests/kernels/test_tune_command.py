@@ -1,5 +1,8 @@
 """`python -m mlir_smem.kernels.gemm tune`: what it measures, prints and refuses."""
 
+import os
+import threading
+
 import pytest
 
 from mlir_smem.kernels.gemm import Config, TuningError
@@ -17,7 +20,7 @@ def tuned(monkeypatch, tmp_path):
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
     found = []
 
-    def tune_shape(shape, remote, budget):
+    def tune_shape(shape, remote, progress, budget):
         found.append((str(shape), remote, budget))
         if shape.k == 8:
             raise TuningError({DEFAULT: "a bad day"})
@@ -99,3 +102,35 @@ def test_workers_of_dask_measure(cluster, monkeypatch, tmp_path, capsys):
         f"512x512x512:bf16,bf16,bf16,NN: 2.000 of the default's speed: {OTHER}",
         f"512x512x512:bf16,bf16,bf16,NN: found before: {OTHER}",
     ]
+
+
+def test_a_gpu_measures_all_rounds_of_a_shape(cluster, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+
+    def measure(problem, m, n, k, configs, number):
+        (tmp_path / f"{k}-{os.getpid()}").touch()
+        return [2.0 - (config == OTHER) for config in configs]
+
+    monkeypatch.setattr(workers, "measure_on_worker", measure)
+    monkeypatch.setattr(tuner, "gpu_name", lambda: "a GPU")
+    monkeypatch.setattr(tuner, "candidates", lambda *gemm, batch: [DEFAULT, OTHER])
+    monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: DEFAULT)
+    shapes = [f"512x512x{k}" for k in (64, 128, 192, 256)]
+    assert command.main(["tune", *shapes, "--executor", cluster.scheduler_address]) == 0
+    measured = sorted(path.name.split("-")[0] for path in tmp_path.glob("*-*") if path.is_file())
+    assert measured == ["128", "192", "256", "64"]
+
+
+def test_each_gpu_of_a_cluster_has_a_shape(cluster, monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+    meeting = threading.Barrier(2, timeout=30)
+
+    def tune_shape(shape, remote, progress, budget):
+        meeting.wait()  # until another thread is here
+        return Tuned(DEFAULT, 1.0)
+
+    monkeypatch.setattr(tuner, "tune_shape", tune_shape)
+    shapes = [f"512x512x{k}" for k in (64, 128, 192, 256)]
+    assert command.main(["tune", *shapes, "--executor", cluster.scheduler_address]) == 0
+    found = [line.split(":")[0] for line in capsys.readouterr().out.splitlines()]
+    assert found == shapes
