@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from interleaved import MODES, measure
 from record import record
+from torch_calls import Calls
 
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.parsing import parse_module
@@ -28,30 +29,6 @@ WIDTH, HIDDEN = 4096, 14336
 
 #: Rows of the result that are compared with float64.
 SAMPLED = 64
-
-
-class Calls:
-    """Calls of a function on PyTorch's current stream.
-
-    Attributes:
-        name, gemms: as `interleaved.Contender` says.
-    """
-
-    def __init__(self, name: str, call: Callable[[], Any]) -> None:
-        self.name, self.gemms, self.call = name, 1, call
-
-    def batch(self, units: int) -> tuple[float, float]:
-        """See `interleaved.Contender`."""
-        first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda.synchronize()
-        start = time.perf_counter()
-        self.call()
-        first.record()
-        for _ in range(units):
-            self.call()
-        last.record()
-        last.synchronize()
-        return first.elapsed_time(last) / 1e3, time.perf_counter() - start
 
 
 def mlp() -> torch.nn.Module:

@@ -35,7 +35,8 @@ def mlir_smem(
     Args:
         module, example_inputs: what `torch.compile` gives a backend.
         mode: the mode of the default compiler, as of `torch.compile`.
-        options: options of `linalg-to-smem`; also "on": "gpu" (the default), or "cpu" for the emulator.
+        options: options of `linalg-to-smem`; also "on": "gpu" (the default), or "cpu" for the emulator;
+            and "mode", because `torch.compile` takes either a mode or options.
 
     Returns:
         What runs the graph.
@@ -52,7 +53,7 @@ def mlir_smem(
         True
     """
     given = dict(options or {})
-    on = given.pop("on", "gpu")
+    on, mode = given.pop("on", "gpu"), given.pop("mode", mode)
     if on not in MACHINES:
         raise ValueError(f"unknown machine '{on}'; expected {' or '.join(MACHINES)}")
     LinalgToSmem.from_options(given)
