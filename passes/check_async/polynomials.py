@@ -50,6 +50,9 @@ class Symbol:
     same_in_cluster: bool
 
 
+#: Ops whose result is the lowest of their operands.
+MINIMA = ("arith.minui", "arith.minsi")
+
 #: A product of symbols, in the order of their numbers, and its coefficient.
 Term: TypeAlias = tuple[tuple[Symbol, ...], int]
 
@@ -119,10 +122,17 @@ class Polynomial:
     def lower_bound(self) -> int | None:
         """A number that it is not below; None if none is known."""
         total = 0
-        for symbols, coefficient in self.terms:
+        for place, (symbols, coefficient) in enumerate(self.terms):
             bounds = [symbol.lower_bound for symbol in symbols]
             if not symbols:
                 total += coefficient
+            elif coefficient < 0 and len(symbols) == 1 and symbols[0].name in MINIMA:
+                rest = Polynomial(self.terms[:place] + self.terms[place + 1 :])
+                return _highest(
+                    (rest + operand * number(coefficient)).lower_bound
+                    for operand in symbols[0].operands
+                    if _is_above(operand, symbols[0])
+                )
             elif coefficient < 0 or any(x is None or x < 0 for x in bounds):
                 return None
             else:
@@ -138,6 +148,16 @@ class Polynomial:
             else:
                 rest = rest + Polynomial(((symbols, coefficient),))
         return None if symbol.varies & rest.varies else (factor, rest)
+
+
+def _is_above(operand: Polynomial, minimum: Symbol) -> bool:
+    """Whether an operand of a minimum is not below it; a negative one of an unsigned minimum is."""
+    bound = operand.lower_bound
+    return minimum.name == "arith.minsi" or (bound is not None and bound >= 0)
+
+
+def _highest(bounds: Iterable[int | None]) -> int | None:
+    return max((bound for bound in bounds if bound is not None), default=None)
 
 
 def number(value: int) -> Polynomial:

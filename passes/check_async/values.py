@@ -11,7 +11,7 @@ from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
-from .polynomials import Divergence, Polynomial, Symbol, number, variable
+from .polynomials import MINIMA, Divergence, Polynomial, Symbol, number, variable
 from .sums import SUM, Sums
 from .symbols import SymbolTable
 
@@ -201,8 +201,15 @@ class Values:
         divides = name in _DIVISIONS and name != "arith.remui"
         if divides and by and (known := operands[0].lower_bound) is not None:
             lower_bound = max(_DIVISIONS[name](known, by), 0)
+        bounds = [x.lower_bound for x in operands]
+        known_bounds = [x for x in bounds if x is not None]
         if name == "arith.maxui":
-            lower_bound = max([x.lower_bound or 0 for x in operands])
+            lower_bound = max([0, *known_bounds])
+        if name == "arith.maxsi":
+            lower_bound = max(known_bounds, default=None)
+        if name in MINIMA and len(known_bounds) == len(bounds):
+            least = min(known_bounds)
+            lower_bound = least if lower_bound is None else max(least, lower_bound)
         return variable(self._symbols.of((name, more, operands), operands, divergence, lower_bound))
 
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
