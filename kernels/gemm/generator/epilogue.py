@@ -96,11 +96,12 @@ class StoringThread:
     # Matrices are loaded for the warpgroups in turn, so then they also store in turn: in two orders, the
     # loads would wait for one warpgroup, that one for a buffer, and the other one for a load.
 
-    def _number(self, warpgroup: sl.Index, part: int) -> sl.Index:
-        """Return the number of an epilogue tile in the order in which a tile's are stored."""
+    def _index(self, work: WorkTile, warpgroup: sl.Index, part: int) -> sl.Index:
+        """Return the pipeline index of an epilogue tile: its number in the order of stores."""
+        config = self._config
         if self.sources:
-            return part * self._config.consumers + warpgroup
-        return warpgroup * self._parts + part
+            return work.number * config.stores + part * config.consumers + warpgroup
+        return (work.number * config.consumers + warpgroup) * self._parts + part
 
     def _place(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
         """Return the warpgroup of the epilogue tile of a number, and the number of its columns' part."""
@@ -112,7 +113,7 @@ class StoringThread:
         """Write a consumer warpgroup's rows of a tile to buffers."""
         config = self._config
         for i in range(self._parts):
-            index = work.number * config.stores + self._number(warpgroup, i)
+            index = self._index(work, warpgroup, i)
             read = self._elements.read(work, warpgroup, i, self.sources)
             with self._stores.consumer(index):
                 if self.sources:
