@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from math import prod
@@ -121,23 +121,25 @@ class Polynomial:
     @property
     def lower_bound(self) -> int | None:
         """A number that it is not below; None if none is known."""
-        total = 0
-        for place, (symbols, coefficient) in enumerate(self.terms):
+        total, subtracted = 0, False
+        for symbols, coefficient in self.terms:
             bounds = [symbol.lower_bound for symbol in symbols]
             if not symbols:
                 total += coefficient
-            elif coefficient < 0 and len(symbols) == 1 and symbols[0].name in MINIMA:
-                rest = Polynomial(self.terms[:place] + self.terms[place + 1 :])
-                return _highest(
-                    (rest + operand * number(coefficient)).lower_bound
-                    for operand in symbols[0].operands
-                    if _is_above(operand, symbols[0])
-                )
             elif coefficient < 0 or any(x is None or x < 0 for x in bounds):
-                return None
+                subtracted = True
             else:
                 total += coefficient * prod(x for x in bounds if x is not None)
-        return total
+        return _highest(x.lower_bound for x in self._without_a_minimum()) if subtracted else total
+
+    def _without_a_minimum(self) -> Iterator[Polynomial]:
+        """Yield polynomials that are not above this one: a subtracted minimum is replaced by an operand."""
+        for place, (symbols, coefficient) in enumerate(self.terms):
+            if coefficient < 0 and len(symbols) == 1 and symbols[0].name in MINIMA:
+                rest = Polynomial(self.terms[:place] + self.terms[place + 1 :])
+                for operand in symbols[0].operands:
+                    if _is_above(operand, symbols[0]):
+                        yield rest + operand * number(coefficient)
 
     def split(self, symbol: Symbol) -> tuple[int, Polynomial] | None:
         """Return (a, b) with the polynomial = a * symbol + b and a constant a; None if not possible."""
