@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..codegen import Compiled
-from ..kernels.gemm.call.libraries import empty
+from ..kernels.libraries import empty
 from ..runtime import Kernel, LaunchError, Matrix, device_array, launch_on_cpu
 from ..runtime.arguments import DTYPES
 from ..runtime.arrays import host_array

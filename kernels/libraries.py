@@ -7,9 +7,9 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ....runtime.readers import reader
-from ....runtime.streams import library
-from ..generator.problem import ProblemError
+from ..runtime.readers import reader
+from ..runtime.streams import library
+from .errors import ProblemError
 
 #: The libraries' names of MLIR's element types.
 _NAMES = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from .call.libraries import element_named, empty
+from ..libraries import element_named, empty
 from .call.matmul import matmul as _matmul
 from .call.operands import whole_columns
 from .call.results import result_element

@@ -10,7 +10,7 @@ from stand_in import OnGpu
 from mlir_smem.kernels.gemm import Config, ProblemError, matmul, prepare
 from mlir_smem.kernels.gemm.call import launches
 from mlir_smem.kernels.gemm.call import matmul as matmul_module
-from mlir_smem.kernels.gemm.call.libraries import element_named
+from mlir_smem.kernels.libraries import element_named
 from mlir_smem.runtime import LaunchError, streams
 from mlir_smem.runtime.arguments import DTYPES
 

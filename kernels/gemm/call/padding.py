@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from ....layout.elements import UNIT_BYTES
 from ....layout.wgmma import MN_MAJOR
 from ....runtime import DeviceArray, Matrix, device_array
+from ...libraries import empty, maker
 from ..generator.problem import ProblemError, is_multiplied, multiplicand
 from .copies import Copies
-from .libraries import empty, maker
 from .operands import transposed, whole_columns
 from .transposing import k_major
 

@@ -10,9 +10,9 @@ from typing import Any
 from ....dialect import new_context
 from ....layout.wgmma import MN_MAJOR
 from ....runtime import DeviceArray, Kernel, cached_compile, device_array
+from ...libraries import empty
 from ..generator.problem import is_multiplied, multiplicand
 from ..generator.transpose import build_transpose
-from .libraries import empty
 from .operands import contiguous_dim, matrix_at, transposed, whole_columns
 
 #: CTAs of the kernel that fit a multiprocessor.

@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from ....layout import Element, accumulators, element, partners
 from ....layout.wgmma import MN_MAJOR
+from ...errors import ProblemError
 
 if TYPE_CHECKING:
     from .fusion import Fusion
-
-
-class ProblemError(ValueError):
-    """Operands that cannot be multiplied; the message states what would fit."""
-
 
 #: By MLIR's element type of A and B: the type that tensor cores read, and the element types of the
 #: result, the default first.
