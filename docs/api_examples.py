@@ -28,6 +28,7 @@ PACKAGES = {
     "mlir_smem.frontend": "frontend",
     "mlir_smem.kernels.gemm": "kernels",
     "mlir_smem.kernels.gemm.activations": "kernels",
+    "mlir_smem.kernels.attention": "attention",
 }
 
 #: The pages.

@@ -1,0 +1,156 @@
+"""Queries, keys and values as the kernel addresses them, and what is checked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ....layout.elements import UNIT_BYTES
+from ....runtime import Matrix
+from ...errors import ProblemError
+
+#: The order of an array's dimensions: batch, sequence, head, dim.
+LAYOUTS = {"bshd": (0, 2, 1, 3), "bhsd": (0, 1, 2, 3)}
+
+#: How many keys a query sees before and behind its place; None for all.
+Window = tuple[int | None, int | None]
+
+
+class Given(NamedTuple):
+    """An array that a caller gives.
+
+    Attributes:
+        name: its name in messages.
+        matrix: address, shape and strides.
+        element: MLIR's name of its element type.
+    """
+
+    name: str
+    matrix: Matrix
+    element: str
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The extents of a problem.
+
+    Attributes:
+        batches, heads: those of the queries.
+        groups: the heads of the keys and values.
+        queries, keys: the lengths of the sequences.
+        dim: the head dimension.
+    """
+
+    batches: int
+    heads: int
+    groups: int
+    queries: int
+    keys: int
+    dim: int
+
+
+def by_heads(given: Given, layout: str) -> Given:
+    """Return an array with its dimensions in the kernel's order: batch, head, sequence, dim.
+
+    Raises:
+        ProblemError: for an unknown layout, or an array without these dimensions.
+    """
+    if layout not in LAYOUTS:
+        raise ProblemError(f"layout is {layout!r}; expected {' or '.join(map(repr, LAYOUTS))}")
+    matrix = given.matrix
+    if len(matrix.shape) != len(layout):
+        raise ProblemError(
+            f"{given.name} has the shape {_shown(matrix.shape)}; expected 4 dimensions, {layout}"
+        )
+    order = LAYOUTS[layout]
+    shape, strides = (tuple(each[dim] for dim in order) for each in (matrix.shape, matrix.strides))
+    return given._replace(matrix=replace(matrix, shape=shape, strides=strides))
+
+
+def sizes(q: Given, k: Given, v: Given) -> Sizes:
+    """Return the extents of arrays by heads.
+
+    Raises:
+        ProblemError: if they do not go together, or TMA cannot read them.
+    """
+    for other in (k, v):
+        if other.element != q.element:
+            raise ProblemError(
+                f"q has elements of {q.element}, but {other.name} of {other.element}; expected one type"
+            )
+    if k.matrix.shape != v.matrix.shape:
+        raise ProblemError(
+            f"k has {_of(k)}, but v has {_of(v)}; expected equal batches, heads, lengths and dimensions"
+        )
+    batches, heads, queries, dim = q.matrix.shape
+    key_batches, groups, keys, key_dim = k.matrix.shape
+    if (batches, dim) != (key_batches, key_dim):
+        raise ProblemError(
+            f"q has {_of(q)}, but k has {_of(k)}; expected equal batches and dimensions"
+        )
+    if not all((batches, heads, groups, queries, keys)):
+        raise ProblemError(f"q has {_of(q)}, and k has {_of(k)}; expected one or more of each")
+    if heads % groups:
+        raise ProblemError(
+            f"q has {heads} heads, and k and v have {groups}; expected a multiple of theirs"
+        )
+    for given in (q, k, v):
+        check_readable(given)
+    return Sizes(batches, heads, groups, queries, keys, dim)
+
+
+def check_readable(given: Given) -> None:
+    """Check that TMA reads an array by heads.
+
+    Raises:
+        ProblemError: if its last dimension is not contiguous, or its rows or its address are no multiples
+            of 16 bytes.
+    """
+    matrix = given.matrix
+    *outer, last = matrix.strides
+    if last != 1:
+        raise ProblemError(
+            f"{given.name} has strides of {_shown(matrix.strides)} elements; expected a contiguous last "
+            "dimension"
+        )
+    units = UNIT_BYTES // matrix.item_bytes
+    for extent, stride in zip(matrix.shape, outer, strict=False):
+        if extent > 1 and (stride % units or stride <= 0):
+            raise ProblemError(
+                f"{given.name} has strides of {_shown(matrix.strides)} elements; expected positive "
+                f"multiples of {units} ({UNIT_BYTES} bytes)"
+            )
+    if matrix.pointer % UNIT_BYTES:
+        raise ProblemError(
+            f"{given.name} is at {matrix.pointer:#x}; expected a multiple of {UNIT_BYTES} bytes"
+        )
+
+
+def window_of(causal: bool, window: object) -> Window:
+    """Return how far a query sees, of the arguments of a call.
+
+    Raises:
+        ProblemError: for a window that is none.
+    """
+    left = right = None
+    if window is not None:
+        pair = isinstance(window, tuple | list) and len(window) == 2
+        if not pair or not all(each is None or isinstance(each, int) for each in window):  # type: ignore[attr-defined]
+            raise ProblemError(
+                f"window is {window!r}; expected (left, right), numbers of keys, None for all"
+            )
+        left, right = window  # type: ignore[misc]
+        for each in (left, right):
+            if each is not None and each < 0:
+                raise ProblemError(f"window is {window!r}; expected 0 or more, or None for all")
+    return left, 0 if causal else right
+
+
+def _shown(numbers: Sequence[int]) -> str:
+    return str(list(numbers))
+
+
+def _of(given: Given) -> str:
+    batches, heads, length, dim = given.matrix.shape
+    return f"{batches} batches of {heads} heads, length {length}, dimension {dim}"

@@ -1,0 +1,115 @@
+"""The configuration of a kernel: its tile, its stages, and whether they fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialect.ops.pipeline import MBARRIER_BYTES
+from ....layout.banks import MAX_BYTES
+from ....layout.wgmma import INSTRUCTION_M
+from .problem import Problem
+
+#: Registers of a thread of the producer and of a consumer, by the number of consumers: the producer
+#: releases the registers that the consumers need (`setmaxnreg`).
+REGISTERS = {1: (40, 248), 2: (40, 232), 3: (32, 160)}
+
+#: The registers of a consumer that O, S and P can have; the others hold the softmax's rows and addresses.
+_MATRIX_REGISTERS = {1: 208, 2: 200, 3: 128}
+
+#: Keys are columns of S and rows of V, of which an instruction on 16-bit elements takes 16.
+_KEY_MULTIPLE = 16
+
+_MAX_KEYS = 256
+
+_ITEM_BYTES = 2
+
+
+class ConfigError(ValueError):
+    """A configuration that does not fit; the message has the arithmetic."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """The configuration of a kernel.
+
+    Attributes:
+        consumers: consumer warpgroups; each has 64 queries of a tile.
+        keys: keys of a block.
+        stages: blocks of K, and of V, in shared memory.
+    """
+
+    consumers: int = 2
+    keys: int = 128
+    stages: int = 2
+
+    @property
+    def queries(self) -> int:
+        """The queries of a CTA's tile."""
+        return INSTRUCTION_M * self.consumers
+
+    def check(self, problem: Problem) -> None:
+        """Check that the configuration fits a problem.
+
+        Raises:
+            ConfigError: if it does not; the message states what would fit.
+        """
+        if self.consumers not in REGISTERS:
+            fitting = " or ".join(map(str, REGISTERS))
+            raise ConfigError(f"consumers is {self.consumers}; expected {fitting} warpgroups")
+        if self.stages < 1:
+            raise ConfigError(f"stages is {self.stages}; expected 1 or more")
+        if self.keys % _KEY_MULTIPLE or not 0 < self.keys <= _MAX_KEYS:
+            raise ConfigError(
+                f"keys is {self.keys}; expected a multiple of {_KEY_MULTIPLE} up to {_MAX_KEYS}"
+            )
+        # 64 rows in 128 threads: half a register for each column in f32, a quarter in 16 bits.
+        o, s, p = problem.dim // 2, self.keys // 2, self.keys // 4
+        limit = _MATRIX_REGISTERS[self.consumers]
+        if o + s + p > limit:
+            most = (limit - o) * 4 // 3 // _KEY_MULTIPLE * _KEY_MULTIPLE
+            raise ConfigError(
+                f"a thread of {self.consumers} consumers has at most {limit} registers for matrices, but "
+                f"O has {o}, S {s} and P {p}; expected keys up to {most}"
+            )
+        if self.shared_bytes(problem) > MAX_BYTES:
+            q, block = self._tiles(problem)
+            raise ConfigError(
+                f"a CTA needs {self.shared_bytes(problem)} bytes of shared memory, but has {MAX_BYTES}: "
+                f"{q} for Q, 2 * {self.stages} * {block} for K and V, {self._barriers} of mbarriers"
+            )
+
+    def shared_bytes(self, problem: Problem) -> int:
+        """Return the bytes of shared memory of a CTA."""
+        q, block = self._tiles(problem)
+        return q + 2 * self.stages * block + self._barriers
+
+    def _tiles(self, problem: Problem) -> tuple[int, int]:
+        """Return the bytes of a tile of Q and of a block of K or V."""
+        row = problem.dim * _ITEM_BYTES
+        return self.queries * row, self.keys * row
+
+    @property
+    def _barriers(self) -> int:
+        """The bytes of the mbarriers: two for each stage of three pipelines."""
+        return (1 + 2 * self.stages) * 2 * MBARRIER_BYTES
+
+
+#: The default configurations by head dimension, not measured yet. Of them ptxas spills registers of 256
+#: alone.
+_DEFAULTS = {
+    64: Config(2, 128, 2),
+    96: Config(2, 128, 2),
+    128: Config(2, 128, 2),
+    192: Config(2, 64, 2),
+    256: Config(2, 64, 2),
+}
+
+
+def default_config(problem: Problem) -> Config:
+    """Return the configuration that `attention` uses for a problem.
+
+    Example:
+        >>> default_config(Problem(dim=64))
+        Config(consumers=2, keys=128, stages=2)
+    """
+    return _DEFAULTS[problem.dim]

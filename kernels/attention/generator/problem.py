@@ -1,0 +1,44 @@
+"""The problem: what attention is computed of which elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...errors import ProblemError
+
+#: Element types of queries, keys, values and results.
+ELEMENTS = ("bf16", "f16")
+
+#: Head dimensions.
+DIMS = (64, 96, 128, 192, 256)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """O = softmax(scale * Q * K^T) * V, for each query of each head.
+
+    Attributes:
+        element: MLIR's name of the element type.
+        dim: the head dimension.
+        left: whether a query sees a limited number of keys before its own place.
+        right: whether a query sees a limited number of keys behind its own place; none of them if causal.
+        lse: whether the logarithm of each query's sum of exponentials is a result.
+
+    Raises:
+        ProblemError: for an element type or a head dimension of no kernel.
+    """
+
+    element: str = "bf16"
+    dim: int = 128
+    left: bool = False
+    right: bool = False
+    lse: bool = False
+
+    def __post_init__(self) -> None:
+        if self.element not in ELEMENTS:
+            raise ProblemError(
+                f"q, k and v have elements of {self.element}; expected {' or '.join(ELEMENTS)}"
+            )
+        if self.dim not in DIMS:
+            dims = ", ".join(map(str, DIMS))
+            raise ProblemError(f"the head dimension is {self.dim}; expected one of {dims}")

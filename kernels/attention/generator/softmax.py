@@ -1,0 +1,104 @@
+"""The softmax of rows whose scores come block by block (Milakov and Gimelshein, 2018)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .... import language as sl
+from ....dialect.bindings import arith, math
+from .tiles import Sight
+
+#: Columns of which a thread has its own in each row: partial sums have as many.
+_OWN_COLUMNS = 8
+
+_LESS, _NOT_LESS = arith.CmpIPredicate.slt, arith.CmpIPredicate.sge
+
+_LN2 = 0.6931471805599453
+
+
+class Rows(NamedTuple):
+    """What is known of each row so far.
+
+    Attributes:
+        maximum: the largest score.
+        sums: the sums of the weights, by columns modulo 8.
+    """
+
+    maximum: sl.Fragment
+    sums: sl.Fragment
+
+
+def first_weights(s: sl.Fragment, scale: sl.Scalar) -> tuple[sl.Fragment, Rows]:
+    """Return the weights of the first block of scores, which may all be -inf."""
+    maximum = s.max(axis=1)
+    p = _exponentials(s, scale, _shift(maximum, scale))
+    return p, Rows(maximum, _partial_sums(p))
+
+
+def next_weights(
+    s: sl.Fragment, scale: sl.Scalar, rows: Rows
+) -> tuple[sl.Fragment, Rows, sl.Fragment]:
+    """Return the weights of another block of scores, and by what the earlier ones are multiplied."""
+    maximum = sl.maximum(rows.maximum, s.max(axis=1))
+    shift = _shift(maximum, scale)
+    shrink = _exponentials(rows.maximum, scale, shift)
+    p = _exponentials(s, scale, shift)
+    return p, Rows(maximum, rows.sums * shrink + _partial_sums(p)), shrink
+
+
+def results(rows: Rows, scale: sl.Scalar) -> tuple[sl.Fragment, sl.Fragment]:
+    """Return by what each row of weights * V is multiplied, and the logarithm of each row's sum of
+    exponentials: 0 and -inf for a row without keys."""
+    sums = rows.sums.sum(axis=1)
+    some = sums > 0.0
+    inverse = sl.where(some, 1.0 / sums, 0.0)
+    lse = (rows.maximum * scale + sl.log2(sums)) * _LN2
+    return inverse, sl.where(some, lse, float("-inf"))
+
+
+def visible(s: sl.Fragment, sight: Sight) -> sl.Fragment:
+    """Return scores, with -inf where a query does not see a key.
+
+    Args:
+        s: the scores of a block, a query a row.
+        sight: what the query of the first row sees; each next one sees one key further.
+    """
+
+    def seen(score: Any, row: Any, column: Any) -> Any:
+        query, key = _number(row), _number(column)
+        is_seen = arith.cmpi(_LESS, key, _number(sight.keys.value))
+        if sight.end is not None:
+            end = arith.addi(_number(sight.end.value), query)
+            is_seen = arith.andi(is_seen, arith.cmpi(_LESS, key, end))
+        if sight.begin is not None:
+            begin = arith.addi(_number(sight.begin.value), query)
+            is_seen = arith.andi(is_seen, arith.cmpi(_NOT_LESS, key, begin))
+        return arith.select(is_seen, score, arith.constant(sl.f32.type, float("-inf")))
+
+    return sl.map(seen, s, sl.iota(0), sl.iota(1), dtype=sl.f32)
+
+
+def _number(place: Any) -> Any:
+    """Return an index as an i32, which takes half the instructions."""
+    return arith.index_cast(sl.i32.type, place)
+
+
+def _shift(maximum: sl.Fragment, scale: sl.Scalar) -> sl.Fragment:
+    """Return what is subtracted from scaled scores: 0 where all are -inf, whose difference is NaN."""
+    return sl.where(maximum > float("-inf"), maximum * scale, 0.0)
+
+
+def _exponentials(x: sl.Fragment, scale: sl.Scalar, shift: sl.Fragment) -> sl.Fragment:
+    """Return 2^(x * scale - shift), by one multiplication and addition and one exponential."""
+    return sl.exp2(
+        sl.map(lambda x, shift: math.fma(x, scale.value, shift), x, -shift, dtype=sl.f32)
+    )
+
+
+def _partial_sums(p: sl.Fragment) -> sl.Fragment:
+    """Return the sums that each thread has of its own columns; no threads exchange anything."""
+    total = p[:, 0:_OWN_COLUMNS]
+    _, columns = p.shape or (0, 0)
+    for first in range(_OWN_COLUMNS, columns, _OWN_COLUMNS):
+        total = total + p[:, first : first + _OWN_COLUMNS]
+    return total

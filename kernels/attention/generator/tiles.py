@@ -1,0 +1,143 @@
+"""Tiles of queries: which of them a CTA computes, and the blocks of keys that each of them sees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .... import language as sl
+from .config import Config
+
+
+class Tile(NamedTuple):
+    """A tile of queries of a head.
+
+    Attributes:
+        batch, head: the place of the head.
+        query: the first query.
+        blocks: the number of blocks of keys that are read; one or more.
+        masked: how many of the first of them, from the last one on, have keys that some query does not
+            see because they are behind it.
+        unmasked: how many of the blocks come before those that have keys too far before some query.
+        last: the number of the last block.
+        first: how many blocks the CTA has read before: the pipeline index of the first one.
+        number: how many tiles the CTA has computed before.
+    """
+
+    batch: sl.Index
+    head: sl.Index
+    query: sl.Index
+    blocks: sl.Index
+    masked: sl.Index | int
+    unmasked: sl.Index
+    last: sl.Index
+    first: sl.Index | int
+    number: sl.Index | int
+
+
+class Sight(NamedTuple):
+    """The keys of a block that a query sees, by their places in the block.
+
+    Attributes:
+        keys: the number of keys from the block's begin on, which may be more than the block has.
+        end: one more than the last key that the query sees; None if it sees all.
+        begin: the first key that the query sees; None if it sees all.
+    """
+
+    keys: sl.Index
+    end: sl.Index | None
+    begin: sl.Index | None
+
+
+class Tiles:
+    """The tiles of a CTA, one after the other; every role of the kernel runs the loop.
+
+    The query at place i of M sees the keys up to place i + N - M + right, and from i + N - M - left on:
+    the last query sees the last key, as with FlashAttention's masks.
+
+    Args:
+        shape: the batches, heads and queries.
+        keys: the number of keys, N.
+        left, right: how far a query sees before and behind its place; None if it sees all.
+        config: the configuration.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[sl.Index, sl.Index, sl.Index],
+        keys: sl.Index,
+        left: sl.Index | None,
+        right: sl.Index | None,
+        config: Config,
+    ) -> None:
+        self._batches, self._heads, self._queries = shape
+        self._keys, self._left, self._right, self._config = keys, left, right, config
+
+    def __iter__(self) -> Iterator[Tile]:
+        rows = self._config.queries
+        tiles, heads = sl.cdiv(self._queries, rows), self._batches * self._heads
+        number: sl.Index | int = 0
+        first: sl.Index | int = 0
+        for at in sl.range(sl.block_id(0), tiles * heads, sl.grid_dim(0)):
+            if self._right is None:
+                # CTAs that run at the same time read the keys of the same heads.
+                head, tile = at // tiles, at % tiles
+            else:
+                # Tiles with the most keys come first, so that the CTAs end at about the same time.
+                head, tile = at % heads, sl.unsigned(tiles - 1 - at // heads)
+            query = tile * rows
+            yield self._tile(head, query, first, number)
+            number = number + 1
+            first = first + self._blocks(query)[1]
+
+    def _tile(
+        self, head: sl.Index, query: sl.Index, first: sl.Index | int, number: sl.Index | int
+    ) -> Tile:
+        end, blocks = self._blocks(query)
+        # Queries of one tile see different ends of so many blocks, wherever the tile begins.
+        ends = -(-self._config.queries // self._config.keys) + 1
+        masked = 1 if self._right is None else sl.minimum(blocks, ends)
+        unmasked = blocks
+        if self._left is not None:
+            unmasked = sl.unsigned(blocks - sl.minimum(sl.unsigned(blocks - masked), ends))
+        return Tile(
+            head // self._heads,
+            head % self._heads,
+            query,
+            blocks,
+            masked,
+            unmasked,
+            sl.unsigned(end - 1),
+            first,
+            number,
+        )
+
+    def _blocks(self, query: sl.Index) -> tuple[sl.Index, sl.Index]:
+        """Return one more than the number of the last block that queries of a tile see, and how many
+        blocks they see: one where they see no key."""
+        block, shift = self._config.keys, self._keys - self._queries
+        seen = self._keys
+        if self._right is not None:
+            behind = query + self._config.queries + shift + self._right
+            seen = sl.minimum(behind, self._keys)
+        end = sl.cdiv(sl.unsigned(sl.maximum(seen, 1)), block)
+        if self._left is None:
+            return end, end
+        begin = sl.unsigned(sl.maximum(query + shift - self._left, 0)) // block
+        return end, sl.unsigned(end - sl.minimum(begin, sl.unsigned(end - 1)))
+
+    def sight(self, tile: Tile, query: sl.Index, block: sl.Index | int) -> Sight:
+        """Return what a query sees of a block.
+
+        Args:
+            tile: the tile.
+            query: the query.
+            block: how many blocks of the tile come before.
+        """
+        key = (tile.last - block) * self._config.keys
+        place = query + self._keys - self._queries - key
+        return Sight(
+            self._keys - key,
+            None if self._right is None else place + self._right + 1,
+            None if self._left is None else place - self._left,
+        )

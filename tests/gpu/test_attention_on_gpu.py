@@ -1,0 +1,64 @@
+"""Attention on a GPU, against PyTorch in f32 and against the emulator."""
+
+import numpy as np
+import pytest
+from test_linalg_on_gpu import to_numpy
+
+from mlir_smem.kernels.attention import attention
+from mlir_smem.kernels.attention.generator.problem import DIMS
+
+pytestmark = pytest.mark.gpu
+torch = pytest.importorskip("torch", exc_type=ImportError)
+
+
+def tensors(batch, heads, groups, queries, keys, dim, dtype=None):
+    torch.manual_seed(0)
+    shapes = (batch, queries, heads, dim), *[(batch, keys, groups, dim)] * 2
+    return [torch.randn(s, device="cuda").to(dtype or torch.bfloat16) for s in shapes]
+
+
+def check(q, k, v, causal=False, window=(None, None)):
+    left, right = window
+    o, lse = attention(q, k, v, causal=causal, window=window, return_lse=True)
+    m, n = q.shape[1], k.shape[1]
+    wide = [each.double().transpose(1, 2) for each in (q, k, v)]
+    wide[1:] = [each.repeat_interleave(q.shape[2] // k.shape[2], 1) for each in wide[1:]]
+    s = wide[0] @ wide[1].transpose(-2, -1) * q.shape[-1] ** -0.5
+    place = torch.arange(m, device="cuda")[:, None] + n - m
+    key = torch.arange(n, device="cuda")[None]
+    right = 0 if causal else right
+    hidden = torch.zeros(m, n, dtype=torch.bool, device="cuda")
+    hidden |= (key > place + right) if right is not None else hidden
+    hidden |= (key < place - left) if left is not None else hidden
+    s = s.masked_fill(hidden, float("-inf"))
+    weights = torch.softmax(s, -1).nan_to_num(0)
+    expected = (weights @ wide[2]).transpose(1, 2)
+    assert (o.double() - expected).abs().max() <= 2**-7 * v.abs().max()
+    assert torch.allclose(lse.double(), s.logsumexp(-1), rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("causal", [False, True])
+def test_dimensions(dim, causal):
+    check(*tensors(2, 4, 2, 1000, 1333, dim), causal=causal)
+    check(*tensors(1, 2, 2, 2048, 2048, dim, torch.float16), causal=causal)
+
+
+@pytest.mark.parametrize("window", [(0, 0), (200, None), (None, 100), (300, 40)])
+def test_windows(window):
+    check(*tensors(2, 2, 1, 1024, 777, 128), window=window)
+
+
+def test_many_tiles_of_each_cta():
+    check(*tensors(4, 16, 4, 1100, 1100, 64), causal=True)
+
+
+def test_the_bytes_are_those_of_the_emulator():
+    q, k, v = tensors(1, 2, 1, 200, 300, 128)
+    o = to_numpy(attention(q, k, v, causal=True), np.int16)
+    on_host = [each.cpu() for each in (q, k, v)]
+    out = torch.empty_like(on_host[0])
+    attention(*on_host, causal=True, out=out, on="cpu")
+    # The chip sums products in another order, and rounds its exponentials otherwise.
+    found, emulated = (x.astype(np.int32) for x in (o, to_numpy(out, np.int16)))
+    assert (np.abs(found - emulated) <= 1).mean() > 0.99

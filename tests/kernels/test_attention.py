@@ -1,0 +1,198 @@
+"""Attention on the emulator, against NumPy in float64; and what is refused."""
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import mlir_smem
+from mlir_smem.kernels.attention import (
+    Config,
+    ConfigError,
+    Problem,
+    ProblemError,
+    attention,
+    default_config,
+)
+from mlir_smem.kernels.attention.generator.kernel import text
+from mlir_smem.kernels.attention.generator.problem import DIMS
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
+SMALL = Config(consumers=1, keys=32, stages=2)
+
+#: Of the largest value: the weights and the result are rounded once each.
+BOUNDS = {BF16: 2**-7, np.dtype(np.float16): 2**-10}
+
+
+def reference(q, k, v, scale=None, left=None, right=None):
+    """The result and the logarithms of arrays by heads, in float64."""
+    q, k, v = (each.astype(np.float64) for each in (q, k, v))
+    heads_of_one, (m, n) = q.shape[1] // k.shape[1], (q.shape[2], k.shape[2])
+    k, v = (np.repeat(each, heads_of_one, 1) for each in (k, v))
+    s = q @ k.swapaxes(-2, -1) * (scale or q.shape[-1] ** -0.5)
+    i, j = np.indices((m, n))
+    s = np.where((right is not None) & (j > i + n - m + (right or 0)), -np.inf, s)
+    s = np.where((left is not None) & (j < i + n - m - (left or 0)), -np.inf, s)
+    highest = s.max(-1, keepdims=True)
+    p = np.exp(s - np.where(np.isinf(highest), 0, highest))
+    total = p.sum(-1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        lse = np.log(total) + np.where(np.isinf(highest), 0, highest)
+    return p @ v / np.where(total > 0, total, 1), lse[..., 0]
+
+
+def arrays(batches, heads, groups, queries, keys, dim, dtype=BF16, seed=0):
+    random = np.random.default_rng(seed)
+    shapes = (batches, heads, queries, dim), *[(batches, groups, keys, dim)] * 2
+    return [random.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+def check(q, k, v, causal=False, window=None, **options):
+    """Compare a call on arrays by heads."""
+    left, right = window or (None, None)
+    right = 0 if causal else right
+    expected, logarithms = reference(q, k, v, options.get("scale"), left, right)
+    o, lse = attention(
+        q, k, v, causal=causal, window=window, layout="bhsd", return_lse=True, on="cpu", **options
+    )
+    assert o.dtype == q.dtype and lse.dtype == np.float32
+    assert (
+        np.abs(o.astype(float) - expected).max() <= BOUNDS[q.dtype] * np.abs(v.astype(float)).max()
+    )
+    known = np.isfinite(logarithms)
+    assert np.allclose(lse[known], logarithms[known], rtol=1e-6, atol=1e-5)
+    assert (lse[~known] == -np.inf).all() and (o[~known] == 0).all()
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("causal", [False, True])
+def test_head_dimensions_by_default(dim, causal, capfd):
+    problem = Problem(dim=dim, right=causal, lse=True)
+    config = default_config(problem)
+    kernel = mlir_smem.compile(text(problem, config), emit="nvvm")
+    # The order of all accesses is proven, and that no warpgroups wait for each other in a circle.
+    assert capfd.readouterr().err == ""
+    assert kernel.manifest["kernels"][0]["shared_bytes"] == config.shared_bytes(problem)
+    check(*arrays(1, 1, 1, 130, 200, dim), causal=causal)
+
+
+@pytest.mark.parametrize("window", [(0, 0), (40, None), (None, 3), (7, 100), (500, 500)])
+@pytest.mark.parametrize("lengths", [(150, 150), (70, 161), (161, 70), (1, 33)])
+def test_windows(window, lengths):
+    check(*arrays(1, 1, 1, *lengths, 64), window=window, config=SMALL)
+
+
+@pytest.mark.parametrize("lengths", [(64, 32), (65, 33), (130, 40), (40, 130)])
+@pytest.mark.parametrize("config", [SMALL, Config(3, 64, 1), Config(2, 48, 3)])
+def test_causal_masks_end_with_the_keys(lengths, config):
+    check(*arrays(1, 2, 2, *lengths, 64), causal=True, config=config)
+
+
+def test_windows_are_proven(capfd):
+    for left, right in ((True, False), (False, True), (True, True)):
+        mlir_smem.compile(text(Problem(left=left, right=right), SMALL), emit="nvvm")
+    assert capfd.readouterr().err == ""
+
+
+def test_heads_share_keys():
+    check(*arrays(2, 6, 2, 70, 70, 64), causal=True, config=SMALL)
+    check(*arrays(1, 4, 1, 70, 70, 64), config=SMALL)
+
+
+def test_scales_and_types():
+    check(*arrays(1, 1, 1, 70, 70, 64, np.float16), scale=0.3, config=SMALL)
+    q, k, v = arrays(1, 1, 1, 70, 90, 64)
+    # Scores far from 0, as of outliers.
+    check(q * BF16.type(16), k + BF16.type(8), v, causal=True, config=SMALL)
+
+
+@pytest.mark.parametrize("layout", ["bshd", "bhsd"])
+def test_layouts_strides_and_results(layout):
+    whole = np.random.default_rng(0).standard_normal((2, 70, 3, 3, 64)).astype(BF16)
+    by_heads = [whole[:, :, i].transpose(0, 2, 1, 3) for i in range(3)]
+    expected, _ = reference(*by_heads)
+    given = [whole[:, :, i] for i in range(3)] if layout == "bshd" else by_heads
+    out = np.full_like(given[0], 9)
+    found = attention(*given, layout=layout, out=out, config=SMALL, on="cpu")
+    assert found is out
+    found = out.transpose(0, 2, 1, 3) if layout == "bshd" else out
+    assert np.abs(found.astype(float) - expected).max() <= 2**-5
+
+
+Q, K = np.zeros((1, 64, 2, 64), BF16), np.zeros((1, 64, 1, 64), BF16)
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ((Q[0], K, K), {}, "q has the shape [64, 2, 64]; expected 4 dimensions, bshd"),
+        ((Q, K, K), {"layout": "sbhd"}, "layout is 'sbhd'; expected 'bshd' or 'bhsd'"),
+        (
+            (Q, K.astype(np.float16), K),
+            {},
+            "q has elements of bf16, but k of f16; expected one type",
+        ),
+        (
+            (Q, K, K[:, :8]),
+            {},
+            "k has 1 batches of 1 heads, length 64, dimension 64, but v has 1 batch",
+        ),
+        ((Q, K[..., :32], K[..., :32]), {}, "expected equal batches and dimensions"),
+        ((Q, K[:, :0], K[:, :0]), {}, "expected one or more of each"),
+        ((K, Q, Q), {}, "q has 1 heads, and k and v have 2; expected a multiple of theirs"),
+        ((Q.swapaxes(1, 3), K, K), {}, "expected a contiguous last dimension"),
+        (
+            (Q[..., :32], K[..., :32], K[..., :32]),
+            {},
+            "the head dimension is 32; expected one of 64, 96",
+        ),
+        ((Q.astype(np.float32),) * 3, {}, "q, k and v have elements of f32; expected bf16 or f16"),
+        ((Q, K, K), {"scale": -1}, "scale is -1; expected a positive number"),
+        ((Q, K, K), {"scale": "1"}, "scale is '1'; expected a positive number"),
+        ((Q, K, K), {"window": (-1, 0)}, "window is (-1, 0); expected 0 or more, or None for all"),
+        (
+            (Q, K, K),
+            {"window": 5},
+            "window is 5; expected (left, right), numbers of keys, None for all",
+        ),
+        (
+            (Q, K, K),
+            {"out": Q[:, :8]},
+            "out has the shape [1, 2, 8, 64] of bf16 by heads, but q has",
+        ),
+    ],
+)
+def test_what_is_refused(given, options, message):
+    with pytest.raises(ProblemError, match=re.escape(message)):
+        attention(*given, **options, on="cpu")
+
+
+def test_rows_and_addresses_that_tma_does_not_read():
+    odd = np.zeros((1, 64, 2, 68), BF16)[..., :64]
+    with pytest.raises(ProblemError, match="expected positive multiples of 8 "):
+        attention(odd, K, K, on="cpu")
+    shifted = np.zeros(64 * 2 * 64 + 1, BF16)[1:].reshape(Q.shape)
+    with pytest.raises(ProblemError, match=r"q is at 0x.*; expected a multiple of 16 bytes"):
+        attention(shifted, K, K, on="cpu")
+
+
+def test_an_unknown_machine():
+    with pytest.raises(ValueError, match="unknown machine 'tpu'; expected gpu or cpu"):
+        attention(Q, K, K, on="tpu")
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (Config(consumers=4), "consumers is 4; expected 1 or 2 or 3 warpgroups"),
+        (Config(stages=0), "stages is 0; expected 1 or more"),
+        (Config(keys=24), "keys is 24; expected a multiple of 16 up to 256"),
+        (Config(keys=272), "keys is 272; expected a multiple of 16 up to 256"),
+        (Config(keys=192), "O has 64, S 96 and P 48; expected keys up to 176"),
+        (Config(keys=128, stages=4), "32768 for Q, 2 * 4 * 32768 for K and V, 144 of mbarriers"),
+    ],
+)
+def test_configurations_that_do_not_fit(config, message):
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        config.check(Problem())
