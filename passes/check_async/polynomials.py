@@ -133,7 +133,7 @@ class Polynomial:
         return _highest(x.lower_bound for x in self._without_a_minimum()) if subtracted else total
 
     def _without_a_minimum(self) -> Iterator[Polynomial]:
-        """Yield polynomials that are not above this one: a subtracted minimum is replaced by an operand."""
+        """Yield polynomials that are not above this one, with an operand for a subtracted minimum."""
         for place, (symbols, coefficient) in enumerate(self.terms):
             if coefficient < 0 and len(symbols) == 1 and symbols[0].name in MINIMA:
                 rest = Polynomial(self.terms[:place] + self.terms[place + 1 :])
