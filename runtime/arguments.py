@@ -1,7 +1,7 @@
 """Checks of arrays against a kernel's manifest: extents, strides, alignment, grid."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 from typing import Any
 
@@ -53,6 +53,12 @@ class Matrix:
     def bytes(self) -> int:
         """The bytes of its elements."""
         return prod(self.shape) * self.item_bytes
+
+    def transposed(self) -> "Matrix":
+        """Return the same memory with the last two dimensions exchanged."""
+        (*batch, rows, columns), (*steps, down, along) = self.shape, self.strides
+        shape, strides = (*batch, columns, rows), (*steps, along, down)
+        return replace(self, shape=shape, strides=strides)
 
 
 def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ....codegen import compile
 from ....runtime import Kernel, Matrix, cached_compile, device_array, launch_on_cpu
 from ....runtime.arguments import DTYPES
 from ....runtime.arrays import host_array
@@ -108,7 +109,7 @@ def attention(
         arrays = [_of_host(each, layout) for each in (q, k, v, result)]
         arrays[1] = arrays[1].swapaxes(-2, -1)
         further = [] if lse is None else [lse]
-        compiled = _compiled(problem, config, "nvvm")
+        compiled = compile(text(problem, config), emit="nvvm")
         launch_on_cpu(compiled, None, [*arrays, *further, *numbers], (_EMULATED,))
     else:
         for each in (q, k, v):
@@ -118,7 +119,7 @@ def attention(
         tiles = -(-extents.queries // config.queries) * extents.batches * extents.heads
         grid = (min(tiles, kernel.resident_blocks()),)
         matrices = [each.matrix for each in (*given, *stored)]
-        matrices[1] = _transposed(matrices[1])
+        matrices[1] = matrices[1].transposed()
         further = [] if lse is None else [device_array("lse", lse).matrix]
         kernel.launch(*matrices, *further, *numbers, grid=grid, stream=handle)
         finish(q)
@@ -189,21 +190,7 @@ def _of_host(array: Any, layout: str) -> np.ndarray:
     return host_array("q", array)[0].transpose(LAYOUTS[layout])
 
 
-def _transposed(matrix: Matrix) -> Matrix:
-    """Return a matrix with its last two dimensions exchanged."""
-    shape, strides = ((*each[:-2], each[-1], each[-2]) for each in (matrix.shape, matrix.strides))
-    return Matrix(matrix.pointer, shape, strides, matrix.item_bytes)
-
-
-def _compiled(problem: Problem, config: Config, emit: str = "cubin") -> Any:
-    from ....codegen import compile
-
-    if emit == "cubin":
-        return cached_compile(text(problem, config))
-    return compile(text(problem, config), emit=emit)
-
-
 @lru_cache(maxsize=_KERNELS)
 def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
     """Return the loaded kernel; its machine code is cached on disk."""
-    return Kernel(_compiled(problem, config), device=device)
+    return Kernel(cached_compile(text(problem, config)), device=device)

@@ -16,7 +16,7 @@ from ..generator.problem import Problem
 from ..generator.workspace import WorkspaceExtents, workspace_extents
 from .device import gpu_name
 from .fusions import FusedCall
-from .operands import Operands, operands, transposed
+from .operands import Operands, operands
 from .tuning_cache import tuned_config
 
 #: Numbers of shapes whose configurations stay chosen, and of kernels that stay loaded, for later calls.
@@ -59,7 +59,7 @@ class Launch:
         self._kernel, self._config, grid = _planned(of, config)
         matrices = [first, second, result]
         if self._config.exchanged:
-            matrices = [transposed(each) for each in (second, first, result)]
+            matrices = [each.transposed() for each in (second, first, result)]
         self._distance = fused.distance if fused else 0
         if self._distance:
             matrices.append(replace(second, pointer=second.pointer + self._distance))

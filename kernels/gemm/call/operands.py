@@ -101,12 +101,6 @@ def whole_columns(n: int, item_bytes: int) -> int:
     return (n + unit - 1) // unit * unit
 
 
-def transposed(matrix: Matrix) -> Matrix:
-    """Return the same memory with rows and columns exchanged."""
-    (*batch, rows, columns), (*steps, down, along) = matrix.shape, matrix.strides
-    return replace(matrix, shape=(*batch, columns, rows), strides=(*steps, along, down))
-
-
 def matrix_at(matrices: Matrix, at: tuple[int, ...]) -> Matrix:
     """Return the matrices at a place in their first leading dimensions."""
     elements = sum(i * stride for i, stride in zip(at, matrices.strides, strict=False))

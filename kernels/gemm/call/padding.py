@@ -12,7 +12,7 @@ from ....runtime import DeviceArray, Matrix, device_array
 from ...libraries import empty, maker
 from ..generator.problem import ProblemError, is_multiplied, multiplicand
 from .copies import Copies
-from .operands import transposed, whole_columns
+from .operands import whole_columns
 from .transposing import k_major
 
 
@@ -176,7 +176,7 @@ def _padded(name: str, operand: Operand, k: int, kept: set[int]) -> tuple[Matrix
     if along is None:
         is_free = multiplicand(operand.of.element) in MN_MAJOR
         along = k if not is_free or matrix.strides[k - 2] <= matrix.strides[-1 - k] else 1 - k
-    source = matrix if along == 1 else transposed(matrix)
+    source = matrix if along == 1 else matrix.transposed()
     source = _once(source, kept)
     *rows, columns = source.shape
     width = whole_columns(columns, matrix.item_bytes)
@@ -192,7 +192,7 @@ def _padded(name: str, operand: Operand, k: int, kept: set[int]) -> tuple[Matrix
         shape=(*matrix.shape[:-2], *target.shape[-2:]),
         strides=(*steps, *target.strides[-2:]),
     )
-    of = replace(operand.of, matrix=seen if along == 1 else transposed(seen))
+    of = replace(operand.of, matrix=seen if along == 1 else seen.transposed())
     return source, target, Operand(memory, of)
 
 

@@ -13,7 +13,7 @@ from ....runtime import DeviceArray, Kernel, cached_compile, device_array
 from ...libraries import empty
 from ..generator.problem import is_multiplied, multiplicand
 from ..generator.transpose import build_transpose
-from .operands import contiguous_dim, matrix_at, transposed, whole_columns
+from .operands import contiguous_dim, matrix_at, whole_columns
 
 #: CTAs of the kernel that fit a multiprocessor.
 _CTAS = 2
@@ -43,7 +43,7 @@ def k_major(
         return array, of
     if multiplicand(of.element) in MN_MAJOR or contiguous_dim(name, of.matrix, dim) == dim:
         return array, of
-    source = of.matrix if dim == 1 else transposed(of.matrix)
+    source = of.matrix if dim == 1 else of.matrix.transposed()
     *batch, rows, columns = source.shape
     copy = empty(
         array,
@@ -56,7 +56,7 @@ def k_major(
     ctas = _CTAS * kernel.device.properties.multiprocessor_count
     for at in product(*map(range, batch)):
         kernel.prepare(matrix_at(source, at), matrix_at(target, at), grid=(ctas,)).launch(stream)
-    return copy, replace(of, matrix=target if dim == 1 else transposed(target))
+    return copy, replace(of, matrix=target if dim == 1 else target.transposed())
 
 
 @lru_cache(maxsize=8)
