@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....layout.banks import MAX_BYTES
 from ....layout.wgmma import INSTRUCTION_M
+from ...registers import REGISTERS
 from .problem import Problem
-
-#: Registers of a thread of the producer and of a consumer, by the number of consumers: the producer
-#: releases the registers that the consumers need (`setmaxnreg`).
-REGISTERS = {1: (40, 248), 2: (40, 232), 3: (32, 160)}
 
 #: The registers of a consumer that O, S and P can have; the others hold the softmax's rows and addresses.
 _MATRIX_REGISTERS = {1: 208, 2: 200, 3: 128}

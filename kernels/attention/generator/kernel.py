@@ -18,7 +18,8 @@ from ....dialect import ops as smem
 from ....language.build import Options
 from ....language.traced_function import TracedFunction
 from ....layout.wgmma import INSTRUCTION_M
-from .config import REGISTERS, Config
+from ...registers import REGISTERS
+from .config import Config
 from .problem import Problem
 from .softmax import Rows, first_weights, next_weights, results, visible
 from .tiles import Tile, Tiles
@@ -107,7 +108,7 @@ class _Blocks:
         self._q = sl.alloc((1, config.queries, dim), q.dtype)
         self._k = sl.alloc((stages, dim, keys), q.dtype)
         self._v = sl.alloc((stages, keys, dim), q.dtype)
-        self._tiles = sl.pipeline(1, consumers=config.consumers)
+        self._queries = sl.pipeline(1, consumers=config.consumers)
         self._keys = sl.pipeline(stages, consumers=config.consumers)
         self._values = sl.pipeline(stages, consumers=config.consumers)
 
@@ -117,7 +118,7 @@ class _Blocks:
         """Load the queries of every tile; one thread runs this."""
         for tile in self.tiles:
             rows = sl.ds(tile.query, self._config.queries)
-            with self._tiles.producer(tile.number) as stage:
+            with self._queries.producer(tile.number) as stage:
                 window = self._arrays["Q"][tile.batch, tile.head, rows, :]
                 sl.tma_load(window, self._q[stage], stage)
 
@@ -153,7 +154,7 @@ class _Blocks:
 
     def queries(self, tile: Tile) -> sl.Tile:
         """Wait for the queries of a tile, and return them."""
-        return self._q[self._tiles.wait(tile.number)]
+        return self._q[self._queries.wait(tile.number)]
 
     def attended(self, tile: Tile, q: sl.Tile, own: Any) -> tuple[sl.Fragment, Rows]:
         """Return the weighted sums of the values that a warpgroup's queries see, and the rows' sums.
@@ -223,4 +224,4 @@ class _Blocks:
             sl.tma_commit()
             sl.tma_wait(0, read=True)
         sl.warpgroup_barrier()
-        self._tiles.release(tile.number)
+        self._queries.release(tile.number)

@@ -12,14 +12,11 @@ from ....layout.banks import MAX_BYTES
 from ....layout.elements import UNIT_BYTES
 from ....layout.instruction import INSTRUCTION_K_BYTES
 from ....layout.wgmma import INSTRUCTION_M
+from ...registers import REGISTERS
 from .problem import Problem, item_bytes
 
 if TYPE_CHECKING:
     from .fusion import Operand
-
-#: Registers of a thread of the producer and of a consumer, by the number of consumers: the producer
-#: releases the registers that the consumers need (`setmaxnreg`).
-REGISTERS = {1: (40, 248), 2: (40, 232), 3: (32, 160)}
 
 #: The registers of a consumer that its accumulator can have; with 16 more, ptxas 13.5 spills or fails.
 _ACCUMULATOR_REGISTERS = {1: 208, 2: 160, 3: 96}

@@ -14,7 +14,8 @@ from .... import language as sl
 from ....dialect import new_context
 from ....language.build import Options
 from ....language.traced_function import TracedFunction
-from .config import REGISTERS, Config
+from ...registers import REGISTERS
+from .config import Config
 from .epilogue import AddingWarpgroups, StoringThread, StoringWarpgroups
 from .mainloop import Mainloop
 from .problem import Problem, accumulator
