@@ -12,15 +12,12 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 pytestmark = pytest.mark.skipif(
     PACKAGE != "torch_mlir", reason=f"{PACKAGE} does not import graphs of PyTorch"
 )
-from torch_layers import Layer, check_gradients  # noqa: E402
+from torch_layers import Layer, check, check_gradients  # noqa: E402
 
 if PACKAGE == "torch_mlir":
     from mlir_smem.frontend.dynamo.backend import mlir_smem
 
 F, bf16 = torch.nn.functional, torch.bfloat16
-
-#: Of the largest element: one rounding to bf16 more or less.
-BOUND = 2**-6
 
 
 @pytest.fixture(autouse=True)
@@ -42,12 +39,6 @@ def eager(monkeypatch):
 
 def r(*shape, dtype=bf16):
     return torch.randn(*shape).to(dtype)
-
-
-def check(found, expected):
-    difference = (found.double() - expected.double()).abs().max()
-    assert found.shape == expected.shape and found.dtype == expected.dtype
-    assert difference <= BOUND * expected.double().abs().max()
 
 
 def parts_of(function, *inputs, dynamic=None, **options):

@@ -6,12 +6,9 @@ from mlir_smem.frontend import from_torch, torch_graphs
 
 pytestmark = pytest.mark.gpu
 torch = pytest.importorskip("torch", exc_type=ImportError)
-from torch_layers import Layer, check_gradients  # noqa: E402
+from torch_layers import Layer, check, check_gradients  # noqa: E402
 
 F, bf16 = torch.nn.functional, torch.bfloat16
-
-#: Of the largest element: PyTorch rounds between products and what follows.
-BOUND = 2**-6
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +19,6 @@ def fresh():
 
 def r(*shape):
     return torch.randn(*shape, device="cuda").to(bf16)
-
-
-def check(found, expected):
-    difference = (found.double() - expected.double()).abs().max()
-    assert found.shape == expected.shape and found.dtype == expected.dtype
-    assert difference <= BOUND * expected.double().abs().max()
 
 
 def test_a_layer_of_a_transformer_of_any_batch():

@@ -7,6 +7,9 @@ from torch import nn
 
 F, bf16 = nn.functional, torch.bfloat16
 
+#: Of the largest element: PyTorch rounds to bf16 between products and what follows.
+BOUND = 2**-6
+
 
 class Layer(nn.Module):
     """A layer of a transformer."""
@@ -46,3 +49,10 @@ def check_gradients(compiled, layer, x):
         strict=True,
     ):
         assert (found - expected).norm() <= 2 * (eager - expected).norm()
+
+
+def check(found, expected):
+    """Compare tensors."""
+    difference = (found.double() - expected.double()).abs().max()
+    assert found.shape == expected.shape and found.dtype == expected.dtype
+    assert difference <= BOUND * expected.double().abs().max()
