@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from ...dialect.bindings import ir
 from ...runtime import LaunchError
 from ..executable import MACHINES
 from ..linalg.linalg_to_smem import LinalgToSmem
+from .attention import AttentionKernel, attentions_of
 from .region_kernel import RegionKernel
 from .regions import regions_of, without_last
 from .report import TorchPart, add_graph
@@ -18,6 +20,9 @@ from .views import Graph, Node, sink_views
 
 #: What nodes carry that could have been in our kernels: why they are not.
 _LEFT = "mlir_smem_left"
+
+#: Why there is no kernel.
+_NO_KERNEL = (CompileError, LaunchError, ir.MLIRError)
 
 
 def mlir_smem(
@@ -30,7 +35,8 @@ def mlir_smem(
     """Compile a graph of PyTorch: the backend of `torch.compile(model, backend="mlir_smem")`.
 
     Products of matrices, with the element-wise ops that alone use them, become kernels of this library.
-    PyTorch's default compiler gets the rest. `torch_graphs` says what became of each graph.
+    So does scaled dot product attention. PyTorch's default compiler gets the rest. `torch_graphs` says
+    what became of each graph.
 
     Args:
         module, example_inputs: what `torch.compile` gives a backend.
@@ -82,6 +88,8 @@ def _compiled(module: Any, on: str, options: Mapping[str, Any], mode: str | None
     ours: dict[Node, TorchPart] = {}
     for region in regions_of(graph):
         _make_kernels(graph, region, on, options, ours)
+    for node in attentions_of(graph):
+        _make_attention(graph, node, on, ours)
     graph.eliminate_dead_code()
     module.recompile()
     split = split_module(module, None, _parts(graph, set(ours)).__getitem__)
@@ -127,21 +135,52 @@ def _make_kernels(
         region = waiting.pop()
         try:
             kernel = RegionKernel(region, on, options)
-        except (CompileError, LaunchError, ir.MLIRError) as error:
-            region[-1].meta[_LEFT] = str(error).splitlines()[0]
+        except _NO_KERNEL as error:
+            _leave(region[-1], error)
             waiting += without_last(region)
             continue
-        last = region[-1]
-        with graph.inserting_after(last):
-            call = graph.call_function(_function(kernel, last.name), tuple(kernel.inputs))
-        call.meta = dict(last.meta)
-        ours[call] = TorchPart("mlir_smem", _names(region))
-        last.replace_all_uses_with(call)
-        for node in reversed(region):
-            graph.erase_node(node)
+        _put(graph, kernel, region, ours)
 
 
-def _function(kernel: RegionKernel, name: str) -> Callable[..., Any]:
+def _make_attention(graph: Graph, node: Node, on: str, ours: dict[Node, TorchPart]) -> None:
+    """Put a call of a kernel in the place of attention, if there is one that computes it.
+
+    Args:
+        graph, on, ours: as `_make_kernels` has them.
+        node: one of `attentions_of`.
+    """
+    try:
+        kernel = AttentionKernel(node, on)
+    except _NO_KERNEL as error:
+        _leave(node, error)
+    else:
+        _put(graph, kernel, kernel.nodes, ours)
+
+
+def _leave(node: Node, error: Exception) -> None:
+    """Leave an op to the default compiler, because of an error."""
+    node.meta[_LEFT] = str(error).splitlines()[0]
+
+
+def _put(
+    graph: Graph,
+    kernel: RegionKernel | AttentionKernel,
+    nodes: list[Node],
+    ours: dict[Node, TorchPart],
+) -> None:
+    """Put a call of a kernel in the place of nodes, of whose results only the last one's is used."""
+    last = nodes[-1]
+    ops = [node for node in nodes if node.target is not operator.getitem]
+    with graph.inserting_after(last):
+        call = graph.call_function(_function(kernel, ops[-1].name), tuple(kernel.inputs))
+    call.meta = dict(last.meta)
+    ours[call] = TorchPart("mlir_smem", _names(ops))
+    last.replace_all_uses_with(call)
+    for node in reversed(nodes):
+        graph.erase_node(node)
+
+
+def _function(kernel: RegionKernel | AttentionKernel, name: str) -> Callable[..., Any]:
     """Return a kernel as a function with a name, as FX wants what it calls."""
 
     def call(*tensors: Any) -> Any:

@@ -38,12 +38,7 @@ class RegionKernel:
     """
 
     def __init__(self, region: list[Node], on: str, options: Mapping[str, Any]) -> None:
-        device = value(region[0]).device.type
-        if on == "gpu" and device != "cuda":
-            raise CompileError(
-                f"its tensors are of the device {device}; expected cuda, or the option on=cpu, which "
-                "emulates kernels"
-            )
+        check_device(region[0], on)
         text, self.inputs = linalg_of(region)
         self._transposed = [_is_transposed(node) for node in self.inputs]
         key = text, on, str(sorted(options.items()))
@@ -58,6 +53,20 @@ class RegionKernel:
                 readable(each.transpose(-2, -1) if transposed else each)
                 for each, transposed in zip(tensors, self._transposed, strict=True)
             )
+        )
+
+
+def check_device(node: Node, on: str) -> None:
+    """Check that a tensor is where kernels run.
+
+    Raises:
+        CompileError: if kernels run on a GPU, and it is elsewhere.
+    """
+    device = value(node).device.type
+    if on == "gpu" and device != "cuda":
+        raise CompileError(
+            f"its tensors are of the device {device}; expected cuda, or the option on=cpu, which "
+            "emulates kernels"
         )
 
 

@@ -12,12 +12,17 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 pytestmark = pytest.mark.skipif(
     PACKAGE != "torch_mlir", reason=f"{PACKAGE} does not import graphs of PyTorch"
 )
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch_layers import Layer, check, check_gradients  # noqa: E402
 
 if PACKAGE == "torch_mlir":
-    from mlir_smem.frontend.dynamo.backend import mlir_smem
+    from mlir_smem.frontend.dynamo.backend import _compiled, mlir_smem
 
 F, bf16 = torch.nn.functional, torch.bfloat16
+attend = F.scaled_dot_product_attention
+
+#: What PyTorch computes attention by on a CPU.
+ATTENTION = "aten._scaled_dot_product_flash_attention_for_cpu.default"
 
 
 @pytest.fixture(autouse=True)
@@ -179,3 +184,150 @@ def test_tensors_at_any_address_are_readable():
     before = len(torch_graphs())
     parts_of(layer.out, x)
     assert torch_graphs()[before].count("mlir_smem") == 1
+
+
+def heads(queries=16, keys=16, *, q_heads=2, kv_heads=2, dim=64, dtype=bf16):
+    """Queries, keys and values of a batch."""
+    q = r(1, q_heads, queries, dim, dtype=dtype)
+    return q, *(r(1, kv_heads, keys, dim, dtype=dtype) for _ in "KV")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options"),
+    [
+        ({}, {}),
+        ({"dtype": torch.float16}, {"scale": 0.3}),
+        ({}, {"is_causal": True}),
+        ({"keys": 40}, {}),
+        ({"queries": 24, "keys": 40}, {"is_causal": True}),
+        ({"queries": 40, "keys": 24}, {"is_causal": True}),
+        ({"q_heads": 4, "keys": 24}, {"enable_gqa": True, "is_causal": True}),
+    ],
+    ids=str,
+)
+def test_attention(eager, sizes, options):
+    graph, _ = parts_of(lambda q, k, v: attend(q, k, v, **options), *heads(**sizes))
+    assert str(graph) == f"mlir_smem: {ATTENTION}"
+
+
+def test_views_behind_attention_rely_on_its_strides(eager):
+    def joined(q, k, v):
+        y = attend(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
+        return y.transpose(1, 2).reshape(2, 16, 128), y
+
+    inputs = [r(2, 16, 2, 64) for _ in "QKV"]
+    before = len(torch_graphs())
+    compiled = torch.compile(joined, backend=mlir_smem, options={"on": "cpu"}, fullgraph=True)
+    with torch.no_grad():
+        for found, expected in zip(compiled(*inputs), joined(*inputs), strict=True):
+            check(found, expected)
+            assert found.stride() == expected.stride()
+    (graph,) = torch_graphs()[before:]
+    assert [part.by for part in graph.parts] == ["views", "mlir_smem", "views"]
+    assert "aten.view.default" in graph.parts[2].ops
+
+
+def test_a_layer_with_attention_of_any_batch_and_length(eager):
+    layer = Layer(128)
+    graph, compiled = parts_of(layer, r(3, 16, 128), dynamic=True)
+    assert (ATTENTION,) in [part.ops for part in graph.parts if part.by == "mlir_smem"]
+    assert graph.count("mlir_smem") == 5
+    before = len(torch_graphs())
+    with torch.no_grad():
+        x = r(2, 24, 128)
+        check(compiled(x), layer(x))
+    assert len(torch_graphs()) == before
+
+
+def test_attention_of_tensors_that_tma_does_not_read(eager):
+    q, k, v = heads()
+    q = r(q.numel() + 1)[1:].view(q.shape)
+    k = k[:, :1].expand(k.shape)
+    v = r(1, 2, 16, 65)[..., :64]
+    graph, _ = parts_of(attend, q, k, v)
+    assert graph.count("mlir_smem") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "further", "last"),
+    [
+        ("scaled_dot_product_attention", (None, 0.0), 0),
+        ("_scaled_dot_product_cudnn_attention", (None, False, 0.0), 0),
+        ("_scaled_dot_product_efficient_attention", (None, False, 0.0), 0),
+        ("_scaled_dot_product_flash_attention", (0.0,), 8),
+    ],
+)
+def test_each_op_has_its_own_causal_mask(name, further, last):
+    op = getattr(torch.ops.aten, name).default
+
+    def first(q, k, v):
+        made = op(q, k, v, *further, True)
+        return made if isinstance(made, torch.Tensor) else made[0]
+
+    q, k, v = heads(16, 24)
+    module = make_fx(first, tracing_mode="fake", pre_dispatch=True)(q, k, v)
+    found = _compiled(module, "cpu", {}, None)(q, k, v)
+    assert str(torch_graphs()[-1]) == f"mlir_smem: aten.{name}.default"
+    check(found, attend(q, k, v, attn_mask=torch.ones(16, 24, dtype=torch.bool).tril(last)))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "reason"),
+    [
+        ({}, {"attn_mask": torch.zeros(16, 16, dtype=bf16)}, "its mask is the tensor "),
+        ({"dtype": torch.float32}, {}, "q, k and v have elements of f32; expected bf16 or f16"),
+        ({"dim": 80}, {}, "the head dimension is 80; expected one of 64, 96, 128, 192, 256"),
+        ({}, {"scale": -1.0}, "its scale is -1.0; expected a positive constant"),
+    ],
+)
+def test_attention_that_is_left_has_its_reason(eager, sizes, options, reason):
+    graph, _ = parts_of(lambda q, k, v: attend(q, k, v, **options), *heads(**sizes))
+    ((op, found),) = graph.parts[-1].reasons
+    assert op == ATTENTION and found.startswith(reason)
+
+
+def left(function, *inputs):
+    """Return why attention of a graph that need not run is left."""
+    module = make_fx(function, tracing_mode="symbolic", pre_dispatch=True)(*inputs)
+    _compiled(module, "cpu", {}, None)
+    ((_, reason),) = torch_graphs()[-1].parts[0].reasons
+    return reason
+
+
+def test_attention_of_other_arguments_is_left(eager):
+    flash, (q, k, v) = torch.ops.aten._scaled_dot_product_flash_attention, heads(dim=80)
+    assert left(lambda: flash(r(1, 2, 16, 64), r(1, 2, 16, 64), r(1, 2, 16, 64), 0.5)[0]) == (
+        "its dropout is 0.5; expected 0"
+    )
+    assert "which is no constant" in left(lambda q, k, v: flash(q, k, v)[0], q, k, v)
+    assert left(lambda: attend(r(2, 16, 64), r(2, 16, 64), r(2, 16, 64))).endswith(
+        "expected 4 dimensions each"
+    )
+    assert "expected equal batches" in left(
+        lambda: attend(r(2, 2, 16, 64), r(1, 2, 16, 64), r(1, 2, 16, 64))
+    )
+    assert "expected equal batches" in left(
+        lambda: attend(r(1, 2, 16, 64), r(1, 1, 16, 64), r(1, 1, 16, 64))
+    )
+
+
+def test_attention_whose_gradients_are_computed_is_left(eager):
+    q, k, v = (each.requires_grad_() for each in heads())
+    before = len(torch_graphs())
+    compiled = torch.compile(attend, backend=mlir_smem, options={"on": "cpu"})
+    compiled(q, k, v).sum().backward()
+    forward, _ = torch_graphs()[before:]
+    assert forward.parts[0].reasons == (
+        (
+            ATTENTION,
+            "another result than its first is used, as the log-sum-exp for gradients; expected the first "
+            "alone",
+        ),
+    )
+
+
+def test_attention_on_a_cpu_is_emulated_only_if_that_is_said(eager):
+    before = len(torch_graphs())
+    torch.compile(attend, backend=mlir_smem)(*heads())
+    ((_, reason),) = torch_graphs()[before].parts[0].reasons
+    assert reason.startswith("its tensors are of the device cpu; expected cuda")

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 from torch_layers import Layer, check, check_gradients  # noqa: E402
 
 F, bf16 = torch.nn.functional, torch.bfloat16
+attend = F.scaled_dot_product_attention
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +31,7 @@ def test_a_layer_of_a_transformer_of_any_batch():
             x = r(batch, 100, 256)
             check(compiled(x), layer(x))
     (graph,) = torch_graphs()[before:]
-    assert graph.count("mlir_smem") == 4
+    assert graph.count("mlir_smem") == 5
 
 
 def test_gradients():
@@ -60,3 +61,65 @@ def test_views_and_swiglu():
     before = len(torch_graphs())
     check(compiled(x, w, v), swiglu(x, w, v))
     assert torch_graphs()[before].count("mlir_smem") == 1
+
+
+def attended(function, *inputs):
+    """Compile a function that is attention, compare its result, and return the parts of its graph."""
+    before = len(torch_graphs())
+    compiled = torch.compile(function, backend="mlir_smem", fullgraph=True)
+    with torch.no_grad():
+        check(compiled(*inputs), function(*inputs))
+    (graph,) = torch_graphs()[before:]
+    return graph
+
+
+@pytest.mark.parametrize("dim", [64, 96, 128, 192, 256])
+@pytest.mark.parametrize(
+    ("queries", "keys", "options"),
+    [
+        (300, 300, {}),
+        (300, 300, {"is_causal": True}),
+        (200, 520, {"is_causal": True}),
+        (520, 200, {"is_causal": True}),
+        (1, 520, {"scale": 0.3}),
+    ],
+    ids=str,
+)
+def test_attention(dim, queries, keys, options):
+    q, k, v = r(2, 4, queries, dim), r(2, 4, keys, dim), r(2, 4, keys, dim)
+    graph = attended(lambda q, k, v: attend(q, k, v, **options), q, k, v)
+    assert graph.count("mlir_smem") == 1, str(graph)
+
+
+def test_attention_with_shared_heads():
+    q, k, v = r(2, 8, 300, 128), r(2, 2, 300, 128), r(2, 2, 300, 128)
+    graph = attended(lambda q, k, v: attend(q, k, v, is_causal=True, enable_gqa=True), q, k, v)
+    assert graph.count("mlir_smem") == 1, str(graph)
+
+
+def test_attention_between_views():
+    def joined(qkv):
+        q, k, v = qkv.view(2, 300, 3, 4, 64).permute(2, 0, 3, 1, 4)
+        return attend(q, k, v).transpose(1, 2).reshape(2, 300, 256)
+
+    assert attended(joined, r(2, 300, 768)).count("mlir_smem") == 1
+
+
+def test_attention_of_tensors_at_any_address():
+    q = r(2 * 4 * 300 * 64 + 1)[1:].view(2, 4, 300, 64)
+    k, v = r(2, 1, 300, 64).expand(2, 4, 300, 64), r(2, 4, 300, 65)[..., :64]
+    compiled = torch.compile(attend, backend="mlir_smem")
+    before = len(torch_graphs())
+    with torch.no_grad():
+        check(compiled(q, k, v), attend(*(each.contiguous().clone() for each in (q, k, v))))
+    assert torch_graphs()[before].count("mlir_smem") == 1
+
+
+def test_attention_with_a_mask_or_gradients_is_left():
+    q, k, v = (r(2, 4, 128, 64) for _ in "QKV")
+    graph = attended(attend, q, k, v, r(128, 128))
+    assert "its mask is the tensor" in str(graph)
+    before = len(torch_graphs())
+    compiled = torch.compile(attend, backend="mlir_smem")
+    compiled(q.requires_grad_(), k, v).sum().backward()
+    assert "another result than its first is used" in str(torch_graphs()[before])
