@@ -38,6 +38,9 @@ _APPROXIMATE = {
     "math.tanh": "llvm.tanh",
 }
 
+#: With the flag `afn`, powers of two need not be subnormal: `ex2.approx` takes three instructions more.
+_FLUSHING = {"math.exp2": "llvm.nvvm.ex2.approx.ftz.f"}
+
 #: Ops that libdevice approximates too; the other approximations need the flag `afn` on the op.
 _ALWAYS = {"math.exp2", "math.rsqrt"}
 
@@ -108,7 +111,10 @@ def _instruction(op: Any, name: str) -> Callable[..., Sequence[Value]] | None:
     if name in _CLASSES:
         return partial(_is, _CLASSES[name])
     narrow = name in _APPROXIMATE and _element(op.operands[0].type).width <= 32
-    if narrow and (name in _ALWAYS or _flags(op) == "afn"):
+    may_approximate = _flags(op) == "afn" if narrow else False
+    if narrow and may_approximate and name in _FLUSHING:
+        return partial(_in_f32, _FLUSHING[name])
+    if narrow and (name in _ALWAYS or may_approximate):
         return partial(_in_f32, _APPROXIMATE[name])
     # Upstream makes calls for the elements of vectors, except for sincos.
     unchanged = op.name == name and not (name == "math.sincos" and _is_vector(op.results[0].type))

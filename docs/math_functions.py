@@ -25,6 +25,8 @@ f16, bf16, f32 and f64, and for vectors of them; so do the equivalent ops of the
 - **Approximations become instructions** of f32 where CUDA's libdevice uses the same (`exp2`, `rsqrt`), or
   where `fastmath<afn>` allows them: `cos`, `exp`, `log`, `log10`, `log2`, `powf`, `sin`, `sincos`,
   `sqrt`, `tan`, `tanh`.
+- `exp2` of up to 32 bits with `fastmath<afn>` is `ex2.approx.ftz`: a result below 2^-126 is 0. Without
+  the flag it takes three more instructions, which keep subnormal numbers.
 - **All other ops become inlined code of libdevice**, NVIDIA's library of bitcode. Only called functions
   are linked, before LLVM optimizes. Subnormal numbers are kept, and square roots within functions are
   rounded to nearest. 16-bit operands are computed in f32 and rounded once more. `cos`, `powf`, `sin`,

@@ -21,6 +21,9 @@ from ..registry import computes
 from ..types import dtype_of, signed
 from .arith import maximum, minimum
 
+#: The smallest normal number of f32.
+_LEAST_NORMAL = 2.0**-126
+
 
 def _in_f64(function: Callable[..., np.ndarray]) -> Callable[[Op], Any]:
     """Return the function that makes the step of an op computed in f64 and rounded to its type."""
@@ -55,7 +58,6 @@ for _names, _function in (
     (("math.rsqrt",), lambda a: 1 / np.sqrt(a)),
     (("math.cbrt",), np.cbrt),
     (("math.exp", "llvm.intr.exp"), np.exp),
-    (("math.exp2", "llvm.intr.exp2"), np.exp2),
     (("math.expm1",), np.expm1),
     (("math.log", "llvm.intr.log"), np.log),
     (("math.log2", "llvm.intr.log2"), np.log2),
@@ -86,6 +88,24 @@ def _sine_and_cosine(op: Op) -> Any:
     return lambda a: (sine(a), cosine(a))
 
 
+def _may_approximate(op: Op) -> bool:
+    """Return whether the op's flags allow an instruction of f32 that approximates it."""
+    flags = set(re.findall(r"\w+", op.text("fastmath") + op.text("fastmathFlags")))
+    narrow = dtype_of(op.result_types[0], op.location).itemsize <= 4
+    return narrow and not flags.isdisjoint({"afn", "fast"})
+
+
+def _flushed_power_of_two(a: np.ndarray) -> np.ndarray:
+    power = np.exp2(a)
+    return np.where(power < _LEAST_NORMAL, 0, power)
+
+
+@computes("math.exp2", "llvm.intr.exp2")
+def _power_of_two(op: Op) -> Any:
+    """Powers of two. The approximation has no subnormal results (`ex2.approx.ftz` in the PTX ISA)."""
+    return _in_f64(_flushed_power_of_two if _may_approximate(op) else np.exp2)(op)
+
+
 def _power_by_logarithm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.exp2(b * np.log2(a))
 
@@ -94,10 +114,7 @@ def _power_by_logarithm(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _power(op: Op) -> Any:
     """Powers. The approximation by a logarithm is NaN for a negative base, for 0 to the power of 0, and
     for 1 to the power of infinity (`__powf` in the CUDA C++ Programming Guide)."""
-    flags = set(re.findall(r"\w+", op.text("fastmath") + op.text("fastmathFlags")))
-    narrow = dtype_of(op.result_types[0], op.location).itemsize <= 4
-    approximate = narrow and not flags.isdisjoint({"afn", "fast"})
-    return _in_f64(_power_by_logarithm if approximate else np.power)(op)
+    return _in_f64(_power_by_logarithm if _may_approximate(op) else np.power)(op)
 
 
 @computes("math.fpowi")
