@@ -171,19 +171,22 @@ class Accesses:
             )
 
     def _write(self, rectangle: TileRectangle, write: Write, state: State) -> None:
-        if rectangle.pipeline_side is None:
+        if rectangle.pipeline_side is not None and not self._is_held(
+            write.op, rectangle, "writes", state
+        ):
+            return
+        if not write.in_bulk:
             for read in self._kernel.in_order(state.reads):
-                overlaps = read.rectangle.pipeline_side is None and rectangle.overlaps(
+                overlaps = rectangle.has_same_stage(read.rectangle) and rectangle.overlaps(
                     read.rectangle
                 )
-                if overlaps is not False:
+                if overlaps is not False and (read.missing or not read.past_barrier):
                     needs = [*read.missing, Need(WarpgroupBarrierOp)]
                     self._race(write.op, read, "overwrites", needs, overlaps is True, state)
+        if rectangle.pipeline_side is None:
             state.filled |= {rectangle}
             if self._threads.alike and rectangle.same_in_cluster:
                 state.filled_by_all |= {rectangle}
-        elif not self._is_held(write.op, rectangle, "writes", state):
-            return
         for earlier in self._kernel.in_order(state.writes):
             self._check_rewritten(earlier, write, state)
         state.writes |= {write}
@@ -222,24 +225,27 @@ class Accesses:
         rectangle = self._tiles.rectangle(op, tile, state)
         if rectangle is None:
             return
-        if rectangle.pipeline_side is None:
-            self._check_written(op, rectangle, by, state)
-        elif not self._is_held(op, rectangle, "reads", state):
+        if rectangle.pipeline_side is not None and not self._is_held(op, rectangle, "reads", state):
             return
-        state.reads |= {Read(op, rectangle, by, _AGES[by], self._threads.scope if in_bulk else "")}
-        self._record(op, rectangle, by, state)
-
-    def _check_written(self, op: Op, rectangle: TileRectangle, by: Reader, state: State) -> None:
-        """Check that the bytes that a read without a pipeline needs were written before (RAW)."""
-        for write in self._kernel.in_order(state.writes):
-            overlaps = write.rectangle.pipeline_side is None and rectangle.overlaps(write.rectangle)
-            needs = write.missing(by) if overlaps is not False else []
-            if needs:
-                self._race(op, write, "reads", needs, overlaps is True, state)
-        if not rectangle.is_covered(state.filled):
+        self._check_order(op, rectangle, by, state)
+        if rectangle.pipeline_side is None and not rectangle.is_covered(state.filled):
             tile = at(rectangle.allocation)
             reason = f"it is not known whether what it reads of the {tile} was written before"
             self._findings.remark(op, reason, state)
+        state.reads |= {Read(op, rectangle, by, _AGES[by], self._threads.scope if in_bulk else "")}
+        self._record(op, rectangle, by, state)
+
+    def _check_order(self, op: Op, rectangle: TileRectangle, by: Reader, state: State) -> None:
+        """Check that what the partition's threads have written of the bytes is there (RAW)."""
+        for write in self._kernel.in_order(state.writes):
+            if write.in_bulk and write.rectangle.pipeline_side is not None:
+                continue
+            overlaps = write.rectangle.has_same_stage(rectangle) and rectangle.overlaps(
+                write.rectangle
+            )
+            needs = write.missing(by) if overlaps is not False else []
+            if needs:
+                self._race(op, write, "reads", needs, overlaps is True, state)
 
     def _read_remotely(self, op: LoadOp, tile: Value, state: State) -> None:
         """Follow a load from another CTA of the cluster, whose threads execute the same ops."""
