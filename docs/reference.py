@@ -35,7 +35,7 @@ GROUPS = {
         "Bulk tensor copies, and the full and empty mbarriers of stages.",
     ),
     "Warp specialization": (
-        "warp_specialize partition elect warpgroup_barrier",
+        "warp_specialize partition elect warpgroup_barrier order_wait order_arrive",
         "Which warpgroups and threads execute what.",
     ),
     "Across CTAs": (

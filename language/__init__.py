@@ -20,6 +20,7 @@ from .control.grid import (
     warpgroup_id,
 )
 from .control.loop import range_ as range
+from .control.ordered import ordered
 from .control.partition import elect, partition, warp_specialize
 from .diagnosis import Remark, Remarks
 from .dtypes import (
@@ -86,9 +87,11 @@ from .ops.memory import (
 from .ops.mma import from_registers, mma, mma_scaled, mma_sp, to_registers, wait
 from .ops.pipeline import Pipeline, Stage, pipeline, tma_load, tma_store
 from .ops.semaphore import semaphore_arrive
+from .ops.warp_uniform import make_warp_uniform
 from .values.array import Array, Window
 from .values.boolean import Bool
-from .values.fragment import Fragment, full, iota, reduce, where, zeros
+from .values.filled import full, zeros
+from .values.fragment import Fragment, iota, reduce, where
 from .values.index import Index
 from .values.scalar import Scalar
 from .values.slices import ds
@@ -163,6 +166,7 @@ __all__ = [
     "load_metadata",
     "log",
     "log2",
+    "make_warp_uniform",
     "map",
     "maximum",
     "minimum",
@@ -171,6 +175,7 @@ __all__ = [
     "mma_sp",
     "multiple_of",
     "op",
+    "ordered",
     "otherwise",
     "padded_e2m1",
     "partition",

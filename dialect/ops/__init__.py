@@ -25,6 +25,7 @@ from .mma_desc import MmaDescOp, MmaDescSpOp
 from .mma_desc_scaled import MmaDescScaledOp
 from .mma_scaled import MmaScaledOp, mma_scaled
 from .offset import OffsetOp, offset
+from .order import OrderArriveOp, OrderWaitOp, order_arrive, order_wait
 from .pipeline import (
     ConsumerReleaseOp,
     ConsumerWaitOp,
@@ -87,6 +88,8 @@ __all__ = [
     "MmaScaledOp",
     "MmaSpOp",
     "OffsetOp",
+    "OrderArriveOp",
+    "OrderWaitOp",
     "PartitionOp",
     "ProducerAcquireOp",
     "ProducerCommitOp",
@@ -129,6 +132,8 @@ __all__ = [
     "mma_scaled",
     "mma_sp",
     "offset",
+    "order_arrive",
+    "order_wait",
     "producer_acquire",
     "producer_commit",
     "reduce",

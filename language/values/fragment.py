@@ -20,7 +20,7 @@ from . import elements
 from .base import Traced
 from .boolean import Bool, condition_value
 from .index import Index, as_index, emitted, is_index
-from .mapping import element_of, filled, mapped
+from .mapping import element_of, mapped
 from .node import (
     Leaf,
     Node,
@@ -341,54 +341,3 @@ def iota(axis: int) -> Fragment:
     if axis not in (0, 1):
         raise TraceError(f"positions are along axis 0 (rows) or 1 (columns), not {axis!r}")
     return Fragment(node=Position(index, None, None, axis))
-
-
-@traced
-def full(shape: tuple[int, ...], number: Any, dtype: DType, axis: int | None = None) -> Fragment:
-    """Return an accumulator, or a slice, with the same number in each element, or those of an expression.
-
-    An expression, such as `bias[column + sl.iota(1)]`, is computed here, and not where it is used: loads
-    begin before what comes next.
-
-    Args:
-        shape: (M, N), or (M,) for a slice of rows (axis 1), (N,) for one of columns (axis 0).
-        number: a Python number, a scalar of the kernel, or an expression of positions without a fragment.
-        dtype: f32, f16 or i32.
-        axis: of a slice, the dimension that it lacks.
-
-    Raises:
-        TraceError: for a slice without an axis; for an expression of another type, or with a fragment.
-
-    Example:
-        >>> print(sl.full((64, 128), 1.0, sl.f32).type_text)
-        a fragment 64x128 of f32
-        >>> print(sl.full((64,), sl.iota(0).to(sl.f32), sl.f32, axis=1).type_text)
-        a slice of 64 rows of f32
-    """
-    if len(shape) == 1 and axis not in (0, 1):
-        raise TraceError(f"a slice of {shape[0]} elements needs its axis; expected axis=1 for rows")
-    if isinstance(number, Fragment):
-        node = as_node(number, dtype)
-        if node.shape is not None:
-            raise TraceError(
-                f"{number.type_text} has a shape; expected positions and numbers alone"
-            )
-        return Fragment(filled(node, shape, axis))
-    value = number.value if isinstance(number, Scalar) else elements.constant(number, dtype)
-    made = smem.fill(value, shape, slice_dim=axis)
-    current().pure.append(made.owner)
-    return Fragment(made)
-
-
-@traced
-def zeros(shape: tuple[int, ...], dtype: DType, axis: int | None = None) -> Fragment:
-    """Return an accumulator, or a slice, of zeros; see `full`.
-
-    Args:
-        shape, dtype, axis: as for `full`.
-
-    Example:
-        >>> print(sl.zeros((64, 128), sl.f32).type_text)
-        a fragment 64x128 of f32
-    """
-    return full(shape, 0, dtype, axis)

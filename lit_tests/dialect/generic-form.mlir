@@ -47,6 +47,8 @@
 // CHECK: "smem.consumer_wait"
 // CHECK: "smem.consumer_release"
 // CHECK: "smem.columns"
+// CHECK: "smem.order_wait"
+// CHECK: "smem.order_arrive"
 // CHECK: "smem.warpgroup_barrier"
 // CHECK: "smem.tma_store"
 // CHECK: "smem.tma_commit"
@@ -97,6 +99,8 @@ gpu.module @kernels {
         %slot = "smem.consumer_wait"(%pipeline, %number) : (!smem.pipeline, index) -> index
         "smem.consumer_release"(%pipeline, %number) : (!smem.pipeline, index) -> ()
         %columns = "smem.columns"(%e) {first = 8 : i64} : (!done) -> !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+        "smem.order_wait"() : () -> ()
+        "smem.order_arrive"() : () -> ()
         "smem.warpgroup_barrier"() : () -> ()
         "smem.tma_store"(%v, %m, %c0, %c0) : (!view, memref<64x64xbf16>, index, index) -> ()
         "smem.tma_commit"() : () -> ()

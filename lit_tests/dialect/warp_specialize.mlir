@@ -13,6 +13,8 @@ func.func @partitions() {
   // CHECK-NEXT: "smem.partition"() ({
   // CHECK-NEXT: ^bb0(%[[W:.*]]: index):
   // CHECK-NEXT: arith.addi %[[W]], %[[W]] : index
+  // CHECK-NEXT: "smem.order_wait"() : () -> ()
+  // CHECK-NEXT: "smem.order_arrive"() : () -> ()
   // CHECK-NEXT: "smem.warpgroup_barrier"() : () -> ()
   // CHECK-NEXT: }) {registers = 232 : i32, warpgroups = 2 : i32} : () -> ()
   // CHECK-NEXT: }) : () -> ()
@@ -25,6 +27,8 @@ func.func @partitions() {
     "smem.partition"() ({
     ^bb0(%w: index):
       %0 = arith.addi %w, %w : index
+      "smem.order_wait"() : () -> ()
+      "smem.order_arrive"() : () -> ()
       "smem.warpgroup_barrier"() : () -> ()
     }) {warpgroups = 2 : i32, registers = 232 : i32} : () -> ()
   }) : () -> ()

@@ -55,11 +55,26 @@ func.func @some_with_registers() attributes {known_block_size = array<i32: 256, 
 // -----
 
 func.func @too_many_registers() attributes {known_block_size = array<i32: 384, 1, 1>} {
-  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 1 x 128 x 40 + 2 x 128 x 240 = 66560 registers; a multiprocessor has 65536}}
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 1 x 128 x 40 + 2 x 128 x 240 = 66560 registers; its 384 threads start with at most 168 each, which are 64512}}
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.fence"() : () -> ()
     }) {warpgroups = 1 : i32, registers = 40 : i32} : () -> ()
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 2 : i32, registers = 240 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @registers_that_the_launch_did_not_take() attributes {known_block_size = array<i32: 384, 1, 1>} {
+  // expected-error@+1 {{'smem.warp_specialize' op has partitions of 1 x 128 x 32 + 2 x 128 x 240 = 65536 registers; its 384 threads start with at most 168 each, which are 64512}}
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.fence"() : () -> ()
+    }) {warpgroups = 1 : i32, registers = 32 : i32} : () -> ()
     "smem.partition"() ({
       "smem.fence"() : () -> ()
     }) {warpgroups = 2 : i32, registers = 240 : i32} : () -> ()
@@ -100,5 +115,18 @@ func.func @no_such_warp() attributes {known_block_size = array<i32: 256, 1, 1>} 
   "smem.elect"() ({
     "smem.fence"() : () -> ()
   }) {scope = "cta", warp = 8 : i32} : () -> ()
+  return
+}
+
+// -----
+
+func.func @too_many_turns() attributes {known_block_size = array<i32: 1024, 1, 1>} {
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      // expected-error@+1 {{'smem.order_wait' op needs a barrier for each warpgroup of partitions that take turns, 8 in all; a CTA has 7 beside those of all threads and of each warpgroup}}
+      "smem.order_wait"() : () -> ()
+      "smem.order_arrive"() : () -> ()
+    }) {warpgroups = 8 : i32} : () -> ()
+  }) : () -> ()
   return
 }

@@ -10,6 +10,7 @@ from ...ir.errors import OpError
 from ...ir.walk import holds, walk
 from . import report
 from .cta_pairs import check_cta_pairs
+from .order import check_order
 from .pipelines import check_pipelines
 from .program import Load, Mma, Program
 from .prove import Proof, refute
@@ -34,6 +35,7 @@ def check(function: Op) -> None:
     check_cta_pairs(function)
     check_warpgroups(function)
     check_reductions(function)
+    check_order(function)
     if has_pipelines(function):
         if len(blocks) > 1:
             _remark_blocks(function)

@@ -32,7 +32,7 @@ def check_reductions(function: Op) -> None:
         if isinstance(op, SemaphoreArriveOp) or op.warpgroups == 1:
             _check_threads(op, values)
             continue
-        reason = next(_differences(op, values), None)
+        reason = next(differences(op, values), None)
         if reason:
             remark(
                 op.location,
@@ -86,7 +86,7 @@ def _is_at_warpgroup(op: Op, values: Values) -> bool:
     )
 
 
-def _differences(op: Op, values: Values) -> Iterator[str]:
+def differences(op: Op, values: Values) -> Iterator[str]:
     """Yield why some warpgroups may not execute an op, from the innermost region on."""
     inner = op.operation
     for outer in (*ancestors_of(op), function_of(op)):

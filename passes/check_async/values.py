@@ -176,6 +176,8 @@ class Values:
             return self._after(op, value)
         if op.name in self._evaluate:
             return self._evaluate[op.name](op)
+        if op.name == "gpu.shuffle" and value == op.results[0]:
+            return self._shuffle(op)
         if op.name.startswith("arith.") and len(op.results) == 1:
             more = ", ".join(f"{a.name} = {a.attr}" for a in _attributes(op))
             operands = tuple(self.of(x) for x in op.operands)
@@ -260,6 +262,13 @@ class Values:
 
     def _subgroup_id(self, op: Op) -> Polynomial:
         return self._in_cta((op.name, ""))
+
+    def _shuffle(self, op: Op) -> Polynomial:
+        """Evaluate `gpu.shuffle`: what all threads of a warp have, each of them gets."""
+        given = self.of(op.operands[0])
+        if given.divergence <= Divergence.BETWEEN_WARPGROUPS:
+            return given
+        return variable(self._symbols.unknown(op.results[0], op, Divergence.BETWEEN_THREADS))
 
     def _in_cta(self, key: tuple) -> Polynomial:
         """Return the number of a thread or warp in its CTA."""

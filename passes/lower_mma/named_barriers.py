@@ -4,13 +4,9 @@ from ...dialect.irtypes import Op
 from ...dialect.ops import ReduceOp
 from ...ir.errors import OpError
 from ...ir.kernel import function_of
+from ...ir.order_barriers import BARRIERS, FIRST_BARRIER, order_barriers
 from ...ir.reductions import Exchange, exchange_of
 from ...ir.walk import walk
-from ...layout.fragments import MAX_THREADS, WARPGROUP
-
-#: A CTA has the barriers 0 to 15 (PTX ISA 9.7.13.1). 0 is that of all threads, and 1 to 8 are those of
-#: `smem.warpgroup_barrier`.
-_FIRST, _END = 1 + MAX_THREADS // WARPGROUP, 16
 
 
 class NamedBarriers:
@@ -39,18 +35,18 @@ class NamedBarriers:
 
 def _assigned(function: Op) -> dict[tuple[int, int, int], int]:
     numbers: dict[tuple[int, int, int], int] = {}
-    free = _FIRST
+    free, end = FIRST_BARRIER, min([*order_barriers(function).values(), BARRIERS])
     for op in walk(function, ReduceOp):
         exchange = exchange_of(op)
         if exchange is None or exchange.warpgroups == 1 or _key(exchange) in numbers:
             continue
         numbers[_key(exchange)], free = free, free + exchange.groups
-        if free > _END:
+        if free > end:
             raise OpError(
                 op,
                 f"needs a barrier for each of {exchange.groups} groups of {exchange.warpgroups} "
-                f"warpgroups; of {_END - _FIRST} barriers for groups, "
-                f"{_END - free + exchange.groups} are left",
+                f"warpgroups; of {end - FIRST_BARRIER} barriers for groups, "
+                f"{end - free + exchange.groups} are left",
             )
     return numbers
 

@@ -97,6 +97,8 @@ SIGNATURES = {
     "tma_commit": ([], []),
     "tma_wait": ([], []),
     "warpgroup_barrier": ([], []),
+    "order_wait": ([], []),
+    "order_arrive": ([], []),
     "semaphore_arrive": ([SEMAPHORES, ["index"], ["index"]], [["i1"]]),
 }
 ATTRIBUTES = {

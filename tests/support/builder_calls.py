@@ -92,6 +92,8 @@ def calls():
         },
         "offset": {"tile": tile, "row": step, "column": 8, "vector": (1, 8)},
         "producer_acquire": at_step,
+        "order_arrive": {},
+        "order_wait": {},
         "producer_commit": at_step,
         "reduce": {"value": done, "op": "maximumf", "axis": 0, "warpgroups": 2},
         "scale_d": {"accumulator": done, "keep": value("i1")},

@@ -54,7 +54,10 @@ def pipeline(ops, a, b, d):
 
     def multiply(_):
         stage = ops.consumer_wait(made, 0)
-        done = ops.wait(ops.mma(ops.stage(a_stages, stage), ops.stage(b_stages, stage)))
+        ops.order_wait()
+        product = ops.mma(ops.stage(a_stages, stage), ops.stage(b_stages, stage))
+        ops.order_arrive()
+        done = ops.wait(product)
         ops.consumer_release(made, 0)
         ops.store(done, d_tile)
         ops.fence()

@@ -12,7 +12,8 @@ such a step, all of them hold.
 
 from __future__ import annotations
 
-from ....dialect.ops import CreatePipelineOp
+from ....dialect.ops import CreatePipelineOp, OrderWaitOp
+from ....ir.walk import holds
 from ..report import at
 from .kernel import Event, Kernel, Partition
 from .pipeline_sides import PipelineSide
@@ -28,9 +29,12 @@ def find_conflicting_turns(
         kernel: the waits and arrivals of all partitions.
         partition: the partition.
     """
+    takes_order = holds(partition.op, OrderWaitOp)
     for event in kernel.events:
         if event.partition is not partition:
             continue
+        if takes_order and event.turns:
+            return next(iter(event.turns)).pipeline, _BY_BOTH
         if event.pipeline_side not in event.turns:
             for (pipeline, _), turn in event.turns.items():
                 if 0 < turn.taken < turn.chunk:
@@ -66,6 +70,10 @@ def hold_together(kernel: Kernel) -> None:
     }
     for key, of_others in together.items():
         kernel.held[key] += of_others
+
+
+#: The order of turns (`check_async.order`) is one of warpgroups that all take the same indices.
+_BY_BOTH = f"they take its indices in turn, and turns by {OrderWaitOp.OPERATION_NAME}"
 
 
 def _within(event: Event, chunk: int) -> str:

@@ -1,0 +1,40 @@
+"""Values that all threads of a warp have in common, made known to the compiler."""
+
+from __future__ import annotations
+
+from ...dialect.bindings import arith, gpu
+from ..dtypes import i32
+from ..errors import TraceError
+from ..trace import traced
+from ..values.index import Index, as_index, describe
+
+#: The threads of a warp.
+_WARP = 32
+
+
+@traced
+def make_warp_uniform(number: Index | int) -> Index:
+    """Return an index, of which all threads of a warp have the same value, as one that ptxas knows to be
+    so: it keeps it, and what is computed of it, in uniform registers.
+
+    It is a shuffle, which takes the first thread's value; all threads of the warp execute it. ptxas finds
+    most uniform values by itself, but not those of divisions and of loops with such bounds. The name is
+    CuTe's.
+
+    Args:
+        number: the index, from 0 to 2^31 - 1.
+
+    Raises:
+        TraceError: for something else.
+
+    Example:
+        >>> print(sl.make_warp_uniform(sl.block_id(0)).type_text)
+        an index
+    """
+    if not isinstance(number, Index | int):
+        raise TraceError(f"sl.make_warp_uniform takes an index, not {describe(number)}")
+    number = as_index(number)
+    first = arith.constant(i32.type, 0)
+    word = arith.index_cast(i32.type, number.value)
+    shuffled = gpu.shuffle(word, first, arith.constant(i32.type, _WARP), "idx")[0]
+    return number.rewrapped(arith.index_cast(number.value.type, shuffled))
