@@ -96,7 +96,7 @@ def attention(
     problem = Problem(
         given[0].element, extents.dim, left is not None, right is not None, return_lse
     )
-    config = config or default_config(problem)
+    config = config or default_config(problem, extents.queries, extents.batches * extents.heads)
     config.check(problem)
     # No query sees further than all keys.
     most = extents.queries + extents.keys

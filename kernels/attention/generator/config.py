@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....layout.banks import MAX_BYTES
 from ....layout.wgmma import INSTRUCTION_M
-from ...registers import REGISTERS
+from ...registers import REGISTERS as _REGISTERS
+from .orders import ORDERS
 from .problem import Problem
+
+#: Registers of a thread of the producer and of a consumer, by the number of consumers. O, S and P take
+#: more than a GEMM's accumulators, so that a producer of two consumers keeps the fewest; it spills some.
+REGISTERS = _REGISTERS | {2: (24, 240)}
 
 #: The registers of a consumer that O, S and P can have; the others hold the softmax's rows and addresses.
 _MATRIX_REGISTERS = {1: 208, 2: 200, 3: 128}
@@ -33,11 +38,16 @@ class Config:
         consumers: consumer warpgroups; each has 64 queries of a tile.
         keys: keys of a block.
         stages: blocks of K, and of V, in shared memory.
+        query_stages: tiles of Q in shared memory; with 2 the next one is loaded while O of this one,
+            which takes the memory of its Q, is stored.
+        order: the order of tiles, a name of `orders.ORDERS`.
     """
 
     consumers: int = 2
     keys: int = 128
     stages: int = 2
+    query_stages: int = 1
+    order: str = "heads"
 
     @property
     def queries(self) -> int:
@@ -53,8 +63,11 @@ class Config:
         if self.consumers not in REGISTERS:
             fitting = " or ".join(map(str, REGISTERS))
             raise ConfigError(f"consumers is {self.consumers}; expected {fitting} warpgroups")
-        if self.stages < 1:
-            raise ConfigError(f"stages is {self.stages}; expected 1 or more")
+        for name in ("stages", "query_stages"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}; expected 1 or more")
+        if self.order not in ORDERS:
+            raise ConfigError(f"order is {self.order!r}; expected {' or '.join(map(repr, ORDERS))}")
         if self.keys % _KEY_MULTIPLE or not 0 < self.keys <= _MAX_KEYS:
             raise ConfigError(
                 f"keys is {self.keys}; expected a multiple of {_KEY_MULTIPLE} up to {_MAX_KEYS}"
@@ -72,13 +85,14 @@ class Config:
             q, block = self._tiles(problem)
             raise ConfigError(
                 f"a CTA needs {self.shared_bytes(problem)} bytes of shared memory, but has {MAX_BYTES}: "
-                f"{q} for Q, 2 * {self.stages} * {block} for K and V, {self._barriers} of mbarriers"
+                f"{self.query_stages} * {q} for Q, 2 * {self.stages} * {block} for K and V, "
+                f"{self._barriers} of mbarriers"
             )
 
     def shared_bytes(self, problem: Problem) -> int:
         """Return the bytes of shared memory of a CTA."""
         q, block = self._tiles(problem)
-        return q + 2 * self.stages * block + self._barriers
+        return self.query_stages * q + 2 * self.stages * block + self._barriers
 
     def _tiles(self, problem: Problem) -> tuple[int, int]:
         """Return the bytes of a tile of Q and of a block of K or V."""
@@ -88,25 +102,42 @@ class Config:
     @property
     def _barriers(self) -> int:
         """The bytes of the mbarriers: two for each stage of three pipelines."""
-        return (1 + 2 * self.stages) * 2 * MBARRIER_BYTES
+        return (self.query_stages + 2 * self.stages) * 2 * MBARRIER_BYTES
 
 
-#: The default configurations by head dimension, not measured yet. Of them ptxas spills registers of 256
-#: alone.
+#: The default configurations by head dimension, the fastest of a few on an H100 (docs/attention.md).
 _DEFAULTS = {
-    64: Config(2, 128, 2),
-    96: Config(2, 128, 2),
-    128: Config(2, 128, 2),
-    192: Config(2, 64, 2),
-    256: Config(2, 64, 2),
+    64: Config(3, 128, 2, 2),
+    96: Config(2, 128, 2, 2),
+    128: Config(2, 128, 2, 2),
+    192: Config(2, 80, 2, 2),
+    256: Config(2, 80, 2, 1),
 }
 
+#: Multiprocessors of an H100 and an H200, each with one CTA at a time.
+_GRID = 132
 
-def default_config(problem: Problem) -> Config:
+#: How much longer pairs of tiles may take because the last round of the grid has fewer of them than CTAs,
+#: before tiles by their length are chosen, which read keys of all heads at the same time.
+_MOST_WASTE = 1.25
+
+
+def default_config(problem: Problem, queries: int = 1 << 20, heads: int = 1) -> Config:
     """Return the configuration that `attention` uses for a problem.
 
+    Args:
+        problem: the problem.
+        queries: the length of the sequence of queries.
+        heads: the heads of all batches.
+
     Example:
-        >>> default_config(Problem(dim=64))
-        Config(consumers=2, keys=128, stages=2)
+        >>> default_config(Problem(dim=96))
+        Config(consumers=2, keys=128, stages=2, query_stages=2, order='heads')
     """
-    return _DEFAULTS[problem.dim]
+    config = _DEFAULTS[problem.dim]
+    if not problem.right:
+        return config
+    tiles = -(-queries // config.queries)
+    pairs = (tiles // 2 + tiles % 2) * heads
+    waste = -(-pairs // _GRID) * _GRID / pairs
+    return replace(config, order="pairs" if waste <= _MOST_WASTE else "longest")

@@ -18,11 +18,10 @@ from ....dialect import ops as smem
 from ....language.build import Options
 from ....language.traced_function import TracedFunction
 from ....layout.wgmma import INSTRUCTION_M
-from ...registers import REGISTERS
-from .config import Config
+from .config import REGISTERS, Config
 from .problem import Problem
-from .softmax import Rows, first_weights, next_weights, results, visible
-from .tiles import Tile, Tiles
+from .softmax import Rows, first_weights, multiplied, next_weights, results, visible
+from .tiles import Place, Tile, Tiles
 
 
 def build(problem: Problem, config: Config) -> Any:
@@ -82,10 +81,15 @@ def _attention(arrays: Mapping[str, Any], config: Config) -> None:
                 blocks.load()
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
             own = sl.ds(warpgroup * INSTRUCTION_M, INSTRUCTION_M)
-            for tile in blocks.tiles:
-                q = blocks.queries(tile)[own, :]
-                o, rows = blocks.attended(tile, q, own)
+            blocks.begin()
+            for place in blocks.tiles:
+                q = blocks.queries(place)[own, :]
+                s = blocks.first_scores(place, q)
+                # Where the tile is takes divisions, which run while the tensor cores multiply.
+                tile = blocks.tiles.tile(place)
+                o, rows = blocks.attended(tile, q, own, s)
                 blocks.finish(tile, o, rows, q, own)
+            blocks.end()
 
 
 class _Blocks:
@@ -100,15 +104,19 @@ class _Blocks:
         self._arrays, self._config = arrays, config
         q, v = arrays["Q"], arrays["V"]
         batches, heads, queries, dim = q.shape
-        self.tiles = Tiles(
-            (batches, heads, queries), v.shape[2], arrays.get("left"), arrays.get("right"), config
-        )
         self._heads_of_one = heads // v.shape[1]
+        self.tiles = Tiles(
+            (batches, heads, queries),
+            v.shape[2],
+            arrays.get("left"),
+            arrays.get("right"),
+            config,
+        )
         stages, keys = config.stages, config.keys
-        self._q = sl.alloc((1, config.queries, dim), q.dtype)
+        self._q = sl.alloc((config.query_stages, config.queries, dim), q.dtype)
         self._k = sl.alloc((stages, dim, keys), q.dtype)
         self._v = sl.alloc((stages, keys, dim), q.dtype)
-        self._queries = sl.pipeline(1, consumers=config.consumers)
+        self._queries = sl.pipeline(config.query_stages, consumers=config.consumers)
         self._keys = sl.pipeline(stages, consumers=config.consumers)
         self._values = sl.pipeline(stages, consumers=config.consumers)
 
@@ -116,16 +124,36 @@ class _Blocks:
 
     def load_queries(self) -> None:
         """Load the queries of every tile; one thread runs this."""
-        for tile in self.tiles:
-            rows = sl.ds(tile.query, self._config.queries)
-            with self._queries.producer(tile.number) as stage:
-                window = self._arrays["Q"][tile.batch, tile.head, rows, :]
-                sl.tma_load(window, self._q[stage], stage)
+        if self._config.query_stages > 1:
+            # As with the values, nothing reads the first index.
+            self._load_tile(0, 0, 0, 0)
+        for place in self.tiles:
+            tile = self.tiles.tile(place)
+            self._load_tile(self._query_index(place), tile.batch, tile.head, tile.query)
+
+    def _load_tile(
+        self,
+        index: sl.Index | int,
+        batch: sl.Index | int,
+        head: sl.Index | int,
+        query: sl.Index | int,
+    ) -> None:
+        with self._queries.producer(index) as stage:
+            window = self._arrays["Q"][batch, head, sl.ds(query, self._config.queries), :]
+            sl.tma_load(window, self._q[stage], stage)
+
+    def _query_index(self, place: Place) -> sl.Index | int:
+        """Return the pipeline index of a tile's queries."""
+        return place.number + 1 if self._config.query_stages > 1 else place.number
 
     def load(self) -> None:
         """Load the blocks of every tile, from the last one on; one thread runs this. The keys of a block
         come before the values of the block before it, as the consumers take them."""
-        for tile in self.tiles:
+        # Consumers release an index of the values when they need the next one, so that each tile begins
+        # with the release of an index. Nothing reads the values of index 0, the first one of all.
+        self._load_any_values()
+        for place in self.tiles:
+            tile = self.tiles.tile(place)
             self._load_keys(tile, 0)
             for block in sl.range(1, tile.blocks):
                 self._load_keys(tile, block)
@@ -138,8 +166,13 @@ class _Blocks:
             sl.tma_load(window, self._k[stage], stage)
 
     def _load_values(self, tile: Tile, block: sl.Index) -> None:
-        with self._values.producer(tile.first + block) as stage:
+        with self._values.producer(tile.first + block + 1) as stage:
             window = self._arrays["V"][*self._head(tile), self._rows(tile, block), :]
+            sl.tma_load(window, self._v[stage], stage)
+
+    def _load_any_values(self) -> None:
+        with self._values.producer(0) as stage:
+            window = self._arrays["V"][0, 0, sl.ds(0, self._config.keys), :]
             sl.tma_load(window, self._v[stage], stage)
 
     def _head(self, tile: Tile) -> tuple[sl.Index, sl.Index]:
@@ -152,41 +185,74 @@ class _Blocks:
 
     # The consumers.
 
-    def queries(self, tile: Tile) -> sl.Tile:
-        """Wait for the queries of a tile, and return them."""
-        return self._q[self._queries.wait(tile.number)]
+    def begin(self) -> None:
+        """Take the indices that nothing reads."""
+        self._values.wait(0)
+        if self._config.query_stages > 1:
+            self._queries.wait(0)
 
-    def attended(self, tile: Tile, q: sl.Tile, own: Any) -> tuple[sl.Fragment, Rows]:
+    def end(self) -> None:
+        """Wait until the last rows of O have been stored."""
+        with sl.elect():
+            sl.tma_wait(0, read=True)
+
+    def queries(self, place: Place) -> sl.Tile:
+        """Wait for the queries of a tile, and return them."""
+        return self._q[self._queries.wait(sl.make_warp_uniform(self._query_index(place)))]
+
+    def first_scores(self, place: Place, q: sl.Tile) -> sl.Fragment:
+        """Issue the product of a warpgroup's queries and the first block of keys, and return it."""
+        at = sl.make_warp_uniform(place.first)
+        k = self._k[self._keys.wait(at)]
+        with sl.ordered():
+            s = sl.mma(q, k)
+        if self._config.query_stages > 1:
+            self._release_stored(place.number)
+        return s
+
+    def attended(
+        self, tile: Tile, q: sl.Tile, own: Any, s: sl.Fragment
+    ) -> tuple[sl.Fragment, Rows]:
         """Return the weighted sums of the values that a warpgroup's queries see, and the rows' sums.
 
         Args:
             tile: the tile.
             q: the warpgroup's queries.
             own: their rows of the tile.
+            s: the scores of the first block, in flight.
         """
         scale = self._arrays["scale"]
-        s = sl.wait(sl.mma(q, self._k[self._keys.wait(tile.first)]))
+        s = sl.wait(s)
         self._keys.release(tile.first)
         s = visible(s, self.tiles.sight(tile, tile.query + own.start, 0))
         weights, rows = first_weights(s, scale)
-        p, o = self._of_a(weights), sl.zeros((INSTRUCTION_M, q.shape[1]), sl.f32)
+        shrink = sl.full((INSTRUCTION_M,), 1.0, sl.f32, axis=1)
+        o = sl.zeros((INSTRUCTION_M, q.shape[1]), sl.f32, in_flight=True)
         for begin, end, is_masked in self._ranges(tile):
             for block in sl.range(begin, end):
-                before = tile.first + sl.unsigned(block - 1)
-                s = sl.mma(q, self._k[self._keys.wait(tile.first + block)])
-                o = sl.mma(p, self._v[self._values.wait(before)], o)
+                # The wait is at the loop's begin, because ptxas moves exponentials behind one at its end.
+                o = multiplied(self._finished(tile, block, o), shrink)
+                p = self._of_a(weights)
+                at = sl.make_warp_uniform(tile.first + block)
+                k, v = self._k[self._keys.wait(at)], self._v[self._values.wait(at)]
+                # While the products of one warpgroup run, others compute exponentials.
+                with sl.ordered():
+                    s, o = sl.mma(q, k), sl.mma(p, v, o)
                 s = sl.wait(s, pending=1, in_flight=False)
                 self._keys.release(tile.first + block)
                 if is_masked:
                     s = visible(s, self.tiles.sight(tile, tile.query + own.start, block))
                 weights, rows, shrink = next_weights(s, scale, rows)
-                o = sl.wait(o)
-                self._values.release(before)
-                p, o = self._of_a(weights), o * shrink
-        last = tile.first + sl.unsigned(tile.blocks - 1)
-        o = sl.wait(sl.mma(p, self._v[self._values.wait(last)], o))
-        self._values.release(last)
-        return o, rows
+        o = self._finished(tile, tile.blocks, o) * shrink
+        v = self._v[self._values.wait(tile.first + tile.blocks)]
+        return sl.wait(sl.mma(self._of_a(weights), v, o)), rows
+
+    def _finished(self, tile: Tile, block: sl.Index, o: sl.Fragment) -> sl.Fragment:
+        """Wait for the product with the values two blocks before, in this tile or the one before, and
+        release them."""
+        o = sl.wait(o)
+        self._values.release(tile.first + sl.unsigned(block - 1))
+        return o
 
     def _ranges(self, tile: Tile) -> list[tuple[Any, Any, bool]]:
         """Return ranges of the blocks but the first one, with whether some query does not see all keys of
@@ -222,6 +288,11 @@ class _Blocks:
         with sl.elect():
             sl.tma_store(q, self._arrays["O"][tile.batch, tile.head, stored, :])
             sl.tma_commit()
+        if self._config.query_stages == 1:
+            self._release_stored(tile.number)
+
+    def _release_stored(self, index: sl.Index | int) -> None:
+        """Release queries when the rows of O that took their memory have been read."""
+        with sl.elect():
             sl.tma_wait(0, read=True)
-        sl.warpgroup_barrier()
-        self._queries.release(tile.number)
+        self._queries.release(index)

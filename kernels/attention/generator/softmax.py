@@ -13,6 +13,8 @@ _OWN_COLUMNS = 8
 
 _LESS, _NOT_LESS = arith.CmpIPredicate.slt, arith.CmpIPredicate.sge
 
+_APPROXIMATE = arith.FastMathFlags.afn
+
 _LN2 = 0.6931471805599453
 
 
@@ -46,12 +48,18 @@ def next_weights(
     return p, Rows(maximum, rows.sums * shrink + _partial_sums(p)), shrink
 
 
+def multiplied(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
+    """Return the sums of values, with each row multiplied: here, and not where the product is used."""
+    _, columns = o.shape or (0, 0)
+    return sl.map(arith.mulf, o, sl.broadcast(shrink, columns))
+
+
 def results(rows: Rows, scale: sl.Scalar) -> tuple[sl.Fragment, sl.Fragment]:
     """Return by what each row of weights * V is multiplied, and the logarithm of each row's sum of
     exponentials: 0 and -inf for a row without keys."""
     sums = rows.sums.sum(axis=1)
     some = sums > 0.0
-    inverse = sl.where(some, 1.0 / sums, 0.0)
+    inverse = sl.where(some, sl.fdiv(1.0, sums), 0.0)
     lse = (rows.maximum * scale + sl.log2(sums)) * _LN2
     return inverse, sl.where(some, lse, float("-inf"))
 
@@ -66,10 +74,11 @@ def visible(s: sl.Fragment, sight: Sight) -> sl.Fragment:
 
     def seen(score: Any, row: Any, column: Any) -> Any:
         query, key = _number(row), _number(column)
-        is_seen = arith.cmpi(_LESS, key, _number(sight.keys.value))
+        # What depends on the row alone is computed once for each row of a thread.
+        end = _number(sight.keys.value)
         if sight.end is not None:
-            end = arith.addi(_number(sight.end.value), query)
-            is_seen = arith.andi(is_seen, arith.cmpi(_LESS, key, end))
+            end = arith.minsi(end, arith.addi(_number(sight.end.value), query))
+        is_seen = arith.cmpi(_LESS, key, end)
         if sight.begin is not None:
             begin = arith.addi(_number(sight.begin.value), query)
             is_seen = arith.andi(is_seen, arith.cmpi(_NOT_LESS, key, begin))
@@ -89,10 +98,12 @@ def _shift(maximum: sl.Fragment, scale: sl.Scalar) -> sl.Fragment:
 
 
 def _exponentials(x: sl.Fragment, scale: sl.Scalar, shift: sl.Fragment) -> sl.Fragment:
-    """Return 2^(x * scale - shift), by one multiplication and addition and one exponential."""
-    return sl.exp2(
-        sl.map(lambda x, shift: math.fma(x, scale.value, shift), x, -shift, dtype=sl.f32)
-    )
+    """Return 2^(x * scale - shift), by two instructions; what is too small for a normal number is 0."""
+
+    def power(x: Any, shift: Any) -> Any:
+        return math.exp2(math.fma(x, scale.value, shift), fastmath=_APPROXIMATE)
+
+    return sl.map(power, x, -shift, dtype=sl.f32)
 
 
 def _partial_sums(p: sl.Fragment) -> sl.Fragment:

@@ -7,6 +7,19 @@ from typing import NamedTuple
 
 from .... import language as sl
 from .config import Config
+from .orders import ORDERS, Order
+
+
+class Place(NamedTuple):
+    """The place of a tile, which a CTA knows before it computes where that is.
+
+    Attributes:
+        number: how many tiles the CTA has computed before.
+        first: how many blocks the CTA has read before: the pipeline index of the first one.
+    """
+
+    number: sl.Index
+    first: sl.Index | int
 
 
 class Tile(NamedTuple):
@@ -32,7 +45,7 @@ class Tile(NamedTuple):
     unmasked: sl.Index
     last: sl.Index
     first: sl.Index | int
-    number: sl.Index | int
+    number: sl.Index
 
 
 class Sight(NamedTuple):
@@ -50,7 +63,7 @@ class Sight(NamedTuple):
 
 
 class Tiles:
-    """The tiles of a CTA, one after the other; every role of the kernel runs the loop.
+    """The tiles of a CTA; every role of the kernel runs the loop over their places.
 
     The query at place i of M sees the keys up to place i + N - M + right, and from i + N - M - left on:
     the last query sees the last key, as with FlashAttention's masks.
@@ -73,33 +86,39 @@ class Tiles:
         self._batches, self._heads, self._queries = shape
         self._keys, self._left, self._right, self._config = keys, left, right, config
 
-    def __iter__(self) -> Iterator[Tile]:
-        rows = self._config.queries
-        tiles, heads = sl.cdiv(self._queries, rows), self._batches * self._heads
-        number: sl.Index | int = 0
+    def __iter__(self) -> Iterator[Place]:
         first: sl.Index | int = 0
-        for at in sl.range(sl.block_id(0), tiles * heads, sl.grid_dim(0)):
-            if self._right is None:
-                # CTAs that run at the same time read the keys of the same heads.
-                head, tile = at // tiles, at % tiles
-            else:
-                # Tiles with the most keys come first, so that the CTAs end at about the same time.
-                head, tile = at % heads, sl.unsigned(tiles - 1 - at // heads)
-            query = tile * rows
-            yield self._tile(head, query, first, number)
-            number = number + 1
-            first = first + self._blocks(query)[1]
+        for number in sl.range(0, self._order.count):
+            place = Place(number, first)
+            yield place
+            first = first + self.tile(place).blocks
 
-    def _tile(
-        self, head: sl.Index, query: sl.Index, first: sl.Index | int, number: sl.Index | int
-    ) -> Tile:
+    @property
+    def _order(self) -> Order:
+        tiles = sl.cdiv(self._queries, self._config.queries)
+        return ORDERS[self._config.order](tiles, self._batches * self._heads)
+
+    def tile(self, place: Place) -> Tile:
+        """Return the tile at a place."""
+        head, tile = self._order.at(place.number)
+        return self._tile(head, tile * self._config.queries, place)
+
+    def _tile(self, head: sl.Index, query: sl.Index, place: Place) -> Tile:
         end, blocks = self._blocks(query)
-        # Queries of one tile see different ends of so many blocks, wherever the tile begins.
-        ends = -(-self._config.queries // self._config.keys) + 1
-        masked = 1 if self._right is None else sl.minimum(blocks, ends)
+        shift, keys = self._keys - self._queries, self._config.keys
+        masked: sl.Index | int = 1
+        if self._right is not None:
+            # The first query sees the fewest keys behind it.
+            seen_by_all = sl.minimum(query + shift + self._right + 1, self._keys)
+            some = end - sl.unsigned(sl.maximum(seen_by_all, 0)) // keys
+            masked = sl.minimum(blocks, sl.unsigned(sl.maximum(some, 1)))
         unmasked = blocks
         if self._left is not None:
-            unmasked = sl.unsigned(blocks - sl.minimum(sl.unsigned(blocks - masked), ends))
+            # The last query sees the fewest keys before it.
+            begin = query + self._config.queries - 1 + shift - self._left
+            some = sl.cdiv(sl.unsigned(sl.maximum(begin, 0)), keys) - (end - blocks)
+            rest = sl.unsigned(blocks - masked)
+            unmasked = sl.unsigned(blocks - sl.minimum(rest, sl.unsigned(sl.maximum(some, 0))))
         return Tile(
             head // self._heads,
             head % self._heads,
@@ -108,8 +127,8 @@ class Tiles:
             masked,
             unmasked,
             sl.unsigned(end - 1),
-            first,
-            number,
+            place.first,
+            place.number,
         )
 
     def _blocks(self, query: sl.Index) -> tuple[sl.Index, sl.Index]:
