@@ -16,7 +16,11 @@ from gemm_rows import FAMILIES, Row, fastest, merged
 from matplotlib import pyplot
 from matplotlib.patches import Patch
 
-_COLOURS = dict(zip(FAMILIES, ("#1b6ca8", "#6aa84f", "#e69138", "#999999", "#8e63b0"), strict=True))
+_PALETTE = (
+    *("#1b6ca8", "#6aa84f", "#e69138", "#999999", "#8e63b0"),
+    *("#6aa84f", "#e69138", "#8e63b0"),
+)
+_COLOURS = dict(zip(FAMILIES, _PALETTE, strict=True))
 
 
 def draw(rows: list[Row], file: Path) -> None:

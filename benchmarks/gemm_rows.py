@@ -1,8 +1,8 @@
-"""Rows of the GEMM record, and tables of them.
+"""Rows of a record of contenders, and tables of them.
 
-A row is one GEMM in one mode: its `type`, `shape` and `mode`, and for each contender TFLOP/s and
-more. A contender belongs to a family, the first word of its name (`cuBLAS NT` is cuBLAS); the fastest
-of a family counts. Ratios compare contenders of one row, because only they were interleaved.
+A row is one GEMM, or one attention, in one mode: its `type`, `shape` and `mode`, and for each contender
+TFLOP/s and more. A contender belongs to a family, the first word of its name (`cuBLAS NT` is cuBLAS); the
+fastest of a family counts. Ratios compare contenders of one row, because only they were interleaved.
 """
 
 import json
@@ -18,7 +18,7 @@ from tables import table
 Row = dict[str, Any]
 
 OURS = "ours"
-FAMILIES = (OURS, "cuBLAS", "Triton", "Mosaic", "QuACK")
+FAMILIES = (OURS, "cuBLAS", "Triton", "Mosaic", "QuACK", "cuDNN", "FA3", "FA4")
 
 
 def measured(
@@ -107,6 +107,13 @@ def ratios(rows: list[Row]) -> dict[str, list[float]]:
             if family != OURS and OURS in best:
                 found.setdefault(family, []).append(best[OURS][1] / rate)
     return found
+
+
+def over_best(row: Row) -> float | None:
+    """Our rate over that of the fastest other family; None without one."""
+    of = {family: rate for family, (_, rate) in fastest(row).items()}
+    others = [rate for family, rate in of.items() if family != OURS]
+    return of[OURS] / max(others) if OURS in of and others else None
 
 
 def rendered(rows: list[Row], markdown: bool) -> str:

@@ -21,7 +21,7 @@ class OnStream:
         self,
         name: str,
         enqueue: Callable[[], object],
-        out: torch.Tensor,
+        out: torch.Tensor | None,
         gemms: int,
         config: str = "",
     ):

@@ -1,0 +1,163 @@
+"""Our attention against cuDNN, FlashAttention-3 and FlashAttention-4.
+
+    python benchmarks/attention.py [--only grid grouped short decode e4m3] [--modes sustained burst]
+        [--contenders ours cuDNN FA3 FA4] [--dims 64 128 256] [--keys 2048 ...] [--configs 2x128x2 ...]
+        [--rounds 7] [--markdown] [--record FILE]
+
+*grid* is the forward pass in bf16, full and causal, of head dimensions 64, 128 and 256 at lengths 2048
+to 16384, with batch * length = 16384 and heads * dim = 2048. *grouped* has 64 query heads over 8, *short*
+the length 512, *decode* one query against 8192 keys. The method is that of `gemm.py`: contenders alternate in
+one process, in a new order each round. Each result is compared with float64 on sampled queries, on normal
+data and on data with outliers; ours may have errors of at most twice the largest of the peers'.
+
+cuDNN is called through PyTorch, FlashAttention-3 is the package `fa3-fwd`, FlashAttention-4 the package
+`flash-attn-4`; who is not installed, or refuses a problem, is left out and named in the record.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from statistics import geometric_mean
+from time import monotonic
+
+import torch
+from attention_cases import SETS, Case, Errors, Operands, cases, errors
+from attention_contenders import NAMES, calls
+from chip import Chip
+from gemm_rows import Row, earlier, measured, over_best, rendered, write
+from gemms import WrongResultError
+from interleaved import MODES, measure
+from torch_contenders import OnStream
+
+from mlir_smem.kernels.attention import Config
+
+#: Seconds of a unit, and the rate that tells how many calls it has.
+_UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
+
+
+def contenders(
+    case: Case, operands: Operands, options: argparse.Namespace
+) -> tuple[list[OnStream], dict[str, dict[str, Errors]], dict[str, str]]:
+    """Return what is timed, the errors of each on data of both kinds, and who is left out and why."""
+    many = min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / case.operations)))
+    spread = case.operands(outliers=True)
+    exact = {"normal": case.expected(operands), "outliers": case.expected(spread)}
+    given = {"normal": operands, "outliers": spread}
+    found: list[OnStream] = []
+    wrong: dict[str, dict[str, Errors]] = {}
+    left_out: dict[str, str] = {}
+    for name, call in calls(case, options.contenders, options.configs):
+        try:
+            wrong[name] = {data: errors(call(given[data]), exact[data]) for data in given}
+            found.append(OnStream(name, lambda call=call: call(operands), None, many))
+        except Exception as error:  # each peer has its own for what it does not support
+            if name.startswith("ours"):
+                raise
+            left_out[name] = str(error).strip().splitlines()[0][:200]
+    return found, wrong, left_out
+
+
+def check(case: Case, wrong: dict[str, dict[str, Errors]]) -> None:
+    """Check the errors of ours; WrongResultError if they are too large."""
+    peers = [each for name, each in wrong.items() if not name.startswith("ours")]
+    for name, each in wrong.items():
+        for data, found in each.items():
+            allowed = 2 * max((peer[data].mean for peer in peers), default=2**-9)
+            if not found.mean <= allowed:
+                raise WrongResultError(
+                    f"{name} of {case.kind} at {case.shape} has a mean error of {found.mean:.2g} on "
+                    f"{data} data; {allowed:.2g} is allowed"
+                )
+
+
+def compared(case: Case, options: argparse.Namespace) -> Iterator[Row]:
+    """A row for each mode; WrongResultError if a result is wrong."""
+    torch.manual_seed(0)
+    found, wrong, left_out = contenders(case, case.operands(), options)
+    check(case, wrong)
+    means = {name: each["normal"].mean for name, each in wrong.items()}
+    for mode in options.modes:
+        with Chip() as chip:
+            times = measure(found, MODES[mode], options.rounds)
+        row = measured(case.kind, case.shape, mode, case.operations, times, means, chip.summary())
+        for name, each in wrong.items():
+            row["contenders"][name]["errors"] = {
+                data: {"mean": of.mean, "most": of.most} for data, of in each.items()
+            }
+        yield row | {"left out": left_out}
+
+
+def summary(rows: list[Row]) -> str:
+    """Lines with our rate over that of the best peer, by kind and mode: mean, and lowest."""
+
+    def key(row: Row) -> tuple[str, str]:
+        return row["mode"], row["type"]
+
+    lines = []
+    for (mode, kind), group in groupby(sorted(rows, key=key), key):
+        found = [ratio for ratio in map(over_best, group) if ratio is not None]
+        if found:
+            lines.append(
+                f"{kind}, {mode}: {geometric_mean(found):.3f} of the best peer in the geometric mean "
+                f"of {len(found)}, lowest {min(found):.3f}"
+            )
+    return "\n".join(lines)
+
+
+def config(text: str) -> Config:
+    """Parse consumers, keys and stages, for argparse."""
+    try:
+        return Config(*map(int, text.split("x")))
+    except (TypeError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no configuration, for example 2x128x2"
+        ) from None
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument("--only", nargs="+", choices=SETS, default=["grid", "grouped", "short"])
+    arguments.add_argument("--modes", nargs="+", choices=MODES, default=["sustained"])
+    arguments.add_argument("--contenders", nargs="+", choices=NAMES, default=[*NAMES])
+    arguments.add_argument("--dims", nargs="+", type=int, help="head dimensions; all if missing")
+    arguments.add_argument("--keys", nargs="+", type=int, help="lengths; all if missing")
+    arguments.add_argument(
+        "--configs", nargs="+", type=config, default=[], help="further ones of ours"
+    )
+    arguments.add_argument("--rounds", type=int, default=7)
+    arguments.add_argument("--markdown", action="store_true")
+    arguments.add_argument("--record", type=Path, help="write the rows to this file, or add them")
+    options = arguments.parse_args()
+    if options.record:
+        try:
+            earlier(options.record)  # fail before anything is measured
+        except ValueError as error:
+            arguments.error(str(error))
+    rows: list[Row] = []
+    for case in (case for name in options.only for case in cases(name)):
+        if options.dims and case.dim not in options.dims:
+            continue
+        if options.keys and case.keys not in options.keys:
+            continue
+        start = monotonic()
+        try:
+            found = list(compared(case, options))
+        except (WrongResultError, ValueError) as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 1
+        rows += found
+        if options.record:
+            write(options.record, found)
+        print(rendered(found, options.markdown))
+        print(f"({monotonic() - start:.0f} s)\n", flush=True)
+    print(rendered(rows, options.markdown))
+    print(summary(rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

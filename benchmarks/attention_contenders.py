@@ -1,0 +1,80 @@
+"""Contenders of `benchmarks/attention.py`: ours, cuDNN, FlashAttention-3 and FlashAttention-4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import torch
+from attention_cases import Case, Operands
+
+from mlir_smem.kernels.attention import Config, attention
+
+#: What is called on queries, keys and values, and returns the result (batch, sequence, heads, dim).
+Call = Callable[[Operands], torch.Tensor]
+
+#: Contenders by the names of their families.
+NAMES = ("ours", "cuDNN", "FA3", "FA4")
+
+
+def calls(case: Case, names: list[str], configs: list[Config]) -> Iterator[tuple[str, Call]]:
+    """Yield contenders that are there: names and what is called.
+
+    Args:
+        case: the problem.
+        names: the families.
+        configs: further configurations of ours.
+    """
+    if "ours" in names:
+        yield "ours", _ours(case, None)
+        for config in configs:
+            shown = f"ours {config.consumers}x{config.keys}x{config.stages}"
+            yield shown, _ours(case, config)
+    for name, make in (("cuDNN", _cudnn), ("FA3", _fa3), ("FA4", _fa4)):
+        if name in names:
+            try:
+                yield name, make(case)
+            except ImportError as error:
+                print(f"left out: {name}: {error}")
+
+
+def _ours(case: Case, config: Config | None) -> Call:
+    return lambda operands: attention(*operands, causal=case.causal, config=config)
+
+
+def _cudnn(case: Case) -> Call:
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention
+
+    def call(operands: Operands) -> torch.Tensor:
+        q, k, v = (each.transpose(1, 2) for each in operands)
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            found = scaled_dot_product_attention(
+                q, k, v, is_causal=case.causal, enable_gqa=case.heads != case.groups
+            )
+        return found.transpose(1, 2)
+
+    return call
+
+
+def _fa3(case: Case) -> Call:
+    import fa3_fwd_interface as fa3
+
+    if case.queries == 1:
+        # The interface for caches splits the keys among blocks.
+        return lambda operands: fa3.flash_attn_with_kvcache(*operands, causal=case.causal)
+
+    def call(operands: Operands) -> torch.Tensor:
+        found = fa3.flash_attn_func(*operands, causal=case.causal)
+        return found[0] if isinstance(found, tuple) else found
+
+    return call
+
+
+def _fa4(case: Case) -> Call:
+    from flash_attn.cute.interface import flash_attn_func
+
+    def call(operands: Operands) -> torch.Tensor:
+        found = flash_attn_func(*operands, causal=case.causal)
+        return found[0] if isinstance(found, tuple) else found
+
+    return call
