@@ -4,7 +4,7 @@ import json
 
 import gemm_rows
 import pytest
-from gemm_rows import earlier, fastest, measured, merged, ratios, rendered, write
+from gemm_rows import earlier, fastest, measured, merged, over_best, ratios, rendered, write
 from interleaved import Times
 
 
@@ -42,6 +42,12 @@ def test_ratios_compare_contenders_of_one_row():
         row(cuBLAS_TN=100),
     ]
     assert ratios(rows) == {"cuBLAS": [1.2, 0.5], "Triton": [1.5]}
+
+
+def test_the_best_peer_counts():
+    assert over_best(row(ours_a=500, ours_b=600, FA3=800, cuDNN=750)) == 0.75
+    assert over_best(row(ours=500)) is None
+    assert over_best(row(FA3=500)) is None
 
 
 def test_the_table_ends_with_the_mean_and_the_lowest_ratio():

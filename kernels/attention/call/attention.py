@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from math import inf
 from numbers import Real
@@ -20,7 +21,7 @@ from ...libraries import empty
 from ..generator.config import Config, default_config
 from ..generator.kernel import text
 from ..generator.problem import Problem
-from .operands import LAYOUTS, Given, Sizes, by_heads, check_readable, sizes, window_of
+from .operands import LAYOUTS, Given, Sizes, Window, by_heads, check_readable, sizes, window_of
 
 #: The kernel computes powers of two.
 _LOG2_E = 1.4426950408889634
@@ -63,6 +64,8 @@ def attention(
     TMA reads the arrays, so dim is contiguous, and the address and the other strides are multiples of 16
     bytes.
 
+    In a graph of `torch.compile` or `torch.export` the call is the op `mlir_smem::attention`.
+
     Args:
         q, k, v: arrays of PyTorch, CuPy or JAX on one GPU, or of NumPy with `on="cpu"`.
         causal: whether right is 0.
@@ -90,6 +93,11 @@ def attention(
     """
     if on not in _MACHINES:
         raise ValueError(f"unknown machine '{on}'; expected {' or '.join(_MACHINES)}")
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.compiler.is_compiling():
+        if not (out is None and config is None and stream is None):
+            raise ProblemError("out, config and stream are not taken in a graph of torch.compile")
+        return _in_graph(q, k, v, causal, scale, window_of(False, window), layout, return_lse, on)
     given, device = _read({"q": q, "k": k, "v": v}, layout, on)
     extents = sizes(*given)
     left, right = window_of(causal, window)
@@ -108,7 +116,7 @@ def attention(
     if on == "cpu":
         arrays = [_of_host(each, layout) for each in (q, k, v, result)]
         arrays[1] = arrays[1].swapaxes(-2, -1)
-        further = [] if lse is None else [lse]
+        further = [] if lse is None else [host_array("lse", lse)[0]]
         compiled = compile(text(problem, config), emit="nvvm")
         launch_on_cpu(compiled, None, [*arrays, *further, *numbers], (_EMULATED,))
     else:
@@ -126,6 +134,24 @@ def attention(
     if lse is None:
         return result
     return result, lse[:, :, : extents.queries]
+
+
+def _in_graph(
+    q: Any,
+    k: Any,
+    v: Any,
+    causal: bool,
+    scale: float | None,
+    window: Window,
+    layout: str,
+    return_lse: bool,
+    on: str,
+) -> Any:
+    """Return attention as an op of the graph that PyTorch traces."""
+    from .torch_op import OP
+
+    found, lse = OP(q, k, v, causal, scale, *window, layout, return_lse, on)
+    return (found, lse) if return_lse else found
 
 
 def _read(arrays: dict[str, Any], layout: str, on: str) -> tuple[list[Given], int]:
