@@ -7,6 +7,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from test_check_async import messages_of
 
+#: The warpgroups take turns at the tensor cores.
+TURN = ("turn", 0, 0)
+
 #: The numbers of iterations of runs.
 TRIPS = range(5)
 
@@ -38,7 +41,8 @@ class Pipeline:
 
 @dataclass(frozen=True)
 class Program:
-    """What each warpgroup does in an iteration: ("wait" or "arrive", pipeline, part), in order."""
+    """What each warpgroup does in an iteration: ("wait" or "arrive", pipeline, part), in order; or TURN,
+    a turn of `smem.order_wait`."""
 
     body: tuple[tuple[str, int, int], ...]
     pipelines: tuple[Pipeline, ...]
@@ -64,6 +68,7 @@ def deadlocks(program, trips):
     ]
     committed = [0] * len(pipelines)
     released = [{} for _ in pipelines]
+    turns = [0] * warpgroups
     progress = True
     while progress:
         progress = False
@@ -75,11 +80,16 @@ def deadlocks(program, trips):
                     break
                 committed[number] += 1
                 progress = True
-        for todo in left:
+        for warpgroup, todo in enumerate(left):
             while todo:
                 action, number, index = todo[0]
                 if action == "wait" and index >= committed[number]:
                     break
+                if action == "turn":
+                    # The one before has taken more turns, but the last one as many as the first.
+                    if turns[warpgroup - 1] + (warpgroup == 0) <= turns[warpgroup]:
+                        break
+                    turns[warpgroup] += 1
                 if action == "arrive":
                     released[number][index] = released[number].get(index, 0) + 1
                 todo.pop(0)
@@ -115,6 +125,9 @@ def text_of(program):
         lines.append("}\n}) {warpgroups = 1 : i32} : () -> ()")
     lines.append('"smem.partition"() ({\n^bb0(%g: index):\nscf.for %i = %c0 to %n step %c1 {')
     for number, (action, pipeline, part) in enumerate(program.body):
+        if action == "turn":
+            lines += ['"smem.order_wait"() : () -> ()', '"smem.order_arrive"() : () -> ()']
+            continue
         turns, x = program.pipelines[pipeline].turns, f"%x{number}"
         # The index as `Pipeline.index` has it: (first * times + second) * ... in ops.
         if turns == "rows":
@@ -163,8 +176,10 @@ def programs(draw):
         sequences.append(sequence)
     order = draw(st.permutations([n for n, s in enumerate(sequences) for _ in s]))
     iterators = [iter(sequence) for sequence in sequences]
-    body = tuple(next(iterators[number]) for number in order)
-    return Program(body, tuple(pipelines), warpgroups, parts)
+    body = [next(iterators[number]) for number in order]
+    for _ in range(draw(st.integers(0, 2))):
+        body.insert(draw(st.integers(0, len(body))), TURN)
+    return Program(tuple(body), tuple(pipelines), warpgroups, parts)
 
 
 @settings(max_examples=200)
@@ -172,7 +187,9 @@ def programs(draw):
 def test_a_proven_program_never_deadlocks(program):
     messages = messages_of(text_of(program))
     hangs = any(deadlocks(program, trips) for trips in TRIPS)
-    event(f"{'not proven or wrong' if messages else 'proven'}, {'deadlocks' if hangs else 'runs'}")
+    shown = "not proven or wrong" if messages else "proven"
+    turns = "with turns, " if TURN in program.body else ""
+    event(f"{turns}{shown}, {'deadlocks' if hangs else 'runs'}")
     if not messages:
         assert not hangs
 
