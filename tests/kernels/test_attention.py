@@ -140,6 +140,27 @@ def test_heads_share_keys():
     check(*arrays(1, 4, 1, 70, 70, 64), config=SMALL)
 
 
+@pytest.mark.parametrize("dim", DIMS)
+def test_one_query(dim, capfd):
+    # Heads that share keys are rows of one tile.
+    q, k, v = arrays(2, 12, 2, 1, 150, dim)
+    check(q, k, v)
+    check(q, k, v, causal=True)
+    check(q, k, v, window=(40, 0))
+    problem = Problem(dim=dim)
+    mlir_smem.compile(text(problem, default_config(problem, queries=1)), emit="nvvm")
+    assert capfd.readouterr().err == ""
+
+
+def test_one_query_of_strided_arrays():
+    q, k, v = (each.transpose(0, 2, 1, 3) for each in arrays(2, 6, 2, 1, 70, 64))
+    wide, out = np.zeros((2, 1, 6, 128), BF16), np.zeros((2, 1, 6, 192), BF16)
+    wide[..., 64:] = q
+    found = attention(wide[..., 64:], k, v, out=out[..., :64], on="cpu")
+    assert (found == attention(q, k, v, on="cpu")).all()
+    assert (out[..., 64:] == 0).all()
+
+
 def test_scales_and_types():
     check(*arrays(1, 1, 1, 70, 70, 64, np.float16), scale=0.3, config=SMALL)
     q, k, v = arrays(1, 1, 1, 70, 90, 64)

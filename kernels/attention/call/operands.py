@@ -68,6 +68,18 @@ def by_heads(given: Given, layout: str) -> Given:
     return given._replace(matrix=replace(matrix, shape=shape, strides=strides))
 
 
+def with_heads_as_queries(given: Given, groups: int) -> Given:
+    """Return an array by heads, of one query, with the heads that share a head of keys as its queries.
+
+    They are then rows of one tile, which reads the keys once for all of them.
+    """
+    matrix = given.matrix
+    (batches, heads, _, dim), (batch, head, _, along) = matrix.shape, matrix.strides
+    shape = batches, groups, heads // groups, dim
+    strides = batch, head * (heads // groups), head, along
+    return given._replace(matrix=replace(matrix, shape=shape, strides=strides))
+
+
 def sizes(q: Given, k: Given, v: Given) -> Sizes:
     """Return the extents of arrays by heads.
 

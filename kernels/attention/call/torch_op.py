@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from .launch import launch
+
 torch: Any = importlib.import_module("torch")
 
 _SCHEMA = (
@@ -28,13 +30,18 @@ def _run(
     return_lse: bool,
     on: str,
 ) -> tuple[Any, Any]:
-    from .attention import attention
-
-    options = {"scale": scale, "window": (left, right), "layout": layout, "on": on}
-    if not return_lse:
-        return attention(q, k, v, causal=causal, **options), _no_lse(q)
-    found, lse = attention(q, k, v, causal=causal, return_lse=True, **options)
-    return found, lse.contiguous()
+    found, lse = launch(
+        q,
+        k,
+        v,
+        causal=causal,
+        scale=scale,
+        window=(left, right),
+        layout=layout,
+        return_lse=return_lse,
+        on=on,
+    )
+    return found, _no_lse(q) if lse is None else lse.contiguous()
 
 
 def _no_lse(q: Any) -> Any:

@@ -114,6 +114,15 @@ _DEFAULTS = {
     256: Config(2, 80, 2, 1),
 }
 
+#: Those of few queries, of one warpgroup: more stages, because it waits for memory. Not measured.
+_OF_FEW_QUERIES = {
+    64: Config(1, 128, 5, 2),
+    96: Config(1, 128, 4, 1),
+    128: Config(1, 128, 3, 1),
+    192: Config(1, 80, 3, 1),
+    256: Config(1, 64, 3, 1),
+}
+
 #: Multiprocessors of an H100 and an H200, each with one CTA at a time.
 _GRID = 132
 
@@ -134,7 +143,8 @@ def default_config(problem: Problem, queries: int = 1 << 20, heads: int = 1) -> 
         >>> default_config(Problem(dim=96))
         Config(consumers=2, keys=128, stages=2, query_stages=2, order='heads')
     """
-    config = _DEFAULTS[problem.dim]
+    of_dims = _OF_FEW_QUERIES if queries <= INSTRUCTION_M else _DEFAULTS
+    config = of_dims[problem.dim]
     if not problem.right:
         return config
     tiles = -(-queries // config.queries)

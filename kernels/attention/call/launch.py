@@ -1,0 +1,184 @@
+"""A launch of an attention kernel, which is compiled when needed, on a GPU or on the emulator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from math import inf
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ....codegen import compile
+from ....runtime import Kernel, Matrix, cached_compile, device_array, launch_on_cpu
+from ....runtime.arguments import DTYPES
+from ....runtime.arrays import host_array
+from ....runtime.prepared import LEGACY_STREAM, stream_handle
+from ....runtime.streams import current_stream, finish, wait_for
+from ...errors import ProblemError
+from ...libraries import empty
+from ..generator.config import Config, default_config
+from ..generator.kernel import text
+from ..generator.problem import Problem
+from .operands import (
+    LAYOUTS,
+    Given,
+    Sizes,
+    Window,
+    by_heads,
+    check_readable,
+    sizes,
+    window_of,
+    with_heads_as_queries,
+)
+
+#: The kernel computes powers of two.
+_LOG2_E = 1.4426950408889634
+
+#: Kernels that stay loaded for later calls.
+_KERNELS = 64
+
+#: CTAs of the emulator's grid, which runs them one after the other.
+_EMULATED = 2
+
+
+def launch(
+    q: Any,
+    k: Any,
+    v: Any,
+    *,
+    causal: bool,
+    scale: float | None,
+    window: Window,
+    layout: str,
+    out: Any = None,
+    return_lse: bool,
+    config: Config | None = None,
+    stream: Any = None,
+    on: str,
+) -> tuple[Any, Any]:
+    """Compute attention of arrays; arguments and errors as of `attention`.
+
+    Returns:
+        The result, and the log-sum-exp, None if it is not asked for.
+    """
+    given, device = _read({"q": q, "k": k, "v": v}, layout, on)
+    asked = extents = sizes(*given)
+    left, right = window_of(causal, window)
+    if extents.queries == 1:
+        right = None  # The last query sees all keys that others may not.
+    packs = extents.queries == 1 and extents.heads > extents.groups and left is None
+    if packs:
+        extents = replace(extents, heads=extents.groups, queries=extents.heads // extents.groups)
+    problem = Problem(
+        given[0].element, extents.dim, left is not None, right is not None, return_lse
+    )
+    config = config or default_config(problem, extents.queries, extents.batches * extents.heads)
+    config.check(problem)
+    # No query sees further than all keys.
+    most = extents.queries + extents.keys
+    sight = [min(each, most) for each in (left, right) if each is not None]
+    numbers = [_scale(scale, extents.dim), *sight]
+    result = _result(q, out, asked, problem, layout)
+    lse = _lse(q, extents, config) if return_lse else None
+    stored, _ = _read({"out": result}, layout, on)
+    _check_result(stored[0], given[0])
+    if on == "cpu":
+        arrays = [_of_host(each, layout) for each in (q, k, v, result)]
+        if packs:
+            shape = extents.batches, extents.heads, extents.queries, extents.dim
+            arrays[0], arrays[3] = (arrays[at][:, :, 0].reshape(shape) for at in (0, 3))
+        arrays[1] = arrays[1].swapaxes(-2, -1)
+        further = [] if lse is None else [host_array("lse", lse)[0]]
+        compiled = compile(text(problem, config), emit="nvvm")
+        launch_on_cpu(compiled, None, [*arrays, *further, *numbers], (_EMULATED,))
+    else:
+        for each in (q, k, v):
+            wait_for(each)
+        handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
+        kernel = _kernel(problem, config, device)
+        tiles = -(-extents.queries // config.queries) * extents.batches * extents.heads
+        grid = (min(tiles, kernel.resident_blocks()),)
+        if packs:
+            given[0], stored[0] = (
+                with_heads_as_queries(each, extents.groups) for each in (given[0], stored[0])
+            )
+        matrices = [each.matrix for each in (*given, *stored)]
+        matrices[1] = matrices[1].transposed()
+        further = [] if lse is None else [device_array("lse", lse).matrix]
+        kernel.launch(*matrices, *further, *numbers, grid=grid, stream=handle)
+        finish(q)
+    if lse is None:
+        return result, None
+    lse = lse[:, :, : extents.queries]
+    return result, lse.reshape(asked.batches, asked.heads, 1) if packs else lse
+
+
+def _read(arrays: dict[str, Any], layout: str, on: str) -> tuple[list[Given], int]:
+    """Return arrays by heads, and the number of the first one's GPU."""
+    found, devices = [], []
+    for name, array in arrays.items():
+        if on == "cpu":
+            host, element = host_array(name, array)
+            strides = tuple(stride // host.itemsize for stride in host.strides)
+            matrix = Matrix(host.ctypes.data, host.shape, strides, host.itemsize)
+            devices.append(0)
+        else:
+            read = device_array(name, array)
+            matrix, element = read.matrix, read.element
+            devices.append(read.device)
+            if read.device != devices[0]:
+                raise ProblemError(
+                    f"q is on GPU {devices[0]}, but {name} is on GPU {read.device}; expected one"
+                )
+        found.append(by_heads(Given(name, matrix, element), layout))
+    return found, devices[0]
+
+
+def _scale(scale: float | None, dim: int) -> Any:
+    """Return the factor of scores, for powers of two."""
+    factor = dim**-0.5 if scale is None else scale
+    if not isinstance(factor, Real) or not 0 < float(factor) < inf:
+        raise ProblemError(f"scale is {scale!r}; expected a positive number")
+    return np.float32(float(factor) * _LOG2_E)
+
+
+def _result(q: Any, out: Any, extents: Sizes, problem: Problem, layout: str) -> Any:
+    """Return the array for the result."""
+    if out is not None:
+        return out
+    by_head = extents.batches, extents.heads, extents.queries, extents.dim
+    return _empty(q, tuple(by_head[dim] for dim in LAYOUTS[layout]), problem.element)
+
+
+def _lse(q: Any, extents: Sizes, config: Config) -> Any:
+    """Return an array for the logarithms, whose rows are those of whole tiles."""
+    rows = -(-extents.queries // config.queries) * config.queries
+    return _empty(q, (extents.batches, extents.heads, rows), "f32")
+
+
+def _empty(like: Any, shape: tuple[int, ...], element: str) -> Any:
+    if isinstance(like, np.ndarray):
+        return np.empty(shape, DTYPES[element])
+    return empty(like, shape, element)
+
+
+def _check_result(out: Given, q: Given) -> None:
+    if (out.matrix.shape, out.element) != (q.matrix.shape, q.element):
+        raise ProblemError(
+            f"out has the shape {list(out.matrix.shape)} of {out.element} by heads, but q has "
+            f"{list(q.matrix.shape)} of {q.element}; expected the same"
+        )
+    check_readable(out)
+
+
+def _of_host(array: Any, layout: str) -> np.ndarray:
+    """Return an array in host memory by heads, as a view."""
+    return host_array("q", array)[0].transpose(LAYOUTS[layout])
+
+
+@lru_cache(maxsize=_KERNELS)
+def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
+    """Return the loaded kernel; its machine code is cached on disk."""
+    return Kernel(cached_compile(text(problem, config)), device=device)
