@@ -13,6 +13,12 @@ GENERIC = "linalg.generic"
 #: Ops on tensors that change shapes alone.
 RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape", "tensor.cast")
 
+#: Dialects whose ops on tensors do nothing but compute their results.
+ON_TENSORS = ("linalg", "tm_tensor", "tensor", "arith")
+
+#: Ops of a body that multiplies by a number.
+_SCALING = ("arith.mulf", "arith.truncf", "linalg.yield")
+
 _CASTS = ("arith.extf", "arith.extsi", "arith.extui")
 
 
@@ -90,6 +96,21 @@ def uses_of(values: Sequence[Value]) -> list[Op]:
     return [use.owner.operation for value in values for use in value.uses]
 
 
+def is_needed(op: Op) -> bool:
+    """Whether something else than computations that nothing uses needs an op."""
+    seen: set[Op] = set()
+    rest = [op]
+    while rest:
+        op = rest.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if not list(op.results) or op.name.split(".")[0] not in ON_TENSORS:
+            return True
+        rest += uses_of(list(op.results))
+    return False
+
+
 def only_moves(op: Op) -> bool:
     """Whether an op transposes, broadcasts or widens one tensor."""
     names = [each.operation.name for each in body(op).operations][:-1]
@@ -98,3 +119,15 @@ def only_moves(op: Op) -> bool:
         and len(inputs_of(op)) == 1
         and all(name in _CASTS for name in names)
     )
+
+
+def only_scales(op: Op) -> bool:
+    """Whether an element-wise op multiplies one tensor of f32 by a number."""
+    ops = [each.operation for each in body(op).operations]
+    products = [each for each in ops if each.name == "arith.mulf"]
+    if len(products) != 1 or {each.name for each in ops} - {*_SCALING, *_CASTS}:
+        return False
+    (product,), inputs = products, inputs_of(op)
+    factors = [owner(each) for each in product.operands]
+    is_f32 = len(inputs) == 1 and isinstance(inputs[0].type.element_type, ir.F32Type)
+    return is_f32 and sum(each is None for each in factors) == 1

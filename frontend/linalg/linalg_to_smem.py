@@ -1,4 +1,4 @@
-"""`linalg-to-smem`: contractions become launches of kernels of the GEMM library."""
+"""`linalg-to-smem`: contractions and attention become launches of library kernels."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from ...dialect.diagnostics import remark
 from ...dialect.irtypes import Module, Op
 from ...ir.errors import OpError
 from ...ir.walk import walk
-from ...kernels.gemm.generator.kernel import text
+from ...kernels.attention.generator.kernel import text as attention_text
+from ...kernels.gemm.generator.kernel import text as gemm_text
 from ...layout.arch import Arch
 from ...passes import Pass, option
+from .attention import ATTENTION
+from .attention_plan import AttentionPlan, attention_plan
 from .contraction import Contraction, contraction
 from .epilogue import Epilogue, epilogue_of
-from .generic import is_filled_with_zeros, uses_of
+from .generic import is_filled_with_zeros, is_needed
 from .plan import Plan, planned
 from .rewriting import DIALECTS, Rewriter
 from .schedule import config_of
@@ -28,12 +31,14 @@ _SILENT = ("linalg.fill", "linalg.yield", "linalg.index")
 class LinalgToSmem(Pass):
     """Each contraction that tensor cores compute becomes a kernel, and its launch by the host.
 
-    An element-wise op behind it becomes the kernel's epilogue. The other ops stay as they are, each with
-    a remark that says why.
+    An element-wise op behind it becomes the kernel's epilogue. Two contractions with a softmax between
+    them become one kernel of attention. The other ops stay as they are, each with a remark that says why.
     """
 
     name = "linalg-to-smem"
-    description = "make kernels of contractions of linalg, with the element-wise ops behind them"
+    description = (
+        "make kernels of contractions of linalg, with what is element-wise behind, and attention"
+    )
 
     arch: Arch = option(
         Arch.SM_90,
@@ -45,7 +50,7 @@ class LinalgToSmem(Pass):
     )
     narrow_sums: str = option(
         "f32",
-        "what sums in bf16 or f16 are: f32 to round them once at the end, or refuse",
+        "f32 where a program sums in bf16 or f16, rounded once, and in attention; or refuse",
         choices=("f32", "refuse"),
     )
     math: str = option(
@@ -68,19 +73,19 @@ class LinalgToSmem(Pass):
         ops = [op for function in functions for op in walk(function) if _is_linalg(op)]
         plans, left = self._plans(ops)
         # Nothing is changed before every kernel is built.
-        texts = [text(plan.problem, plan.config) for plan in plans]
+        texts = [_text(plan) for plan in plans]
         rewriter = Rewriter(module)
         for plan, kernel in zip(plans, texts, strict=True):
             name = rewriter.add(plan, kernel)
             if self.explain:
                 remark(plan.op.location, f"becomes the kernel {name}: {_described(plan)}")
+        for op, reason in left:
+            # What only a product needed is unused now.
+            if is_needed(op):
+                remark(op.location, f"'{op.name}' stays as it is: it {reason}")
         rewriter.finish()
         if plans:
             module.operation.attributes["gpu.container_module"] = ir.UnitAttr.get()
-        for op, reason in left:
-            # What only a product needed is unused now.
-            if not list(op.results) or uses_of(list(op.results)):
-                remark(op.location, f"'{op.name}' stays as it is: it {reason}")
 
     def _functions(self, module: Module) -> list[Op]:
         functions = [
@@ -99,16 +104,20 @@ class LinalgToSmem(Pass):
                 )
         return [named[name] for name in wanted] if wanted else functions
 
-    def _plans(self, ops: list[Op]) -> tuple[list[Plan], list[tuple[Op, str]]]:
-        """Return the kernels to make, and the other ops with why they stay."""
+    def _plans(self, ops: list[Op]) -> tuple[list[Plan | AttentionPlan], list[tuple[Op, str]]]:
+        """Return the kernels to make, in the program's order, and the other ops with why they stay."""
         found: dict[Op, Contraction] = {}
         reasons: dict[Op, str] = {}
+        of_product: dict[Op, Plan | AttentionPlan] = {}
+        of_product.update(self._attention(ops, reasons))
+        taken = {op for plan in of_product.values() for op in plan.products}
         for op in ops:
+            if op in taken or op.name == ATTENTION:
+                continue
             try:
                 found[op] = contraction(op, self.f32 == "tf32", self.narrow_sums == "f32")
             except Unfit as unfit:
                 reasons[op] = str(unfit)
-        plans: list[Plan] = []
         done: set[Op] = set()
         # The last contraction that a gated op reads has it as its epilogue, so it is planned first.
         for op in reversed(list(found)):
@@ -119,7 +128,7 @@ class LinalgToSmem(Pass):
             except Unfit as unfit:
                 reasons[op] = str(unfit)
                 continue
-            plans.append(plan)
+            of_product[op] = plan
             done |= set(plan.ops)
         for op in done:
             reasons.pop(op, None)
@@ -128,7 +137,28 @@ class LinalgToSmem(Pass):
             for op in ops
             if op in reasons and not is_filled_with_zeros(op) and op.name not in _SILENT
         ]
-        return list(reversed(plans)), left
+        return [of_product[op] for op in ops if op in of_product], left
+
+    def _attention(self, ops: list[Op], reasons: dict[Op, str]) -> dict[Op, AttentionPlan]:
+        """Return the kernels of attention by their last products; say of the others why they are none."""
+        found: dict[Op, AttentionPlan] = {}
+        hidden: set[Op] = set()
+        for op in ops:
+            try:
+                plan = attention_plan(op, hidden, self.narrow_sums == "f32")
+            except Unfit as unfit:
+                if op.name == ATTENTION:
+                    reasons[op] = str(unfit)
+                else:
+                    remark(
+                        op.location,
+                        f"'{op.name}' is a product of its own, no attention: it {unfit}",
+                    )
+                continue
+            if plan is not None:
+                found[op] = plan
+                hidden |= plan.hidden
+        return found
 
     def _plan(
         self,
@@ -165,8 +195,17 @@ def _is_linalg(op: Op) -> bool:
     return op.name.split(".")[0] in ("linalg", "tm_tensor") and op.name not in _SILENT
 
 
-def _described(plan: Plan) -> str:
-    """Return what a kernel multiplies, and its configuration."""
+def _text(plan: Plan | AttentionPlan) -> str:
+    """Return the module with a plan's kernel."""
+    if isinstance(plan, AttentionPlan):
+        return attention_text(plan.problem, plan.config)
+    return gemm_text(plan.problem, plan.config)
+
+
+def _described(plan: Plan | AttentionPlan) -> str:
+    """Return what a kernel computes, and its configuration."""
+    if isinstance(plan, AttentionPlan):
+        return plan.described
     problem, config = plan.problem, plan.config
     of = f"{problem.a} x {problem.b} -> {', '.join(problem.results)}"
     majors = f"A {problem.a_major}-major, B {problem.b_major}-major"

@@ -8,7 +8,7 @@ from ...dialect.bindings import ir, passmanager
 from ...dialect.irtypes import Module, Op, Value
 from ...ir.walk import walk
 from ...passes import Pass
-from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, only_moves, owner
+from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, only_moves, only_scales, owner
 from .schedule import CONFIG
 
 #: Extents are those of what an op writes to, so they are no uses of its result.
@@ -115,3 +115,6 @@ def _wall(value: Value, walled: list[Value]) -> None:
         made = ir.Operation.create(_WALL, results=[value.type], operands=[value])
     value.replace_all_uses_except(made.result, made)
     walled.append(made.result)
+    if only_scales(op):
+        # The kernel of attention multiplies by scales itself, and reads what is multiplied.
+        _wall(inputs_of(op)[0], walled)

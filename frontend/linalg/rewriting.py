@@ -1,4 +1,4 @@
-"""Launches of kernels in the place of contractions."""
+"""Launches of kernels in the place of contractions and of attention."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from ...kernels.gemm.generator.time_model import H200
 from ...layout.elements import UNIT_BYTES
 from ..moves import move
 from .arguments import Argument
-from .generic import is_filled_with_zeros, outputs_of, owner, uses_of
+from .attention_launch import launch_attention
+from .attention_plan import AttentionPlan
+from .generic import ON_TENSORS, is_filled_with_zeros, outputs_of, owner, uses_of
 from .plan import Plan
-from .views import Buffer, Extent, ceildiv, index, times
+from .views import Buffer, Extent, allocated, ceildiv, filled, index, times
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -25,7 +27,7 @@ DIALECTS = ("bufferization", "gpu", "memref", "scf", "arith", "tensor", "nvvm")
 
 
 class Rewriter:
-    """Puts launches of kernels in the place of contractions.
+    """Puts launches of kernels in the place of contractions and of attention.
 
     Ops that are replaced stay until `finish`: plans refer to their results.
 
@@ -38,8 +40,9 @@ class Rewriter:
         self._kernels: dict[str, str] = {}
         self._replaced: list[tuple[Value, Value]] = []
         self._done: list[Plan] = []
+        self._attention: list[Op] = []
 
-    def add(self, plan: Plan, text: str) -> str:
+    def add(self, plan: Plan | AttentionPlan, text: str) -> str:
         """Put a launch in the place of a plan's ops, and return the name of the kernel's `gpu.module`.
 
         Where extents are dynamic, and with them whether TMA reads the operands, the ops stay as the other
@@ -50,19 +53,30 @@ class Rewriter:
             text: the module with its kernel; equal ones are added once.
         """
         if text not in self._kernels:
-            self._kernels[text] = self._unused(f"{_function_name(plan.op)}_gemm")
+            what = "gemm" if isinstance(plan, Plan) else "attention"
+            self._kernels[text] = self._unused(f"{_function_name(plan.op)}_{what}")
             self._insert(text, self._kernels[text])
         name = self._kernels[text]
         op = plan.op
         with ir.InsertionPoint(op), op.location:
-            buffers = self._buffers(plan)
-            build = _versions if plan.unknown else _launch
-            results = build(plan, name, self._parameters(name), buffers)
+            results = self._launched(plan, name)
         for old, new in zip(op.results, results, strict=True):
             old.replace_all_uses_with(new)
             self._replaced.append((old, new))
-        self._done.append(plan)
+        if isinstance(plan, Plan):
+            self._done.append(plan)
+        else:
+            self._attention.append(op)
         return name
+
+    def _launched(self, plan: Plan | AttentionPlan, name: str) -> list[Value]:
+        """Emit the launch of a plan's kernel, and return its results."""
+        types = self._parameters(name)
+        if isinstance(plan, Plan):
+            build = _versions if plan.unknown else _launch
+            return build(plan, name, types, self._buffers(plan))
+        read = [self._read(each.value) for each in plan.operands]
+        return [launch_attention(plan, name, types, read)]
 
     def finish(self) -> None:
         """Erase the ops that launches have replaced."""
@@ -78,6 +92,7 @@ class Rewriter:
             if fill is not None:
                 fill.erase()
         _erase_unused(begins)
+        _erase_with_operands(self._attention)
 
     def _insert(self, text: str, name: str) -> None:
         parsed = ir.Module.parse(text)
@@ -106,15 +121,17 @@ class Rewriter:
             if not isinstance(value.type, ir.MemRefType):
                 if argument.is_result:
                     continue
-                value = next((new for old, new in self._replaced if old == value), value)
-                type_ = ir.MemRefType.get(value.type.shape, value.type.element_type)
-                value = emit.value(
-                    "bufferization.to_buffer", (value,), type_, read_only=ir.UnitAttr.get()
-                )
+                value = self._read(value)
             if access.permutation:
                 value = _transposed(value, access.permutation)
             found[argument.name] = Buffer.of(value, access.loops)
         return found
+
+    def _read(self, value: Value) -> Value:
+        """Return the memory of a tensor that is read."""
+        value = next((new for old, new in self._replaced if old == value), value)
+        type_ = ir.MemRefType.get(value.type.shape, value.type.element_type)
+        return emit.value("bufferization.to_buffer", (value,), type_, read_only=ir.UnitAttr.get())
 
 
 def _symbol(op: Op) -> str | None:
@@ -131,21 +148,9 @@ def _function_name(op: Op) -> str:
 def _transposed(memref: Value, permutation: Sequence[int]) -> Value:
     """Emit a copy of a memref with its dimensions in another order, and return it."""
     source = Buffer.of(memref, tuple(range(len(permutation))))
-    copy = _allocated([source.sizes[dim] for dim in permutation], memref.type)
+    copy = allocated([source.sizes[dim] for dim in permutation], memref.type)
     move(memref, copy, permutation)
     return copy
-
-
-def _allocated(sizes: Sequence[Extent], like: Type) -> Value:
-    """Emit the allocation of a contiguous memref, and return it."""
-    shape = [size if isinstance(size, int) else _DYNAMIC for size in sizes]
-    dynamic = [size for size in sizes if not isinstance(size, int)]
-    return emit.value(
-        "memref.alloc",
-        dynamic,
-        ir.MemRefType.get(shape, like.element_type),
-        operandSegmentSizes=ir.DenseI32ArrayAttr.get([len(dynamic), 0]),
-    )
 
 
 def _loop_sizes(buffers: dict[str, Buffer]) -> dict[int, Extent]:
@@ -173,7 +178,7 @@ def _launch(
             sizes[loop] if size == _DYNAMIC else size
             for loop, size in zip(argument.access.loops, type_.shape, strict=True)
         ]
-        memory = _allocated(extents, type_)
+        memory = allocated(extents, type_)
         results[argument.name] = Buffer.of(memory, argument.access.loops)
         made.append(memory)
     values = [
@@ -184,16 +189,7 @@ def _launch(
     block = [index(_THREADS * (1 + plan.config.consumers)), index(1), index(1)]
     gpu.launch_func([kernel, "gemm"], grid, block, kernel_operands=values)
     tensors = [each.access.value.type for each in plan.arguments if each.is_result]
-    return [
-        emit.value(
-            "bufferization.to_tensor",
-            (memory,),
-            type_,
-            restrict=ir.UnitAttr.get(),
-            writable=ir.UnitAttr.get(),
-        )
-        for memory, type_ in zip(made, tensors, strict=False)
-    ]
+    return [filled(memory, type_) for memory, type_ in zip(made, tensors, strict=False)]
 
 
 def _grid(plan: Plan, sizes: dict[int, Extent]) -> tuple[Extent, Extent]:
@@ -278,3 +274,15 @@ def _erase_unused(ops: set[Op]) -> None:
     for op in empty:
         if not uses_of(list(op.results)):
             op.erase()
+
+
+def _erase_with_operands(ops: list[Op]) -> None:
+    """Erase ops that nothing uses any more, and those that only they used."""
+    rest = list(ops)
+    while rest:
+        op = rest.pop()
+        if uses_of(list(op.results)) or op.name.split(".")[0] not in ON_TENSORS:
+            continue
+        makers = {owner(value) for value in op.operands}
+        op.erase()
+        rest += [each for each in makers if each is not None and each not in rest]

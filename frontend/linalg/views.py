@@ -40,6 +40,24 @@ def ceildiv(extent: Extent, by: int) -> Extent:
     return extent if by == 1 else emit.binary("ceildivui", extent, index(by))
 
 
+def allocated(sizes: Sequence[Extent], like: Type) -> Value:
+    """Emit the allocation of a contiguous memref, and return it."""
+    shape = [size if isinstance(size, int) else _DYNAMIC for size in sizes]
+    dynamic = [size for size in sizes if not isinstance(size, int)]
+    return emit.value(
+        "memref.alloc",
+        dynamic,
+        ir.MemRefType.get(shape, like.element_type),
+        operandSegmentSizes=ir.DenseI32ArrayAttr.get([len(dynamic), 0]),
+    )
+
+
+def filled(memory: Value, type_: Type) -> Value:
+    """Return memory that a kernel has written as a tensor."""
+    unit = ir.UnitAttr.get()
+    return emit.value("bufferization.to_tensor", (memory,), type_, restrict=unit, writable=unit)
+
+
 @dataclass(frozen=True)
 class Buffer:
     """A memref, with the loop of a contraction for each of its dimensions.

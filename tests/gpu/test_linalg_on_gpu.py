@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from exported_programs import COMMITTED
-from linalg_programs import PROGRAMS, as_tuple, check, compiled
+from linalg_programs import PROGRAMS, as_tuple, check, compiled, parsed
 
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.linalg.lowering import lower_linalg
 
@@ -33,7 +32,7 @@ def test_a_program_as_on_the_emulator(name):
     emulated, _, given, _ = compiled(text, lower_linalg)
     expected = as_tuple(emulated(*given))
     with new_context():
-        program = parse_module(text)
+        program = parsed(text)
         lower_linalg(program)
         executable = Executable(program, mixed=True)
     found = as_tuple(executable(*map(on_gpu, given)))

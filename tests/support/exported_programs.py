@@ -51,6 +51,20 @@ def torch_programs():
             x = x + self.out((p @ v).transpose(1, 2).reshape(batch, seq, dim))
             return x + self.mlp(self.norm2(x))
 
+    class Heads(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.q, self.k, self.v, self.out = (nn.Linear(128, 128, dtype=bf16) for _ in range(4))
+
+        def forward(self, x):
+            batch, seq, dim = x.shape
+            q, k, v = (
+                layer(x).view(batch, seq, 2, 64).transpose(1, 2)
+                for layer in (self.q, self.k, self.v)
+            )
+            o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return self.out(o.transpose(1, 2).reshape(batch, seq, dim))
+
     def linear(of):
         return lambda x, w, c: of(F.linear(x, w, c))
 
@@ -120,7 +134,22 @@ def torch_programs():
     found["mm_dyn"] = lambda a, b: F.relu(a @ b), [x, r(64, 128)], ({0: M}, {1: N})
     found["mlp"] = Mlp(), [r(96, 64)], None
     found["layer"] = Layer(), [r(2, 64, 64)], ({0: M},)
+    found["heads"] = Heads(), [r(2, 64, 128)], None
     return found
+
+
+def torch_ops():
+    """Return functions of PyTorch by name that torch-mlir has ops of its own for, and their inputs."""
+    torch = importlib.import_module("torch")
+    F = torch.nn.functional  # noqa: N806
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(1, 2, 64, 64).bfloat16() for _ in "qkv")
+    return {
+        "sdpa_causal": (
+            lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+            [q, k, v],
+        ),
+    }
 
 
 def jax_programs():
@@ -158,6 +187,10 @@ def jax_programs():
         "attention": (
             lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=True),
             [heads] * 3,
+        ),
+        "attention_window": (
+            lambda q, k, v: jax.nn.dot_product_attention(q, k, v, local_window_size=(16, 0)),
+            [shape((2, 64, 4, 64), bf16), heads, heads],
         ),
         "mlp": (lambda x, w, v: jax.nn.relu(x @ w) @ v, [x, w, shape((128, 64), bf16)]),
     }
@@ -220,6 +253,22 @@ def _region(function, inputs, dynamic):
     return found[0]
 
 
+def _with_ops(function, inputs):
+    """Return a function in linalg, of which no op is decomposed before."""
+    torch = importlib.import_module("torch")
+    fx = importlib.import_module("torch_mlir.fx")
+
+    class Called(torch.nn.Module):
+        def forward(self, *inputs):
+            return function(*inputs)
+
+    return str(
+        fx.export_and_import(
+            Called(), *inputs, output_type="linalg-on-tensors", decomposition_table=[]
+        )
+    )
+
+
 def _text(program, *names):
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
     lines = (line.rstrip() for line in program.strip().splitlines())
@@ -232,6 +281,8 @@ def export(name):
     library, _, program = name.partition("_")
     if library == "dynamo":
         return _text(_region(*dynamo_programs()[program]), "torch", "torch-mlir")
+    if library == "torch" and program in torch_ops():
+        return _text(_with_ops(*torch_ops()[program]), "torch", "torch-mlir")
     if library == "torch":
         from mlir_smem.frontend.torch_modules import exported
 
@@ -244,8 +295,12 @@ def export(name):
 
 def main(folder):
     """Export all programs to a folder."""
-    every = {"torch": torch_programs(), "dynamo": dynamo_programs(), "jax": jax_programs()}
-    for library, programs in every.items():
+    every = [
+        *(("torch", programs) for programs in (torch_programs(), torch_ops())),
+        ("dynamo", dynamo_programs()),
+        ("jax", jax_programs()),
+    ]
+    for library, programs in every:
         for program in programs:
             name = f"{library}_{program}"
             Path(folder, f"{name}.mlir").write_text(export(name))

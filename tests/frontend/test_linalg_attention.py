@@ -1,0 +1,269 @@
+"""`linalg-to-smem`: what becomes a kernel of attention."""
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+from attention_programs import CAUSAL, SELECT, attention, changed, window
+from contractions import lowered
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import passmanager
+from mlir_smem.dialect.diagnostics import remark_handler
+from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.frontend import Executable
+from mlir_smem.frontend.linalg.lowering import lower_linalg
+from mlir_smem.passes import add_passes
+
+#: Programs, and the remark of each kernel.
+BECOMES = {
+    "all keys": (attention(), "attention of bf16, 1x6x64x64, "),
+    "f16": (attention(d=128, element="f16"), "attention of f16, 1x6x64x128, "),
+    "causal": (attention(mask=CAUSAL), "1x6x64x64, 0 keys behind, "),
+    "less than the next place": (
+        changed(
+            attention(mask=CAUSAL),
+            ("sge, %row, %key", "slt, %key, %next"),
+            (
+                "%sees =",
+                "%one = arith.constant 1 : index\n%next = arith.addi %row, %one : index\n%sees =",
+            ),
+        ),
+        "0 keys behind, ",
+    ),
+    "the other way round": (
+        changed(attention(mask=CAUSAL), ("sge, %row", "ult, %row"), ("%x, %none", "%none, %x")),
+        "0 keys behind, ",
+    ),
+    "a window": (attention(mask=window(16, 8)), "16 keys before, 8 keys behind, "),
+    "aligned to the end": (
+        attention(n=96, mask=window(0, 40)),
+        "1x6x64x64, 32 keys before, 8 keys behind, ",
+    ),
+    "an added mask": (
+        changed(
+            attention(mask=CAUSAL),
+            (
+                SELECT,
+                "%add = arith.select %sees, %zero, %none : f32\n%y = arith.addf %x, %add : f32",
+            ),
+        ),
+        "0 keys behind, ",
+    ),
+    "about the smallest number": (
+        changed(
+            attention(mask=CAUSAL),
+            ("%x, %none", "%x, %small"),
+            ("%scale =", "%small = arith.constant -2.38197633E+38 : f32\n%scale ="),
+        ),
+        "0 keys behind, ",
+    ),
+    "divided by a number": (
+        changed(attention(scale=8), ("%x = arith.mulf", "%x = arith.divf")),
+        "attention of bf16",
+    ),
+    "a multiple of the difference": (
+        changed(
+            attention(scale=1),
+            ("%y = math.exp %x", "%y = math.exp %z"),
+            ("%y = math", "%z = arith.mulf %x, %eighth : f32\n%y = math"),
+            ("%scale =", "%eighth = arith.constant 0.125 : f32\n%scale ="),
+        ),
+        "attention of bf16",
+    ),
+    "divided behind the product": (
+        changed(
+            attention(),
+            ("%x = arith.divf %i, %j : f32\n    %y = arith.truncf %x", "%y = arith.truncf %i"),
+            (
+                "[#all, #all], iterator_types = #each}\n    ins(%sum : !sum)",
+                "[#all, #row, #all], iterator_types = #each}\n    ins(%sum, %total : !sum, !row)",
+            ),
+            (
+                "^bb0(%i: f32, %t: bf16):\n    %y = arith.truncf %i",
+                "^bb0(%i: f32, %j: f32, %t: bf16):\n    %x = arith.divf %i, %j : f32\n"
+                "    %y = arith.truncf %x",
+            ),
+        ),
+        "attention of bf16",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BECOMES)
+def test_what_becomes_attention(name):
+    text, remark = BECOMES[name]
+    after, remarks = lowered(text, explain=True)
+    assert (after.count("gpu.launch_func"), after.count("linalg.")) == (1, 0)
+    (found,) = remarks
+    assert found.startswith("becomes the kernel f_attention_0: ")
+    assert remark in found
+    # The scale is for powers of two.
+    assert "arith.constant 0.180336878 : f32" in after
+
+
+def test_queries_that_a_kernel_makes():
+    """The kernel of a product stores what is computed behind it, not the product."""
+    text = changed(
+        attention(scale=0.25),
+        ("%v: !v)", "%v: !v, %by: tensor<64x64xbf16>)"),
+        ("#qk =", "#dw = affine_map<(b, h, m, n, d) -> (d, n)>\n#qk ="),
+        ("ins(%q, %k", "ins(%made, %k"),
+        (
+            "  %scores =",
+            """  %half = arith.constant 0.5 : bf16
+  %nought = arith.constant 0.0 : bf16
+  %of_q = tensor.empty() : !q
+  %start = linalg.fill ins(%nought : bf16) outs(%of_q : !q) -> !q
+  %product = linalg.generic {indexing_maps = [#qk, #dw, #sum], iterator_types = #product}
+    ins(%q, %by : !q, tensor<64x64xbf16>) outs(%start : !q) {
+  ^bb0(%i: bf16, %j: bf16, %t: bf16):
+    %ij = arith.mulf %i, %j : bf16
+    %y = arith.addf %t, %ij : bf16
+    linalg.yield %y : bf16
+  } -> !q
+  %made = linalg.generic {indexing_maps = [#all, #all], iterator_types = #each}
+    ins(%product : !q) outs(%of_q : !q) {
+  ^bb0(%i: bf16, %t: bf16):
+    %y = arith.mulf %i, %half : bf16
+    linalg.yield %y : bf16
+  } -> !q
+  %scores =""",
+        ),
+    )
+    after, remarks = lowered(text, explain=True)
+    assert (after.count("gpu.launch_func"), after.count("linalg.")) == (2, 0)
+    assert "an epilogue" in remarks[0]
+    # 0.25 * log2(e): the product's kernel has multiplied by 0.5.
+    assert "arith.constant 0.360673755 : f32" in after
+
+
+def test_attention_of_attention():
+    """What moves the first result is a part of its kernel; the second one reads what that stores."""
+    text = attention()
+    begin, end = text.index("  %zero ="), text.index("  return")
+    second = re.sub(r"%(\w+)", r"%\g<1>_2", text[begin:end])
+    for old, new in (("%q_2", "%moved"), ("%k_2", "%k"), ("%v_2", "%v")):
+        second = re.sub(rf"{old}\b", new, second)
+    moves = """  %flat = tensor.collapse_shape %o [[0, 1], [2], [3]] : !o into tensor<6x64x64xbf16>
+  %moved = tensor.expand_shape %flat [[0, 1], [2], [3]] output_shape [2, 3, 64, 64]
+    : tensor<6x64x64xbf16> into !q
+"""
+    text = text[:end] + moves + second + text[end:].replace("%o", "%o_2")
+    after, remarks = lowered(text, explain=True)
+    assert (after.count("gpu.launch_func"), after.count("linalg.")) == (2, 0)
+    assert after.count("tensor.collapse_shape") == 0
+    assert len(remarks) == 2
+
+
+def expected(q, k, v, scale, sees):
+    """softmax(scale * q @ k.T) @ v over the last two dimensions, in float64."""
+    q, k, v = (each.astype(np.float64) for each in (q, k, v))
+    scores = np.where(sees, scale * q @ k.swapaxes(-1, -2), -np.inf)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ v
+
+
+def run(text, *shapes):
+    """Run a program on the emulator; return its result, its arguments, and the remarks."""
+    random = np.random.default_rng(0)
+    given = [random.standard_normal(shape).astype(ml_dtypes.bfloat16) for shape in shapes]
+    remarks = []
+    with new_context() as context, remark_handler(lambda _, message: remarks.append(message)):
+        context.allow_unregistered_dialects = True
+        program = parse_module(text)
+        lower_linalg(program, explain=True)
+        return Executable(program, on="cpu")(*given), given, remarks
+
+
+def test_a_window_on_the_emulator():
+    found, given, _ = run(
+        attention(m=80, n=96, mask=window(4, 20)), (2, 3, 80, 64), *[(2, 3, 96, 64)] * 2
+    )
+    row, key = np.ogrid[:80, :96]
+    reference = expected(*given, 0.125, (key >= row - 4) & (key <= row + 20))
+    assert np.abs(found.astype(np.float64) - reference).max() < 2**-6
+
+
+#: torch-mlir's op, and the mask that its export makes of `is_causal`.
+OP = """#all = affine_map<(b, m, n) -> (b, m, n)>
+func.func @f(%q: tensor<6x64x64xbf16>, %k: tensor<6x96x64xbf16>, %v: tensor<6x96x64xbf16>)
+    -> tensor<6x64x64xbf16> {
+  %zero = arith.constant 0.0 : bf16
+  %none = arith.constant 0xFF80 : bf16
+  %of_m = tensor.empty() : tensor<6x64x96xbf16>
+  %mask = linalg.generic {indexing_maps = [#all], iterator_types = ["parallel", "parallel", "parallel"]}
+    outs(%of_m : tensor<6x64x96xbf16>) {
+  ^bb0(%s: bf16):
+    %row = linalg.index 1 : index
+    %key = linalg.index 2 : index
+    %c32 = arith.constant 32 : index
+    %last = arith.addi %row, %c32 : index
+    %sees = arith.cmpi sge, %last, %key : index
+    %y = arith.select %sees, %zero, %none : bf16
+    linalg.yield %y : bf16
+  } -> tensor<6x64x96xbf16>
+  %of_o = tensor.empty() : tensor<6x64x64xbf16>
+  %o = "tm_tensor.attention"(%q, %k, %v, %mask, %of_o) {operandSegmentSizes = array<i32: 4, 1>}
+    : (tensor<6x64x64xbf16>, tensor<6x96x64xbf16>, tensor<6x96x64xbf16>, tensor<6x64x96xbf16>,
+       tensor<6x64x64xbf16>) -> tensor<6x64x64xbf16>
+  return %o : tensor<6x64x64xbf16>
+}"""
+
+
+def op_lowered(text, **options):
+    """Run the pass where torch-mlir's op is not registered; return the program, and the remarks."""
+    remarks = []
+    with new_context() as context, remark_handler(lambda _, message: remarks.append(message)):
+        context.allow_unregistered_dialects = True
+        module = parse_module(text)
+        manager = passmanager.PassManager("builtin.module")
+        add_passes(manager, "linalg-to-smem", **options)
+        manager.run(module.operation)
+        return str(module), remarks
+
+
+def test_torch_mlirs_op():
+    found, given, (remark,) = run(OP, (6, 64, 64), *[(6, 96, 64)] * 2)
+    assert "attention of bf16, 1x6x64x64, 0 keys behind, " in remark
+    row, key = np.ogrid[:64, :96]
+    reference = expected(*given, 0.125, key <= row + 32)
+    assert np.abs(found.astype(np.float64) - reference).max() < 2**-6
+
+
+OP_STAYS = {
+    "an arbitrary mask": (
+        changed(OP, ("arith.select %sees, %zero, %none", "arith.select %sees, %zero, %s")),
+        "masks scores by something else than a comparison of the places of a query and a key",
+    ),
+    "f32": (
+        OP.replace("bf16", "f32").replace("0xFF80", "0xFF800000"),
+        "has queries of f32; the kernel takes bf16 or f16",
+    ),
+    "a head dimension of 80": (OP.replace("x64xbf16", "x80xbf16"), "the head dimension is 80"),
+}
+
+
+@pytest.mark.parametrize("name", OP_STAYS)
+def test_where_torch_mlirs_op_stays(name):
+    text, reason = OP_STAYS[name]
+    after, remarks = op_lowered(text)
+    assert "gpu." not in after
+    (remark,) = (each for each in remarks if "tm_tensor" in each)
+    assert remark.startswith("'tm_tensor.attention' stays as it is: it ")
+    assert reason in remark
+
+
+def test_torch_mlirs_op_with_truth_values_as_its_mask():
+    text = changed(
+        OP,
+        (
+            "%y = arith.select %sees, %zero, %none : bf16\n    linalg.yield %y : bf16",
+            "linalg.yield %sees : i1",
+        ),
+        ("^bb0(%s: bf16)", "^bb0(%s: i1)"),
+        ("64x96xbf16", "64x96xi1"),
+    )
+    _, (remark,) = op_lowered(text, explain=True)
+    assert "0 keys behind" in remark

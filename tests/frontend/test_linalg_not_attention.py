@@ -1,0 +1,254 @@
+"""`linalg-to-smem`: softmaxes between two products that are not attention, and why."""
+
+import re
+
+import pytest
+from attention_programs import CAUSAL, attention, changed, window
+from contractions import lowered
+
+ARBITRARY = "masks scores by something else than a comparison of the places of a query and a key"
+
+#: Programs, and why they are not attention.
+NOT_ATTENTION = {
+    "another use of the scores": (
+        changed(
+            attention(),
+            ("-> !o {", "-> (!o, !s) {"),
+            ("return %o : !o", "return %o, %scores : !o, !s"),
+        ),
+        "has scores or weights that 'func.return' uses, too",
+    ),
+    "another use of the weights": (
+        changed(
+            attention(),
+            ("-> !o {", "-> (!o, !p) {"),
+            ("return %o : !o", "return %o, %weights : !o, !p"),
+        ),
+        "has scores or weights that 'func.return' uses, too",
+    ),
+    "a negative scale": (
+        attention(scale=-0.125),
+        "multiplies scores by -0.125; the kernel takes a positive number",
+    ),
+    "a scale that is no constant": (
+        changed(
+            attention(),
+            ("%v: !v)", "%v: !v, %scale: f32)"),
+            ("%scale = arith.constant 1.250000e-01 : f32\n", "\n"),
+        ),
+        "computes 'arith.mulf' of scores by something else than a number",
+    ),
+    "a function of scores": (
+        attention(mask="%y = math.tanh %x : f32"),
+        "computes 'math.tanh' of scores by something else than a number",
+    ),
+    "sums over another axis": (
+        changed(
+            attention(),
+            (
+                "[#all, #row], iterator_types = #last}\n    ins(%exp",
+                "[#all, #key], iterator_types = #third}\n    ins(%exp",
+            ),
+            ("#row =", "#key = affine_map<(b, h, m, n) -> (b, h, n)>\n#row ="),
+            ("#last =", '#third = ["parallel", "parallel", "reduction", "parallel"]\n#last ='),
+        ),
+        "has weights that are divided by something else than the sum over their keys",
+    ),
+    "sums of something else": (
+        changed(
+            attention(),
+            ("%y = arith.addf %i, %t", "%ii = arith.mulf %i, %i : f32\n%y = arith.addf %ii, %t"),
+        ),
+        "has weights that are divided by something else than the sum over their keys",
+    ),
+    "sums that do not begin with 0": (
+        changed(
+            attention(), ("%nothing = linalg.fill ins(%zero", "%nothing = linalg.fill ins(%scale")
+        ),
+        "has weights that are divided by something else than the sum over their keys",
+    ),
+    "weights that are not divided": (
+        changed(
+            attention(),
+            ("%x = arith.divf %i, %j : f32\n    %y = arith.truncf %x", "%y = arith.truncf %i"),
+        ),
+        "has exponentials as weights that no sum divides",
+    ),
+    "multiplied weights": (
+        changed(
+            attention(),
+            ("%x = arith.divf %i, %j", "%d = arith.mulf %i, %scale : f32\n%x = arith.divf %d, %j"),
+        ),
+        "has weights that are multiplied by something else",
+    ),
+    "no maximum": (
+        changed(attention(), ("math.exp %x", "math.exp %i")),
+        "exponentiates scores from which no maximum is subtracted",
+    ),
+    "a minimum": (
+        changed(attention(), ("arith.maximumf", "arith.minimumf")),
+        "exponentiates scores from which another number than their maximum is subtracted",
+    ),
+    "a maximum of other scores": (
+        changed(attention(), ("ins(%seen : !s)", "ins(%scores : !s)")),
+        "exponentiates scores from which another number than their maximum is subtracted",
+    ),
+    "an arbitrary mask": (
+        changed(
+            attention(mask="%y = arith.addf %x, %j : f32"),
+            ("%v: !v)", "%v: !v, %mask: !s)"),
+            (
+                "[#all, #all], iterator_types = #each}\n    ins(%scores : !s)",
+                "[#all, #all, #all], iterator_types = #each}\n    ins(%scores, %mask : !s, !s)",
+            ),
+            (
+                "^bb0(%i: f32, %t: f32):\n    %x = arith.mulf",
+                "^bb0(%i: f32, %j: f32, %t: f32):\n    %x = arith.mulf",
+            ),
+        ),
+        ARBITRARY,
+    ),
+    "a mask of heads": (
+        attention(mask=CAUSAL.replace("linalg.index 2", "linalg.index 1")),
+        ARBITRARY,
+    ),
+    "twice the place": (
+        changed(
+            attention(mask=CAUSAL),
+            ("sge, %row", "sge, %more"),
+            ("%sees =", "%more = arith.addi %row, %row : index\n%sees ="),
+        ),
+        ARBITRARY,
+    ),
+    "places in bits that may not hold them": (
+        changed(
+            attention(mask=CAUSAL),
+            ("sge, %row, %key : index", "sge, %r, %c : i8"),
+            (
+                "%sees =",
+                "%r = arith.index_cast %row : index to i8\n"
+                "%c = arith.index_cast %key : index to i8\n%sees =",
+            ),
+        ),
+        ARBITRARY,
+    ),
+    "a mask that is not -inf": (
+        changed(
+            attention(mask=CAUSAL),
+            ("%x, %none", "%x, %few"),
+            ("%scale =", "%few = arith.constant -1.0e9 : f32\n%scale ="),
+        ),
+        ARBITRARY,
+    ),
+    "keys behind the last one": (
+        attention(n=96, mask=CAUSAL),
+        "has queries that see -32 keys behind their places, of which the last is that of the last key",
+    ),
+    "queries that see no key": (
+        attention(m=96, mask=window(200, -16)),
+        "has queries that see no key, whose result is not 0",
+    ),
+    "no key": (
+        changed(
+            attention(mask=CAUSAL), ("arith.cmpi sge, %row, %key : index", "arith.constant false")
+        ),
+        "masks all scores",
+    ),
+    "a head dimension of 80": (
+        attention(d=80),
+        "does not fit the attention kernel: the head dimension is 80; expected one of 64, 96, 128",
+    ),
+    "another head dimension of values": (
+        attention(dv=128),
+        "has a head dimension of 64, and values of 128; the kernel has one",
+    ),
+    "multiplied values": (
+        changed(
+            attention(),
+            (
+                "%a = arith.extf %w : bf16 to f32",
+                "%u = arith.extf %w : bf16 to f32\n%a = arith.mulf %u, %scale : f32",
+            ),
+        ),
+        "multiplies weights by something else than values",
+    ),
+    "keys along the contiguous dimension": (
+        changed(
+            attention(),
+            (
+                "#kn = affine_map<(b, h, m, n, d) -> (b, h, n, d)>",
+                "#kn = affine_map<(b, h, m, n, d) -> (b, h, d, n)>",
+            ),
+        ),
+        "has k with 64 elements between neighbours along the head dimension; TMA takes a contiguous one",
+    ),
+    "a configuration of a product": (
+        changed(
+            attention(),
+            ("{indexing_maps = [#qk", "{smem.config = {stages = 2 : i64}, indexing_maps = [#qk"),
+        ),
+        "has smem.config, the configuration of a product",
+    ),
+    "dynamic extents": (
+        attention(m="?"),
+        "has dynamic extents; the kernel is launched with known ones",
+    ),
+    "a result of f32": (
+        changed(
+            attention(),
+            ("!o = tensor<2x3x64x64xbf16>", "!o = tensor<2x3x64x64xf32>"),
+            (
+                "^bb0(%i: f32, %t: bf16):\n    %y = arith.truncf %i : f32 to bf16\n"
+                "    linalg.yield %y : bf16",
+                "^bb0(%i: f32, %t: f32):\n    linalg.yield %i : f32",
+            ),
+        ),
+        "has q of bf16, k of bf16, v of bf16, o of f32; the kernel has one type",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_ATTENTION)
+def test_what_is_not_attention(name):
+    text, reason = NOT_ATTENTION[name]
+    after, remarks = lowered(text)
+    assert "@attention" not in after
+    found = [each for each in remarks if "attention" in each]
+    assert len(found) == 1, remarks
+    assert found[0].startswith("'linalg.generic' is a product of its own, no attention: it ")
+    assert reason in found[0]
+    # The softmax stays.
+    assert "math.exp" in after
+
+
+def test_operands_of_f32():
+    text = attention(element="f32")
+    for cast in ("extf", "truncf"):
+        text = re.sub(rf"arith.{cast} (%\w) : f32 to f32", r"arith.mulf \1, %one : f32", text)
+    text = changed(text, ("%scale = ", "%one = arith.constant 1.0 : f32\n%scale = "))
+    after, remarks = lowered(text)
+    assert "gpu." not in after
+    assert any(
+        "has queries and keys of f32; the kernel takes bf16 or f16" in each for each in remarks
+    )
+
+
+def test_narrow_sums():
+    after, remarks = lowered(attention(), narrow_sums="refuse")
+    assert (after.count("gpu.launch_func"), "@attention" in after) == (2, False)
+    (remark,) = (each for each in remarks if "attention" in each)
+    assert (
+        "has weights that the kernel rounds to bf16 before they are divided by their sum; "
+        "narrow-sums=f32 allows it" in remark
+    )
+
+
+def test_products_of_other_exponentials():
+    """The exponential of no product needs no remark."""
+    text = changed(
+        attention(),
+        ("%v: !v)", "%v: !v, %other: !s)"),
+        ("ins(%seen", "ins(%other"),
+    )
+    _, remarks = lowered(text)
+    assert not any("attention" in each for each in remarks)
