@@ -7,8 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ...dialect.irtypes import Op, Value
-from ...kernels.attention import Config, ConfigError, Problem, ProblemError, default_config
-from ...kernels.gemm.generator.time_model import H200
+from ...kernels.attention import Config, Problem, ProblemError, default_config
+from ...kernels.attention.generator.config import MULTIPROCESSORS
 from ...layout.elements import UNIT_BYTES
 from .attention import Attention, attentions_of
 from .expressions import Element
@@ -68,7 +68,7 @@ class AttentionPlan:
     def grid(self) -> int:
         """The CTAs: one for each tile of queries, or the multiprocessors, which take tiles in turn."""
         batches, heads, queries, _ = self.result.sizes
-        return min(-(-queries // self.config.queries) * batches * heads, H200.multiprocessors)
+        return min(-(-queries // self.config.queries) * batches * heads, MULTIPROCESSORS)
 
     @property
     def described(self) -> str:
@@ -132,9 +132,7 @@ def _planned(attention: Attention, product: Op) -> AttentionPlan:
         )
     try:
         problem = Problem(types["q"], roles.summed.extent, *(each is not None for each in sight))
-        config = default_config(problem)
-        config.check(problem)
-    except (ProblemError, ConfigError) as error:
+    except ProblemError as error:
         raise Unfit(f"does not fit the attention kernel: {error}") from None
     head = roles.head, roles.sharing
     q = _array("q", attention.q, (roles.batch,), head, (roles.row,), (roles.summed,))
@@ -143,12 +141,13 @@ def _planned(attention: Attention, product: Op) -> AttentionPlan:
     o = _array("o", attention.o, (roles.batch,), head, (roles.row,), (roles.column,))
     _check_contiguous(roles)
     limits = tuple(min(each, queries + keys) for each in sight if each is not None)
+    batches, heads, _, _ = o.sizes
     return AttentionPlan(
         attention.op,
         (attention.first, product),
         attention.between,
         problem,
-        config,
+        default_config(problem, queries, batches * heads),
         (q, k, v),
         o,
         attention.scale * _LOG2_E,

@@ -124,7 +124,7 @@ _OF_FEW_QUERIES = {
 }
 
 #: Multiprocessors of an H100 and an H200, each with one CTA at a time.
-_GRID = 132
+MULTIPROCESSORS = 132
 
 #: How much longer pairs of tiles may take because the last round of the grid has fewer of them than CTAs,
 #: before tiles by their length are chosen, which read keys of all heads at the same time.
@@ -149,5 +149,5 @@ def default_config(problem: Problem, queries: int = 1 << 20, heads: int = 1) -> 
         return config
     tiles = -(-queries // config.queries)
     pairs = (tiles // 2 + tiles % 2) * heads
-    waste = -(-pairs // _GRID) * _GRID / pairs
+    waste = -(-pairs // MULTIPROCESSORS) * MULTIPROCESSORS / pairs
     return replace(config, order="pairs" if waste <= _MOST_WASTE else "longest")
