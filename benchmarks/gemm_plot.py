@@ -1,4 +1,4 @@
-"""Plot GEMM records: TFLOP/s of each family's fastest contender, by shape.
+"""Plot records of GEMMs or of attention: TFLOP/s of each family's fastest contender, by shape.
 
     python benchmarks/gemm_plot.py RECORD ... -o docs/gemm.svg
 
@@ -62,11 +62,19 @@ def _panel(axis: pyplot.Axes, rows: list[Row]) -> None:
         shift = (number - (len(families) - 1) / 2) * width
         found = [(place + shift, b[family][1]) for place, b in enumerate(best) if family in b]
         axis.bar(*zip(*found, strict=True), width, color=_COLOURS[family])
-    names = ["{}\u00d7{}\n\u00d7{}".format(*row["shape"]) for row in rows]
+    names = [_label(row["shape"]) for row in rows]
     axis.set_xticks(range(len(rows)), names, fontsize=7)
     axis.spines[["top", "right"]].set_visible(False)
     axis.set_axisbelow(True)
     axis.grid(axis="y", linewidth=0.4)
+
+
+def _label(shape: list[int]) -> str:
+    """The extents in two lines."""
+    first = (len(shape) + 1) // 2
+    return (
+        "\u00d7".join(map(str, shape[:first])) + "\n\u00d7" + "\u00d7".join(map(str, shape[first:]))
+    )
 
 
 def main() -> None:

@@ -29,6 +29,7 @@ _HARMLESS = {
     "gpu.num_subgroups",
     "gpu.printf",
     "gpu.return",
+    "gpu.shuffle",
     "gpu.subgroup_id",
     "gpu.subgroup_size",
     "gpu.thread_id",
