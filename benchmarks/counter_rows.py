@@ -1,4 +1,4 @@
-"""The metrics of `benchmarks/counters.py`, and the table of its launches."""
+"""The metrics of `benchmarks/counters.py` and `attention_counters.py`, and the table of launches."""
 
 import re
 from collections.abc import Sequence
@@ -19,6 +19,10 @@ METRICS = {
         1,
     ),
     "tensor pipe, % of all": ("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 1),
+    "exponentials' unit, % of cycles": (
+        "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active",
+        1,
+    ),
     "matrix instructions": ("sm__inst_executed_pipe_tensor.sum", 1),
     "instructions": ("smsp__inst_executed.sum", 1),
     "L2, MB": ("lts__t_bytes.sum", 1e-6),

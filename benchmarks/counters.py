@@ -9,19 +9,15 @@ kernel for `benchmarks/main_loop.py`, in a second run.
 """
 
 import argparse
-import re
 import sys
-from pathlib import Path
 
-from counter_rows import METRICS, grouped, named, rendered
 from gemm import CONTENDERS, contenders, shape_of
 from gemms import TYPES, Gemm
-from ncu import Launch, known, launches, profile, source_pages
-from record import record
+from marked_launches import add_arguments, launch_marked, report
 
 
 def run(options: argparse.Namespace) -> None:
-    """Launch one GEMM of each contender, each after a mark, and print its name."""
+    """Launch one GEMM of each contender."""
     import torch
 
     for shape in options.shapes:
@@ -29,13 +25,7 @@ def run(options: argparse.Namespace) -> None:
             Gemm(TYPES[options.only], shape), options.contenders, 1, options.budget
         )
         torch.cuda.synchronize()
-        for each in found:
-            torch.cuda.profiler.start()
-            torch.cuda._sleep(1)
-            each.once()
-            torch.cuda.synchronize()
-            torch.cuda.profiler.stop()
-            print(f"contender\t{'x'.join(map(str, shape))}\t{each.name}", flush=True)
+        launch_marked("x".join(map(str, shape)), [(each.name, each.once) for each in found])
 
 
 def main() -> int:
@@ -46,45 +36,12 @@ def main() -> int:
     arguments.add_argument("--shapes", nargs="+", type=shape_of, default=[(4096, 4096, 4096)])
     arguments.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
     arguments.add_argument("--budget", type=float, default=15, help="seconds to look for the best")
-    arguments.add_argument("--markdown", action="store_true")
-    arguments.add_argument(
-        "--sass", type=Path, help="write each kernel's machine code to this folder"
-    )
-    arguments.add_argument("--record", help="write the result to this file")
-    arguments.add_argument("--run", action="store_true", help="only launch each contender once")
+    add_arguments(arguments)
     options = arguments.parse_args()
     if options.run:
         run(options)
-        return 0
-
-    command = [sys.executable, *sys.argv, "--run"]
-    only_marked = ("--profile-from-start", "off")
-    text = profile(command, known(metric for metric, _ in METRICS.values()), *only_marked)
-    counts = grouped([(launch.kernel, launch) for launch in launches(text)])
-    shapes: dict[str, dict[str, list[Launch]]] = {}
-    for (shape, name), found in zip(named(text), counts, strict=True):
-        shapes.setdefault(shape, {})[name] = found
-    for shape, found in shapes.items():
-        print(f"{options.only}, {shape}\n{rendered(found, options.markdown)}\n")
-    if options.record:
-        rows = [
-            {
-                "type": options.only,
-                "shape": shape,
-                "contender": name,
-                "launches": list(map(vars, each)),
-            }
-            for shape, found in shapes.items()
-            for name, each in found.items()
-        ]
-        record(options.record, {"rows": rows})
-    if options.sass:
-        options.sass.mkdir(parents=True, exist_ok=True)
-        output, pages = source_pages(command, options.sass / "report", *only_marked)
-        for (shape, name), code in zip(named(output), grouped(pages), strict=True):
-            file = re.sub(r"\W+", "-", f"{name} {shape}") + ".csv"
-            (options.sass / file).write_text("".join(code))
-            print(f"wrote {options.sass / file}")
+    else:
+        report(options.only, options)
     return 0
 
 

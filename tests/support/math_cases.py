@@ -123,12 +123,6 @@ def _sine_by_cosine(x: Array) -> Array:
     return np.where((off > 0) & (cosine > off), ulps, np.inf)
 
 
-def _flushed_exp2(x: Array) -> Array:
-    """Powers of two, without the subnormal numbers of f32."""
-    power = np.exp2(x)
-    return np.where(power < 2.0**-126, 0, power)
-
-
 def _unary(name: str, exact: Callable, low: float, high: float, f32: float, f64: float) -> Function:
     line = f"%r = math.{name} %a : {{e}}"
     return Function(line, exact, ((low, high),), Bound(f32), Bound(f64))
@@ -220,7 +214,6 @@ FUNCTIONS = (
         95,
         Bound(lambda x: 2 + np.floor(np.abs(1.173 * x)), (), "2 + ⌊1.173 |x|⌋"),
     ),
-    _fast("exp2", _flushed_exp2, -150, 130, Bound(2)),
     _fast(
         "log",
         np.log,

@@ -366,3 +366,18 @@ def test_absolute_values_of_integers():
     values = np.array([0, 1, -1, 2**31 - 1, -(2**31), -5], np.int32)
     found = elementwise("math.absi %a : i32", [values], np.uint32)
     assert found.tolist() == [0, 1, 1, 2**31 - 1, 2**31, 5]
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        "math.exp2 %a fastmath<afn> : f32",
+        "llvm.intr.exp2(%a) {fastmathFlags = #llvm.fastmath<fast>} : (f32) -> f32",
+    ],
+)
+def test_an_approximate_power_of_two_is_no_subnormal_number(op):
+    a = np.float32([-126.5, -126, -149, -0.0, 3.5, 120, -math.inf])
+    expected = np.where(a < -126, 0, np.exp2(a.astype(float)))
+    assert elementwise(op, [a], np.float32).tolist() == expected.astype(np.float32).tolist()
+    exact = elementwise("math.exp2 %a : f32", [a], np.float32)
+    assert exact[2] == 2.0**-149
