@@ -18,16 +18,16 @@ cuDNN is called through PyTorch, FlashAttention-3 is the package `fa3-fwd`, Flas
 import argparse
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
-from pathlib import Path
 from statistics import geometric_mean
-from time import monotonic
 
+import row_runs
 import torch
 from attention_cases import SETS, Case, Errors, Operands, cases, errors
 from attention_contenders import NAMES, calls
 from chip import Chip
-from gemm_rows import Row, earlier, measured, over_best, rendered, write
+from gemm_rows import Row, measured, over_best
 from gemms import WrongResultError
 from interleaved import MODES, measure
 from torch_contenders import OnStream
@@ -129,33 +129,17 @@ def main() -> int:
     arguments.add_argument(
         "--configs", nargs="+", type=config, default=[], help="further ones of ours"
     )
-    arguments.add_argument("--rounds", type=int, default=7)
-    arguments.add_argument("--markdown", action="store_true")
-    arguments.add_argument("--record", type=Path, help="write the rows to this file, or add them")
-    options = arguments.parse_args()
-    if options.record:
-        try:
-            earlier(options.record)  # fail before anything is measured
-        except ValueError as error:
-            arguments.error(str(error))
-    rows: list[Row] = []
-    for case in (case for name in options.only for case in cases(name)):
-        if options.dims and case.dim not in options.dims:
-            continue
-        if options.keys and case.keys not in options.keys:
-            continue
-        start = monotonic()
-        try:
-            found = list(compared(case, options))
-        except (WrongResultError, ValueError) as error:
-            print(f"error: {error}", file=sys.stderr)
-            return 1
-        rows += found
-        if options.record:
-            write(options.record, found)
-        print(rendered(found, options.markdown))
-        print(f"({monotonic() - start:.0f} s)\n", flush=True)
-    print(rendered(rows, options.markdown))
+    row_runs.add_arguments(arguments)
+    options = row_runs.parse(arguments)
+    chosen = (
+        case
+        for name in options.only
+        for case in cases(name)
+        if case.dim in (options.dims or [case.dim]) and case.keys in (options.keys or [case.keys])
+    )
+    rows = row_runs.run((partial(compared, case, options) for case in chosen), options)
+    if rows is None:
+        return 1
     print(summary(rows))
     return 0
 

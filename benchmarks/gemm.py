@@ -22,14 +22,13 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
-from time import monotonic
 from typing import Any
 
+import row_runs
 import torch
 from chip import Chip
-from gemm_rows import Row, earlier, measured, rendered, write
-from gemms import TYPES, Gemm, WrongResultError
+from gemm_rows import Row, measured
+from gemms import TYPES, Gemm
 from interleaved import MODES, Mode, finalists, measure
 from torch_contenders import OnStream, cublas, ours
 
@@ -148,36 +147,21 @@ def main() -> int:
     arguments.add_argument("--shapes", nargs="+", type=shape_of, help="instead of each type's own")
     arguments.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
     arguments.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
-    arguments.add_argument("--rounds", type=int, default=7)
     arguments.add_argument("--budget", type=float, default=15, help="seconds to look for the best")
-    arguments.add_argument("--markdown", action="store_true")
-    arguments.add_argument("--record", type=Path, help="write the rows to this file, or add them")
-    options = arguments.parse_args()
+    row_runs.add_arguments(arguments)
+    options = row_runs.parse(arguments)
 
-    if options.record:
-        try:
-            earlier(options.record)  # fail before anything is measured
-        except ValueError as error:
-            arguments.error(str(error))
-    rows: list[Row] = []
-    for name in options.only:
-        kind = TYPES[name]
+    def of_shape(name: str, shape: tuple[int, ...]) -> Iterator[Row]:
         torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
-        for shape in options.shapes or kind.shapes:
-            start = monotonic()
-            try:
-                modes = [MODES[mode] for mode in options.modes]
-                found = list(compared(name, Gemm(kind, shape), modes, options))
-            except (WrongResultError, ValueError) as error:
-                print(f"error: {error}", file=sys.stderr)
-                return 1
-            rows += found
-            if options.record:
-                write(options.record, found)
-            print(rendered(found, options.markdown))
-            print(f"({monotonic() - start:.0f} s)\n", flush=True)
-    print(rendered(rows, options.markdown))
-    return 0
+        modes = [MODES[mode] for mode in options.modes]
+        return compared(name, Gemm(TYPES[name], shape), modes, options)
+
+    problems = (
+        partial(of_shape, name, shape)
+        for name in options.only
+        for shape in options.shapes or TYPES[name].shapes
+    )
+    return 1 if row_runs.run(problems, options) is None else 0
 
 
 if __name__ == "__main__":
