@@ -111,10 +111,10 @@ def _instruction(op: Any, name: str) -> Callable[..., Sequence[Value]] | None:
     if name in _CLASSES:
         return partial(_is, _CLASSES[name])
     narrow = name in _APPROXIMATE and _element(op.operands[0].type).width <= 32
-    may_approximate = _flags(op) == "afn" if narrow else False
-    if narrow and may_approximate and name in _FLUSHING:
+    may_approximate = narrow and _flags(op) == "afn"
+    if may_approximate and name in _FLUSHING:
         return partial(_in_f32, _FLUSHING[name])
-    if narrow and (name in _ALWAYS or may_approximate):
+    if may_approximate or (narrow and name in _ALWAYS):
         return partial(_in_f32, _APPROXIMATE[name])
     # Upstream makes calls for the elements of vectors, except for sincos.
     unchanged = op.name == name and not (name == "math.sincos" and _is_vector(op.results[0].type))

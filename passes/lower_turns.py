@@ -6,7 +6,7 @@ from ..dialect.ops import OrderArriveOp, OrderWaitOp, PartitionOp
 from ..ir import emit
 from ..ir.errors import OpError
 from ..ir.i32 import I32
-from ..ir.kernel import ancestors_of, functions_of, required_block_size
+from ..ir.kernel import functions_of, required_block_size, warpgroups_of
 from ..ir.order_barriers import BARRIERS, FIRST_BARRIER, order_barriers
 from ..ir.threads import linear_thread
 from ..ir.walk import walk
@@ -27,57 +27,49 @@ def lower_turns(module: Module) -> None:
     """
     for function in functions_of(module):
         first_of = order_barriers(function)
-        for partition, first in first_of.items():
-            _check(partition, first)
-            with ir.InsertionPoint.at_block_begin(partition.regions[0].blocks[0]):
-                _begin(partition, first)
-        for op in walk(function, OrderWaitOp, OrderArriveOp):
-            partition = _partition(op)
+        for partition in walk(function, PartitionOp):
+            turns = list(walk(partition, OrderWaitOp, OrderArriveOp))
             if partition.operation in first_of:
-                with ir.InsertionPoint(op), op.location:
-                    place = _place(partition)
-                    first, count = first_of[partition.operation], partition.warpgroups.value
-                    if isinstance(op, OrderWaitOp):
-                        _wait(place + first)
-                    else:
-                        _arrive((place + 1) % count + first)
-            op.operation.erase()
+                _lower(partition, turns, first_of[partition.operation])
+            for op in turns:
+                op.operation.erase()
 
 
-def _check(partition: Op, first: int) -> None:
+def _lower(partition: PartitionOp, turns: list[Op], first: int) -> None:
+    """Emit the barriers of a partition.
+
+    Args:
+        partition: the partition.
+        turns: the ops in it that begin and end turns.
+        first: the barrier of its first warpgroup.
+    """
     if first < FIRST_BARRIER:
         raise OpError(
-            next(walk(partition, OrderWaitOp)),
+            turns[0],
             f"needs a barrier for each warpgroup of partitions that take turns, {BARRIERS - first} in "
             f"all; a CTA has {BARRIERS - FIRST_BARRIER} beside those of all threads and of each "
             "warpgroup",
         )
+    before, end = warpgroups_of(turns[0])
+    size = required_block_size(turns[0])
 
+    def place() -> I32:
+        """Emit the index of the warpgroup in the partition."""
+        warpgroup = I32(linear_thread(size)) // WARPGROUP
+        return warpgroup - before if before else warpgroup
 
-def _begin(partition: Op, first: int) -> None:
-    """Emit the arrival by which the first warpgroup's turn begins."""
-    with partition.location:
-        last = partition.opview.warpgroups.value - 1
-        is_last = emit.compare("eq", _place(partition.opview).value, last)
+    with ir.InsertionPoint.at_block_begin(partition.regions[0].blocks[0]), partition.location:
+        is_last = emit.compare("eq", place().value, end - before - 1)
         branch = emit.op("scf.if", (is_last,), regions=2)
         with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
             _arrive(I32(emit.constant(first, emit.i32())))
             emit.op("scf.yield")
-
-
-def _partition(op: Op) -> PartitionOp:
-    return next(each.opview for each in ancestors_of(op) if isinstance(each.opview, PartitionOp))
-
-
-def _place(partition: PartitionOp) -> I32:
-    """Emit the index of the warpgroup in its partition."""
-    before = 0
-    for each in partition.operation.parent.opview.partitions:
-        if each.operation == partition.operation:
-            break
-        before += each.warpgroups.value
-    warpgroup = I32(linear_thread(required_block_size(partition))) // WARPGROUP
-    return warpgroup - before if before else warpgroup
+    for op in turns:
+        with ir.InsertionPoint(op), op.location:
+            if isinstance(op, OrderWaitOp):
+                _wait(place() + first)
+            else:
+                _arrive((place() + 1) % (end - before) + first)
 
 
 def _wait(number: I32) -> None:
