@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from ...dialect.irtypes import Op, Value
 from ...kernels.attention import Config, Problem, ProblemError, default_config
 from ...kernels.attention.generator.config import MULTIPROCESSORS
+from ...kernels.attention.generator.problem import LOG2_E
 from ...layout.elements import UNIT_BYTES
 from .attention import Attention, attentions_of
 from .expressions import Element
 from .roles import Dim, Roles, roles_of
 from .unfit import Unfit
-
-#: The kernel computes powers of two.
-_LOG2_E = math.log2(math.e)
 
 #: Bytes of an element.
 _ITEM_BYTES = 2
@@ -150,7 +148,7 @@ def _planned(attention: Attention, product: Op) -> AttentionPlan:
         default_config(problem, queries, batches * heads),
         (q, k, v),
         o,
-        attention.scale * _LOG2_E,
+        attention.scale * LOG2_E,
         limits,
     )
 

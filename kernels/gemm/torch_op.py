@@ -1,7 +1,7 @@
 """`torch.ops.mlir_smem.matmul`: the GEMM as an op of PyTorch, which `torch.compile` keeps whole.
 
-Importing this module registers the op, its meta function and its gradient. It is the only module of the
-package that needs PyTorch; `matmul` takes tensors without it.
+Importing this module registers the op, its meta function and its gradient, and needs PyTorch; `matmul`
+takes tensors without it.
 """
 
 from __future__ import annotations

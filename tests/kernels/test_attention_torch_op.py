@@ -44,8 +44,10 @@ def test_a_graph_keeps_it_whole(function, dynamic):
 def test_the_meta_function_is_right(return_lse):
     from mlir_smem.kernels.attention.call.torch_op import OP
 
-    given = (*tensors(), True, None, None, None, "bshd", return_lse, "cpu")
-    assert set(torch.library.opcheck(OP, given).values()) == {"SUCCESS"}
+    options = {"causal": True, "left": None, "right": None, "scale": None, "layout": "bshd"}
+    options |= {"return_lse": return_lse, "on": "cpu"}
+    found = torch.library.opcheck(OP, tuple(tensors()), options)
+    assert set(found.values()) == {"SUCCESS"}
 
 
 def test_what_a_graph_does_not_take():

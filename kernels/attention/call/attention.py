@@ -71,27 +71,21 @@ def attention(
     """
     if on not in _MACHINES:
         raise ValueError(f"unknown machine '{on}'; expected {' or '.join(_MACHINES)}")
+    asked = {
+        "causal": causal,
+        "scale": scale,
+        "layout": layout,
+        "return_lse": return_lse,
+        "on": on,
+    }
     torch = sys.modules.get("torch")
     if torch is not None and torch.compiler.is_compiling():
         if not (out is None and config is None and stream is None):
             raise ProblemError("out, config and stream are not taken in a graph of torch.compile")
         from .torch_op import OP
 
-        sight = window_of(False, window)
-        found, lse = OP(q, k, v, causal, scale, *sight, layout, return_lse, on)
-        return (found, lse) if return_lse else found
-    found, lse = launch(
-        q,
-        k,
-        v,
-        causal=causal,
-        scale=scale,
-        window=window_of(False, window),
-        layout=layout,
-        out=out,
-        return_lse=return_lse,
-        config=config,
-        stream=stream,
-        on=on,
-    )
+        left, right = window_of(False, window)
+        found, lse = OP(q, k, v, left=left, right=right, **asked)
+    else:
+        found, lse = launch(q, k, v, window=window, out=out, config=config, stream=stream, **asked)
     return (found, lse) if return_lse else found

@@ -20,21 +20,17 @@ from ...errors import ProblemError
 from ...libraries import empty
 from ..generator.config import Config, default_config
 from ..generator.kernel import text
-from ..generator.problem import Problem
+from ..generator.problem import LOG2_E, Problem
 from .operands import (
     LAYOUTS,
     Given,
     Sizes,
-    Window,
     by_heads,
     check_readable,
     sizes,
     window_of,
     with_heads_as_queries,
 )
-
-#: The kernel computes powers of two.
-_LOG2_E = 1.4426950408889634
 
 #: Kernels that stay loaded for later calls.
 _KERNELS = 64
@@ -50,7 +46,7 @@ def launch(
     *,
     causal: bool,
     scale: float | None,
-    window: Window,
+    window: object,
     layout: str,
     out: Any = None,
     return_lse: bool,
@@ -141,7 +137,7 @@ def _scale(scale: float | None, dim: int) -> Any:
     factor = dim**-0.5 if scale is None else scale
     if not isinstance(factor, Real) or not 0 < float(factor) < inf:
         raise ProblemError(f"scale is {scale!r}; expected a positive number")
-    return np.float32(float(factor) * _LOG2_E)
+    return np.float32(float(factor) * LOG2_E)
 
 
 def _result(q: Any, out: Any, extents: Sizes, problem: Problem, layout: str) -> Any:

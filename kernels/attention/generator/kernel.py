@@ -86,7 +86,7 @@ def _attention(arrays: Mapping[str, Any], config: Config) -> None:
                 q = blocks.queries(place)[own, :]
                 s = blocks.first_scores(place, q)
                 # Where the tile is takes divisions, which run while the tensor cores multiply.
-                tile = blocks.tiles.tile(place)
+                tile = place.tile
                 o, rows = blocks.attended(tile, q, own, s)
                 blocks.finish(tile, o, rows, q, own)
             blocks.end()
@@ -128,7 +128,7 @@ class _Blocks:
             # As with the values, nothing reads the first index.
             self._load_tile(0, 0, 0, 0)
         for place in self.tiles:
-            tile = self.tiles.tile(place)
+            tile = place.tile
             self._load_tile(self._query_index(place), tile.batch, tile.head, tile.query)
 
     def _load_tile(
@@ -153,7 +153,7 @@ class _Blocks:
         # with the release of an index. Nothing reads the values of index 0, the first one of all.
         self._load_any_values()
         for place in self.tiles:
-            tile = self.tiles.tile(place)
+            tile = place.tile
             self._load_keys(tile, 0)
             for block in sl.range(1, tile.blocks):
                 self._load_keys(tile, block)

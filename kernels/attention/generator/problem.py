@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import e, log2
 
 from ...errors import ProblemError
+
+#: By this the scale is multiplied that a kernel is given: it computes powers of two.
+LOG2_E = log2(e)
 
 #: Element types of queries, keys, values and results.
 ELEMENTS = ("bf16", "f16")

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from .... import language as sl
 from .config import Config
-from .orders import ORDERS, Order
-
-
-class Place(NamedTuple):
-    """The place of a tile, which a CTA knows before it computes where that is.
-
-    Attributes:
-        number: how many tiles the CTA has computed before.
-        first: how many blocks the CTA has read before: the pipeline index of the first one.
-    """
-
-    number: sl.Index
-    first: sl.Index | int
+from .orders import ORDERS
 
 
 class Tile(NamedTuple):
@@ -46,6 +35,23 @@ class Tile(NamedTuple):
     last: sl.Index
     first: sl.Index | int
     number: sl.Index
+
+
+class Place:
+    """The place of a tile in the CTA's sequence, which is known before where the tile is.
+
+    Attributes:
+        number: how many tiles the CTA has computed before.
+        first: how many blocks the CTA has read before: the pipeline index of the first one.
+    """
+
+    def __init__(self, number: sl.Index, first: sl.Index | int, locate: Callable[[Place], Tile]):
+        self.number, self.first, self._locate = number, first, locate
+
+    @cached_property
+    def tile(self) -> Tile:
+        """The tile; what computes where it is, is emitted where this is first asked for."""
+        return self._locate(self)
 
 
 class Sight(NamedTuple):
@@ -87,21 +93,18 @@ class Tiles:
         self._keys, self._left, self._right, self._config = keys, left, right, config
 
     def __iter__(self) -> Iterator[Place]:
-        first: sl.Index | int = 0
-        for number in sl.range(0, self._order.count):
-            place = Place(number, first)
-            yield place
-            first = first + self.tile(place).blocks
-
-    @property
-    def _order(self) -> Order:
         tiles = sl.cdiv(self._queries, self._config.queries)
-        return ORDERS[self._config.order](tiles, self._batches * self._heads)
+        order = ORDERS[self._config.order](tiles, self._batches * self._heads)
 
-    def tile(self, place: Place) -> Tile:
-        """Return the tile at a place."""
-        head, tile = self._order.at(place.number)
-        return self._tile(head, tile * self._config.queries, place)
+        def locate(place: Place) -> Tile:
+            head, tile = order.at(place.number)
+            return self._tile(head, tile * self._config.queries, place)
+
+        first: sl.Index | int = 0
+        for number in sl.range(0, order.count):
+            place = Place(number, first, locate)
+            yield place
+            first = first + place.tile.blocks
 
     def _tile(self, head: sl.Index, query: sl.Index, place: Place) -> Tile:
         end, blocks = self._blocks(query)
