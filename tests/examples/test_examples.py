@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import attention
+import attention_example
 import ml_dtypes
 import numpy as np
 import pytest
@@ -51,9 +51,9 @@ def test_the_kernel_that_python_builds(element, output, tile_n):
 
 @pytest.mark.parametrize("t", [64, 192])
 def test_attention(t):
-    inputs = attention.inputs(t)
-    compiled = mlir_smem.compile(attention.TEXT, emit="nvvm")
-    attention.check(run_on_cpu(compiled, "attention", inputs, ["O", "L"]), inputs)
+    inputs = attention_example.inputs(t)
+    compiled = mlir_smem.compile(attention_example.TEXT, emit="nvvm")
+    attention_example.check(run_on_cpu(compiled, "attention", inputs, ["O", "L"]), inputs)
 
 
 @pytest.mark.sampled(3)

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import attention as reference
+import attention_example as reference
 import ml_dtypes
 import numpy as np
 import pytest

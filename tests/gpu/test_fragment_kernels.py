@@ -3,7 +3,7 @@
 pytest tests/gpu/test_fragment_kernels.py -n 14 --record FILE
 """
 
-import attention
+import attention_example
 import numpy as np
 import pytest
 from fragment_cases import CHAINS, EPILOGUES
@@ -33,8 +33,8 @@ def test_an_epilogue_is_exact(case):
 
 @pytest.mark.parametrize("t", [64, 192, 1024])
 def test_attention(t):
-    inputs = attention.inputs(t)
-    compiled = mlir_smem.compile(attention.TEXT)
+    inputs = attention_example.inputs(t)
+    compiled = mlir_smem.compile(attention_example.TEXT)
     assert compiled.report is not None
     assert compiled.report.warnings == ()
-    attention.check(run_on_gpu(compiled, "attention", inputs, ["O", "L"]), inputs)
+    attention_example.check(run_on_gpu(compiled, "attention", inputs, ["O", "L"]), inputs)

@@ -1,6 +1,6 @@
 """The examples in the kernel language on the chip."""
 
-import attention as reference
+import attention_example as reference
 import ml_dtypes
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ The emulator's implementations of the two share only the arithmetic of the tenso
 import re
 from pathlib import Path
 
-import attention
+import attention_example
 import ml_dtypes
 import numpy as np
 import pytest
@@ -79,9 +79,9 @@ def test_the_example(arch):
 
 
 def test_attention_with_scores_as_a_in_tensor_memory():
-    inputs = attention.inputs(64)
-    hopper, blackwell = both(attention.TEXT, "attention", inputs, ["O", "L"])
-    attention.check(blackwell, inputs)
+    inputs = attention_example.inputs(64)
+    hopper, blackwell = both(attention_example.TEXT, "attention", inputs, ["O", "L"])
+    attention_example.check(blackwell, inputs)
     assert all(hopper[name].tobytes() == blackwell[name].tobytes() for name in "OL")
 
 
