@@ -53,12 +53,10 @@ def lower_reduce(typed: TypedOp, target: MmaTarget) -> Value:
     combine = _combine(op.op.value, isinstance(result.element, ir.IntegerType))
     along_rows = op.axis.value == 1
     held = (_rows if along_rows else _columns)(registers, op.fragment)
-    found = []
-    for index in result.indices:
-        value = _halved(tree(held[index], combine), combine)
-        for distance in _QUAD if along_rows else _COLUMN:
-            value = combine(value, exchanged(value, distance))
-        found.append(value)
+    found = [_halved(tree(held[index], combine), combine) for index in result.indices]
+    # Step by step for all results: the exchanges of one of them run during those of the others.
+    for distance in _QUAD if along_rows else _COLUMN:
+        found = [combine(value, exchanged(value, distance)) for value in found]
     exchange = exchange_of(op)
     if exchange:
         together = partial(tree, combine=combine)
