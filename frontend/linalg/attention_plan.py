@@ -145,7 +145,7 @@ def _planned(attention: Attention, product: Op) -> AttentionPlan:
         (attention.first, product),
         attention.between,
         problem,
-        default_config(problem, queries, batches * heads),
+        default_config(problem, queries),
         (q, k, v),
         o,
         attention.scale * LOG2_E,

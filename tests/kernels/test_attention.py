@@ -15,8 +15,8 @@ from mlir_smem.kernels.attention import (
     attention,
     default_config,
 )
+from mlir_smem.kernels.attention.generator import tiles
 from mlir_smem.kernels.attention.generator.kernel import text
-from mlir_smem.kernels.attention.generator.orders import ORDERS
 from mlir_smem.kernels.attention.generator.problem import DIMS
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -85,7 +85,7 @@ def test_windows(window, lengths):
 
 
 @pytest.mark.parametrize("lengths", [(64, 32), (65, 33), (130, 40), (40, 130)])
-@pytest.mark.parametrize("config", [SMALL, Config(3, 64, 1), Config(2, 48, 3, 2)])
+@pytest.mark.parametrize("config", [SMALL, Config(3, 64, 2), Config(2, 48, 3, 2)])
 def test_causal_masks_end_with_the_keys(lengths, config):
     check(*arrays(1, 2, 2, *lengths, 64), causal=True, config=config)
 
@@ -101,7 +101,7 @@ ORDERING = re.compile(
     r'^ *"smem\.(consumer_release|producer_commit|order_wait|order_arrive|fence|warpgroup_barrier'
     r"|tma_wait|tma_commit)"
 )
-PIPELINED = text(Problem(dim=64, right=True), Config(2, 32, 2, 2, "pairs")).splitlines()
+PIPELINED = text(Problem(dim=64, right=True), Config(2, 32, 2, 2)).splitlines()
 
 
 @pytest.mark.parametrize(
@@ -118,21 +118,13 @@ def test_no_op_that_orders_can_be_left_out(at, capfd):
     assert "remark: cannot prove" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("heads", [1, 2, 5])
 @pytest.mark.parametrize("lengths", [(40, 40), (130, 70), (300, 300), (420, 450)])
-def test_orders_of_tiles(order, lengths):
-    config = Config(1, 32, 1, 2, order)
-    check(*arrays(1, 2, 1, *lengths, 64), causal=True, config=config)
-    # Each of two CTAs has several tiles, an odd number of them in all.
-    check(*arrays(1, 3, 1, *lengths, 64), causal=True, config=config)
-
-
-def test_the_order_of_tiles_follows_from_their_number():
-    causal = Problem(right=True)
-    assert default_config(causal, 2048, 128).order == "pairs"
-    # 17 pairs would take two rounds of 132 CTAs for little more than one.
-    assert default_config(causal, 2048, 17).order == "longest"
-    assert default_config(Problem(), 2048, 17).order == "heads"
+@pytest.mark.parametrize("cached", [1, 32 << 20])
+def test_causal_tiles_in_sections(heads, lengths, cached, monkeypatch):
+    # Two CTAs: a section has 4 tiles, or those of one head, unless all heads are in the cache.
+    monkeypatch.setattr(tiles, "_CACHED_BYTES", cached)
+    check(*arrays(1, heads, 1, *lengths, 64), causal=True, config=Config(1, 32, 2, 2))
 
 
 def test_heads_share_keys():
@@ -247,9 +239,8 @@ def test_an_unknown_machine():
     ("config", "message"),
     [
         (Config(consumers=4), "consumers is 4; expected 1 or 2 or 3 warpgroups"),
-        (Config(stages=0), "stages is 0; expected 1 or more"),
+        (Config(stages=1), "stages is 1; expected 2 or more"),
         (Config(query_stages=0), "query_stages is 0; expected 1 or more"),
-        (Config(order="best"), "order is 'best'; expected 'heads' or 'pairs' or 'longest'"),
         (Config(keys=24), "keys is 24; expected a multiple of 16 up to 256"),
         (Config(keys=272), "keys is 272; expected a multiple of 16 up to 256"),
         (Config(keys=192), "O has 64, S 96 and P 48; expected keys up to 176"),

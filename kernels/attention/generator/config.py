@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....layout.banks import MAX_BYTES
 from ....layout.wgmma import INSTRUCTION_M
 from ...registers import REGISTERS as _REGISTERS
-from .orders import ORDERS
 from .problem import Problem
 
 #: Registers of a thread of the producer and of a consumer, by the number of consumers. O, S and P take
@@ -23,7 +22,8 @@ _KEY_MULTIPLE = 16
 
 _MAX_KEYS = 256
 
-_ITEM_BYTES = 2
+#: Those of an element of bf16 or f16.
+ITEM_BYTES = 2
 
 
 class ConfigError(ValueError):
@@ -40,14 +40,12 @@ class Config:
         stages: blocks of K, and of V, in shared memory.
         query_stages: tiles of Q in shared memory; with 2 the next one is loaded while O of this one,
             which takes the memory of its Q, is stored.
-        order: the order of tiles, a name of `orders.ORDERS`.
     """
 
     consumers: int = 2
     keys: int = 128
     stages: int = 2
     query_stages: int = 1
-    order: str = "heads"
 
     @property
     def queries(self) -> int:
@@ -63,11 +61,10 @@ class Config:
         if self.consumers not in REGISTERS:
             fitting = " or ".join(map(str, REGISTERS))
             raise ConfigError(f"consumers is {self.consumers}; expected {fitting} warpgroups")
-        for name in ("stages", "query_stages"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}; expected 1 or more")
-        if self.order not in ORDERS:
-            raise ConfigError(f"order is {self.order!r}; expected {' or '.join(map(repr, ORDERS))}")
+        # The values of the next block are waited for before those of this one are released.
+        for name, least in (("stages", 2), ("query_stages", 1)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} is {getattr(self, name)}; expected {least} or more")
         if self.keys % _KEY_MULTIPLE or not 0 < self.keys <= _MAX_KEYS:
             raise ConfigError(
                 f"keys is {self.keys}; expected a multiple of {_KEY_MULTIPLE} up to {_MAX_KEYS}"
@@ -96,7 +93,7 @@ class Config:
 
     def _tiles(self, problem: Problem) -> tuple[int, int]:
         """Return the bytes of a tile of Q and of a block of K or V."""
-        row = problem.dim * _ITEM_BYTES
+        row = problem.dim * ITEM_BYTES
         return self.queries * row, self.keys * row
 
     @property
@@ -108,11 +105,17 @@ class Config:
 #: The default configurations by head dimension, the fastest of a few on an H100 (docs/attention.md).
 _DEFAULTS = {
     64: Config(3, 128, 2, 2),
-    96: Config(2, 128, 2, 2),
-    128: Config(2, 128, 2, 2),
-    192: Config(2, 80, 2, 2),
+    96: Config(2, 160, 2, 2),
+    128: Config(2, 160, 2, 2),
+    192: Config(2, 112, 2, 1),
     256: Config(2, 80, 2, 1),
 }
+
+#: Those of short sequences, of whose blocks a mask that ends with the query hides more.
+_OF_MASKED = _DEFAULTS | {96: Config(2, 128, 2, 2), 128: Config(2, 128, 2, 2)}
+
+#: The queries from which on the first are the faster ones.
+_MANY_QUERIES = 4096
 
 #: Those of few queries, of one warpgroup: more stages, because it waits for memory. Not measured.
 _OF_FEW_QUERIES = {
@@ -126,28 +129,19 @@ _OF_FEW_QUERIES = {
 #: Multiprocessors of an H100 and an H200, each with one CTA at a time.
 MULTIPROCESSORS = 132
 
-#: How much longer pairs of tiles may take because the last round of the grid has fewer of them than CTAs,
-#: before tiles by their length are chosen, which read keys of all heads at the same time.
-_MOST_WASTE = 1.25
 
-
-def default_config(problem: Problem, queries: int = 1 << 20, heads: int = 1) -> Config:
+def default_config(problem: Problem, queries: int = 1 << 20) -> Config:
     """Return the configuration that `attention` uses for a problem.
 
     Args:
         problem: the problem.
         queries: the length of the sequence of queries.
-        heads: the heads of all batches.
 
     Example:
         >>> default_config(Problem(dim=96))
-        Config(consumers=2, keys=128, stages=2, query_stages=2, order='heads')
+        Config(consumers=2, keys=160, stages=2, query_stages=2)
     """
-    of_dims = _OF_FEW_QUERIES if queries <= INSTRUCTION_M else _DEFAULTS
-    config = of_dims[problem.dim]
-    if not problem.right:
-        return config
-    tiles = -(-queries // config.queries)
-    pairs = (tiles // 2 + tiles % 2) * heads
-    waste = -(-pairs // MULTIPROCESSORS) * MULTIPROCESSORS / pairs
-    return replace(config, order="pairs" if waste <= _MOST_WASTE else "longest")
+    if queries <= INSTRUCTION_M:
+        return _OF_FEW_QUERIES[problem.dim]
+    is_short = problem.right and queries < _MANY_QUERIES
+    return (_OF_MASKED if is_short else _DEFAULTS)[problem.dim]

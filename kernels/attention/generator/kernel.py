@@ -18,10 +18,14 @@ from ....dialect import ops as smem
 from ....language.build import Options
 from ....language.traced_function import TracedFunction
 from ....layout.wgmma import INSTRUCTION_M
-from .config import REGISTERS, Config
+from .config import ITEM_BYTES, REGISTERS, Config
+from .division import divided
 from .problem import Problem
-from .softmax import Rows, first_weights, multiplied, next_weights, results, visible
+from .softmax import Rows, first_rows, multiplied, next_rows, results, visible, weights
 from .tiles import Place, Tile, Tiles
+
+#: The columns of O up to which its multiplication takes less time than the product with the keys.
+_MOST_COLUMNS = 192
 
 
 def build(problem: Problem, config: Config) -> Any:
@@ -107,7 +111,9 @@ class _Blocks:
         self._heads_of_one = heads // v.shape[1]
         self.tiles = Tiles(
             (batches, heads, queries),
+            self._heads_of_one,
             v.shape[2],
+            2 * dim * ITEM_BYTES,
             arrays.get("left"),
             arrays.get("right"),
             config,
@@ -125,7 +131,8 @@ class _Blocks:
     def load_queries(self) -> None:
         """Load the queries of every tile; one thread runs this."""
         if self._config.query_stages > 1:
-            # As with the values, nothing reads the first index.
+            # Consumers release an index when the next tile's scores have been issued. Nothing reads the
+            # first index.
             self._load_tile(0, 0, 0, 0)
         for place in self.tiles:
             tile = place.tile
@@ -149,9 +156,6 @@ class _Blocks:
     def load(self) -> None:
         """Load the blocks of every tile, from the last one on; one thread runs this. The keys of a block
         come before the values of the block before it, as the consumers take them."""
-        # Consumers release an index of the values when they need the next one, so that each tile begins
-        # with the release of an index. Nothing reads the values of index 0, the first one of all.
-        self._load_any_values()
         for place in self.tiles:
             tile = place.tile
             self._load_keys(tile, 0)
@@ -159,6 +163,10 @@ class _Blocks:
                 self._load_keys(tile, block)
                 self._load_values(tile, sl.unsigned(block - 1))
             self._load_values(tile, sl.unsigned(tile.blocks - 1))
+        # Consumers wait for the keys after those of their last tile.
+        with self._keys.producer(self.tiles.blocks) as stage:
+            window = self._arrays["K"][0, 0, :, sl.ds(0, self._config.keys)]
+            sl.tma_load(window, self._k[stage], stage)
 
     def _load_keys(self, tile: Tile, block: sl.Index | int) -> None:
         with self._keys.producer(tile.first + block) as stage:
@@ -166,18 +174,13 @@ class _Blocks:
             sl.tma_load(window, self._k[stage], stage)
 
     def _load_values(self, tile: Tile, block: sl.Index) -> None:
-        with self._values.producer(tile.first + block + 1) as stage:
+        with self._values.producer(tile.first + block) as stage:
             window = self._arrays["V"][*self._head(tile), self._rows(tile, block), :]
-            sl.tma_load(window, self._v[stage], stage)
-
-    def _load_any_values(self) -> None:
-        with self._values.producer(0) as stage:
-            window = self._arrays["V"][0, 0, sl.ds(0, self._config.keys), :]
             sl.tma_load(window, self._v[stage], stage)
 
     def _head(self, tile: Tile) -> tuple[sl.Index, sl.Index]:
         """Return the place of the head whose keys and values a tile's queries see."""
-        return tile.batch, tile.head // self._heads_of_one
+        return tile.batch, divided(tile.head, self._heads_of_one)[0]
 
     def _rows(self, tile: Tile, block: sl.Index | int) -> Any:
         """Return the keys of a block."""
@@ -186,8 +189,8 @@ class _Blocks:
     # The consumers.
 
     def begin(self) -> None:
-        """Take the indices that nothing reads."""
-        self._values.wait(0)
+        """Wait for the first keys, and take the index of queries that nothing reads."""
+        self._keys.wait(0)
         if self._config.query_stages > 1:
             self._queries.wait(0)
 
@@ -202,8 +205,7 @@ class _Blocks:
 
     def first_scores(self, place: Place, q: sl.Tile) -> sl.Fragment:
         """Issue the product of a warpgroup's queries and the first block of keys, and return it."""
-        at = sl.make_warp_uniform(place.first)
-        k = self._k[self._keys.wait(at)]
+        k = self._k[self._stage(sl.make_warp_uniform(place.first))]
         with sl.ordered():
             s = sl.mma(q, k)
         if self._config.query_stages > 1:
@@ -222,37 +224,53 @@ class _Blocks:
             s: the scores of the first block, in flight.
         """
         scale = self._arrays["scale"]
+        # O is multiplied when the product with the keys has been issued, unless that keeps other
+        # warpgroups from their turns, or the tensor cores end before it.
+        early = self._config.consumers > 2 or q.shape[1] > _MOST_COLUMNS
         s = sl.wait(s)
         self._keys.release(tile.first)
         s = visible(s, self.tiles.sight(tile, tile.query + own.start, 0))
-        weights, rows = first_weights(s, scale)
-        shrink = sl.full((INSTRUCTION_M,), 1.0, sl.f32, axis=1)
-        o = sl.zeros((INSTRUCTION_M, q.shape[1]), sl.f32, in_flight=True)
+        rows = first_rows(s)
+        self._keys.wait(tile.first + 1)
+        p, rows, shrink = weights(s, scale, rows)
+        p = self._of_a(p)
+        o = sl.zeros((INSTRUCTION_M, q.shape[1]), sl.f32)
         for begin, end, is_masked in self._ranges(tile):
+            # ptxas takes the loop's warps for converged.
+            begin, end = sl.make_warp_uniform(begin), sl.make_warp_uniform(end)
             for block in sl.range(begin, end):
-                # The wait is at the loop's begin, because ptxas moves exponentials behind one at its end.
-                o = multiplied(self._finished(tile, block, o), shrink)
-                p = self._of_a(weights)
+                # The shuffle takes as long as the wait.
                 at = sl.make_warp_uniform(tile.first + block)
-                k, v = self._k[self._keys.wait(at)], self._v[self._values.wait(at)]
+                self._values.wait(tile.first + sl.unsigned(block - 1))
+                k, v = self._k[self._stage(at)], self._v[self._stage(at - 1)]
                 # While the products of one warpgroup run, others compute exponentials.
                 with sl.ordered():
-                    s, o = sl.mma(q, k), sl.mma(p, v, o)
+                    s = sl.mma(q, k)
+                    o = sl.mma(p, v, o if early else multiplied(o, shrink))
                 s = sl.wait(s, pending=1, in_flight=False)
-                self._keys.release(tile.first + block)
+                self._keys.release(at)
                 if is_masked:
                     s = visible(s, self.tiles.sight(tile, tile.query + own.start, block))
-                weights, rows, shrink = next_weights(s, scale, rows)
-        o = self._finished(tile, tile.blocks, o) * shrink
-        v = self._v[self._values.wait(tile.first + tile.blocks)]
-        return sl.wait(sl.mma(self._of_a(weights), v, o)), rows
+                rows = next_rows(s, rows)
+                # ptxas moves a wait for products before the arithmetic of its basic block, which begins
+                # at this wait and ends with the loop. So exponentials hide all else in it.
+                self._keys.wait(tile.first + block + 1)
+                o = sl.wait(o)
+                self._values.release(at - 1)
+                p, rows, shrink = weights(s, scale, rows)
+                p = self._of_a(p)
+                if early:
+                    o = multiplied(o, shrink)
+        last = tile.first + sl.unsigned(tile.blocks - 1)
+        self._values.wait(last)
+        v = self._v[self._stage(last)]
+        o = sl.wait(sl.mma(p, v, o if early else o * shrink))
+        self._values.release(last)
+        return o, rows
 
-    def _finished(self, tile: Tile, block: sl.Index, o: sl.Fragment) -> sl.Fragment:
-        """Wait for the product with the values two blocks before, in this tile or the one before, and
-        release them."""
-        o = sl.wait(o)
-        self._values.release(tile.first + sl.unsigned(block - 1))
-        return o
+    def _stage(self, index: sl.Index) -> sl.Index:
+        """Return the stage of a block whose arrival has been waited for."""
+        return sl.unsigned(index) % self._config.stages
 
     def _ranges(self, tile: Tile) -> list[tuple[Any, Any, bool]]:
         """Return ranges of the blocks but the first one, with whether some query does not see all keys of

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from .... import language as sl
+from .division import divided
 
 
 class Order(Protocol):
@@ -40,66 +41,55 @@ class HeadByHead:
 
     def at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
         """See `Order`."""
-        place = _item(number)
-        return place // self._tiles, place % self._tiles
-
-
-class Pairs:
-    """Head by head, in pairs of the last tile of a head and the first, the second last and the second,
-    and so on: pairs have the same number of keys. Middle tiles of heads come behind all pairs.
-
-    Args:
-        tiles, heads: as for `HeadByHead`.
-    """
-
-    def __init__(self, tiles: sl.Index, heads: sl.Index) -> None:
-        self._tiles, self._pairs_of_head = tiles, tiles // 2
-        self._pairs = self._pairs_of_head * heads
-        self._own = _of_cta(self._pairs)
-        self.count = self._own + _of_cta(self._pairs + heads * (tiles % 2))
-
-    def at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
-        """See `Order`."""
-        is_pair = sl.minimum(sl.maximum(2 * self._own - number, 0), 1)
-        of_pair, of_middle = number // 2, number - self._own
-        item = _item(sl.unsigned(of_pair * is_pair + of_middle * (1 - is_pair)))
-        # A head has a pair or more wherever there is one.
-        each = sl.maximum(self._pairs_of_head, 1)
-        rank, is_last = item % each, 1 - number % 2
-        tile = (self._tiles - 1 - rank) * is_last + rank * (1 - is_last)
-        head = item // each * is_pair + (item - self._pairs) * (1 - is_pair)
-        return sl.unsigned(head), sl.unsigned(tile * is_pair + self._pairs_of_head * (1 - is_pair))
+        return divided(_item(number), self._tiles)
 
 
 class LongestFirst:
-    """The last tiles of all heads first, for few tiles. Each round of the grid takes them in the opposite
-    order of the round before: a CTA that has had more keys than others then has fewer.
+    """The last tiles of heads first, for tiles that have more keys than the ones before them.
+
+    Heads come in sections, whose keys and values stay in the L2 cache. The CTAs take the tiles of a
+    section in rounds, each of them in the opposite order of the round before, so that a CTA that has had
+    more keys than others then has fewer: a section has an even number of rounds, where heads are short
+    enough. Every other section begins with the opposite order.
 
     Args:
         tiles, heads: as for `HeadByHead`.
+        cached: the heads whose keys and values fit into the L2 cache.
     """
 
-    def __init__(self, tiles: sl.Index, heads: sl.Index) -> None:
+    def __init__(self, tiles: sl.Index, heads: sl.Index, cached: sl.Index) -> None:
         self._tiles, self._heads = tiles, heads
-        total, grid = tiles * heads, sl.grid_dim(0)
+        two_rounds = sl.grid_dim(0) * 2
+        fit = two_rounds * sl.maximum(cached * tiles // two_rounds, 1) // tiles
+        self._of_section = sl.minimum(sl.maximum(fit, 1), heads)
+        sections, rest = heads // self._of_section, heads % self._of_section
+        self._even, odd = self._count(self._of_section, 0), self._count(self._of_section, 1)
+        self._of_two = self._even + odd
+        of_rest = self._count(rest, sections % 2)
+        self.count = (sections + 1) // 2 * self._even + sections // 2 * odd + of_rest
+
+    def _count(self, heads: sl.Index, is_odd: sl.Index | int) -> sl.Index:
+        """Return how many tiles of a section of so many heads the CTA takes."""
+        total, grid = self._tiles * heads, sl.grid_dim(0)
         rounds = total // grid
-        is_in_last = sl.minimum(sl.maximum(total % grid - self._place(rounds), 0), 1)
-        self.count = rounds + is_in_last
+        return rounds + sl.minimum(sl.maximum(total % grid - self._place(rounds + is_odd), 0), 1)
 
     @staticmethod
-    def _place(round: sl.Index) -> sl.Index:
-        """Return the place of the CTA in a round."""
-        odd, own = round % 2, sl.block_id(0)
+    def _place(turns: sl.Index) -> sl.Index:
+        """Return the place of the CTA in a round, after the order has been turned so often."""
+        odd, own = turns % 2, sl.block_id(0)
         return own * (1 - odd) + (sl.grid_dim(0) - 1 - own) * odd
 
     def at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
         """See `Order`."""
-        place = sl.unsigned(number * sl.grid_dim(0) + self._place(number))
-        return place % self._heads, sl.unsigned(self._tiles - 1 - place // self._heads)
-
-
-#: By the name in a configuration.
-ORDERS = {"heads": HeadByHead, "pairs": Pairs, "longest": LongestFirst}
+        two, of_two = divided(number, sl.maximum(self._of_two, 1))
+        is_odd = sl.minimum(sl.maximum(of_two - self._even + 1, 0), 1)
+        round = sl.unsigned(of_two - self._even * is_odd)
+        first = (2 * two + is_odd) * self._of_section
+        heads = sl.unsigned(sl.minimum(self._heads - first, self._of_section))
+        place = round * sl.grid_dim(0) + self._place(sl.unsigned(round + is_odd))
+        rank, head = divided(place, heads)
+        return first + head, sl.unsigned(self._tiles - 1 - rank)
 
 
 def _item(number: sl.Index) -> sl.Index:

@@ -22,36 +22,50 @@ class Rows(NamedTuple):
     """What is known of each row so far.
 
     Attributes:
-        maximum: the largest score.
+        before: the largest score of the blocks that have been weighted.
+        maximum: the largest score, with the block that is to be weighted next.
         sums: the sums of the weights, by columns modulo 8.
     """
 
+    before: sl.Fragment
     maximum: sl.Fragment
     sums: sl.Fragment
 
 
-def first_weights(s: sl.Fragment, scale: sl.Scalar) -> tuple[sl.Fragment, Rows]:
-    """Return the weights of the first block of scores, which may all be -inf."""
-    maximum = s.max(axis=1)
-    p = _exponentials(s, scale, _shift(maximum, scale))
-    return p, Rows(maximum, _partial_sums(p))
+def first_rows(s: sl.Fragment) -> Rows:
+    """Return what the first block of scores says, which may all be -inf."""
+    rows, _ = s.shape or (0, 0)
+    nothing = sl.full((rows,), float("-inf"), sl.f32, axis=1)
+    return Rows(nothing, s.max(axis=1), sl.zeros((rows, _OWN_COLUMNS), sl.f32))
 
 
-def next_weights(
+def next_rows(s: sl.Fragment, rows: Rows) -> Rows:
+    """Return what is known with another block of scores, when those before have been weighted."""
+    return Rows(rows.maximum, sl.maximum(rows.maximum, s.max(axis=1)), rows.sums)
+
+
+def weights(
     s: sl.Fragment, scale: sl.Scalar, rows: Rows
 ) -> tuple[sl.Fragment, Rows, sl.Fragment]:
-    """Return the weights of another block of scores, and by what the earlier ones are multiplied."""
-    maximum = sl.maximum(rows.maximum, s.max(axis=1))
-    shift = _shift(maximum, scale)
-    shrink = _exponentials(rows.maximum, scale, shift)
+    """Return the weights of a block of scores, and by what the sums of earlier blocks are multiplied."""
+    shift = _shift(rows.maximum, scale)
+    shrink = _exponentials(rows.before, scale, shift)
     p = _exponentials(s, scale, shift)
-    return p, Rows(maximum, rows.sums * shrink + _partial_sums(p)), shrink
+    return p, rows._replace(sums=rows.sums * shrink + _partial_sums(p)), shrink
 
 
 def multiplied(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
-    """Return the sums of values, with each row multiplied: here, and not where the product is used."""
+    """Return the sums of values, with each row multiplied: here, and not where the product is used.
+
+    LLVM would take this for the multiplication of the last block, and do both where the loop begins; so
+    this one adds 0.
+    """
     _, columns = o.shape or (0, 0)
-    return sl.map(arith.mulf, o, sl.broadcast(shrink, columns))
+
+    def product(x: Any, y: Any) -> Any:
+        return math.fma(x, y, arith.constant(sl.f32.type, 0.0))
+
+    return sl.map(product, o, sl.broadcast(shrink, columns), dtype=sl.f32)
 
 
 def results(rows: Rows, scale: sl.Scalar) -> tuple[sl.Fragment, sl.Fragment]:

@@ -8,7 +8,11 @@ from typing import NamedTuple
 
 from .... import language as sl
 from .config import Config
-from .orders import ORDERS
+from .division import divided
+from .orders import HeadByHead, LongestFirst, Order
+
+#: What keys and values may take of the L2 cache, of which an H100 and an H200 have 50 MB.
+_CACHED_BYTES = 32 << 20
 
 
 class Tile(NamedTuple):
@@ -71,12 +75,17 @@ class Sight(NamedTuple):
 class Tiles:
     """The tiles of a CTA; every role of the kernel runs the loop over their places.
 
+    Attributes:
+        blocks: how many blocks of keys they have, after such a loop.
+
     The query at place i of M sees the keys up to place i + N - M + right, and from i + N - M - left on:
     the last query sees the last key, as with FlashAttention's masks.
 
     Args:
         shape: the batches, heads and queries.
+        sharing: the heads that share keys and values.
         keys: the number of keys, N.
+        key_bytes: the bytes of a key and its value.
         left, right: how far a query sees before and behind its place; None if it sees all.
         config: the configuration.
     """
@@ -84,17 +93,20 @@ class Tiles:
     def __init__(
         self,
         shape: tuple[sl.Index, sl.Index, sl.Index],
+        sharing: sl.Index,
         keys: sl.Index,
+        key_bytes: int,
         left: sl.Index | None,
         right: sl.Index | None,
         config: Config,
     ) -> None:
         self._batches, self._heads, self._queries = shape
+        self._sharing, self._key_bytes = sharing, key_bytes
+        self.blocks: sl.Index | int = 0
         self._keys, self._left, self._right, self._config = keys, left, right, config
 
     def __iter__(self) -> Iterator[Place]:
-        tiles = sl.cdiv(self._queries, self._config.queries)
-        order = ORDERS[self._config.order](tiles, self._batches * self._heads)
+        order = self._order()
 
         def locate(place: Place) -> Tile:
             head, tile = order.at(place.number)
@@ -105,6 +117,14 @@ class Tiles:
             place = Place(number, first, locate)
             yield place
             first = first + place.tile.blocks
+        self.blocks = first
+
+    def _order(self) -> Order:
+        tiles, heads = sl.cdiv(self._queries, self._config.queries), self._batches * self._heads
+        if self._right is None or self._left is not None:
+            return HeadByHead(tiles, heads)
+        bytes_of_head = sl.maximum(self._keys, 1) * self._key_bytes
+        return LongestFirst(tiles, heads, _CACHED_BYTES * self._sharing // bytes_of_head)
 
     def _tile(self, head: sl.Index, query: sl.Index, place: Place) -> Tile:
         end, blocks = self._blocks(query)
@@ -123,8 +143,7 @@ class Tiles:
             rest = sl.unsigned(blocks - masked)
             unmasked = sl.unsigned(blocks - sl.minimum(rest, sl.unsigned(sl.maximum(some, 0))))
         return Tile(
-            head // self._heads,
-            head % self._heads,
+            *divided(head, self._heads),
             query,
             blocks,
             masked,
