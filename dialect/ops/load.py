@@ -153,7 +153,12 @@ def _check_tile(tile: Type, result: Type) -> None:
 
 
 def check_matrix(
-    memref: Type, fragment: Type, does: str, preposition: str, held: Collection[str]
+    memref: Type,
+    fragment: Type,
+    does: str,
+    preposition: str,
+    held: Collection[str],
+    any_rows: bool = False,
 ) -> None:
     """Check that a matrix in global memory has the shape of a fragment and a fitting element type.
 
@@ -162,6 +167,7 @@ def check_matrix(
         fragment: the fragment type.
         does, preposition: words of the message: "loads", "from".
         held: names of the element types that the matrix can have.
+        any_rows: whether its number of rows may be dynamic.
 
     Raises:
         Invalid: if it has not.
@@ -170,11 +176,14 @@ def check_matrix(
         raise Invalid(f"{does} {preposition} a tile or a memref, not {memref}")
     check_global(memref, f"{does} {preposition}")
     strides, _ = strides_of(memref)
-    if tuple(memref.shape) != shape_of(fragment):
-        wanted = "x".join(map(str, shape_of(fragment)))
+    rows, columns = shape_of(fragment)
+    dynamic = [(ir.ShapedType.get_dynamic_size(), columns)] if any_rows else []
+    if tuple(memref.shape) not in [(rows, columns), *dynamic]:
+        wanted = f"{rows}x{columns}"
         raise Invalid(
             f"{does} a fragment of {wanted} {preposition} {memref}; take a memref.subview of static "
             f"shape {wanted}"
+            + (f", or of ?x{columns} for the rows that there are" if any_rows else "")
         )
     check_held(memref, fragment, does, preposition, held)
     if strides[1] == 1:

@@ -44,6 +44,9 @@ class StoreOp(SmemOp, name="store"):
 
     Floats are rounded to nearest even. 8-bit types saturate to their finite range.
 
+    A matrix with a dynamic number of rows, which may be more or fewer than the fragment's, gets the rows
+    that it has.
+
     In row-major global memory, pairs of adjacent columns are stored together; the rows must begin at
     multiples of two elements. A tile of a 16-bit type is written by `stmatrix` if 16 bytes are contiguous
     in it. A tile is written by ordinary stores, which need the same barrier and `smem.fence` as those of
@@ -76,7 +79,7 @@ def _check(source: Type, target: Type) -> None:
     check_readable(source)
     stored = STORED[fragment_accumulator(source).name]
     if not isinstance(target, TileType):
-        check_matrix(target, source, "stores", "to", stored)
+        check_matrix(target, source, "stores", "to", stored, any_rows=True)
         return
     if shape_of(target) != shape_of(source):
         raise Invalid(

@@ -1,3 +1,6 @@
+!some = memref<?x64xf32, strided<[64, 1]>>
 "smem.store"(%d, %D) : (!accumulator, memref<64x64xf32>) -> ()                   // to global memory
+%some = memref.subview %D[0, 0] [%i, 64] [1, 1] : memref<64x64xf32> to !some
+"smem.store"(%d, %some) : (!accumulator, !some) -> ()                            // the first %i rows
 %staged = "smem.alloc"() : () -> !tile
 "smem.store"(%d, %staged) : (!accumulator, !tile) -> ()                          // rounded to bf16, by stmatrix

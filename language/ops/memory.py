@@ -16,9 +16,10 @@ from ..trace import traced
 from ..values.array import Array, Window
 from ..values.base import Traced
 from ..values.fragment import Fragment, readable
-from ..values.index import Index, index_value
+from ..values.index import Index, as_index, index_value
 from ..values.mapping import rounded_from
 from ..values.tile import Tile
+from .maths import maximum, minimum
 
 Memory = Tile | Window | Array
 
@@ -209,18 +210,21 @@ def load_metadata(source: Memory, shape: tuple[int, int], dtype: DType) -> Fragm
 
 
 @traced
-def store(value: Fragment, target: Memory) -> None:
+def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> None:
     """Store an accumulator or a slice to a window or a tile of its shape, converted to its elements.
 
     Args:
         value: a fragment, or an expression; floats are rounded to nearest even.
         target: the window or tile.
+        rows: how many of the window's rows there are, where the array may end before; rows from this one
+            on are not stored. It may be more than the window has, or below 0. For accumulators.
 
     Raises:
-        TraceError: if shapes differ, or the accumulator is in flight.
+        TraceError: if shapes differ, the accumulator is in flight, or rows of a tile or a slice are given.
 
     Example:
         >>> sl.store(acc * 2.0, C[0:64, 0:64])
+        >>> sl.store(acc * 2.0, C[0:64, 0:64], rows=sl.block_id(0))
     """
     given = readable(value)
     if (
@@ -232,7 +236,18 @@ def store(value: Fragment, target: Memory) -> None:
             f"{given.type_text} is stored to {target.type_text}; expected a window or tile "
             f"{'x'.join(map(str, given.shape))}"
         )
-    smem.store(_stored(given, target), memory_value(target))
+    smem.store(_stored(given, target), _rows_of(target, rows))
+
+
+def _rows_of(target: Any, rows: Index | int | None) -> Any:
+    """Return the MLIR value of a store's target, or of some of its rows."""
+    if rows is None:
+        return memory_value(target)
+    if not isinstance(target, Window) or len(target.shape) != 2:
+        what = getattr(target, "type_text", repr(target))
+        raise TraceError(f"sl.store with rows takes a window of two dimensions, not {what}")
+    most = target.shape[0]
+    return target.value_of_rows(as_index(minimum(maximum(rows, 0), most)))
 
 
 def _stored(given: Fragment, target: Any) -> Any:

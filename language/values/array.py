@@ -134,17 +134,32 @@ class Window:
     @property
     def value(self) -> Any:
         """The MLIR value: a new memref.subview."""
+        return self._subview({})
+
+    def value_of_rows(self, rows: Index) -> Any:
+        """Return the MLIR value of the first rows: a new memref.subview of a dynamic number of them.
+
+        Args:
+            rows: their number, not more than the window has.
+        """
+        first = next(dim for dim, each in enumerate(self.ranges) if not each.dropped)
+        return self._subview({first: rows.value})
+
+    def _subview(self, dynamic: dict[int, Any]) -> Any:
+        """Return a new memref.subview, with dynamic extents by dimension."""
         source = self.array.value
         strides, offset = strides_of(source.type)
-        result = _subview_type(source.type, strides, offset, self.ranges)
+        result = _subview_type(source.type, strides, offset, self.ranges, dynamic)
         starts = [r.start.value if isinstance(r.start, Index) else r.start for r in self.ranges]
-        sizes, steps = [each.size for each in self.ranges], [1] * len(self.ranges)
-        made = memref.subview(source, starts, sizes, steps, result_type=result)
+        sizes = [dynamic.get(dim, each.size) for dim, each in enumerate(self.ranges)]
+        made = memref.subview(source, starts, sizes, [1] * len(sizes), result_type=result)
         current().pure.append(made.owner)
         return made
 
 
-def _subview_type(type_: Any, strides: Any, offset: int, taken: list[Range]) -> Any:
+def _subview_type(
+    type_: Any, strides: Any, offset: int, taken: list[Range], dynamic: dict[int, Any]
+) -> Any:
     """Return the type of a subview, with the offset and the strides that MLIR infers."""
     unknown = ir.ShapedType.get_dynamic_stride_or_offset()
     total: int | None = None if is_dynamic(offset) else offset
@@ -157,5 +172,6 @@ def _subview_type(type_: Any, strides: Any, offset: int, taken: list[Range]) -> 
     layout = ir.StridedLayoutAttr.get(
         unknown if total is None else total, [strides[d] for d in kept]
     )
-    sizes = [taken[d].size for d in kept]
+    any_size = ir.ShapedType.get_dynamic_size()
+    sizes = [any_size if d in dynamic else taken[d].size for d in kept]
     return ir.MemRefType.get(sizes, type_.element_type, layout, type_.memory_space)

@@ -126,11 +126,16 @@ class _Blocks:
         self._keys = sl.pipeline(stages, consumers=config.consumers)
         self._values = sl.pipeline(stages, consumers=config.consumers)
 
+    @property
+    def _has_two_queries(self) -> bool:
+        """Whether the next tile's queries are loaded beside these, whose memory O then takes."""
+        return self._config.query_stages > 1
+
     # The producer.
 
     def load_queries(self) -> None:
         """Load the queries of every tile; one thread runs this."""
-        if self._config.query_stages > 1:
+        if self._has_two_queries:
             # Consumers release an index when the next tile's scores have been issued. Nothing reads the
             # first index.
             self._load_tile(0, 0, 0, 0)
@@ -151,7 +156,7 @@ class _Blocks:
 
     def _query_index(self, place: Place) -> sl.Index | int:
         """Return the pipeline index of a tile's queries."""
-        return place.number + 1 if self._config.query_stages > 1 else place.number
+        return place.number + 1 if self._has_two_queries else place.number
 
     def load(self) -> None:
         """Load the blocks of every tile, from the last one on; one thread runs this. The keys of a block
@@ -191,13 +196,14 @@ class _Blocks:
     def begin(self) -> None:
         """Wait for the first keys, and take the index of queries that nothing reads."""
         self._keys.wait(0)
-        if self._config.query_stages > 1:
+        if self._has_two_queries:
             self._queries.wait(0)
 
     def end(self) -> None:
-        """Wait until the last rows of O have been stored."""
-        with sl.elect():
-            sl.tma_wait(0, read=True)
+        """Wait until the last rows of O have been read by TMA."""
+        if self._has_two_queries:
+            with sl.elect():
+                sl.tma_wait(0, read=True)
 
     def queries(self, place: Place) -> sl.Tile:
         """Wait for the queries of a tile, and return them."""
@@ -208,7 +214,7 @@ class _Blocks:
         k = self._k[self._stage(sl.make_warp_uniform(place.first))]
         with sl.ordered():
             s = sl.mma(q, k)
-        if self._config.query_stages > 1:
+        if self._has_two_queries:
             self._release_stored(place.number)
         return s
 
@@ -261,6 +267,8 @@ class _Blocks:
                 p = self._of_a(p)
                 if early:
                     o = multiplied(o, shrink)
+        if not self._has_two_queries:
+            self._queries.release(tile.number)
         last = tile.first + sl.unsigned(tile.blocks - 1)
         self._values.wait(last)
         v = self._v[self._stage(last)]
@@ -288,26 +296,34 @@ class _Blocks:
         return sl.op(smem.convert, weights, self._k.dtype.type)
 
     def finish(self, tile: Tile, o: sl.Fragment, rows: Rows, q: sl.Tile, own: Any) -> None:
-        """Store a warpgroup's rows of O, through the memory of its queries, and of L.
+        """Store a warpgroup's rows of O, and of L.
 
         Args:
             tile, q, own: as for `attended`.
             o, rows: what it returned.
         """
         inverse, lse = results(rows, self._arrays["scale"])
-        stored = sl.ds(tile.query + own.start, INSTRUCTION_M)
-        # Every warp has waited for the products that read Q.
-        sl.warpgroup_barrier()
-        sl.store(o * inverse, q)
+        first = tile.query + own.start
+        stored = sl.ds(first, INSTRUCTION_M)
+        window = self._arrays["O"][tile.batch, tile.head, stored, :]
         if "L" in self._arrays:
             sl.store(lse, self._arrays["L"][tile.batch, tile.head, stored])
+        if self._has_two_queries:
+            self._store_through(q, o * inverse, window)
+        else:
+            # The next queries are loaded meanwhile.
+            sl.store(o * inverse, window, rows=self._arrays["O"].shape[2] - first)
+
+    def _store_through(self, q: sl.Tile, o: sl.Fragment, window: sl.Window) -> None:
+        """Store rows of O by TMA, through the memory of their queries."""
+        # Every warp has waited for the products that read Q.
+        sl.warpgroup_barrier()
+        sl.store(o, q)
         sl.fence()
         sl.warpgroup_barrier()
         with sl.elect():
-            sl.tma_store(q, self._arrays["O"][tile.batch, tile.head, stored, :])
+            sl.tma_store(q, window)
             sl.tma_commit()
-        if self._config.query_stages == 1:
-            self._release_stored(tile.number)
 
     def _release_stored(self, index: sl.Index | int) -> None:
         """Release queries when the rows of O that took their memory have been read."""

@@ -94,3 +94,24 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// A dynamic number of rows: each of a thread's rows is stored in a branch of its own.
+!c16 = !smem.fragment<tensor<64x16xf32>, #smem.accumulator>
+!rows = memref<?x16xf32, strided<[16, 1]>>
+// CHECK: func.func @rows(%[[C:.*]]: !llvm.struct<{{.*}}>, %[[M:.*]]: memref<?x16xf32, strided<[16, 1]>>)
+func.func @rows(%c: !c16, %m: !rows) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // CHECK: %[[DIM:.*]] = memref.dim %[[M]], %c0
+  // CHECK: %[[MOST:.*]] = arith.minsi %[[DIM]], %c2147483647
+  // CHECK: %[[COUNT:.*]] = arith.index_cast %[[MOST]] : index to i32
+  // CHECK: %[[IS_THERE:.*]] = arith.cmpi slt, %[[ROW:.*]], %[[COUNT]] : i32
+  // CHECK: scf.if %[[IS_THERE]] {
+  // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
+  // CHECK: }
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %c8_i32 : i32
+  // CHECK: %[[IS_THERE_TOO:.*]] = arith.cmpi slt, %[[NEXT]], %[[COUNT]] : i32
+  // CHECK: scf.if %[[IS_THERE_TOO]] {
+  // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
+  // CHECK: }
+  "smem.store"(%c, %m) : (!c16, !rows) -> ()
+  return
+}

@@ -1,11 +1,13 @@
 """Pointers to a thread's elements of a fragment, in a tile or in a matrix in global memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
+from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Value
 from ....ir import emit
 from ....ir.i32 import I32
@@ -74,6 +76,8 @@ class GlobalPointers:
         self._strides = [stride_value(memref, dim, i64) for dim in (0, 1)]
         self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
+        self._first_row = start[0].value
+        self._count = _count(memref) if memref.type.is_dynamic_dim(0) else None
         offsets = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
             for index, stride in zip(start, self._strides, strict=True)
@@ -81,6 +85,20 @@ class GlobalPointers:
         base = memref_pointer(memref, 1)
         self._start = self._offset(base, emit.binary("addi", *offsets))
         self._rows: dict[int, Value] = {}
+
+    @property
+    def has_all_rows(self) -> bool:
+        """Whether the matrix is known to have all rows of the fragment."""
+        return self._count is None
+
+    @contextmanager
+    def where_row_is(self, rows: int) -> Iterator[None]:
+        """Execute the ops of the `with` block where the matrix has a row, by its distance."""
+        self.pointer(rows, 0)  # The row's own pointer is kept, and used in other blocks.
+        assert self._count is not None
+        row = emit.binary("addi", self._first_row, rows)
+        with emit.guarded(emit.compare("slt", row, self._count)):
+            yield
 
     def pointer(self, rows: int, columns: int) -> Value:
         if rows not in self._rows:
@@ -97,3 +115,11 @@ class GlobalPointers:
 
     def _offset(self, pointer: Value, offset: Value) -> Value:
         return gep(pointer, offset, memory_type(self._element))
+
+
+def _count(memref: Value) -> Value:
+    """Return the number of a matrix's rows (i32); one that is larger than 2^31 - 1 is that."""
+    index = ir.IndexType.get()
+    dim = emit.value("memref.dim", (memref, emit.constant(0, index)), index)
+    most = emit.value("arith.minsi", (dim, emit.constant(2**31 - 1, index)), index)
+    return emit.value("arith.index_cast", (most,), emit.i32())

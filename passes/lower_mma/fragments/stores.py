@@ -1,5 +1,7 @@
 """Stores of accumulators to a tile or to global memory, and of slices to global memory."""
 
+from collections.abc import Iterable
+
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....dialect.ops import StoreOp
@@ -41,15 +43,33 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
         ]
         if pointers.access.matrices:
             _store_matrices(pairs, element, registers.blocks[block], pointers)
+        elif isinstance(pointers, GlobalPointers) and not pointers.has_all_rows:
+            _store_rows(pairs, element, registers.blocks[block], pointers)
         else:
-            _store_pairs(pairs, element, registers.blocks[block], pointers)
+            _store_pairs(enumerate(pairs), element, registers.blocks[block], pointers)
+
+
+def _store_rows(
+    pairs: list[Pair], element: Type, block: tuple[int, int, int], pointers: GlobalPointers
+) -> None:
+    """Store the rows that the matrix has, each of them in a branch."""
+    rows: dict[int, list[tuple[int, Pair]]] = {}
+    for i, pair in enumerate(pairs):
+        rows.setdefault(accumulator_row(2 * i), []).append((i, pair))
+    for row, held in rows.items():
+        with pointers.where_row_is(block[0] + row):
+            _store_pairs(held, element, block, pointers)
 
 
 def _store_pairs(
-    pairs: list[Pair], element: Type, block: tuple[int, int, int], pointers: ElementPointers
+    pairs: Iterable[tuple[int, Pair]],
+    element: Type,
+    block: tuple[int, int, int],
+    pointers: ElementPointers,
 ) -> None:
+    """Store pairs, given with their numbers in the block."""
     first_row, first_column, _ = block
-    for i, pair in enumerate(pairs):
+    for i, pair in pairs:
         row = first_row + accumulator_row(2 * i)
         column = first_column + accumulator_column(2 * i)
         if pointers.access.vector == 2:

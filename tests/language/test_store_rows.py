@@ -1,0 +1,83 @@
+"""Stores of the rows that an array has, on the emulator against NumPy; and what is refused."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from kernel_failures import failure
+
+import mlir_smem.language as sl
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
+RNG = np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, BF16], ids=str)
+@pytest.mark.parametrize("order", ["row-major", "column-major"])
+@pytest.mark.parametrize("height", [1, 8, 63, 64, 65, 100, 128, 131])
+def test_rows_past_the_end_are_not_stored(dtype, order, height):
+    strides = {"row-major": "(?,1)", "column-major": "(1,?)"}[order]
+
+    @sl.kernel(f"(64,32), (M,32):{strides}")
+    def repeated(X, Y):
+        row = sl.block_id(0) * 64
+        sl.store(sl.load(X), Y[sl.ds(row, 64), :], rows=Y.shape[0] - row)
+
+    x = RNG.standard_normal((64, 32)).astype(np.float32)
+    held = np.full((192, 32), 7, dtype, order="C" if order == "row-major" else "F")
+    # A third block has no row.
+    repeated[(3,)](x, held[:height], on="cpu")
+    expected = np.tile(x, (3, 1)).astype(dtype)
+    assert (held[:height] == expected[:height]).all()
+    assert (held[height:] == 7).all()
+
+
+def test_many_rows_of_a_wide_fragment():
+    """128 rows of two instructions."""
+
+    @sl.kernel("(128,16), (128,16), ()")
+    def some(X, Y, rows):
+        sl.store(sl.load(X), Y[:, :], rows=rows.to(sl.index))
+
+    x = RNG.standard_normal((128, 16)).astype(np.float32)
+    for rows in (-(2**31), -1, 0, 77, 128, 2**31 - 1):
+        y = np.zeros_like(x)
+        some[(1,)](x, y, rows, on="cpu")
+        there = min(max(rows, 0), 128)
+        assert (y[:there] == x[:there]).all() and not y[there:].any()
+
+
+def test_such_kernels_are_proven():
+    @sl.kernel("(64,32), (M,32)")
+    def copied(X, Y):
+        sl.store(sl.load(X), Y[0:64, :], rows=Y.shape[0])
+
+    assert not copied.check(sl.f32, sl.f32)
+
+
+def test_a_number_of_rows_that_is_known():
+    @sl.kernel("(64,32), (64,32)")
+    def few(X, Y):
+        sl.store(sl.load(X), Y[:, :], rows=5)
+
+    x, y = np.ones((64, 32), np.float32), np.zeros((64, 32), np.float32)
+    few[(1,)](x, y, on="cpu")
+    assert y[:5].all() and not y[5:].any()
+
+
+def test_rows_of_a_tile():
+    def kernel(A, B):
+        t = sl.alloc((64, 64), sl.bf16)
+        sl.store(sl.load(A[0:64, 0:64]), t, rows=3)
+
+    assert failure(kernel)[0] == (
+        "sl.store with rows takes a window of two dimensions, not a tile 64x64 of bf16"
+    )
+
+
+def test_rows_of_a_slice():
+    def kernel(A, B):
+        sl.store(sl.load(A[0:64, 0:64]).max(axis=1), B[0, 0:64], rows=3)
+
+    assert failure(kernel)[0].startswith(
+        "sl.store with rows takes a window of two dimensions, not a window 64 of the array B"
+    )
