@@ -139,13 +139,12 @@ def _planned(attention: Attention, product: Op) -> AttentionPlan:
     o = _array("o", attention.o, (roles.batch,), head, (roles.row,), (roles.column,))
     _check_contiguous(roles)
     limits = tuple(min(each, queries + keys) for each in sight if each is not None)
-    batches, heads, _, _ = o.sizes
     return AttentionPlan(
         attention.op,
         (attention.first, product),
         attention.between,
         problem,
-        default_config(problem, queries),
+        default_config(problem, queries, keys),
         (q, k, v),
         o,
         attention.scale * LOG2_E,

@@ -127,6 +127,21 @@ def test_causal_tiles_in_sections(heads, lengths, cached, monkeypatch):
     check(*arrays(1, heads, 1, *lengths, 64), causal=True, config=Config(1, 32, 2, 2))
 
 
+@pytest.mark.parametrize(
+    ("right", "lengths", "keys"),
+    [
+        (False, (2048, 2048), 160),
+        # 512 keys are 4 blocks of 128 and as many of 160.
+        (False, (512, 512), 128),
+        # A mask hides half of the last block of a short sequence.
+        (True, (2048, 2048), 128),
+        (True, (4096, 4096), 160),
+    ],
+)
+def test_blocks_are_as_wide_as_pays(right, lengths, keys):
+    assert default_config(Problem(right=right), *lengths).keys == keys
+
+
 def test_heads_share_keys():
     check(*arrays(2, 6, 2, 70, 70, 64), causal=True, config=SMALL)
     check(*arrays(1, 4, 1, 70, 70, 64), config=SMALL)

@@ -70,7 +70,7 @@ def launch(
     problem = Problem(
         given[0].element, extents.dim, left is not None, right is not None, return_lse
     )
-    config = config or default_config(problem, extents.queries)
+    config = config or default_config(problem, extents.queries, extents.keys)
     config.check(problem)
     # No query sees further than all keys.
     most = extents.queries + extents.keys

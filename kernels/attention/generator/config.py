@@ -111,11 +111,14 @@ _DEFAULTS = {
     256: Config(2, 80, 2, 1),
 }
 
-#: Those of short sequences, of whose blocks a mask that ends with the query hides more.
-_OF_MASKED = _DEFAULTS | {96: Config(2, 128, 2, 2), 128: Config(2, 128, 2, 2)}
+#: Those with narrower blocks, of which a short sequence fills more, and a mask hides less.
+_NARROW = {96: Config(2, 128, 2, 2), 128: Config(2, 128, 2, 2)}
 
-#: The queries from which on the first are the faster ones.
+#: The queries from which on the wide blocks are faster where a mask hides keys behind a query.
 _MANY_QUERIES = 4096
+
+#: How many more keys wide blocks may have than narrow ones, of which one is not full.
+_MOST_WASTE = 1.05
 
 #: Those of few queries, of one warpgroup: more stages, because it waits for memory. Not measured.
 _OF_FEW_QUERIES = {
@@ -130,12 +133,12 @@ _OF_FEW_QUERIES = {
 MULTIPROCESSORS = 132
 
 
-def default_config(problem: Problem, queries: int = 1 << 20) -> Config:
+def default_config(problem: Problem, queries: int = 1 << 20, keys: int = 1 << 20) -> Config:
     """Return the configuration that `attention` uses for a problem.
 
     Args:
         problem: the problem.
-        queries: the length of the sequence of queries.
+        queries, keys: the lengths of the sequences.
 
     Example:
         >>> default_config(Problem(dim=96))
@@ -143,5 +146,8 @@ def default_config(problem: Problem, queries: int = 1 << 20) -> Config:
     """
     if queries <= INSTRUCTION_M:
         return _OF_FEW_QUERIES[problem.dim]
+    wide = _DEFAULTS[problem.dim]
+    narrow = _NARROW.get(problem.dim, wide)
+    of_wide, of_narrow = (-(-keys // each.keys) * each.keys for each in (wide, narrow))
     is_short = problem.right and queries < _MANY_QUERIES
-    return (_OF_MASKED if is_short else _DEFAULTS)[problem.dim]
+    return narrow if is_short or of_wide > _MOST_WASTE * of_narrow else wide

@@ -21,7 +21,7 @@ from ....layout.wgmma import INSTRUCTION_M
 from .config import ITEM_BYTES, REGISTERS, Config
 from .division import divided
 from .problem import Problem
-from .softmax import Rows, first_rows, multiplied, next_rows, results, visible, weights
+from .softmax import Rows, first_rows, multiplied, multiplied_last, next_rows, results, visible, weights
 from .tiles import Place, Tile, Tiles
 
 #: The columns of O up to which its multiplication takes less time than the product with the keys.
@@ -168,10 +168,6 @@ class _Blocks:
                 self._load_keys(tile, block)
                 self._load_values(tile, sl.unsigned(block - 1))
             self._load_values(tile, sl.unsigned(tile.blocks - 1))
-        # Consumers wait for the keys after those of their last tile.
-        with self._keys.producer(self.tiles.blocks) as stage:
-            window = self._arrays["K"][0, 0, :, sl.ds(0, self._config.keys)]
-            sl.tma_load(window, self._k[stage], stage)
 
     def _load_keys(self, tile: Tile, block: sl.Index | int) -> None:
         with self._keys.producer(tile.first + block) as stage:
@@ -194,8 +190,7 @@ class _Blocks:
     # The consumers.
 
     def begin(self) -> None:
-        """Wait for the first keys, and take the index of queries that nothing reads."""
-        self._keys.wait(0)
+        """Take the index of queries that nothing reads."""
         if self._has_two_queries:
             self._queries.wait(0)
 
@@ -211,6 +206,7 @@ class _Blocks:
 
     def first_scores(self, place: Place, q: sl.Tile) -> sl.Fragment:
         """Issue the product of a warpgroup's queries and the first block of keys, and return it."""
+        self._keys.wait(place.first)
         k = self._k[self._stage(sl.make_warp_uniform(place.first))]
         with sl.ordered():
             s = sl.mma(q, k)
@@ -236,9 +232,8 @@ class _Blocks:
         s = sl.wait(s)
         self._keys.release(tile.first)
         s = visible(s, self.tiles.sight(tile, tile.query + own.start, 0))
-        rows = first_rows(s)
-        self._keys.wait(tile.first + 1)
-        p, rows, shrink = weights(s, scale, rows)
+        self._values.wait(tile.first)
+        p, rows, shrink = weights(s, scale, first_rows(s))
         p = self._of_a(p)
         o = sl.zeros((INSTRUCTION_M, q.shape[1]), sl.f32)
         for begin, end, is_masked in self._ranges(tile):
@@ -247,7 +242,7 @@ class _Blocks:
             for block in sl.range(begin, end):
                 # The shuffle takes as long as the wait.
                 at = sl.make_warp_uniform(tile.first + block)
-                self._values.wait(tile.first + sl.unsigned(block - 1))
+                self._keys.wait(tile.first + block)
                 k, v = self._k[self._stage(at)], self._v[self._stage(at - 1)]
                 # While the products of one warpgroup run, others compute exponentials.
                 with sl.ordered():
@@ -260,7 +255,7 @@ class _Blocks:
                 rows = next_rows(s, rows)
                 # ptxas moves a wait for products before the arithmetic of its basic block, which begins
                 # at this wait and ends with the loop. So exponentials hide all else in it.
-                self._keys.wait(tile.first + block + 1)
+                self._values.wait(at)
                 o = sl.wait(o)
                 self._values.release(at - 1)
                 p, rows, shrink = weights(s, scale, rows)
@@ -270,9 +265,8 @@ class _Blocks:
         if not self._has_two_queries:
             self._queries.release(tile.number)
         last = tile.first + sl.unsigned(tile.blocks - 1)
-        self._values.wait(last)
         v = self._v[self._stage(last)]
-        o = sl.wait(sl.mma(p, v, o if early else o * shrink))
+        o = sl.wait(sl.mma(p, v, o if early else multiplied_last(o, shrink)))
         self._values.release(last)
         return o, rows
 

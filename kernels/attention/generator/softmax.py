@@ -55,11 +55,14 @@ def weights(
 
 
 def multiplied(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
-    """Return the sums of values, with each row multiplied: here, and not where the product is used.
+    """Return the sums of values, with each row multiplied: here, and not where the product is used."""
+    _, columns = o.shape or (0, 0)
+    return sl.map(arith.mulf, o, sl.broadcast(shrink, columns))
 
-    LLVM would take this for the multiplication of the last block, and do both where the loop begins; so
-    this one adds 0.
-    """
+
+def multiplied_last(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
+    """Return what `multiplied` does, for the last block. LLVM would take this multiplication for the one of
+    the loop, and do both where the loop begins; so this one adds 0."""
     _, columns = o.shape or (0, 0)
 
     def product(x: Any, y: Any) -> Any:

@@ -75,9 +75,6 @@ class Sight(NamedTuple):
 class Tiles:
     """The tiles of a CTA; every role of the kernel runs the loop over their places.
 
-    Attributes:
-        blocks: how many blocks of keys they have, after such a loop.
-
     The query at place i of M sees the keys up to place i + N - M + right, and from i + N - M - left on:
     the last query sees the last key, as with FlashAttention's masks.
 
@@ -102,7 +99,6 @@ class Tiles:
     ) -> None:
         self._batches, self._heads, self._queries = shape
         self._sharing, self._key_bytes = sharing, key_bytes
-        self.blocks: sl.Index | int = 0
         self._keys, self._left, self._right, self._config = keys, left, right, config
 
     def __iter__(self) -> Iterator[Place]:
@@ -117,7 +113,6 @@ class Tiles:
             place = Place(number, first, locate)
             yield place
             first = first + place.tile.blocks
-        self.blocks = first
 
     def _order(self) -> Order:
         tiles, heads = sl.cdiv(self._queries, self._config.queries), self._batches * self._heads
