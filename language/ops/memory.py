@@ -220,7 +220,7 @@ def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> N
             on are not stored. It may be more than the window has, or below 0. For accumulators.
 
     Raises:
-        TraceError: if shapes differ, the accumulator is in flight, or rows of a tile or a slice are given.
+        TraceError: if shapes differ, the accumulator is in flight, or a tile or a slice has `rows`.
 
     Example:
         >>> sl.store(acc * 2.0, C[0:64, 0:64])

@@ -21,7 +21,16 @@ from ....layout.wgmma import INSTRUCTION_M
 from .config import ITEM_BYTES, REGISTERS, Config
 from .division import divided
 from .problem import Problem
-from .softmax import Rows, first_rows, multiplied, multiplied_last, next_rows, results, visible, weights
+from .softmax import (
+    Rows,
+    first_rows,
+    multiplied,
+    multiplied_last,
+    next_rows,
+    results,
+    visible,
+    weights,
+)
 from .tiles import Place, Tile, Tiles
 
 #: The columns of O up to which its multiplication takes less time than the product with the keys.
@@ -237,8 +246,6 @@ class _Blocks:
         p = self._of_a(p)
         o = sl.zeros((INSTRUCTION_M, q.shape[1]), sl.f32)
         for begin, end, is_masked in self._ranges(tile):
-            # ptxas takes the loop's warps for converged.
-            begin, end = sl.make_warp_uniform(begin), sl.make_warp_uniform(end)
             for block in sl.range(begin, end):
                 # The shuffle takes as long as the wait.
                 at = sl.make_warp_uniform(tile.first + block)
@@ -277,13 +284,15 @@ class _Blocks:
     def _ranges(self, tile: Tile) -> list[tuple[Any, Any, bool]]:
         """Return ranges of the blocks but the first one, with whether some query does not see all keys of
         such a block."""
-        found: list[tuple[Any, Any, bool]] = []
-        if "right" in self._arrays:
+        found: list[tuple[sl.Index | int, sl.Index, bool]] = []
+        if isinstance(tile.masked, sl.Index):
             found.append((1, tile.masked, True))
         found.append((tile.masked, tile.unmasked, False))
         if "left" in self._arrays:
             found.append((tile.unmasked, tile.blocks, True))
-        return found
+        # ptxas then takes the warps in the loop for converged.
+        uniform = sl.make_warp_uniform
+        return [(uniform(begin), uniform(end), is_masked) for begin, end, is_masked in found]
 
     def _of_a(self, weights: sl.Fragment) -> sl.Fragment:
         """Return weights as the first operand of a product, in registers."""

@@ -44,9 +44,7 @@ def next_rows(s: sl.Fragment, rows: Rows) -> Rows:
     return Rows(rows.maximum, sl.maximum(rows.maximum, s.max(axis=1)), rows.sums)
 
 
-def weights(
-    s: sl.Fragment, scale: sl.Scalar, rows: Rows
-) -> tuple[sl.Fragment, Rows, sl.Fragment]:
+def weights(s: sl.Fragment, scale: sl.Scalar, rows: Rows) -> tuple[sl.Fragment, Rows, sl.Fragment]:
     """Return the weights of a block of scores, and by what the sums of earlier blocks are multiplied."""
     shift = _shift(rows.maximum, scale)
     shrink = _exponentials(rows.before, scale, shift)
@@ -61,8 +59,10 @@ def multiplied(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
 
 
 def multiplied_last(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
-    """Return what `multiplied` does, for the last block. LLVM would take this multiplication for the one of
-    the loop, and do both where the loop begins; so this one adds 0."""
+    """Return what `multiplied` does, for the last block.
+
+    LLVM would take this multiplication for the loop's, and do both where the loop begins; so this adds 0.
+    """
     _, columns = o.shape or (0, 0)
 
     def product(x: Any, y: Any) -> Any:
