@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
+from ...dialect.effects import accessed
 from ...dialect.irtypes import Op, Value
+from ...dialect.op import SmemOp
 
 #: Ops whose result aliases their first operand.
 ALIASES = frozenset(
@@ -81,6 +83,19 @@ def accessed_memrefs(op: Op) -> Accessed:
 def is_known(op: Op) -> bool:
     """Whether all effects of an op on its memrefs are known."""
     return op.name in _ACCESSES or op.name in _QUERIES or op.name in MBARRIER_WRITES
+
+
+def is_only_read(memref: Value) -> bool:
+    """Whether no op writes the memory of a memref by it or by an alias of it, by all of its uses."""
+    return all(_only_reads(use.owner, memref) for use in memref.uses)
+
+
+def _only_reads(op: Op, memref: Value) -> bool:
+    if isinstance(op.opview, SmemOp):
+        return not any(x == memref and access.writes for x, access in accessed(op.opview))
+    if op.name in ALIASES:
+        return is_only_read(op.results[0])
+    return is_known(op) and memref not in accessed_memrefs(op).writes
 
 
 def base_of(memref: Value) -> Value:

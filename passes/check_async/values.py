@@ -6,11 +6,13 @@ from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.effects import Proxy, accessed
 from ...dialect.irtypes import Attribute, Block, Op, Value
+from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
+from .memrefs import is_only_read
 from .polynomials import MINIMA, Divergence, Polynomial, Symbol, number, variable
 from .sums import SUM, Sums
 from .symbols import SymbolTable
@@ -80,6 +82,7 @@ class Values:
             "arith.shli": self._shift,
             **dict.fromkeys(_CASTS, lambda op: self.of(op.operands[0])),
             "memref.dim": self._dimension,
+            "memref.load": self._element,
             "gpu.block_id": self._block_id,
             "gpu.cluster_block_id": lambda op: self._launch(op, 0, Divergence.BETWEEN_CTAS),
             "gpu.thread_id": self._thread_id,
@@ -302,6 +305,19 @@ class Values:
             return number(memref.type.shape[dim])
         mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
         return variable(self._symbols.of(("extent", memref, dim), lower_bound=int(mapped)))
+
+    def _element(self, op: Op) -> Polynomial:
+        """Evaluate `memref.load`: an element of an array that is only read is the same for all readers.
+
+        Different arguments of a function are different arrays.
+        """
+        array, *indices = op.operands
+        owner = array.owner
+        own = isinstance(owner, ir.Block) and owner.owner.operation == self._function
+        if not own or not indices or is_workgroup(array.type) or not is_only_read(array):
+            return variable(self._symbols.unknown(op.results[0], op))
+        name = f"{array.arg_number} {op.results[0].type}"
+        return self._computed(op.name, name, tuple(self.of(x) for x in indices))
 
     # Block arguments, and loops.
 
