@@ -191,7 +191,12 @@ def check_matrix(
 
 
 def check_vector(
-    memref: Type, slice_: Type, does: str, preposition: str, held: Collection[str]
+    memref: Type,
+    slice_: Type,
+    does: str,
+    preposition: str,
+    held: Collection[str],
+    any_extent: bool = False,
 ) -> None:
     """Check that a vector in global memory has the extent of a slice and a fitting element type.
 
@@ -200,6 +205,7 @@ def check_vector(
         slice_: the type of the slice.
         does, preposition: words of the message: "loads", "from".
         held: names of the element types that the vector can have.
+        any_extent: whether its extent may be dynamic.
 
     Raises:
         Invalid: if it has not.
@@ -211,10 +217,11 @@ def check_vector(
         raise Invalid(f"{does} a slice {preposition} {memref}; expected a vector, as {wanted}")
     check_global(memref, f"{does} {preposition}")
     strides_of(memref)
-    if list(memref.shape) != [extent]:
+    dynamic = [[ir.ShapedType.get_dynamic_size()]] if any_extent else []
+    if list(memref.shape) not in [[extent], *dynamic]:
         raise Invalid(
             f"{does} a slice of {extent} {preposition} {memref}; take a memref.subview of rank 1, as "
-            f"{wanted}"
+            f"{wanted}{', or of a dynamic extent' if any_extent else ''}"
         )
     check_held(memref, slice_, does, preposition, held)
 

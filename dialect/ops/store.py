@@ -45,7 +45,7 @@ class StoreOp(SmemOp, name="store"):
     Floats are rounded to nearest even. 8-bit types saturate to their finite range.
 
     A matrix with a dynamic number of rows, which may be more or fewer than the fragment's, gets the rows
-    that it has.
+    that it has, and a vector with a dynamic extent its elements.
 
     In row-major global memory, pairs of adjacent columns are stored together; the rows must begin at
     multiples of two elements. A tile of a 16-bit type is written by `stmatrix` if 16 bytes are contiguous
@@ -74,7 +74,7 @@ def _check(source: Type, target: Type) -> None:
     if slice_dim(source) is not None:
         check_fragment(source)
         held = STORED[fragment_accumulator(source).name]
-        check_vector(target, source, "stores", "to", held)
+        check_vector(target, source, "stores", "to", held, any_extent=True)
         return
     check_readable(source)
     stored = STORED[fragment_accumulator(source).name]

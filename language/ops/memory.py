@@ -216,11 +216,11 @@ def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> N
     Args:
         value: a fragment, or an expression; floats are rounded to nearest even.
         target: the window or tile.
-        rows: how many of the window's rows there are, where the array may end before; rows from this one
-            on are not stored. It may be more than the window has, or below 0. For accumulators.
+        rows: how many of the window's rows, or of a slice's elements, there are; those behind are not
+            stored. It may be more than the window has, or below 0.
 
     Raises:
-        TraceError: if shapes differ, the accumulator is in flight, or a tile or a slice has `rows`.
+        TraceError: if shapes differ, the accumulator is in flight, or `rows` of a tile are given.
 
     Example:
         >>> sl.store(acc * 2.0, C[0:64, 0:64])
@@ -243,9 +243,9 @@ def _rows_of(target: Any, rows: Index | int | None) -> Any:
     """Return the MLIR value of a store's target, or of some of its rows."""
     if rows is None:
         return memory_value(target)
-    if not isinstance(target, Window) or len(target.shape) != 2:
+    if not isinstance(target, Window):
         what = getattr(target, "type_text", repr(target))
-        raise TraceError(f"sl.store with rows takes a window of two dimensions, not {what}")
+        raise TraceError(f"sl.store with rows takes a window of an array, not {what}")
     most = target.shape[0]
     return target.value_of_rows(as_index(minimum(maximum(rows, 0), most)))
 

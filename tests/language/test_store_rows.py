@@ -70,14 +70,20 @@ def test_rows_of_a_tile():
         sl.store(sl.load(A[0:64, 0:64]), t, rows=3)
 
     assert failure(kernel)[0] == (
-        "sl.store with rows takes a window of two dimensions, not a tile 64x64 of bf16"
+        "sl.store with rows takes a window of an array, not a tile 64x64 of bf16"
     )
 
 
-def test_rows_of_a_slice():
-    def kernel(A, B):
-        sl.store(sl.load(A[0:64, 0:64]).max(axis=1), B[0, 0:64], rows=3)
+@pytest.mark.parametrize("axis", [0, 1])
+def test_some_elements_of_a_slice(axis):
+    @sl.kernel("(64,32), (S), ()")
+    def largest(X, Y, count):
+        size = 32 if axis == 0 else 64
+        sl.store(sl.load(X).max(axis=axis), Y[0:size], rows=count.to(sl.index))
 
-    assert failure(kernel)[0].startswith(
-        "sl.store with rows takes a window of two dimensions, not a window 64 of the array B"
-    )
+    x = RNG.standard_normal((64, 32)).astype(np.float32)
+    for count in (-5, 0, 1, 9, 31, 32, 63, 64, 100):
+        y = np.full(64, 7, np.float32)
+        largest[(1,)](x, y, count, on="cpu")
+        there = min(max(count, 0), 64 if axis else 32)
+        assert (y[:there] == x.max(axis)[:there]).all() and (y[there:] == 7).all()

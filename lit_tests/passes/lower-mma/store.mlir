@@ -115,3 +115,21 @@ func.func @rows(%c: !c16, %m: !rows) attributes {known_block_size = array<i32: 1
   "smem.store"(%c, %m) : (!c16, !rows) -> ()
   return
 }
+
+// A vector of a dynamic extent gets the elements that it has.
+!row = !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+// CHECK: func.func @elements(%{{.*}}, %[[V:.*]]: memref<?xf32>)
+func.func @elements(%c: !row, %v: memref<?xf32>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // CHECK: %[[DIM:.*]] = memref.dim %[[V]], %c0
+  // CHECK: %[[COUNT:.*]] = arith.index_cast %{{.*}} : index to i32
+  // CHECK: scf.if %{{.*}} {
+  // CHECK: arith.cmpi slt, %[[ROW:.*]], %[[COUNT]] : i32
+  // CHECK: scf.if %{{.*}} {
+  // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %c8_i32 : i32
+  // CHECK: arith.cmpi slt, %[[NEXT]], %[[COUNT]] : i32
+  // CHECK: scf.if %{{.*}} {
+  // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+  "smem.store"(%c, %v) : (!row, memref<?xf32>) -> ()
+  return
+}

@@ -77,7 +77,7 @@ class GlobalPointers:
         self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
         self._first_row = start[0].value
-        self._count = _count(memref) if memref.type.is_dynamic_dim(0) else None
+        self._count = extent(memref) if memref.type.is_dynamic_dim(0) else None
         offsets = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
             for index, stride in zip(start, self._strides, strict=True)
@@ -117,8 +117,8 @@ class GlobalPointers:
         return gep(pointer, offset, memory_type(self._element))
 
 
-def _count(memref: Value) -> Value:
-    """Return the number of a matrix's rows (i32); one that is larger than 2^31 - 1 is that."""
+def extent(memref: Value) -> Value:
+    """Return a memref's first extent (i32); one that is larger than 2^31 - 1 is that."""
     index = ir.IndexType.get()
     dim = emit.value("memref.dim", (memref, emit.constant(0, index)), index)
     most = emit.value("arith.minsi", (dim, emit.constant(2**31 - 1, index)), index)

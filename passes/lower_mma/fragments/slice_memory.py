@@ -1,10 +1,14 @@
 """Loads and stores of slices: vectors in global memory, element by element."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....ir import emit
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..slices import SliceRegisters
+from .element_pointers import extent
 from .pairs import Pair
 
 
@@ -24,15 +28,30 @@ def load_slice(source: Value, registers: SliceRegisters, thread: Value) -> Value
 
 
 def store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread: Value) -> None:
-    """Store a slice to a vector in global memory; one of the threads that hold an element stores it."""
+    """Store a slice to a vector in global memory, as far as the vector goes; one of the threads that hold
+    an element stores it."""
     pointers = _Pointers(target, registers, thread)
     scalars = registers.scalars(slice_)
+    count = extent(target) if target.type.is_dynamic_dim(0) else None
     with emit.guarded(registers.stores(thread)):
+        first = registers.start(thread).value
         for i in range(0, len(scalars), 2):
             pair = Pair(elements=scalars[i : i + 2]).stored_each(target.type.element_type)
             for index, value in zip(registers.indices[i : i + 2], pair, strict=True):
-                pointer = pointers.at(index)
-                emit.op("llvm.store", (value, pointer), alignment=pointers.alignment)
+                with _where_is(first, index, count):
+                    pointer = pointers.at(index)
+                    emit.op("llvm.store", (value, pointer), alignment=pointers.alignment)
+
+
+@contextmanager
+def _where_is(first: Value, index: int, count: Value | None) -> Iterator[None]:
+    """Execute the ops of the `with` block where a vector has an element: always, if it has them all."""
+    if count is None:
+        yield
+        return
+    place = emit.binary("addi", first, index)
+    with emit.guarded(emit.compare("slt", place, count)):
+        yield
 
 
 class _Pointers:
