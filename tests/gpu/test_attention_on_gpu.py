@@ -62,3 +62,35 @@ def test_the_bytes_are_those_of_the_emulator():
     # The chip sums products in another order, and rounds its exponentials otherwise.
     found, emulated = (x.astype(np.int32) for x in (o, to_numpy(out, np.int16)))
     assert (np.abs(found - emulated) <= 1).mean() > 0.99
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("causal", [False, True])
+def test_packed_sequences(dim, causal):
+    """Each sequence has the result that it has alone."""
+    lengths = [(1000, 1333), (0, 40), (1, 333), (64, 65), (2049, 2049), (130, 0), (517, 300)]
+    of_queries, of_keys = (
+        torch.tensor([0, *each], device="cuda").cumsum(0).int()
+        for each in zip(*lengths, strict=True)
+    )
+    tokens = int(of_queries[-1]), int(of_keys[-1])
+    q, k, v = (each[0] for each in tensors(1, 4, 2, *tokens, dim))
+    o, lse = attention(
+        q,
+        k,
+        v,
+        causal=causal,
+        cu_seqlens_q=of_queries,
+        cu_seqlens_k=of_keys,
+        max_seqlen_q=2049,
+        return_lse=True,
+    )
+    for at, (queries, keys) in enumerate(lengths):
+        rows, columns = (slice(int(each[at]), int(each[at + 1])) for each in (of_queries, of_keys))
+        if not keys:
+            assert not o[rows].any() and torch.isneginf(lse[:, rows]).all()
+        elif queries:
+            parts = (each[None] for each in (q[rows], k[columns], v[columns]))
+            alone, logarithms = attention(*parts, causal=causal, return_lse=True)
+            assert (o[rows].float() - alone[0].float()).abs().max() <= 2**-7 * v.abs().max()
+            assert torch.allclose(lse[:, rows], logarithms[0], rtol=1e-6, atol=1e-5)

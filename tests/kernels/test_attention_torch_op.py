@@ -24,7 +24,16 @@ def in_a_window(q, k, v):
     return (o.transpose(1, 2),)
 
 
-@pytest.mark.parametrize("function", [with_lse, in_a_window])
+def packed(q, k, v):
+    starts = {
+        "cu_seqlens_q": torch.tensor([0, 30, 70], dtype=torch.int32),
+        "cu_seqlens_k": torch.tensor([0, 50, 90], dtype=torch.int32),
+        "max_seqlen_q": 40,
+    }
+    return attention(q[0], k[0], v[0], **starts, return_lse=True, on="cpu")
+
+
+@pytest.mark.parametrize("function", [with_lse, in_a_window, packed])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_a_graph_keeps_it_whole(function, dynamic):
     ops = []
@@ -41,12 +50,21 @@ def test_a_graph_keeps_it_whole(function, dynamic):
 
 
 @pytest.mark.parametrize("return_lse", [False, True])
-def test_the_meta_function_is_right(return_lse):
+@pytest.mark.parametrize("layout", ["bshd", "bhsd"])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_the_meta_function_is_right(return_lse, layout, is_packed):
     from mlir_smem.kernels.attention.call.torch_op import OP
 
-    options = {"causal": True, "left": None, "right": None, "scale": None, "layout": "bshd"}
+    options = {"causal": True, "left": None, "right": None, "scale": None, "layout": layout}
     options |= {"return_lse": return_lse, "on": "cpu"}
-    found = torch.library.opcheck(OP, tuple(tensors()), options)
+    given, starts = tensors(), (None, None)
+    if is_packed:
+        given = [each[0] for each in given]
+        starts = [torch.tensor(each, dtype=torch.int32) for each in ([0, 30, 70], [0, 50, 90])]
+    if layout == "bhsd":
+        given = [each.transpose(-2, -3).contiguous() for each in given]
+    options["max_seqlen_q"] = 40 if is_packed else None
+    found = torch.library.opcheck(OP, (*given, *starts), options)
     assert set(found.values()) == {"SUCCESS"}
 
 

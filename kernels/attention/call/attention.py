@@ -25,6 +25,9 @@ def attention(
     layout: str = "bshd",
     out: Any = None,
     return_lse: bool = False,
+    cu_seqlens_q: Any = None,
+    cu_seqlens_k: Any = None,
+    max_seqlen_q: int | None = None,
     config: Config | None = None,
     stream: Any = None,
     on: str = "gpu",
@@ -39,6 +42,12 @@ def attention(
     Masks are aligned to the end of the keys, as FlashAttention's: the query at place i of M sees the keys
     up to i + N - M + right, and from i + N - M - left on. A query that sees no key has the result 0.
 
+    Sequences of different lengths are packed: with `cu_seqlens_q`, `cu_seqlens_k` and `max_seqlen_q`, as
+    FlashAttention names them, arrays are (tokens, heads, dim), by `layout="bhsd"` (heads, tokens, dim),
+    and each sequence of tokens attends to its own keys. What `cu_seqlens` hold on a GPU is not checked. A
+    value that is NaN or infinite also reaches the sequence before its own, whose last block reads it
+    with the weight 0.
+
     TMA reads the arrays, so dim is contiguous, and the address and the other strides are multiples of 16
     bytes.
 
@@ -52,7 +61,11 @@ def attention(
         layout: "bshd" or "bhsd", of all arrays.
         out: the result; None for a new array of the layout.
         return_lse: whether the result is a tuple. Its second array (batch, heads, sequence) of f32 has
-            the natural logarithm of each query's sum of exponentials, -inf where it sees no key.
+            the natural logarithm of each query's sum of exponentials, -inf where it sees no key. It is
+            (heads, tokens) of packed sequences.
+        cu_seqlens_q, cu_seqlens_k: vectors of i32 with the first token of each sequence of queries and of
+            keys, and the number of tokens behind the last one.
+        max_seqlen_q: how many queries no sequence has more of.
         config: the kernel's configuration; None for `default_config`.
         stream: as for `Prepared.launch`; the library's current stream if None.
         on: "gpu", or "cpu" for the emulator.
@@ -76,8 +89,10 @@ def attention(
         "scale": scale,
         "layout": layout,
         "return_lse": return_lse,
+        "max_seqlen_q": max_seqlen_q,
         "on": on,
     }
+    given = q, k, v, cu_seqlens_q, cu_seqlens_k
     torch = sys.modules.get("torch")
     if torch is not None and torch.compiler.is_compiling():
         if not (out is None and config is None and stream is None):
@@ -85,7 +100,7 @@ def attention(
         from .torch_op import OP
 
         left, right = window_of(False, window)
-        found, lse = OP(q, k, v, left=left, right=right, **asked)
+        found, lse = OP(*given, left=left, right=right, **asked)
     else:
-        found, lse = launch(q, k, v, window=window, out=out, config=config, stream=stream, **asked)
+        found, lse = launch(*given, window=window, out=out, config=config, stream=stream, **asked)
     return (found, lse) if return_lse else found

@@ -31,6 +31,7 @@ from .operands import (
     window_of,
     with_heads_as_queries,
 )
+from .packing import packing_of
 
 #: Kernels that stay loaded for later calls.
 _KERNELS = 64
@@ -43,6 +44,8 @@ def launch(
     q: Any,
     k: Any,
     v: Any,
+    cu_seqlens_q: Any = None,
+    cu_seqlens_k: Any = None,
     *,
     causal: bool,
     scale: float | None,
@@ -50,6 +53,7 @@ def launch(
     layout: str,
     out: Any = None,
     return_lse: bool,
+    max_seqlen_q: int | None = None,
     config: Config | None = None,
     stream: Any = None,
     on: str,
@@ -59,34 +63,50 @@ def launch(
     Returns:
         The result, and the log-sum-exp, None if it is not asked for.
     """
-    given, device = _read({"q": q, "k": k, "v": v}, layout, on)
+    packing = packing_of(cu_seqlens_q, cu_seqlens_k, max_seqlen_q)
+    given, device = _read({"q": q, "k": k, "v": v}, layout, on, packing is not None)
     asked = extents = sizes(*given)
+    sequences, longest = extents.batches, extents.queries
+    if packing is not None:
+        sequences, longest = packing.sequences, packing.longest
     left, right = window_of(causal, window)
-    if extents.queries == 1:
+    if longest == 1:
         right = None  # The last query sees all keys that others may not.
-    packs = extents.queries == 1 and extents.heads > extents.groups and left is None
+    is_one = packing is None and extents.queries == 1
+    packs = is_one and extents.heads > extents.groups and left is None
     if packs:
-        extents = replace(extents, heads=extents.groups, queries=extents.heads // extents.groups)
+        longest = extents.heads // extents.groups
+        extents = replace(extents, heads=extents.groups, queries=longest)
     problem = Problem(
-        given[0].element, extents.dim, left is not None, right is not None, return_lse
+        given[0].element,
+        extents.dim,
+        left is not None,
+        right is not None,
+        return_lse,
+        packing is not None,
     )
-    config = config or default_config(problem, extents.queries, extents.keys)
+    config = config or default_config(problem, longest, -(-extents.keys // max(sequences, 1)))
     config.check(problem)
     # No query sees further than all keys.
     most = extents.queries + extents.keys
     sight = [min(each, most) for each in (left, right) if each is not None]
     numbers = [_scale(scale, extents.dim), *sight]
+    if packing is not None:
+        numbers.insert(0, packing.longest)
     result = _result(q, out, asked, problem, layout)
-    lse = _lse(q, extents, config) if return_lse else None
-    stored, _ = _read({"out": result}, layout, on)
+    of_lse = extents.batches, extents.heads, extents.queries
+    lse = _empty(q, of_lse, "f32") if return_lse else None
+    stored, _ = _read({"out": result}, layout, on, problem.packed)
     _check_result(stored[0], given[0])
     if on == "cpu":
-        arrays = [_of_host(each, layout) for each in (q, k, v, result)]
+        arrays = [_of_host(each, layout, problem.packed) for each in (q, k, v, result)]
         if packs:
             shape = extents.batches, extents.heads, extents.queries, extents.dim
             arrays[0], arrays[3] = (arrays[at][:, :, 0].reshape(shape) for at in (0, 3))
         arrays[1] = arrays[1].swapaxes(-2, -1)
         further = [] if lse is None else [host_array("lse", lse)[0]]
+        if packing is not None:
+            further += packing.on_host((extents.queries, extents.keys))
         compiled = compile(text(problem, config), emit="nvvm")
         launch_on_cpu(compiled, None, [*arrays, *further, *numbers], (_EMULATED,))
     else:
@@ -94,7 +114,7 @@ def launch(
             wait_for(each)
         handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
         kernel = _kernel(problem, config, device)
-        tiles = -(-extents.queries // config.queries) * extents.batches * extents.heads
+        tiles = -(-longest // config.queries) * sequences * extents.heads
         grid = (min(tiles, kernel.resident_blocks()),)
         if packs:
             given[0], stored[0] = (
@@ -103,15 +123,17 @@ def launch(
         matrices = [each.matrix for each in (*given, *stored)]
         matrices[1] = matrices[1].transposed()
         further = [] if lse is None else [device_array("lse", lse).matrix]
+        if packing is not None:
+            further += packing.on_device(device)
         kernel.launch(*matrices, *further, *numbers, grid=grid, stream=handle)
         finish(q)
     if lse is None:
         return result, None
-    lse = lse[:, :, : extents.queries]
-    return result, lse.reshape(asked.batches, asked.heads, 1) if packs else lse
+    of_lse = (asked.batches, asked.heads, asked.queries)[1 if problem.packed else 0 :]
+    return result, lse.reshape(of_lse)
 
 
-def _read(arrays: dict[str, Any], layout: str, on: str) -> tuple[list[Given], int]:
+def _read(arrays: dict[str, Any], layout: str, on: str, packed: bool) -> tuple[list[Given], int]:
     """Return arrays by heads, and the number of the first one's GPU."""
     found, devices = [], []
     for name, array in arrays.items():
@@ -128,7 +150,7 @@ def _read(arrays: dict[str, Any], layout: str, on: str) -> tuple[list[Given], in
                 raise ProblemError(
                     f"q is on GPU {devices[0]}, but {name} is on GPU {read.device}; expected one"
                 )
-        found.append(by_heads(Given(name, matrix, element), layout))
+        found.append(by_heads(Given(name, matrix, element), layout, packed))
     return found, devices[0]
 
 
@@ -145,13 +167,8 @@ def _result(q: Any, out: Any, extents: Sizes, problem: Problem, layout: str) -> 
     if out is not None:
         return out
     by_head = extents.batches, extents.heads, extents.queries, extents.dim
-    return _empty(q, tuple(by_head[dim] for dim in LAYOUTS[layout]), problem.element)
-
-
-def _lse(q: Any, extents: Sizes, config: Config) -> Any:
-    """Return an array for the logarithms, whose rows are those of whole tiles."""
-    rows = -(-extents.queries // config.queries) * config.queries
-    return _empty(q, (extents.batches, extents.heads, rows), "f32")
+    shape = tuple(by_head[dim] for dim in LAYOUTS[layout])
+    return _empty(q, shape[1:] if problem.packed else shape, problem.element)
 
 
 def _empty(like: Any, shape: tuple[int, ...], element: str) -> Any:
@@ -169,9 +186,10 @@ def _check_result(out: Given, q: Given) -> None:
     check_readable(out)
 
 
-def _of_host(array: Any, layout: str) -> np.ndarray:
+def _of_host(array: Any, layout: str, packed: bool) -> np.ndarray:
     """Return an array in host memory by heads, as a view."""
-    return host_array("q", array)[0].transpose(LAYOUTS[layout])
+    host, _ = host_array("q", array)
+    return (host[None] if packed else host).transpose(LAYOUTS[layout])
 
 
 @lru_cache(maxsize=_KERNELS)

@@ -50,19 +50,29 @@ class Sizes:
     dim: int
 
 
-def by_heads(given: Given, layout: str) -> Given:
+def by_heads(given: Given, layout: str, packed: bool = False) -> Given:
     """Return an array with its dimensions in the kernel's order: batch, head, sequence, dim.
+
+    Args:
+        given: the array.
+        layout: the order of its dimensions.
+        packed: whether it has no batches, but sequences that follow each other.
 
     Raises:
         ProblemError: for an unknown layout, or an array without these dimensions.
     """
     if layout not in LAYOUTS:
         raise ProblemError(f"layout is {layout!r}; expected {' or '.join(map(repr, LAYOUTS))}")
-    matrix = given.matrix
-    if len(matrix.shape) != len(layout):
+    matrix, expected = given.matrix, layout.replace("b", "") if packed else layout
+    if len(matrix.shape) != len(expected):
         raise ProblemError(
-            f"{given.name} has the shape {_shown(matrix.shape)}; expected 4 dimensions, {layout}"
+            f"{given.name} has the shape {_shown(matrix.shape)}; expected {len(expected)} dimensions, "
+            f"{expected}"
         )
+    if packed:
+        # No step is taken in a dimension of extent 1; TMA takes a stride of whole rows.
+        shape, strides = (1, *matrix.shape), (max(matrix.strides), *matrix.strides)
+        matrix = replace(matrix, shape=shape, strides=strides)
     order = LAYOUTS[layout]
     shape, strides = (tuple(each[dim] for dim in order) for each in (matrix.shape, matrix.strides))
     return given._replace(matrix=replace(matrix, shape=shape, strides=strides))

@@ -13,8 +13,9 @@ from .launch import launch
 
 #: Results: that of attention, and its log-sum-exp (batch, heads, sequence), or an empty tensor.
 _SCHEMA = (
-    "(Tensor q, Tensor k, Tensor v, *, int? left, int? right, bool causal, float? scale, str layout, "
-    "bool return_lse, str on) -> (Tensor, Tensor)"
+    "(Tensor q, Tensor k, Tensor v, Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, *, int? left, "
+    "int? right, bool causal, float? scale, str layout, bool return_lse, SymInt? max_seqlen_q, str on) "
+    "-> (Tensor, Tensor)"
 )
 
 
@@ -22,13 +23,16 @@ def _run(
     q: torch.Tensor,
     k: torch.Tensor,
     v: torch.Tensor,
+    cu_seqlens_q: torch.Tensor | None,
+    cu_seqlens_k: torch.Tensor | None,
     *,
     left: int | None,
     right: int | None,
     **options: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    found, lse = launch(q, k, v, window=(left, right), **options)
-    return found, _no_lse(q) if lse is None else lse.contiguous()
+    given = q, k, v, cu_seqlens_q, cu_seqlens_k
+    found, lse = launch(*given, window=(left, right), **options)
+    return found, _no_lse(q) if lse is None else lse
 
 
 def _no_lse(q: torch.Tensor) -> torch.Tensor:
@@ -40,9 +44,19 @@ OP = torch.library.custom_op("mlir_smem::attention", _run, mutates_args=(), sche
 
 @OP.register_fake
 def _meta(
-    q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, layout: str, return_lse: bool, **_: Any
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    cu_seqlens_q: torch.Tensor | None,
+    cu_seqlens_k: torch.Tensor | None,
+    *,
+    layout: str,
+    return_lse: bool,
+    **_: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    sequence, heads = (1, 2) if layout == "bshd" else (2, 1)
-    shape = q.shape[0], q.shape[heads], q.shape[sequence]
+    *batches, sequence, heads = q.shape[:-1]
+    if layout == "bhsd":
+        sequence, heads = heads, sequence
+    shape = (*batches, heads, sequence)
     lse = q.new_empty(shape, dtype=torch.float32) if return_lse else _no_lse(q)
     return q.new_empty(q.shape), lse

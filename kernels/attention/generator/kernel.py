@@ -31,18 +31,21 @@ from .softmax import (
     visible,
     weights,
 )
-from .tiles import Place, Tile, Tiles
+from .tiles import Packed, Place, Tile, Tiles
 
 #: The columns of O up to which its multiplication takes less time than the product with the keys.
 _MOST_COLUMNS = 192
 
 
 def build(problem: Problem, config: Config) -> Any:
-    """Build a module with the kernel `attention(Q, K, V, O, L, scale, left, right)`.
+    """Build a module with the kernel `attention(Q, K, V, O, L, U, W, longest, scale, left, right)`.
 
     Q and O are (B, H, M, d), K (B, G, d, N), V (B, G, N, d), with H a multiple of G; d is contiguous.
-    L (B, H, P) has the logarithms of the sums of exponentials; P is M, rounded up to the queries of a
-    tile. L, left and right are missing where the problem has none. `scale` includes log2(e).
+    L (B, H, M) has the logarithms of the sums of exponentials. `scale` includes log2(e).
+
+    Of packed sequences, B is 1, and U and W, of i32, have the first row of the queries and of the keys of
+    each sequence, and where the last one ends; `longest` is the most queries of a sequence. What the
+    problem has not is missing.
 
     Raises:
         ConfigError: if the configuration does not fit the problem.
@@ -57,7 +60,10 @@ def build(problem: Problem, config: Config) -> Any:
     }
     types: dict[str, Any] = dict.fromkeys(shapes, problem.element)
     for name, is_there, shape, type_ in (
-        ("L", problem.lse, "(B,H,P):(?,?,1)", "f32"),
+        ("L", problem.lse, "(B,H,M):(?,?,1)", "f32"),
+        ("U", problem.packed, "(S)", "i32"),
+        ("W", problem.packed, "(S)", "i32"),
+        ("longest", problem.packed, "()", "index"),
         ("scale", True, "()", "f32"),
         ("left", problem.left, "()", "index"),
         ("right", problem.right, "()", "index"),
@@ -118,6 +124,11 @@ class _Blocks:
         q, v = arrays["Q"], arrays["V"]
         batches, heads, queries, dim = q.shape
         self._heads_of_one = heads // v.shape[1]
+        self._packed = None
+        if "longest" in arrays:
+            starts = arrays["U"], arrays["W"]
+            sequences = sl.unsigned(starts[0].shape[0] - 1)
+            self._packed = Packed(*starts, sequences, arrays["longest"])
         self.tiles = Tiles(
             (batches, heads, queries),
             self._heads_of_one,
@@ -126,6 +137,7 @@ class _Blocks:
             arrays.get("left"),
             arrays.get("right"),
             config,
+            self._packed,
         )
         stages, keys = config.stages, config.keys
         self._q = sl.alloc((config.query_stages, config.queries, dim), q.dtype)
@@ -136,36 +148,40 @@ class _Blocks:
         self._values = sl.pipeline(stages, consumers=config.consumers)
 
     @property
-    def _has_two_queries(self) -> bool:
-        """Whether the next tile's queries are loaded beside these, whose memory O then takes."""
-        return self._config.query_stages > 1
+    def _stores_through_queries(self) -> bool:
+        """Whether O is stored by TMA, from the memory of the tile's queries.
+
+        The next ones must be loaded beside them, and TMA would store rows of the next sequence.
+        """
+        return self._config.query_stages > 1 and self._packed is None
 
     # The producer.
 
     def load_queries(self) -> None:
         """Load the queries of every tile; one thread runs this."""
-        if self._has_two_queries:
+        if self._stores_through_queries:
             # Consumers release an index when the next tile's scores have been issued. Nothing reads the
             # first index.
             self._load_tile(0, 0, 0, 0)
         for place in self.tiles:
             tile = place.tile
-            self._load_tile(self._query_index(place), tile.batch, tile.head, tile.query)
+            row = tile.sequence.query + tile.query
+            self._load_tile(self._query_index(place), tile.batch, tile.head, row)
 
     def _load_tile(
         self,
         index: sl.Index | int,
         batch: sl.Index | int,
         head: sl.Index | int,
-        query: sl.Index | int,
+        row: sl.Index | int,
     ) -> None:
         with self._queries.producer(index) as stage:
-            window = self._arrays["Q"][batch, head, sl.ds(query, self._config.queries), :]
+            window = self._arrays["Q"][batch, head, sl.ds(row, self._config.queries), :]
             sl.tma_load(window, self._q[stage], stage)
 
     def _query_index(self, place: Place) -> sl.Index | int:
         """Return the pipeline index of a tile's queries."""
-        return place.number + 1 if self._has_two_queries else place.number
+        return place.number + 1 if self._stores_through_queries else place.number
 
     def load(self) -> None:
         """Load the blocks of every tile, from the last one on; one thread runs this. The keys of a block
@@ -188,24 +204,25 @@ class _Blocks:
             window = self._arrays["V"][*self._head(tile), self._rows(tile, block), :]
             sl.tma_load(window, self._v[stage], stage)
 
-    def _head(self, tile: Tile) -> tuple[sl.Index, sl.Index]:
+    def _head(self, tile: Tile) -> tuple[sl.Index | int, sl.Index]:
         """Return the place of the head whose keys and values a tile's queries see."""
         return tile.batch, divided(tile.head, self._heads_of_one)[0]
 
     def _rows(self, tile: Tile, block: sl.Index | int) -> Any:
-        """Return the keys of a block."""
-        return sl.ds(sl.unsigned(tile.last - block) * self._config.keys, self._config.keys)
+        """Return the rows of the keys of a block."""
+        key = sl.unsigned(tile.last - block) * self._config.keys
+        return sl.ds(tile.sequence.key + key, self._config.keys)
 
     # The consumers.
 
     def begin(self) -> None:
         """Take the index of queries that nothing reads."""
-        if self._has_two_queries:
+        if self._stores_through_queries:
             self._queries.wait(0)
 
     def end(self) -> None:
         """Wait until the last rows of O have been read by TMA."""
-        if self._has_two_queries:
+        if self._stores_through_queries:
             with sl.elect():
                 sl.tma_wait(0, read=True)
 
@@ -219,7 +236,7 @@ class _Blocks:
         k = self._k[self._stage(sl.make_warp_uniform(place.first))]
         with sl.ordered():
             s = sl.mma(q, k)
-        if self._has_two_queries:
+        if self._stores_through_queries:
             self._release_stored(place.number)
         return s
 
@@ -269,7 +286,7 @@ class _Blocks:
                 p = self._of_a(p)
                 if early:
                     o = multiplied(o, shrink)
-        if not self._has_two_queries:
+        if not self._stores_through_queries:
             self._queries.release(tile.number)
         last = tile.first + sl.unsigned(tile.blocks - 1)
         v = self._v[self._stage(last)]
@@ -307,15 +324,16 @@ class _Blocks:
         """
         inverse, lse = results(rows, self._arrays["scale"])
         first = tile.query + own.start
-        stored = sl.ds(first, INSTRUCTION_M)
+        stored = sl.ds(tile.sequence.query + first, INSTRUCTION_M)
+        left = tile.sequence.queries - first
         window = self._arrays["O"][tile.batch, tile.head, stored, :]
         if "L" in self._arrays:
-            sl.store(lse, self._arrays["L"][tile.batch, tile.head, stored])
-        if self._has_two_queries:
+            sl.store(lse, self._arrays["L"][tile.batch, tile.head, stored], rows=left)
+        if self._stores_through_queries:
             self._store_through(q, o * inverse, window)
         else:
             # The next queries are loaded meanwhile.
-            sl.store(o * inverse, window, rows=self._arrays["O"].shape[2] - first)
+            sl.store(o * inverse, window, rows=left)
 
     def _store_through(self, q: sl.Tile, o: sl.Fragment, window: sl.Window) -> None:
         """Store rows of O by TMA, through the memory of their queries."""

@@ -27,6 +27,7 @@ class Problem:
         left: whether a query sees a limited number of keys before its own place.
         right: whether a query sees a limited number of keys behind its own place; none of them if causal.
         lse: whether the logarithm of each query's sum of exponentials is a result.
+        packed: whether sequences follow each other, of lengths that the kernel reads.
 
     Raises:
         ProblemError: for an element type or a head dimension of no kernel.
@@ -37,6 +38,7 @@ class Problem:
     left: bool = False
     right: bool = False
     lse: bool = False
+    packed: bool = False
 
     def __post_init__(self) -> None:
         if self.element not in ELEMENTS:

@@ -15,11 +15,51 @@ from .orders import HeadByHead, LongestFirst, Order
 _CACHED_BYTES = 32 << 20
 
 
+class Sequence(NamedTuple):
+    """A sequence of queries and the one of its keys.
+
+    Attributes:
+        queries, keys: their lengths.
+        query, key: the rows of the first query, and of the first key and value.
+    """
+
+    queries: sl.Index
+    keys: sl.Index
+    query: sl.Index | int
+    key: sl.Index | int
+
+
+class Packed(NamedTuple):
+    """What is known of sequences that follow each other.
+
+    Attributes:
+        queries, keys: arrays with the row of the first query, and of the first key, of each sequence; one
+            more element is where the last one ends.
+        sequences: their number.
+        longest: the length of the longest sequence of queries.
+    """
+
+    queries: sl.Array
+    keys: sl.Array
+    sequences: sl.Index
+    longest: sl.Index
+
+    def at(self, number: sl.Index) -> Sequence:
+        """Return a sequence by its number."""
+        query, key, query_end, key_end = (
+            sl.unsigned(starts[at].to(sl.index))
+            for at in (number, number + 1)
+            for starts in (self.queries, self.keys)
+        )
+        return Sequence(sl.unsigned(query_end - query), sl.unsigned(key_end - key), query, key)
+
+
 class Tile(NamedTuple):
     """A tile of queries of a head.
 
     Attributes:
         batch, head: the place of the head.
+        sequence: its queries and keys.
         query: the first query.
         blocks: the number of blocks of keys that are read; one or more.
         masked: how many of the first of them, from the last one on, have keys that some query does not
@@ -30,8 +70,9 @@ class Tile(NamedTuple):
         number: how many tiles the CTA has computed before.
     """
 
-    batch: sl.Index
+    batch: sl.Index | int
     head: sl.Index
+    sequence: Sequence
     query: sl.Index
     blocks: sl.Index
     masked: sl.Index | int
@@ -85,6 +126,7 @@ class Tiles:
         key_bytes: the bytes of a key and its value.
         left, right: how far a query sees before and behind its place; None if it sees all.
         config: the configuration.
+        packed: sequences that follow each other, in place of batches; else None.
     """
 
     def __init__(
@@ -96,9 +138,10 @@ class Tiles:
         left: sl.Index | None,
         right: sl.Index | None,
         config: Config,
+        packed: Packed | None = None,
     ) -> None:
         self._batches, self._heads, self._queries = shape
-        self._sharing, self._key_bytes = sharing, key_bytes
+        self._sharing, self._key_bytes, self._packed = sharing, key_bytes, packed
         self._keys, self._left, self._right, self._config = keys, left, right, config
 
     def __iter__(self) -> Iterator[Place]:
@@ -115,19 +158,27 @@ class Tiles:
             first = first + place.tile.blocks
 
     def _order(self) -> Order:
-        tiles, heads = sl.cdiv(self._queries, self._config.queries), self._batches * self._heads
+        count, longest, keys = self._batches, self._queries, self._keys
+        if self._packed is not None:
+            count, longest = self._packed.sequences, self._packed.longest
+            keys = keys // sl.maximum(count, 1)
+        tiles, heads = sl.cdiv(longest, self._config.queries), count * self._heads
         if self._right is None or self._left is not None:
             return HeadByHead(tiles, heads)
-        bytes_of_head = sl.maximum(self._keys, 1) * self._key_bytes
+        bytes_of_head = sl.maximum(keys, 1) * self._key_bytes
         return LongestFirst(tiles, heads, _CACHED_BYTES * self._sharing // bytes_of_head)
 
     def _tile(self, head: sl.Index, query: sl.Index, place: Place) -> Tile:
-        end, blocks = self._blocks(query)
-        shift, keys = self._keys - self._queries, self._config.keys
+        batch, head = divided(head, self._heads)
+        sequence = Sequence(self._queries, self._keys, 0, 0)
+        if self._packed is not None:
+            sequence = self._packed.at(batch)
+        end, blocks = self._blocks(query, sequence)
+        shift, keys = sequence.keys - sequence.queries, self._config.keys
         masked: sl.Index | int = 1
         if self._right is not None:
             # The first query sees the fewest keys behind it.
-            seen_by_all = sl.minimum(query + shift + self._right + 1, self._keys)
+            seen_by_all = sl.minimum(query + shift + self._right + 1, sequence.keys)
             some = end - sl.unsigned(sl.maximum(seen_by_all, 0)) // keys
             masked = sl.minimum(blocks, sl.unsigned(sl.maximum(some, 1)))
         unmasked = blocks
@@ -138,7 +189,9 @@ class Tiles:
             rest = sl.unsigned(blocks - masked)
             unmasked = sl.unsigned(blocks - sl.minimum(rest, sl.unsigned(sl.maximum(some, 0))))
         return Tile(
-            *divided(head, self._heads),
+            batch if self._packed is None else 0,
+            head,
+            sequence,
             query,
             blocks,
             masked,
@@ -148,14 +201,16 @@ class Tiles:
             place.number,
         )
 
-    def _blocks(self, query: sl.Index) -> tuple[sl.Index, sl.Index]:
+    def _blocks(self, query: sl.Index, sequence: Sequence) -> tuple[sl.Index, sl.Index]:
         """Return one more than the number of the last block that queries of a tile see, and how many
-        blocks they see: one where they see no key."""
-        block, shift = self._config.keys, self._keys - self._queries
-        seen = self._keys
+        blocks they see: one where they see no key, or there is no query."""
+        block, shift = self._config.keys, sequence.keys - sequence.queries
+        seen = sequence.keys
         if self._right is not None:
             behind = query + self._config.queries + shift + self._right
-            seen = sl.minimum(behind, self._keys)
+            seen = sl.minimum(behind, seen)
+        if self._packed is not None:
+            seen = seen * sl.minimum(sl.maximum(sequence.queries - query, 0), 1)
         end = sl.cdiv(sl.unsigned(sl.maximum(seen, 1)), block)
         if self._left is None:
             return end, end
@@ -170,10 +225,10 @@ class Tiles:
             query: the query.
             block: how many blocks of the tile come before.
         """
-        key = (tile.last - block) * self._config.keys
-        place = query + self._keys - self._queries - key
+        key, sequence = (tile.last - block) * self._config.keys, tile.sequence
+        place = query + sequence.keys - sequence.queries - key
         return Sight(
-            self._keys - key,
+            sequence.keys - key,
             None if self._right is None else place + self._right + 1,
             None if self._left is None else place - self._left,
         )

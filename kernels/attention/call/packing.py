@@ -1,0 +1,114 @@
+"""Sequences that follow each other in packed arrays, with FlashAttention's names for where they begin."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....runtime import Matrix, device_array
+from ....runtime.arrays import host_array
+from ...errors import ProblemError
+
+_NAMES = ("cu_seqlens_q", "cu_seqlens_k")
+
+
+class Packing(NamedTuple):
+    """Packed sequences, as a caller gives them.
+
+    Attributes:
+        queries, keys: arrays of i32 with where each sequence begins, and where the last one ends.
+        longest: a number of queries that no sequence has more of.
+    """
+
+    queries: Any
+    keys: Any
+    longest: int
+
+    @property
+    def sequences(self) -> int:
+        """Their number."""
+        return len(self.queries) - 1
+
+    def on_device(self, device: int) -> list[Matrix]:
+        """Return the arrays in the memory of a GPU. What they hold is not read.
+
+        Raises:
+            ProblemError: for arrays of another type, of other shapes, or of another GPU.
+            LaunchError: for arrays that are in no GPU's memory.
+        """
+        read = [device_array(name, each) for name, each in self._named]
+        for (name, _), each in zip(self._named, read, strict=True):
+            self._check(name, each.matrix.shape, each.matrix.strides, each.element)
+            if each.device != device:
+                raise ProblemError(
+                    f"q is on GPU {device}, but {name} is on GPU {each.device}; expected one"
+                )
+        return [each.matrix for each in read]
+
+    def on_host(self, tokens: tuple[int, int]) -> list[np.ndarray]:
+        """Return the arrays in host memory, whose contents are checked.
+
+        Args:
+            tokens: how many queries and keys there are.
+
+        Raises:
+            ProblemError: for arrays of another type or shape, and for lengths that do not fit.
+        """
+        found = []
+        for (name, given), end in zip(self._named, tokens, strict=True):
+            array, element = host_array(name, given)
+            strides = tuple(stride // array.itemsize for stride in array.strides)
+            self._check(name, array.shape, strides, element)
+            lengths = np.diff(array)
+            if array[0] != 0 or array[-1] != end or (lengths < 0).any():
+                raise ProblemError(
+                    f"{name} is {array.tolist()}; expected to begin with 0, to fall nowhere, and to end "
+                    f"with {end}, as many tokens as {name[-1]} has"
+                )
+            found.append(array)
+        longest = int(np.diff(found[0]).max())
+        if longest > self.longest:
+            raise ProblemError(
+                f"max_seqlen_q is {self.longest}, but cu_seqlens_q has a sequence of {longest} queries"
+            )
+        return found
+
+    @property
+    def _named(self) -> list[tuple[str, Any]]:
+        return list(zip(_NAMES, self[:2], strict=True))
+
+    def _check(
+        self, name: str, shape: tuple[int, ...], strides: tuple[int, ...], element: str
+    ) -> None:
+        expected = (len(self.queries),)
+        if shape != expected or strides != (1,) or shape[0] < 2 or element != "i32":
+            raise ProblemError(
+                f"{name} has the shape {list(shape)} of {element}, with strides of {list(strides)}; "
+                f"expected a contiguous vector of i32, of {max(expected[0], 2)} elements as "
+                "cu_seqlens_q, one more than there are sequences"
+            )
+
+
+def packing_of(cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: object) -> Packing | None:
+    """Return the packed sequences of a call's arguments; None if it has batches.
+
+    Raises:
+        ProblemError: if some of the arguments are missing, or `max_seqlen_q` is no number of queries.
+    """
+    given = {
+        "cu_seqlens_q": cu_seqlens_q,
+        "cu_seqlens_k": cu_seqlens_k,
+        "max_seqlen_q": max_seqlen_q,
+    }
+    missing = [name for name, each in given.items() if each is None]
+    if len(missing) == len(given):
+        return None
+    if missing:
+        raise ProblemError(
+            f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; packed sequences "
+            "need cu_seqlens_q, cu_seqlens_k and max_seqlen_q"
+        )
+    if not isinstance(max_seqlen_q, int) or max_seqlen_q < 1:
+        raise ProblemError(f"max_seqlen_q is {max_seqlen_q!r}; expected 1 or more")
+    return Packing(cu_seqlens_q, cu_seqlens_k, max_seqlen_q)
