@@ -94,3 +94,10 @@ def test_packed_sequences(dim, causal):
             alone, logarithms = attention(*parts, causal=causal, return_lse=True)
             assert (o[rows].float() - alone[0].float()).abs().max() <= 2**-7 * v.abs().max()
             assert torch.allclose(lse[:, rows], logarithms[0], rtol=1e-6, atol=1e-5)
+
+
+@pytest.mark.parametrize("dim", DIMS)
+def test_keys_in_parts(dim):
+    """Few heads of few queries: the keys of each head are split among CTAs."""
+    check(*tensors(1, 8, 2, 1, 8192, dim))
+    check(*tensors(2, 4, 4, 40, 5003, dim), causal=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import inf
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.streams import current_stream, finish, wait_for
 from ...errors import ProblemError
 from ...libraries import empty
+from ..generator.combine import ROWS, combine_text
 from ..generator.config import Config, default_config
 from ..generator.kernel import text
 from ..generator.problem import LOG2_E, Problem
@@ -31,7 +32,8 @@ from .operands import (
     window_of,
     with_heads_as_queries,
 )
-from .packing import packing_of
+from .packing import Packing, packing_of
+from .split import parts_of
 
 #: Kernels that stay loaded for later calls.
 _KERNELS = 64
@@ -87,6 +89,8 @@ def launch(
     )
     config = config or default_config(problem, longest, -(-extents.keys // max(sequences, 1)))
     config.check(problem)
+    parts = 1 if packing else parts_of(extents, config, left is not None)
+    problem = replace(problem, split=parts > 1)
     # No query sees further than all keys.
     most = extents.queries + extents.keys
     sight = [min(each, most) for each in (left, right) if each is not None]
@@ -98,39 +102,86 @@ def launch(
     lse = _empty(q, of_lse, "f32") if return_lse else None
     stored, _ = _read({"out": result}, layout, on, problem.packed)
     _check_result(stored[0], given[0])
+    # Results and logarithms of parts, which a second launch combines.
+    of_parts = parts, extents.batches, extents.heads, ROWS
+    shapes = [(*of_parts, extents.dim), of_parts] if problem.split else []
+    partial = [_empty(q, shape, "f32") for shape in shapes]
+    items = -(-longest // config.queries) * sequences * extents.heads
+    call = _Call(problem, config, extents, packs, packing, partial, lse, numbers, items, parts)
     if on == "cpu":
-        arrays = [_of_host(each, layout, problem.packed) for each in (q, k, v, result)]
-        if packs:
-            shape = extents.batches, extents.heads, extents.queries, extents.dim
-            arrays[0], arrays[3] = (arrays[at][:, :, 0].reshape(shape) for at in (0, 3))
-        arrays[1] = arrays[1].swapaxes(-2, -1)
-        further = [] if lse is None else [host_array("lse", lse)[0]]
-        if packing is not None:
-            further += packing.on_host((extents.queries, extents.keys))
-        compiled = compile(text(problem, config), emit="nvvm")
-        launch_on_cpu(compiled, None, [*arrays, *further, *numbers], (_EMULATED,))
+        _emulate(call, [_of_host(each, layout, problem.packed) for each in (q, k, v, result)])
     else:
         for each in (q, k, v):
             wait_for(each)
         handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
-        kernel = _kernel(problem, config, device)
-        tiles = -(-longest // config.queries) * sequences * extents.heads
-        grid = (min(tiles, kernel.resident_blocks()),)
-        if packs:
-            given[0], stored[0] = (
-                with_heads_as_queries(each, extents.groups) for each in (given[0], stored[0])
-            )
-        matrices = [each.matrix for each in (*given, *stored)]
-        matrices[1] = matrices[1].transposed()
-        further = [] if lse is None else [device_array("lse", lse).matrix]
-        if packing is not None:
-            further += packing.on_device(device)
-        kernel.launch(*matrices, *further, *numbers, grid=grid, stream=handle)
+        _run(call, [*given, *stored], device, handle)
         finish(q)
     if lse is None:
         return result, None
     of_lse = (asked.batches, asked.heads, asked.queries)[1 if problem.packed else 0 :]
     return result, lse.reshape(of_lse)
+
+
+class _Call(NamedTuple):
+    """A call whose arguments have been checked.
+
+    Attributes:
+        problem, config, extents, packing: the problem.
+        packs: whether heads that share keys are queries of one.
+        partial: arrays for the results and the logarithms of parts of the keys, if there are parts.
+        lse: the array for the logarithms, if they are asked for.
+        numbers: the kernel's numbers.
+        items: tiles of all heads.
+        parts: the parts of the keys of each.
+    """
+
+    problem: Problem
+    config: Config
+    extents: Sizes
+    packs: bool
+    packing: Packing | None
+    partial: list[Any]
+    lse: Any
+    numbers: list[Any]
+    items: int
+    parts: int
+
+
+def _emulate(call: _Call, arrays: list[np.ndarray]) -> None:
+    """Run the kernels on the emulator; q, k, v and the result are given by heads."""
+    extents, packing = call.extents, call.packing
+    if call.packs:
+        shape = extents.batches, extents.heads, extents.queries, extents.dim
+        arrays[0], arrays[3] = (arrays[at][:, :, 0].reshape(shape) for at in (0, 3))
+    q, k, v, result = arrays
+    results = [result, *([] if call.lse is None else [host_array("lse", call.lse)[0]])]
+    first = [host_array("part", each)[0] for each in call.partial] or results
+    starts = packing.on_host((extents.queries, extents.keys)) if packing else []
+    given = [q, k.swapaxes(-2, -1), v, *first, *starts, *call.numbers]
+    compiled = compile(text(call.problem, call.config), emit="nvvm")
+    launch_on_cpu(compiled, None, given, (_EMULATED,))
+    if call.partial:
+        compiled = compile(combine_text(call.problem), emit="nvvm")
+        launch_on_cpu(compiled, None, [*first, *results], (call.items,))
+
+
+def _run(call: _Call, arrays: list[Given], device: int, stream: int) -> None:
+    """Launch the kernels on a GPU; q, k, v and the result are given by heads."""
+    if call.packs:
+        groups = call.extents.groups
+        arrays[0], arrays[3] = (with_heads_as_queries(arrays[at], groups) for at in (0, 3))
+    q, k, v, result = (each.matrix for each in arrays)
+    results = [result, *([] if call.lse is None else [device_array("lse", call.lse).matrix])]
+    first = [device_array("part", each).matrix for each in call.partial] or results
+    starts = call.packing.on_device(device) if call.packing else []
+    given = [q, k.transposed(), v, *first, *starts, *call.numbers]
+    kernel = _kernel(call.problem, call.config, device)
+    grid = min(call.items * call.parts, kernel.resident_blocks())
+    kernel.launch(*given, grid=(grid,), stream=stream)
+    if call.partial:
+        # The masks are done.
+        combining = _combining(replace(call.problem, left=False, right=False), device)
+        combining.launch(*first, *results, grid=(call.items,), stream=stream)
 
 
 def _read(arrays: dict[str, Any], layout: str, on: str, packed: bool) -> tuple[list[Given], int]:
@@ -190,6 +241,12 @@ def _of_host(array: Any, layout: str, packed: bool) -> np.ndarray:
     """Return an array in host memory by heads, as a view."""
     host, _ = host_array("q", array)
     return (host[None] if packed else host).transpose(LAYOUTS[layout])
+
+
+@lru_cache(maxsize=_KERNELS)
+def _combining(problem: Problem, device: int) -> Kernel:
+    """Return the loaded kernel that combines the results of parts."""
+    return Kernel(cached_compile(combine_text(problem)), device=device)
 
 
 @lru_cache(maxsize=_KERNELS)

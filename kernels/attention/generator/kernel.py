@@ -47,6 +47,9 @@ def build(problem: Problem, config: Config) -> Any:
     each sequence, and where the last one ends; `longest` is the most queries of a sequence. What the
     problem has not is missing.
 
+    Of a split problem, O (Z, B, H, R, d) and L (Z, B, H, R) of f32 have the results of Z parts of the
+    keys, as `combine_text` takes them.
+
     Raises:
         ConfigError: if the configuration does not fit the problem.
     """
@@ -59,8 +62,12 @@ def build(problem: Problem, config: Config) -> Any:
         "O": f"(B,H,M,{dim}):(?,?,?,1)",
     }
     types: dict[str, Any] = dict.fromkeys(shapes, problem.element)
+    of_lse = "(B,H,M):(?,?,1)"
+    if problem.split:
+        shapes["O"], types["O"] = f"(Z,B,H,R,{dim}):(?,?,?,?,1)", "f32"
+        of_lse = "(Z,B,H,R):(?,?,?,1)"
     for name, is_there, shape, type_ in (
-        ("L", problem.lse, "(B,H,M):(?,?,1)", "f32"),
+        ("L", problem.lse or problem.split, of_lse, "f32"),
         ("U", problem.packed, "(S)", "i32"),
         ("W", problem.packed, "(S)", "i32"),
         ("longest", problem.packed, "()", "index"),
@@ -138,6 +145,7 @@ class _Blocks:
             arrays.get("right"),
             config,
             self._packed,
+            arrays["O"].shape[0] if self._is_split else None,
         )
         stages, keys = config.stages, config.keys
         self._q = sl.alloc((config.query_stages, config.queries, dim), q.dtype)
@@ -151,9 +159,15 @@ class _Blocks:
     def _stores_through_queries(self) -> bool:
         """Whether O is stored by TMA, from the memory of the tile's queries.
 
-        The next ones must be loaded beside them, and TMA would store rows of the next sequence.
+        The next ones must be loaded beside them, and TMA would store rows of the next sequence. Parts are
+        of f32.
         """
-        return self._config.query_stages > 1 and self._packed is None
+        return self._config.query_stages > 1 and self._packed is None and not self._is_split
+
+    @property
+    def _is_split(self) -> bool:
+        """Whether the results are those of parts of the keys."""
+        return len(self._arrays["O"].shape) > len(self._arrays["Q"].shape)
 
     # The producer.
 
@@ -326,9 +340,10 @@ class _Blocks:
         first = tile.query + own.start
         stored = sl.ds(tile.sequence.query + first, INSTRUCTION_M)
         left = tile.sequence.queries - first
-        window = self._arrays["O"][tile.batch, tile.head, stored, :]
+        at = (tile.part,) if self._is_split else ()
+        window = self._arrays["O"][*at, tile.batch, tile.head, stored, :]
         if "L" in self._arrays:
-            sl.store(lse, self._arrays["L"][tile.batch, tile.head, stored], rows=left)
+            sl.store(lse, self._arrays["L"][*at, tile.batch, tile.head, stored], rows=left)
         if self._stores_through_queries:
             self._store_through(q, o * inverse, window)
         else:

@@ -28,6 +28,7 @@ class Problem:
         right: whether a query sees a limited number of keys behind its own place; none of them if causal.
         lse: whether the logarithm of each query's sum of exponentials is a result.
         packed: whether sequences follow each other, of lengths that the kernel reads.
+        split: whether the results are those of parts of the keys, which another kernel combines.
 
     Raises:
         ProblemError: for an element type or a head dimension of no kernel.
@@ -39,6 +40,7 @@ class Problem:
     right: bool = False
     lse: bool = False
     packed: bool = False
+    split: bool = False
 
     def __post_init__(self) -> None:
         if self.element not in ELEMENTS:

@@ -68,6 +68,7 @@ class Tile(NamedTuple):
         last: the number of the last block.
         first: how many blocks the CTA has read before: the pipeline index of the first one.
         number: how many tiles the CTA has computed before.
+        part: the number of the part of the keys that is read, of parts.
     """
 
     batch: sl.Index | int
@@ -80,6 +81,7 @@ class Tile(NamedTuple):
     last: sl.Index
     first: sl.Index | int
     number: sl.Index
+    part: sl.Index | int = 0
 
 
 class Place:
@@ -127,6 +129,8 @@ class Tiles:
         left, right: how far a query sees before and behind its place; None if it sees all.
         config: the configuration.
         packed: sequences that follow each other, in place of batches; else None.
+        parts: the number of parts of the keys of each head, whose queries are one tile; else None. No
+            part is without a block.
     """
 
     def __init__(
@@ -139,17 +143,21 @@ class Tiles:
         right: sl.Index | None,
         config: Config,
         packed: Packed | None = None,
+        parts: sl.Index | None = None,
     ) -> None:
         self._batches, self._heads, self._queries = shape
-        self._sharing, self._key_bytes, self._packed = sharing, key_bytes, packed
+        self._sharing, self._key_bytes = sharing, key_bytes
+        self._packed, self._parts = packed, parts
         self._keys, self._left, self._right, self._config = keys, left, right, config
 
     def __iter__(self) -> Iterator[Place]:
         order = self._order()
 
         def locate(place: Place) -> Tile:
-            head, tile = order.at(place.number)
-            return self._tile(head, tile * self._config.queries, place)
+            head, at = order.at(place.number)
+            if self._parts is not None:
+                return self._part(head, at, self._parts, place)
+            return self._tile(head, at * self._config.queries, place)
 
         first: sl.Index | int = 0
         for number in sl.range(0, order.count):
@@ -163,6 +171,8 @@ class Tiles:
             count, longest = self._packed.sequences, self._packed.longest
             keys = keys // sl.maximum(count, 1)
         tiles, heads = sl.cdiv(longest, self._config.queries), count * self._heads
+        if self._parts is not None:
+            return HeadByHead(self._parts, heads)
         if self._right is None or self._left is not None:
             return HeadByHead(tiles, heads)
         bytes_of_head = sl.maximum(keys, 1) * self._key_bytes
@@ -199,6 +209,23 @@ class Tiles:
             sl.unsigned(end - 1),
             place.first,
             place.number,
+        )
+
+    def _part(self, head: sl.Index, part: sl.Index, parts: sl.Index, place: Place) -> Tile:
+        """Return the only tile of a head, with a part of its blocks, from the last one on."""
+        whole = self._tile(head, part * 0, place)
+        each, _ = divided(sl.unsigned(whole.blocks + parts - 1), parts)
+        before = part * each
+        blocks = sl.unsigned(sl.maximum(sl.minimum(whole.blocks - before, each), 1))
+        masked = whole.masked
+        if isinstance(masked, sl.Index):
+            masked = sl.unsigned(sl.minimum(sl.maximum(masked - before, 1), blocks))
+        return whole._replace(
+            blocks=blocks,
+            masked=masked,
+            unmasked=blocks,
+            last=sl.unsigned(whole.last - before),
+            part=part,
         )
 
     def _blocks(self, query: sl.Index, sequence: Sequence) -> tuple[sl.Index, sl.Index]:

@@ -1,0 +1,85 @@
+"""Attention of few queries, whose keys are split into parts that a second launch combines."""
+
+import numpy as np
+import pytest
+from test_attention import arrays, check
+
+import mlir_smem
+from mlir_smem.kernels.attention import Config, Problem, default_config
+from mlir_smem.kernels.attention.call import launch, split
+from mlir_smem.kernels.attention.call.operands import Sizes
+from mlir_smem.kernels.attention.generator.combine import combine_text
+from mlir_smem.kernels.attention.generator.kernel import text
+from mlir_smem.kernels.attention.generator.problem import DIMS
+
+
+@pytest.fixture
+def combined(monkeypatch):
+    """The problems whose parts have been combined; parts have a block or more."""
+    found = []
+
+    def noted(problem):
+        found.append(problem)
+        return combine_text(problem)
+
+    monkeypatch.setattr(split, "LEAST_BLOCKS", 1)
+    monkeypatch.setattr(launch, "combine_text", noted)
+    return found
+
+
+@pytest.mark.parametrize("config", [Config(1, 32, 2, 1), Config(1, 48, 2, 2)])
+@pytest.mark.parametrize("lengths", [(1, 150), (7, 333), (64, 97), (40, 20), (64, 32)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_parts_of_the_keys(config, lengths, causal, combined):
+    check(*arrays(2, 4, 2, *lengths, 64), causal=causal, config=config)
+    assert bool(combined) == (lengths[1] > config.keys)
+
+
+def test_a_part_with_no_key_that_a_query_sees(combined):
+    """The first queries of a mask see the first keys alone, or none."""
+    check(*arrays(1, 2, 1, 60, 100, 64), causal=True, config=Config(1, 16, 2, 1))
+    check(*arrays(1, 2, 1, 64, 40, 64), causal=True, config=Config(1, 16, 2, 1))
+    check(*arrays(1, 2, 1, 33, 70, 64), window=(None, 5), config=Config(1, 16, 2, 1))
+    assert len(combined) == 3
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_one_query_of_each_dimension(dim, dtype, combined):
+    check(*arrays(1, 6, 2, 1, 700, dim, np.dtype(dtype)))
+    assert len(combined) == 1
+
+
+def test_scores_of_very_different_size(combined):
+    """A part has all of the weight, and the others underflow."""
+    q, k, v = arrays(1, 1, 1, 8, 160, 64)
+    k[:, :, 40] *= 30
+    check(q, k, v, config=Config(1, 32, 2, 1))
+    assert len(combined) == 1
+
+
+@pytest.mark.parametrize(
+    ("batches", "heads", "queries", "keys", "parts"),
+    [
+        (1, 1, 8, 8192, 16),  # 64 blocks in parts of 4
+        (2, 8, 8, 8192, 8),  # 8 CTAs for each of 16 heads
+        (16, 8, 8, 8192, 1),  # 128 heads fill 132 multiprocessors
+        (1, 1, 8, 640, 1),  # 5 blocks
+        (1, 1, 65, 8192, 1),  # two tiles
+        (1, 7, 8, 128 * 37, 8),  # 9 parts of 5 blocks would leave one empty
+    ],
+)
+def test_the_number_of_parts(batches, heads, queries, keys, parts):
+    extents = Sizes(batches, heads, heads, queries, keys, 128)
+    config = default_config(Problem(), queries, keys)
+    assert split.parts_of(extents, config, False) == parts
+    assert split.parts_of(extents, config, True) == 1
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("right", [False, True])
+def test_both_kernels_are_proven(dim, right, capfd):
+    problem = Problem(dim=dim, right=right, lse=True, split=True)
+    for made in (text(problem, default_config(problem, 1)), combine_text(problem)):
+        mlir_smem.compile(made, emit="nvvm")
+    assert capfd.readouterr().err == ""
