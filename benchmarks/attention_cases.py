@@ -136,9 +136,12 @@ def cases(name: str) -> Iterator[Case]:
             yield Case(_ROWS // 512, 16, 16, 512, 512, 128, causal)
     elif name == "decode":
         yield Case(16, 64, 8, 1, 8192, 128)
+    elif name == "few":
+        for batch, keys in ((1, 8192), (1, 65536), (4, 16384)):
+            yield Case(batch, 64, 8, 1, keys, 128)
     elif name == "e4m3":
         for seq, causal in product((4096, 16384), (False, True)):
             yield Case(_ROWS // seq, 16, 16, seq, seq, 128, causal, "e4m3")
 
 
-SETS = ("grid", "grouped", "short", "decode", "e4m3")
+SETS = ("grid", "grouped", "short", "decode", "few", "e4m3")

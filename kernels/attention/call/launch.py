@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from math import inf
+from itertools import accumulate
+from math import inf, prod
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from ....runtime import Kernel, Matrix, cached_compile, device_array, launch_on_
 from ....runtime.arguments import DTYPES
 from ....runtime.arrays import host_array
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
+from ....runtime.scratch import Scratch
 from ....runtime.streams import current_stream, finish, wait_for
 from ...errors import ProblemError
 from ...libraries import empty
@@ -37,6 +39,9 @@ from .split import parts_of
 
 #: Kernels that stay loaded for later calls.
 _KERNELS = 64
+
+#: Results of parts of the keys, until they are combined.
+_PARTS = Scratch()
 
 #: CTAs of the emulator's grid, which runs them one after the other.
 _EMULATED = 2
@@ -102,12 +107,8 @@ def launch(
     lse = _empty(q, of_lse, "f32") if return_lse else None
     stored, _ = _read({"out": result}, layout, on, problem.packed)
     _check_result(stored[0], given[0])
-    # Results and logarithms of parts, which a second launch combines.
-    of_parts = parts, extents.batches, extents.heads, ROWS
-    shapes = [(*of_parts, extents.dim), of_parts] if problem.split else []
-    partial = [_empty(q, shape, "f32") for shape in shapes]
     items = -(-longest // config.queries) * sequences * extents.heads
-    call = _Call(problem, config, extents, packs, packing, partial, lse, numbers, items, parts)
+    call = _Call(problem, config, extents, packs, packing, parts, lse, numbers, items)
     if on == "cpu":
         _emulate(call, [_of_host(each, layout, problem.packed) for each in (q, k, v, result)])
     else:
@@ -128,11 +129,10 @@ class _Call(NamedTuple):
     Attributes:
         problem, config, extents, packing: the problem.
         packs: whether heads that share keys are queries of one.
-        partial: arrays for the results and the logarithms of parts of the keys, if there are parts.
+        parts: the parts of the keys of each head, whose results a second launch combines; 1 for all.
         lse: the array for the logarithms, if they are asked for.
         numbers: the kernel's numbers.
         items: tiles of all heads.
-        parts: the parts of the keys of each.
     """
 
     problem: Problem
@@ -140,11 +140,18 @@ class _Call(NamedTuple):
     extents: Sizes
     packs: bool
     packing: Packing | None
-    partial: list[Any]
+    parts: int
     lse: Any
     numbers: list[Any]
     items: int
-    parts: int
+
+    @property
+    def of_parts(self) -> list[tuple[int, ...]]:
+        """The shapes of the results of parts and of their logarithms; none if all keys are read at once."""
+        if self.parts == 1:
+            return []
+        shape = self.parts, self.extents.batches, self.extents.heads, ROWS
+        return [(*shape, self.extents.dim), shape]
 
 
 def _emulate(call: _Call, arrays: list[np.ndarray]) -> None:
@@ -155,12 +162,12 @@ def _emulate(call: _Call, arrays: list[np.ndarray]) -> None:
         arrays[0], arrays[3] = (arrays[at][:, :, 0].reshape(shape) for at in (0, 3))
     q, k, v, result = arrays
     results = [result, *([] if call.lse is None else [host_array("lse", call.lse)[0]])]
-    first = [host_array("part", each)[0] for each in call.partial] or results
+    first = [np.empty(shape, np.float32) for shape in call.of_parts] or results
     starts = packing.on_host((extents.queries, extents.keys)) if packing else []
     given = [q, k.swapaxes(-2, -1), v, *first, *starts, *call.numbers]
     compiled = compile(text(call.problem, call.config), emit="nvvm")
     launch_on_cpu(compiled, None, given, (_EMULATED,))
-    if call.partial:
+    if call.parts > 1:
         compiled = compile(combine_text(call.problem), emit="nvvm")
         launch_on_cpu(compiled, None, [*first, *results], (call.items,))
 
@@ -172,16 +179,29 @@ def _run(call: _Call, arrays: list[Given], device: int, stream: int) -> None:
         arrays[0], arrays[3] = (with_heads_as_queries(arrays[at], groups) for at in (0, 3))
     q, k, v, result = (each.matrix for each in arrays)
     results = [result, *([] if call.lse is None else [device_array("lse", call.lse).matrix])]
-    first = [device_array("part", each).matrix for each in call.partial] or results
     starts = call.packing.on_device(device) if call.packing else []
-    given = [q, k.transposed(), v, *first, *starts, *call.numbers]
     kernel = _kernel(call.problem, call.config, device)
+    first = _scratch(call.of_parts, kernel, stream) or results
+    given = [q, k.transposed(), v, *first, *starts, *call.numbers]
     grid = min(call.items * call.parts, kernel.resident_blocks())
     kernel.launch(*given, grid=(grid,), stream=stream)
-    if call.partial:
+    if call.parts > 1:
         # The masks are done.
         combining = _combining(replace(call.problem, left=False, right=False), device)
         combining.launch(*first, *results, grid=(call.items,), stream=stream)
+
+
+def _scratch(shapes: list[tuple[int, ...]], kernel: Kernel, stream: int) -> list[Matrix]:
+    """Return arrays of f32 in scratch memory of a stream, whose launches run one after the other."""
+    if not shapes:
+        return []
+    sizes = [4 * prod(shape) for shape in shapes]
+    address = _PARTS.address(kernel.context, stream, sum(sizes))
+    starts = accumulate(sizes, initial=address)
+    return [
+        Matrix(start, shape, tuple(prod(shape[dim + 1 :]) for dim in range(len(shape))), 4)
+        for start, shape in zip(starts, shapes, strict=False)
+    ]
 
 
 def _read(arrays: dict[str, Any], layout: str, on: str, packed: bool) -> tuple[list[Given], int]:
