@@ -117,6 +117,7 @@ GIVEN = {"cu_seqlens_q": OF_QUERIES, "cu_seqlens_k": OF_KEYS, "max_seqlen_q": 40
             "cu_seqlens_q and max_seqlen_q are missing; packed",
         ),
         ({"max_seqlen_q": 0}, "max_seqlen_q is 0; expected 1 or more"),
+        ({"cu_seqlens_q": 3}, "cu_seqlens_q is 3; expected a vector of i32"),
         ({"max_seqlen_q": 39}, "max_seqlen_q is 39, but cu_seqlens_q has a sequence of 40 queries"),
         (
             {"cu_seqlens_q": np.array([0, 40, 71], np.int32)},

@@ -147,7 +147,7 @@ class _Call(NamedTuple):
 
     @property
     def of_parts(self) -> list[tuple[int, ...]]:
-        """The shapes of the results of parts and of their logarithms; none if all keys are read at once."""
+        """The shapes of the results of parts and of their logarithms, if there are parts."""
         if self.parts == 1:
             return []
         shape = self.parts, self.extents.batches, self.extents.heads, ROWS

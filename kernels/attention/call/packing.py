@@ -109,6 +109,12 @@ def packing_of(cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: object) -> Pa
             f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; packed sequences "
             "need cu_seqlens_q, cu_seqlens_k and max_seqlen_q"
         )
+    for name in _NAMES:
+        # Arrays without dimensions have no length either.
+        try:
+            len(given[name])  # type: ignore[arg-type]
+        except TypeError:
+            raise ProblemError(f"{name} is {given[name]!r}; expected a vector of i32") from None
     if not isinstance(max_seqlen_q, int) or max_seqlen_q < 1:
         raise ProblemError(f"max_seqlen_q is {max_seqlen_q!r}; expected 1 or more")
     return Packing(cu_seqlens_q, cu_seqlens_k, max_seqlen_q)
