@@ -101,14 +101,24 @@ ORDERING = re.compile(
     r'^ *"smem\.(consumer_release|producer_commit|order_wait|order_arrive|fence|warpgroup_barrier'
     r"|tma_wait|tma_commit)"
 )
-PIPELINED = text(Problem(dim=64, right=True), Config(2, 32, 2, 2)).splitlines()
+#: The kernel that stores O by TMA, and the one that stores it from registers and releases Q before.
+PIPELINED = {
+    "TMA": text(Problem(dim=64, right=True), Config(2, 32, 2, 2)),
+    "registers": text(Problem(dim=64, right=True, packed=True), Config(2, 32, 2, 1)),
+}
 
 
 @pytest.mark.parametrize(
-    "at", [at for at, line in enumerate(PIPELINED) if ORDERING.match(line)], ids="line{}".format
+    ("kernel", "at"),
+    [
+        pytest.param(kernel, at, id=f"{kernel}-line{at}")
+        for kernel, made in PIPELINED.items()
+        for at, line in enumerate(made.splitlines())
+        if ORDERING.match(line)
+    ],
 )
-def test_no_op_that_orders_can_be_left_out(at, capfd):
-    lines = PIPELINED.copy()
+def test_no_op_that_orders_can_be_left_out(kernel, at, capfd):
+    lines = PIPELINED[kernel].splitlines()
     # A region keeps an op.
     lines[at] = '"gpu.printf"() {format = "."} : () -> ()'
     try:
