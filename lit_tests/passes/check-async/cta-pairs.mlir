@@ -181,7 +181,36 @@ func.func @while(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %more: i1)
 
 // -----
 
-// A start that is loaded.
+// A start that each CTA loads from another place.
+
+!a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
+!part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
+!b = !smem.tile<tensor<64x128xbf16>, #smem.auto>
+!half = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!d = !smem.fragment<tensor<128x128xf32>, #smem.in_flight>
+!r = !smem.fragment<tensor<128x128xf32>, #smem.accumulator>
+func.func @loaded_by_rank(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %starts: memref<4xindex>)
+    attributes {known_block_size = array<i32: 128, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %a = "smem.alloc"() : () -> !a
+  %b = "smem.alloc"() : () -> !b
+  "smem.copy"(%ga, %a) : (memref<256x64xbf16>, !a) -> ()
+  "smem.copy"(%gb, %b) : (memref<64x128xbf16>, !b) -> ()
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  %pa = "smem.subtile"(%a) {static_offsets = array<i64: 0, 0>} : (!a) -> !part
+  %pb = "smem.subtile"(%b) {static_offsets = array<i64: 0, 0>} : (!b) -> !half
+  %rank = gpu.cluster_block_id x
+  %at = memref.load %starts[%rank] : memref<4xindex>
+  %own = "smem.subtile"(%a, %at) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 64>} : (!a, index) -> !part
+  // expected-remark-re@+1 {{it is not known whether it reads the same subtile of the smem.alloc at {{.*}} in both CTAs}}
+  %d = "smem.mma"(%own, %pb) {pair} : (!part, !half) -> !d
+  %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
+  return
+}
+
+// -----
+
+// Both CTAs load the same element of an array that is only read.
 
 !a = !smem.tile<tensor<256x64xbf16>, #smem.auto>
 !part = !smem.tile<tensor<128x64xbf16>, #smem.auto>
@@ -202,7 +231,6 @@ func.func @loaded(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %starts: m
   %c0 = arith.constant 0 : index
   %at = memref.load %starts[%c0] : memref<4xindex>
   %own = "smem.subtile"(%a, %at) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 64>} : (!a, index) -> !part
-  // expected-remark-re@+1 {{it is not known whether it reads the same subtile of the smem.alloc at {{.*}} in both CTAs}}
   %d = "smem.mma"(%own, %pb) {pair} : (!part, !half) -> !d
   %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r
   return
