@@ -45,7 +45,9 @@ class CheckAsync(Pass):
     allows. Warpgroups of a partition that alternate do so in one order on all pipelines. Indices are
     compared as polynomials of sizes, of the iteration counts of `scf.for`, and of sums of what their
     iterations add to a carried index, where that follows from the iteration's number; those computed in
-    other ways leave a remark.
+    other ways leave a remark. What `memref.load` reads of an argument is the same for all that read the
+    element, if no op of the kernel writes the argument: different arguments are taken to be different
+    arrays, which nobody else writes meanwhile.
 
     The warpgroups that reduce together (`smem.reduce` with `warpgroups`), and all threads of a warpgroup,
     execute the op.
