@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 from ...codegen import CompileError
-from ...kernels.attention import Problem, ProblemError, attention, default_config
+from ...kernels.attention import Config, Problem, ProblemError, attention, default_config
 from ...kernels.attention.call.operands import Given, check_readable
 from ...kernels.attention.generator.kernel import text
 from ...kernels.libraries import element_named
@@ -65,7 +65,10 @@ class AttentionKernel:
         self._aligned_to = _OPS[str(node.target)] if given["is_causal"] else None
         self._scale, self._on = given["scale"], on
         if on == "gpu":
-            _compile_ahead(problem)
+            lengths = [value(each).shape[-2] for each in self.inputs[:2]]
+            is_static = all(isinstance(each, int) for each in lengths)
+            config = default_config(problem, *lengths) if is_static else default_config(problem)
+            _compile_ahead(problem, config)
 
     def __call__(self, q: Any, k: Any, v: Any) -> Any:
         """Compute attention."""
@@ -204,10 +207,10 @@ def _readable(tensor: Any) -> Any:
 
 
 @cache
-def _compile_ahead(problem: Problem) -> None:
-    """Compile the kernel, which calls then find in the cache.
+def _compile_ahead(problem: Problem, config: Config) -> None:
+    """Compile a kernel, which calls of many queries then find in the cache.
 
     Raises:
         CompileError, MLIRError: if it cannot be compiled here.
     """
-    cached_compile(text(problem, default_config(problem)))
+    cached_compile(text(problem, config))
