@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import Parameter, Signature
 from typing import Any
 
 from .... import language as sl
@@ -33,10 +31,7 @@ def combine_text(problem: Problem) -> str:
     types: dict[str, Any] = {"P": "f32", "T": "f32", "O": problem.element}
     if problem.lse:
         shapes["L"], types["L"] = "(B,H,M)", "f32"
-    kernel: Callable[..., None] = _combine_with_lse if problem.lse else _combine
-    kernel.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter(name, Parameter.POSITIONAL_ONLY) for name in shapes]
-    )
+    kernel = _combine_with_lse if problem.lse else _combine
     with new_context():
         traced = TracedFunction(kernel, ", ".join(shapes.values()), Options(1))
         return str(traced.trace(*types.values()))

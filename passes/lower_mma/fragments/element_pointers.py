@@ -96,8 +96,7 @@ class GlobalPointers:
         """Execute the ops of the `with` block where the matrix has a row, by its distance."""
         self.pointer(rows, 0)  # The row's own pointer is kept, and used in other blocks.
         assert self._count is not None
-        row = emit.binary("addi", self._first_row, rows)
-        with emit.guarded(emit.compare("slt", row, self._count)):
+        with where_before(self._count, self._first_row, rows):
             yield
 
     def pointer(self, rows: int, columns: int) -> Value:
@@ -115,6 +114,13 @@ class GlobalPointers:
 
     def _offset(self, pointer: Value, offset: Value) -> Value:
         return gep(pointer, offset, memory_type(self._element))
+
+
+@contextmanager
+def where_before(end: Value, first: Value, distance: int) -> Iterator[None]:
+    """Execute the ops of the `with` block where `first` plus a distance is less than `end` (i32)."""
+    with emit.guarded(emit.compare("slt", emit.binary("addi", first, distance), end)):
+        yield
 
 
 def extent(memref: Value) -> Value:

@@ -1,14 +1,13 @@
 """Loads and stores of slices: vectors in global memory, element by element."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....ir import emit
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..slices import SliceRegisters
-from .element_pointers import extent
+from .element_pointers import extent, where_before
 from .pairs import Pair
 
 
@@ -38,20 +37,9 @@ def store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread:
         for i in range(0, len(scalars), 2):
             pair = Pair(elements=scalars[i : i + 2]).stored_each(target.type.element_type)
             for index, value in zip(registers.indices[i : i + 2], pair, strict=True):
-                with _where_is(first, index, count):
+                with nullcontext() if count is None else where_before(count, first, index):
                     pointer = pointers.at(index)
                     emit.op("llvm.store", (value, pointer), alignment=pointers.alignment)
-
-
-@contextmanager
-def _where_is(first: Value, index: int, count: Value | None) -> Iterator[None]:
-    """Execute the ops of the `with` block where a vector has an element: always, if it has them all."""
-    if count is None:
-        yield
-        return
-    place = emit.binary("addi", first, index)
-    with emit.guarded(emit.compare("slt", place, count)):
-        yield
 
 
 class _Pointers:
