@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import accumulate
 from math import inf, prod
 from numbers import Real
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +41,8 @@ from .split import parts_of
 #: Kernels that stay loaded for later calls.
 _KERNELS = 64
 
-#: Results of parts of the keys, until they are combined.
-_PARTS = Scratch()
+#: Results of parts of the keys, until they are combined. No other thread of the host comes in between.
+_PARTS, _TWO_LAUNCHES = Scratch(), Lock()
 
 #: CTAs of the emulator's grid, which runs them one after the other.
 _EMULATED = 2
@@ -79,8 +80,8 @@ def launch(
     left, right = window_of(causal, window)
     if longest == 1:
         right = None  # The last query sees all keys that others may not.
-    is_one = packing is None and extents.queries == 1
-    packs = is_one and extents.heads > extents.groups and left is None
+    shares = extents.heads > extents.groups
+    packs = packing is None and longest == 1 and shares and left is None
     if packs:
         longest = extents.heads // extents.groups
         extents = replace(extents, heads=extents.groups, queries=longest)
@@ -100,8 +101,6 @@ def launch(
     most = extents.queries + extents.keys
     sight = [min(each, most) for each in (left, right) if each is not None]
     numbers = [_scale(scale, extents.dim), *sight]
-    if packing is not None:
-        numbers.insert(0, packing.longest)
     result = _result(q, out, asked, problem, layout)
     of_lse = extents.batches, extents.heads, extents.queries
     lse = _empty(q, of_lse, "f32") if return_lse else None
@@ -112,7 +111,7 @@ def launch(
     if on == "cpu":
         _emulate(call, [_of_host(each, layout, problem.packed) for each in (q, k, v, result)])
     else:
-        for each in (q, k, v):
+        for each in (q, k, v, cu_seqlens_q, cu_seqlens_k):
             wait_for(each)
         handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
         _run(call, [*given, *stored], device, handle)
@@ -131,7 +130,7 @@ class _Call(NamedTuple):
         packs: whether heads that share keys are queries of one.
         parts: the parts of the keys of each head, whose results a second launch combines; 1 for all.
         lse: the array for the logarithms, if they are asked for.
-        numbers: the kernel's numbers.
+        numbers: the kernel's last arguments.
         items: tiles of all heads.
     """
 
@@ -163,8 +162,8 @@ def _emulate(call: _Call, arrays: list[np.ndarray]) -> None:
     q, k, v, result = arrays
     results = [result, *([] if call.lse is None else [host_array("lse", call.lse)[0]])]
     first = [np.empty(shape, np.float32) for shape in call.of_parts] or results
-    starts = packing.on_host((extents.queries, extents.keys)) if packing else []
-    given = [q, k.swapaxes(-2, -1), v, *first, *starts, *call.numbers]
+    of_packing = packing.on_host((extents.queries, extents.keys)) if packing else []
+    given = [q, k.swapaxes(-2, -1), v, *first, *of_packing, *call.numbers]
     compiled = compile(text(call.problem, call.config), emit="nvvm")
     launch_on_cpu(compiled, None, given, (_EMULATED,))
     if call.parts > 1:
@@ -179,22 +178,23 @@ def _run(call: _Call, arrays: list[Given], device: int, stream: int) -> None:
         arrays[0], arrays[3] = (with_heads_as_queries(arrays[at], groups) for at in (0, 3))
     q, k, v, result = (each.matrix for each in arrays)
     results = [result, *([] if call.lse is None else [device_array("lse", call.lse).matrix])]
-    starts = call.packing.on_device(device) if call.packing else []
+    of_packing = call.packing.on_device(device) if call.packing else []
+    operands, further = [q, k.transposed(), v], [*of_packing, *call.numbers]
     kernel = _kernel(call.problem, call.config, device)
-    first = _scratch(call.of_parts, kernel, stream) or results
-    given = [q, k.transposed(), v, *first, *starts, *call.numbers]
-    grid = min(call.items * call.parts, kernel.resident_blocks())
-    kernel.launch(*given, grid=(grid,), stream=stream)
-    if call.parts > 1:
-        # The masks are done.
-        combining = _combining(replace(call.problem, left=False, right=False), device)
-        combining.launch(*first, *results, grid=(call.items,), stream=stream)
+    grid = (min(call.items * call.parts, kernel.resident_blocks()),)
+    if call.parts == 1:
+        kernel.launch(*operands, *results, *further, grid=grid, stream=stream)
+        return
+    # The masks are done.
+    combining = _combining(replace(call.problem, left=False, right=False), device)
+    with _TWO_LAUNCHES:
+        parts = _scratch(call.of_parts, kernel, stream)
+        kernel.launch(*operands, *parts, *further, grid=grid, stream=stream)
+        combining.launch(*parts, *results, grid=(call.items,), stream=stream)
 
 
 def _scratch(shapes: list[tuple[int, ...]], kernel: Kernel, stream: int) -> list[Matrix]:
     """Return arrays of f32 in scratch memory of a stream, whose launches run one after the other."""
-    if not shapes:
-        return []
     sizes = [4 * prod(shape) for shape in shapes]
     address = _PARTS.address(kernel.context, stream, sum(sizes))
     starts = accumulate(sizes, initial=address)

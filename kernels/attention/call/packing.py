@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ....runtime import Matrix, device_array
+from ....runtime import device_array
 from ....runtime.arrays import host_array
 from ...errors import ProblemError
 
@@ -30,8 +30,10 @@ class Packing(NamedTuple):
         """Their number."""
         return len(self.queries) - 1
 
-    def on_device(self, device: int) -> list[Matrix]:
-        """Return the arrays in the memory of a GPU. What they hold is not read.
+    def on_device(self, device: int) -> list[Any]:
+        """Return the kernel's arguments: the arrays in the memory of a GPU, and `longest`.
+
+        What the arrays hold is not read.
 
         Raises:
             ProblemError: for arrays of another type, of other shapes, or of another GPU.
@@ -44,10 +46,10 @@ class Packing(NamedTuple):
                 raise ProblemError(
                     f"q is on GPU {device}, but {name} is on GPU {each.device}; expected one"
                 )
-        return [each.matrix for each in read]
+        return [*(each.matrix for each in read), self.longest]
 
-    def on_host(self, tokens: tuple[int, int]) -> list[np.ndarray]:
-        """Return the arrays in host memory, whose contents are checked.
+    def on_host(self, tokens: tuple[int, int]) -> list[Any]:
+        """Return the kernel's arguments: the arrays in host memory, and `longest`.
 
         Args:
             tokens: how many queries and keys there are.
@@ -55,7 +57,7 @@ class Packing(NamedTuple):
         Raises:
             ProblemError: for arrays of another type or shape, and for lengths that do not fit.
         """
-        found = []
+        found: list[Any] = []
         for (name, given), end in zip(self._named, tokens, strict=True):
             array, element = host_array(name, given)
             strides = tuple(stride // array.itemsize for stride in array.strides)
@@ -72,7 +74,7 @@ class Packing(NamedTuple):
             raise ProblemError(
                 f"max_seqlen_q is {self.longest}, but cu_seqlens_q has a sequence of {longest} queries"
             )
-        return found
+        return [*found, self.longest]
 
     @property
     def _named(self) -> list[tuple[str, Any]]:
