@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..generator.config import MULTIPROCESSORS, Config
 from .operands import Sizes
 
-#: The blocks of keys that a part has at least: the launch that combines the parts takes about as long.
+#: The blocks of keys that a part has at least, so that the second launch pays. Not measured.
 LEAST_BLOCKS = 4
 
 
