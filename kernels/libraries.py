@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
+from ..runtime.arguments import row_major_strides
 from ..runtime.readers import reader
 from ..runtime.streams import library
 from .errors import ProblemError
@@ -45,7 +45,7 @@ def maker(like: Any, shape: tuple[int, ...], element: str) -> Callable[[Any], tu
         return others
     torch = sys.modules["torch"]
     make, dtype, device = torch.empty_strided, getattr(torch, _NAMES[element]), like.device
-    strides = tuple(prod(shape[i + 1 :]) for i in range(len(shape)))
+    strides = row_major_strides(shape)
 
     def tensor(like: Any) -> tuple[int, Any]:
         # It takes two thirds of the time of `new_empty`.

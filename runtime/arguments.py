@@ -49,6 +49,11 @@ class Matrix:
     strides: tuple[int, ...]
     item_bytes: int
 
+    @classmethod
+    def contiguous(cls, pointer: int, shape: tuple[int, ...], item_bytes: int) -> "Matrix":
+        """Return an array whose elements follow each other, rows before columns."""
+        return cls(pointer, shape, row_major_strides(shape), item_bytes)
+
     @property
     def bytes(self) -> int:
         """The bytes of its elements."""
@@ -59,6 +64,11 @@ class Matrix:
         (*batch, rows, columns), (*steps, down, along) = self.shape, self.strides
         shape, strides = (*batch, columns, rows), (*steps, along, down)
         return replace(self, shape=shape, strides=strides)
+
+
+def row_major_strides(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a contiguous array, in elements."""
+    return tuple(prod(shape[dim + 1 :]) for dim in range(len(shape)))
 
 
 def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str, Any]:

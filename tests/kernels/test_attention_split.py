@@ -6,7 +6,7 @@ from test_attention import arrays, check
 
 import mlir_smem
 from mlir_smem.kernels.attention import Config, Problem, default_config
-from mlir_smem.kernels.attention.call import launch, split
+from mlir_smem.kernels.attention.call import emulated, split
 from mlir_smem.kernels.attention.call.operands import Sizes
 from mlir_smem.kernels.attention.generator.combine import combine_text
 from mlir_smem.kernels.attention.generator.kernel import text
@@ -23,7 +23,7 @@ def combined(monkeypatch):
         return combine_text(problem)
 
     monkeypatch.setattr(split, "LEAST_BLOCKS", 1)
-    monkeypatch.setattr(launch, "combine_text", noted)
+    monkeypatch.setattr(emulated, "combine_text", noted)
     return found
 
 

@@ -43,6 +43,9 @@ class OnGpu:
             is_device_accessible=accessible,
         )
 
+    def __len__(self):
+        return self.view.shape[0]
+
 
 class Map:
     """An encoded tensor map: its number, repeated in 128 bytes."""

@@ -7,8 +7,9 @@ from typing import Any
 
 from ...errors import ProblemError
 from ..generator.config import Config
+from .checked import Options
+from .emulated import emulated
 from .launch import launch
-from .operands import window_of
 
 #: What the kernel is launched on.
 _MACHINES = ("gpu", "cpu")
@@ -84,23 +85,17 @@ def attention(
     """
     if on not in _MACHINES:
         raise ValueError(f"unknown machine '{on}'; expected {' or '.join(_MACHINES)}")
-    asked = {
-        "causal": causal,
-        "scale": scale,
-        "layout": layout,
-        "return_lse": return_lse,
-        "max_seqlen_q": max_seqlen_q,
-        "on": on,
-    }
-    given = q, k, v, cu_seqlens_q, cu_seqlens_k
+    options = Options(causal, scale, window, layout, return_lse, max_seqlen_q, config)
+    arrays, starts = (q, k, v), (cu_seqlens_q, cu_seqlens_k)
     torch = sys.modules.get("torch")
     if torch is not None and torch.compiler.is_compiling():
         if not (out is None and config is None and stream is None):
             raise ProblemError("out, config and stream are not taken in a graph of torch.compile")
-        from .torch_op import OP
+        from .torch_op import call_op
 
-        left, right = window_of(False, window)
-        found, lse = OP(*given, left=left, right=right, **asked)
+        found, lse = call_op(arrays, starts, options, on)
+    elif on == "cpu":
+        found, lse = emulated(arrays, starts, out, options)
     else:
-        found, lse = launch(*given, window=window, out=out, config=config, stream=stream, **asked)
+        found, lse = launch(arrays, starts, out, options, stream)
     return (found, lse) if return_lse else found

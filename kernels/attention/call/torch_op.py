@@ -9,7 +9,10 @@ from typing import Any
 
 import torch
 
+from .checked import Options
+from .emulated import emulated
 from .launch import launch
+from .operands import window_of
 
 #: Results: that of attention, and its log-sum-exp (batch, heads, sequence), or an empty tensor.
 _SCHEMA = (
@@ -28,10 +31,12 @@ def _run(
     *,
     left: int | None,
     right: int | None,
-    **options: Any,
+    on: str,
+    **asked: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    given = q, k, v, cu_seqlens_q, cu_seqlens_k
-    found, lse = launch(*given, window=(left, right), **options)
+    options = Options(window=(left, right), config=None, **asked)
+    given = (q, k, v), (cu_seqlens_q, cu_seqlens_k), None, options
+    found, lse = emulated(*given) if on == "cpu" else launch(*given)
     return found, _no_lse(q) if lse is None else lse
 
 
@@ -60,3 +65,22 @@ def _meta(
     shape = (*batches, heads, sequence)
     lse = q.new_empty(shape, dtype=torch.float32) if return_lse else _no_lse(q)
     return q.new_empty(q.shape), lse
+
+
+def call_op(
+    arrays: tuple[Any, Any, Any], starts: tuple[Any, Any], options: Options, on: str
+) -> tuple[Any, Any]:
+    """Call the op; arguments as for `emulated` and `attention`."""
+    left, right = window_of(False, options.window)
+    return OP(
+        *arrays,
+        *starts,
+        left=left,
+        right=right,
+        causal=options.causal,
+        scale=options.scale,
+        layout=options.layout,
+        return_lse=options.return_lse,
+        max_seqlen_q=options.max_seqlen_q,
+        on=on,
+    )

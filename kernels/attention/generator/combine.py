@@ -15,13 +15,19 @@ from .problem import Problem
 #: The rows of a head in the arrays of parts: the queries of one warpgroup.
 ROWS = INSTRUCTION_M
 
+#: The columns of a CTA. It waits for memory, so many CTAs have few columns each.
+_COLUMNS = 16
+
+#: The parts that are loaded before the first of them is needed.
+_AHEAD = 8
+
 
 def combine_text(problem: Problem) -> str:
     """Return a module with the kernel `combine(P, T, O, L)`, as text.
 
     P (Z, B, H, 64, d) of f32 has the results of Z parts of the keys, T (Z, B, H, 64) the logarithms of
     their sums of exponentials. O (B, H, M, d) gets the results of all keys, and L (B, H, M) the
-    logarithms, if the problem has them; M is at most 64. The grid has a CTA for each head.
+    logarithms, if the problem has them; M is at most 64.
     """
     shapes = {
         "P": f"(Z,B,H,{ROWS},{problem.dim})",
@@ -37,9 +43,15 @@ def combine_text(problem: Problem) -> str:
         return str(traced.trace(*types.values()))
 
 
+def combine_grid(problem: Problem, heads: int) -> tuple[int, int]:
+    """Return the kernel's grid, for heads of all batches."""
+    return heads, problem.dim // _COLUMNS
+
+
 def _combine_with_lse(P: Any, T: Any, O: Any, L: Any) -> None:  # noqa: E741, N803
     lse, batch, head = _combined(P, T, O)
-    sl.store(lse, L[batch, head, sl.ds(0, ROWS)], rows=O.shape[2])
+    with sl.when(sl.block_id(1) < 1):
+        sl.store(lse, L[batch, head, sl.ds(0, ROWS)], rows=O.shape[2])
 
 
 def _combine(P: Any, T: Any, O: Any) -> None:  # noqa: E741, N803
@@ -47,23 +59,34 @@ def _combine(P: Any, T: Any, O: Any) -> None:  # noqa: E741, N803
 
 
 def _combined(parts: Any, logarithms: Any, result: Any) -> tuple[sl.Fragment, sl.Index, sl.Index]:
-    """Store the result of a head; return its logarithms, and where the head is."""
+    """Store columns of the result of a head; return its logarithms, and where the head is."""
     _, heads, queries, _ = result.shape
     batch, head = divided(sl.block_id(0), heads)
-    own = sl.ds(0, ROWS)
+    own, columns = sl.ds(0, ROWS), sl.ds(sl.block_id(1) * _COLUMNS, _COLUMNS)
+    count = parts.shape[0]
     maximum = sl.full((ROWS,), float("-inf"), sl.f32, axis=1)
     total = sl.full((ROWS,), 0.0, sl.f32, axis=1)
-    o = sl.zeros((ROWS, parts.shape[4]), sl.f32)
-    for part in sl.range(parts.shape[0]):
-        logarithm = sl.load(logarithms[part, batch, head, own], axis=1)
-        larger = sl.maximum(maximum, logarithm)
+    o = sl.zeros((ROWS, _COLUMNS), sl.f32)
+    for first in sl.range(0, count, _AHEAD):
+        found = []
+        for each in range(_AHEAD):
+            # The last part stands for those behind it, with the weight 0.
+            part = sl.unsigned(sl.minimum(first + each, count - 1))
+            logarithm = sl.load(logarithms[part, batch, head, own], axis=1)
+            logarithm = sl.where(first + each < count, logarithm, float("-inf"))
+            found.append((logarithm, sl.load(parts[part, batch, head, own, columns])))
+        larger = maximum
+        for logarithm, _ in found:
+            larger = sl.maximum(larger, logarithm)
         # The difference of infinities is NaN.
         shift = sl.where(larger > float("-inf"), larger, 0.0)
-        weight, shrink = sl.exp(logarithm - shift), sl.exp(maximum - shift)
-        o = o * shrink + sl.load(parts[part, batch, head, own, :]) * weight
-        total = total * shrink + weight
+        shrink = sl.exp(maximum - shift)
+        o, total = o * shrink, total * shrink
+        for logarithm, values in found:
+            weight = sl.exp(logarithm - shift)
+            o, total = o + values * weight, total + weight
         maximum = larger
     some = total > 0.0
     normalised = o * sl.where(some, sl.fdiv(1.0, total), 0.0)
-    sl.store(normalised, result[batch, head, own, :], rows=queries)
+    sl.store(normalised, result[batch, head, own, columns], rows=queries)
     return sl.where(some, maximum + sl.log(total), float("-inf")), batch, head

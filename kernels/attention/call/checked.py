@@ -1,0 +1,153 @@
+"""What is checked of a call of attention: its problem, and which kernels compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import ProblemError
+from ..generator.combine import ROWS
+from ..generator.config import Config, default_config
+from ..generator.problem import LOG2_E, Problem
+from .operands import LAYOUTS, Given, Sizes, check_readable, sizes, window_of
+from .packing import Packing
+from .split import parts_of
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a call asks for, but for its arrays; as for `attention`."""
+
+    causal: bool
+    scale: float | None
+    window: Any
+    layout: str
+    return_lse: bool
+    max_seqlen_q: int | None
+    config: Config | None
+
+
+class Checked(NamedTuple):
+    """A call whose arguments have been checked.
+
+    Attributes:
+        problem, config: the kernel.
+        extents: of the kernel's arrays.
+        packs: whether heads that share keys are queries of one.
+        packing: where packed sequences begin; None if there are batches.
+        parts: the parts of the keys of each head, whose results a second launch combines; 1 for all.
+        numbers: the kernel's last arguments.
+        items: tiles of all heads.
+        result, lse: the shapes of the arrays that the caller gets.
+    """
+
+    problem: Problem
+    config: Config
+    extents: Sizes
+    packs: bool
+    packing: Packing | None
+    parts: int
+    numbers: list[Any]
+    items: int
+    result: tuple[int, ...]
+    lse: tuple[int, ...]
+
+    @property
+    def by_heads(self) -> tuple[int, ...]:
+        """The shape of Q and of the result, as the kernel has them."""
+        return self.lse_by_heads + (self.extents.dim,)
+
+    @property
+    def lse_by_heads(self) -> tuple[int, ...]:
+        """The shape of the logarithms, as the kernel has them."""
+        return self.extents.batches, self.extents.heads, self.extents.queries
+
+    @property
+    def of_parts(self) -> list[tuple[int, ...]]:
+        """The shapes of the results of parts and of their logarithms, of f32, if there are parts."""
+        if self.parts == 1:
+            return []
+        shape = self.parts, self.extents.batches, self.extents.heads, ROWS
+        return [(*shape, self.extents.dim), shape]
+
+
+def checked(given: Sequence[Given], packing: Packing | None, options: Options) -> Checked:
+    """Return the kernels of a call.
+
+    Args:
+        given: q, k and v by heads.
+        packing: packed sequences.
+        options: what else is asked for.
+
+    Raises:
+        ProblemError, ConfigError: as of `attention`.
+    """
+    asked = extents = sizes(*given)
+    sequences, longest = extents.batches, extents.queries
+    if packing is not None:
+        sequences, longest = packing.sequences, packing.longest
+    left, right = window_of(options.causal, options.window)
+    if longest == 1:
+        right = None  # The last query sees all keys that others may not.
+    shares = extents.heads > extents.groups
+    packs = packing is None and longest == 1 and shares and left is None
+    if packs:
+        longest = extents.heads // extents.groups
+        extents = replace(extents, heads=extents.groups, queries=longest)
+    problem = Problem(
+        given[0].element,
+        extents.dim,
+        left is not None,
+        right is not None,
+        options.return_lse,
+        packing is not None,
+    )
+    of_one = -(-extents.keys // max(sequences, 1))
+    config = options.config or default_config(problem, longest, of_one)
+    config.check(problem)
+    parts = 1 if packing else parts_of(extents, config, left is not None)
+    # No query sees further than all keys.
+    most = extents.queries + extents.keys
+    sight = [min(each, most) for each in (left, right) if each is not None]
+    by_head = asked.batches, asked.heads, asked.queries, asked.dim
+    result = tuple(by_head[dim] for dim in LAYOUTS[options.layout])
+    return Checked(
+        replace(problem, split=parts > 1),
+        config,
+        extents,
+        packs,
+        packing,
+        parts,
+        [_scale(options.scale, extents.dim), *sight],
+        -(-longest // config.queries) * sequences * extents.heads,
+        # Packed arrays have no batches.
+        result[1:] if packing else result,
+        by_head[1:3] if packing else by_head[:3],
+    )
+
+
+def check_result(out: Given, q: Given) -> None:
+    """Check the array that a caller gives for the result; both are by heads.
+
+    Raises:
+        ProblemError: if it is not like q, or TMA cannot write it.
+    """
+    if (out.matrix.shape, out.element) != (q.matrix.shape, q.element):
+        raise ProblemError(
+            f"out has the shape {list(out.matrix.shape)} of {out.element} by heads, but q has "
+            f"{list(q.matrix.shape)} of {q.element}; expected the same"
+        )
+    check_readable(out)
+
+
+def _scale(scale: float | None, dim: int) -> Any:
+    """Return the factor of scores, for powers of two."""
+    factor = dim**-0.5 if scale is None else scale
+    if not isinstance(factor, Real) or not 0 < float(factor) < inf:
+        raise ProblemError(f"scale is {scale!r}; expected a positive number")
+    return np.float32(float(factor) * LOG2_E)
