@@ -90,6 +90,13 @@ def test_causal_masks_end_with_the_keys(lengths, config):
     check(*arrays(1, 2, 2, *lengths, 64), causal=True, config=config)
 
 
+@pytest.mark.parametrize("lengths", [(300, 150), (64, 40), (500, 333)])
+@pytest.mark.parametrize("config", [Config(2, 32, 2, 2, 2), Config(1, 48, 2, 1, 2)])
+def test_clusters_share_keys(lengths, config):
+    """The last tile of a head may have no query."""
+    check(*arrays(1, 4, 2, *lengths, 64), config=config)
+
+
 def test_windows_are_proven(capfd):
     for left, right in ((True, False), (False, True), (True, True)):
         mlir_smem.compile(text(Problem(left=left, right=right), SMALL), emit="nvvm")
@@ -104,6 +111,7 @@ ORDERING = re.compile(
 #: The kernel that stores O by TMA, and the one that stores it from registers and releases Q before.
 PIPELINED = {
     "TMA": text(Problem(dim=64, right=True), Config(2, 32, 2, 2)),
+    "multicast": text(Problem(dim=64), Config(2, 32, 2, 2, 2)),
     "registers": text(Problem(dim=64, right=True, packed=True), Config(2, 32, 2, 1)),
 }
 
@@ -266,6 +274,7 @@ def test_an_unknown_machine():
         (Config(consumers=4), "consumers is 4; expected 1 or 2 or 3 warpgroups"),
         (Config(stages=1), "stages is 1; expected 2 or more"),
         (Config(query_stages=0), "query_stages is 0; expected 1 or more"),
+        (Config(cluster=3), "cluster is 3; expected 1 or 2 CTAs"),
         (Config(keys=24), "keys is 24; expected a multiple of 16 up to 256"),
         (Config(keys=272), "keys is 272; expected a multiple of 16 up to 256"),
         (Config(keys=192), "O has 64, S 96 and P 48; expected keys up to 176"),
@@ -278,3 +287,11 @@ def test_an_unknown_machine():
 def test_configurations_that_do_not_fit(config, message):
     with pytest.raises(ConfigError, match=re.escape(message)):
         config.check(Problem())
+
+
+@pytest.mark.parametrize("of", ["left", "right", "packed", "split"])
+def test_clusters_of_tiles_that_read_other_blocks(of):
+    with pytest.raises(
+        ConfigError, match="cluster is 2, but tiles do not all read the same blocks"
+    ):
+        Config(cluster=2).check(Problem(**{of: True}))

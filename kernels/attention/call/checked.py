@@ -111,6 +111,8 @@ def checked(given: Sequence[Given], packing: Packing | None, options: Options) -
     config = options.config or default_config(problem, longest, of_one)
     config.check(problem)
     parts = 1 if packing else parts_of(extents, config, left is not None)
+    of_cluster = config.queries * config.cluster
+    tiles = -(-longest // of_cluster) * config.cluster
     # No query sees further than all keys.
     most = extents.queries + extents.keys
     sight = [min(each, most) for each in (left, right) if each is not None]
@@ -124,7 +126,7 @@ def checked(given: Sequence[Given], packing: Packing | None, options: Options) -
         packing,
         parts,
         [_scale(options.scale, extents.dim), *sight],
-        -(-longest // config.queries) * sequences * extents.heads,
+        tiles * sequences * extents.heads,
         # Packed arrays have no batches.
         result[1:] if packing else result,
         by_head[1:3] if packing else by_head[:3],

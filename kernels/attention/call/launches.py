@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
-from typing import Any
 
 from ....runtime import Kernel, Matrix, cached_compile
 from ....runtime.scratch import Scratch

@@ -22,6 +22,9 @@ _KEY_MULTIPLE = 16
 
 _MAX_KEYS = 256
 
+#: CTAs of a cluster: with more, a slice of a block of 80 keys would not be a multiple of 8 rows.
+_CLUSTERS = (1, 2)
+
 #: Those of an element of bf16 or f16.
 ITEM_BYTES = 2
 
@@ -40,12 +43,14 @@ class Config:
         stages: blocks of K, and of V, in shared memory.
         query_stages: tiles of Q in shared memory; with 2 the next one is loaded while O of this one,
             which takes the memory of its Q, is stored.
+        cluster: CTAs of a cluster, which share the loads of K and V (multicast).
     """
 
     consumers: int = 2
     keys: int = 128
     stages: int = 2
     query_stages: int = 1
+    cluster: int = 1
 
     @property
     def queries(self) -> int:
@@ -65,6 +70,14 @@ class Config:
         for name, least in (("stages", 2), ("query_stages", 1)):
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} is {getattr(self, name)}; expected {least} or more")
+        if self.cluster not in _CLUSTERS:
+            fitting = " or ".join(map(str, _CLUSTERS))
+            raise ConfigError(f"cluster is {self.cluster}; expected {fitting} CTAs")
+        if self.cluster > 1 and not problem.has_equal_tiles:
+            raise ConfigError(
+                f"cluster is {self.cluster}, but tiles do not all read the same blocks; expected 1 with a "
+                "mask, with packed sequences, and with parts of the keys"
+            )
         if self.keys % _KEY_MULTIPLE or not 0 < self.keys <= _MAX_KEYS:
             raise ConfigError(
                 f"keys is {self.keys}; expected a multiple of {_KEY_MULTIPLE} up to {_MAX_KEYS}"

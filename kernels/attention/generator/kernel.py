@@ -84,7 +84,7 @@ def build(problem: Problem, config: Config) -> Any:
     attention.__signature__ = Signature(  # type: ignore[attr-defined]
         [Parameter(name, Parameter.POSITIONAL_ONLY) for name in shapes]
     )
-    options = Options(1 + config.consumers, (1, 1), min_blocks=1)
+    options = Options(1 + config.consumers, (config.cluster,), min_blocks=1)
     return TracedFunction(attention, ", ".join(shapes.values()), options).trace(*types.values())
 
 
@@ -130,6 +130,7 @@ class _Blocks:
         self._arrays, self._config = arrays, config
         q, v = arrays["Q"], arrays["V"]
         batches, heads, queries, dim = q.shape
+        self._multicast = "x" if config.cluster > 1 else None
         self._heads_of_one = heads // v.shape[1]
         self._packed = None
         if "longest" in arrays:
@@ -211,12 +212,12 @@ class _Blocks:
     def _load_keys(self, tile: Tile, block: sl.Index | int) -> None:
         with self._keys.producer(tile.first + block) as stage:
             window = self._arrays["K"][*self._head(tile), :, self._rows(tile, block)]
-            sl.tma_load(window, self._k[stage], stage)
+            sl.tma_load(window, self._k[stage], stage, self._multicast)
 
     def _load_values(self, tile: Tile, block: sl.Index) -> None:
         with self._values.producer(tile.first + block) as stage:
             window = self._arrays["V"][*self._head(tile), self._rows(tile, block), :]
-            sl.tma_load(window, self._v[stage], stage)
+            sl.tma_load(window, self._v[stage], stage, self._multicast)
 
     def _head(self, tile: Tile) -> tuple[sl.Index | int, sl.Index]:
         """Return the place of the head whose keys and values a tile's queries see."""
@@ -269,10 +270,13 @@ class _Blocks:
         # O is multiplied when the product with the keys has been issued, unless that keeps other
         # warpgroups from their turns, or the tensor cores end before it.
         early = self._config.consumers > 2 or q.shape[1] > _MOST_COLUMNS
+        # Blocks of wide heads come late, so their values are not waited for before they are needed.
+        late = q.shape[1] > _MOST_COLUMNS
         s = sl.wait(s)
         self._keys.release(tile.first)
         s = visible(s, self.tiles.sight(tile, tile.query + own.start, 0))
-        self._values.wait(tile.first)
+        if not late:
+            self._values.wait(tile.first)
         p, rows, shrink = weights(s, scale, first_rows(s))
         p = self._of_a(p)
         o = sl.zeros((INSTRUCTION_M, q.shape[1]), sl.f32)
@@ -281,6 +285,8 @@ class _Blocks:
                 # The shuffle takes as long as the wait.
                 at = sl.make_warp_uniform(tile.first + block)
                 self._keys.wait(tile.first + block)
+                if late:
+                    self._values.wait(at - 1)
                 k, v = self._k[self._stage(at)], self._v[self._stage(at - 1)]
                 # While the products of one warpgroup run, others compute exponentials.
                 with sl.ordered():
@@ -293,7 +299,7 @@ class _Blocks:
                 rows = next_rows(s, rows)
                 # ptxas moves a wait for products before the arithmetic of its basic block, which begins
                 # at this wait and ends with the loop. So exponentials hide all else in it.
-                self._values.wait(at)
+                self._values.wait(at - 1 if late else at)
                 o = sl.wait(o)
                 self._values.release(at - 1)
                 p, rows, shrink = weights(s, scale, rows)
@@ -303,6 +309,8 @@ class _Blocks:
         if not self._stores_through_queries:
             self._queries.release(tile.number)
         last = tile.first + sl.unsigned(tile.blocks - 1)
+        if late:
+            self._values.wait(last)
         v = self._v[self._stage(last)]
         o = sl.wait(sl.mma(p, v, o if early else multiplied_last(o, shrink)))
         self._values.release(last)

@@ -33,15 +33,25 @@ class HeadByHead:
     Args:
         tiles: the tiles of a head.
         heads: the heads of all batches.
+        cluster: CTAs of a cluster, whose tiles follow each other in one head; the last ones of them may
+            be behind the head's last tile.
     """
 
-    def __init__(self, tiles: sl.Index, heads: sl.Index) -> None:
-        self._tiles = tiles
-        self.count = _of_cta(tiles * heads)
+    def __init__(self, tiles: sl.Index, heads: sl.Index, cluster: int = 1) -> None:
+        self._cluster = cluster
+        self._of_head = sl.cdiv(tiles, cluster) if cluster > 1 else tiles
+        self._own, self._clusters = sl.block_id(0), sl.grid_dim(0)
+        if cluster > 1:
+            self._own, self._clusters = self._own // cluster, self._clusters // cluster
+        rest = sl.maximum(self._of_head * heads - self._own, 0)
+        self.count = sl.unsigned(rest + self._clusters - 1) // self._clusters
 
     def at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
         """See `Order`."""
-        return divided(_item(number), self._tiles)
+        head, tile = divided(self._own + number * self._clusters, self._of_head)
+        if self._cluster > 1:
+            tile = tile * self._cluster + sl.block_id(0) % self._cluster
+        return head, tile
 
 
 class LongestFirst:
@@ -90,14 +100,3 @@ class LongestFirst:
         place = round * sl.grid_dim(0) + self._place(sl.unsigned(round + is_odd))
         rank, head = divided(place, heads)
         return first + head, sl.unsigned(self._tiles - 1 - rank)
-
-
-def _item(number: sl.Index) -> sl.Index:
-    """Return the item of a number of the CTA, of items that the CTAs take in turn."""
-    return sl.block_id(0) + number * sl.grid_dim(0)
-
-
-def _of_cta(items: sl.Index) -> sl.Index:
-    """Return how many of some items the CTA takes, of items that the CTAs take in turn."""
-    rest = sl.maximum(items - sl.block_id(0), 0)
-    return sl.unsigned(rest + sl.grid_dim(0) - 1) // sl.grid_dim(0)

@@ -50,3 +50,8 @@ class Problem:
         if self.dim not in DIMS:
             dims = ", ".join(map(str, DIMS))
             raise ProblemError(f"the head dimension is {self.dim}; expected one of {dims}")
+
+    @property
+    def has_equal_tiles(self) -> bool:
+        """Whether all tiles of a head read the same blocks of keys."""
+        return not (self.left or self.right or self.packed or self.split)

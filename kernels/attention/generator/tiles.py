@@ -174,7 +174,7 @@ class Tiles:
         if self._parts is not None:
             return HeadByHead(self._parts, heads)
         if self._right is None or self._left is not None:
-            return HeadByHead(tiles, heads)
+            return HeadByHead(tiles, heads, self._config.cluster)
         bytes_of_head = sl.maximum(keys, 1) * self._key_bytes
         return LongestFirst(tiles, heads, _CACHED_BYTES * self._sharing // bytes_of_head)
 
