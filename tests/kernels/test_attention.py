@@ -153,11 +153,23 @@ def test_causal_tiles_in_sections(heads, lengths, cached, monkeypatch):
         (False, (512, 512), 128),
         # A mask hides half of the last block of a short sequence.
         (True, (2048, 2048), 128),
-        (True, (4096, 4096), 160),
+        (True, (8192, 8192), 160),
+        # CTAs that share long sequences.
+        (False, (8192, 8192), 176),
     ],
 )
 def test_blocks_are_as_wide_as_pays(right, lengths, keys):
     assert default_config(Problem(right=right), *lengths).keys == keys
+
+
+@pytest.mark.parametrize("dim", [128, 192, 256])
+def test_long_sequences_are_shared_by_default(dim, capfd):
+    problem = Problem(dim=dim)
+    config = default_config(problem)
+    assert config.cluster == 2
+    mlir_smem.compile(text(problem, config), emit="nvvm")
+    assert capfd.readouterr().err == ""
+    check(*arrays(1, 1, 1, 130, 200, dim), config=config)
 
 
 def test_heads_share_keys():

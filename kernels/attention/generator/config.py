@@ -127,8 +127,17 @@ _DEFAULTS = {
 #: Those with narrower blocks, of which a short sequence fills more, and a mask hides less.
 _NARROW = {96: Config(2, 128, 2, 2), 128: Config(2, 128, 2, 2)}
 
-#: The queries from which on the wide blocks are faster where a mask hides keys behind a query.
-_MANY_QUERIES = 4096
+#: Those of long sequences without a mask, whose CTAs share what they read: two of them read as much of
+#: the L2 cache as one. At tiles' ends one of them waits for the other.
+_OF_MANY = {
+    128: Config(2, 176, 2, 1, 2),
+    192: Config(2, 112, 2, 1, 2),
+    256: Config(2, 80, 2, 1, 2),
+}
+
+#: The length from which on sequences are long. From there on wide blocks are faster also where a mask
+#: hides keys behind a query.
+_MANY = 8192
 
 #: How many more keys wide blocks may have than narrow ones, of which one is not full.
 _MOST_WASTE = 1.05
@@ -155,12 +164,14 @@ def default_config(problem: Problem, queries: int = 1 << 20, keys: int = 1 << 20
 
     Example:
         >>> default_config(Problem(dim=96))
-        Config(consumers=2, keys=160, stages=2, query_stages=2)
+        Config(consumers=2, keys=160, stages=2, query_stages=2, cluster=1)
     """
     if queries <= INSTRUCTION_M:
         return _OF_FEW_QUERIES[problem.dim]
+    if problem.has_equal_tiles and min(queries, keys) >= _MANY and problem.dim in _OF_MANY:
+        return _OF_MANY[problem.dim]
     wide = _DEFAULTS[problem.dim]
     narrow = _NARROW.get(problem.dim, wide)
     of_wide, of_narrow = (-(-keys // each.keys) * each.keys for each in (wide, narrow))
-    is_short = problem.right and queries < _MANY_QUERIES
+    is_short = problem.right and queries < _MANY
     return narrow if is_short or of_wide > _MOST_WASTE * of_narrow else wide

@@ -33,8 +33,9 @@ from .softmax import (
 )
 from .tiles import Packed, Place, Tile, Tiles
 
-#: The columns of O up to which its multiplication takes less time than the product with the keys.
-_MOST_COLUMNS = 192
+#: The columns of O up to which its multiplication takes less time than the product with the keys; fewer
+#: where a mask lets CTAs read other blocks at the same time, so that values come late. Measured.
+_MOST_COLUMNS, _MOST_MASKED = 192, 128
 
 
 def build(problem: Problem, config: Config) -> Any:
@@ -267,11 +268,10 @@ class _Blocks:
             s: the scores of the first block, in flight.
         """
         scale = self._arrays["scale"]
-        # O is multiplied when the product with the keys has been issued, unless that keeps other
-        # warpgroups from their turns, or the tensor cores end before it.
-        early = self._config.consumers > 2 or q.shape[1] > _MOST_COLUMNS
-        # Blocks of wide heads come late, so their values are not waited for before they are needed.
-        late = q.shape[1] > _MOST_COLUMNS
+        # O is multiplied, and values are waited for, when the product with the keys has been issued,
+        # unless that keeps other warpgroups from their turns, or the tensor cores end before it.
+        late = q.shape[1] > (_MOST_MASKED if "right" in self._arrays else _MOST_COLUMNS)
+        early = self._config.consumers > 2 or late
         s = sl.wait(s)
         self._keys.release(tile.first)
         s = visible(s, self.tiles.sight(tile, tile.query + own.start, 0))
