@@ -3,3 +3,7 @@
 
 class ProblemError(ValueError):
     """Arguments that no kernel takes; the message has their values."""
+
+
+class ConfigError(ValueError):
+    """A configuration that does not fit; the message has the arithmetic."""

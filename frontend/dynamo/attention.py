@@ -13,6 +13,7 @@ from ...codegen import CompileError
 from ...kernels.attention import Config, Problem, ProblemError, attention, default_config
 from ...kernels.attention.call.operands import Given, check_readable
 from ...kernels.attention.generator.kernel import text
+from ...kernels.attention.generator.problem import ELEMENTS
 from ...kernels.libraries import element_named
 from ...runtime import Matrix, cached_compile
 from ..torch_modules import readable
@@ -162,8 +163,13 @@ def _problem(tensors: list[Any], given: dict[str, Any]) -> Problem:
         raise CompileError(f"q, k and v have the shapes {shown}; expected one or more of each")
     if not isinstance(dim, int):
         raise CompileError(f"its head dimension is {dim}, which is no constant")
+    element = element_named(tensors[0].dtype)
+    if element not in ELEMENTS:
+        raise CompileError(
+            f"q, k and v have elements of {element}; expected {' or '.join(ELEMENTS)}"
+        )
     try:
-        return Problem(element_named(tensors[0].dtype), dim, right=bool(given["is_causal"]))
+        return Problem(element, dim, right=bool(given["is_causal"]))
     except ProblemError as error:
         raise CompileError(str(error)) from error
 

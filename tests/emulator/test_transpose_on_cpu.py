@@ -1,4 +1,4 @@
-"""The kernel of `kernels/gemm/generator/transpose.py` on the emulator.
+"""The kernel of `kernels/transpose.py` on the emulator.
 
 Its results are exact; the emulator reports violations when it is damaged.
 """
@@ -15,7 +15,7 @@ import mlir_smem
 from mlir_smem.dialect import new_context
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import ConfigError
-from mlir_smem.kernels.gemm.generator.transpose import TransposeConfig, build_transpose
+from mlir_smem.kernels.transpose import TransposeConfig, build_transpose
 
 pytestmark = pytest.mark.sampled(2)
 

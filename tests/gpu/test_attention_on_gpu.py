@@ -96,6 +96,28 @@ def test_packed_sequences(dim, causal):
             assert torch.allclose(lse[:, rows], logarithms[0], rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.parametrize("dim", [128, 192, 256])
+def test_long_sequences_in_clusters(dim):
+    check(*tensors(1, 2, 1, 8300, 8193, dim))
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("lengths", [(1000, 1333), (2048, 2048), (1, 8192)])
+def test_e4m3(dim, causal, lengths):
+    q, k, v = tensors(2, 4, 2, *lengths, dim, torch.float8_e4m3fn)
+    # Powers of two, so that elements of bf16 are as exact.
+    factors = 2.0 ** torch.randint(-2, 2, (3, 2, 2), device="cuda")
+    named = dict(zip(("q_descale", "k_descale", "v_descale"), factors, strict=True))
+    o, lse = attention(q, k, v, causal=causal, return_lse=True, **named)
+    of_q, of_k, of_v = factors.bfloat16()[:, :, None, :, None]
+    wide = q.bfloat16() * of_q.repeat_interleave(2, 2), k.bfloat16() * of_k, v.bfloat16() * of_v
+    expected, logarithms = attention(*wide, causal=causal, return_lse=True)
+    difference = (o.float() - expected.float()).abs()
+    assert difference.mean() <= 2**-5 * expected.float().abs().mean()
+    assert torch.allclose(lse, logarithms, rtol=1e-2, atol=1e-2)
+
+
 @pytest.mark.parametrize("dim", DIMS)
 def test_keys_in_parts(dim):
     """Few heads of few queries: the keys of each head are split among CTAs."""

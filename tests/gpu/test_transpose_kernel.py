@@ -1,4 +1,4 @@
-"""The kernel of `kernels/gemm/generator/transpose.py` on the chip: any extents, and its
+"""The kernel of `kernels/transpose.py` on the chip: any extents, and its
 bandwidth.
 
 pytest tests/gpu/test_transpose_kernel.py --record FILE

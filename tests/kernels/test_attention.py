@@ -245,7 +245,11 @@ Q, K = np.zeros((1, 64, 2, 64), BF16), np.zeros((1, 64, 1, 64), BF16)
             {},
             "the head dimension is 32; expected one of 64, 96",
         ),
-        ((Q.astype(np.float32),) * 3, {}, "q, k and v have elements of f32; expected bf16 or f16"),
+        (
+            (Q.astype(np.float32),) * 3,
+            {},
+            "q, k and v have elements of f32; expected bf16, f16, f8E4M3FN",
+        ),
         ((Q, K, K), {"scale": -1}, "scale is -1; expected a positive number"),
         ((Q, K, K), {"scale": "1"}, "scale is '1'; expected a positive number"),
         ((Q, K, K), {"window": (-1, 0)}, "window is (-1, 0); expected 0 or more, or None for all"),
@@ -257,7 +261,7 @@ Q, K = np.zeros((1, 64, 2, 64), BF16), np.zeros((1, 64, 1, 64), BF16)
         (
             (Q, K, K),
             {"out": Q[:, :8]},
-            "out has the shape [1, 2, 8, 64] of bf16 by heads, but q has",
+            "out has the shape [1, 2, 8, 64] of bf16 by heads; expected that of q, ",
         ),
     ],
 )

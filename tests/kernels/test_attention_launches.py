@@ -18,7 +18,7 @@ from mlir_smem.runtime.scratch import Scratch
 def fresh(gpu, monkeypatch, tmp_path):
     """No loaded kernels, no known calls, no scratch memory."""
     monkeypatch.setattr(streams, "_BY_CLASS", {})
-    monkeypatch.setattr(launches, "_PARTS", Scratch())
+    monkeypatch.setattr(launches, "_SCRATCH", Scratch())
     launches._kernel.cache_clear()
     launches._combining.cache_clear()
     launch._CALLS.clear()
@@ -30,16 +30,16 @@ def array(shape, pointer, element="bf16", strides=None):
 
 
 #: 2 sequences of 3000 queries, whose tiles fill the GPU.
-Q, K, V, O = (array((2, 3000, heads, 128), 0x100000 * heads) for heads in (8, 2, 2, 8))
+Q, K, V, OUT = (array((2, 3000, heads, 128), 0x100000 * heads) for heads in (8, 2, 2, 8))
 
 
 def test_a_call_is_checked_once(gpu):
     for _ in range(2):
-        assert attention(Q, K, V, out=O) is O
+        assert attention(Q, K, V, out=OUT) is OUT
     assert len(gpu.maps) == 4
     assert [(one.gridDimX, one.blockDimX) for one in gpu.launches] == [(132, 3 * 128)] * 2
     moved = array(Q.view.shape, 0x900000)
-    attention(moved, K, V, out=O)
+    attention(moved, K, V, out=OUT)
     assert gpu.replaced == [0x900000]
     assert len(gpu.maps) == 4
 
@@ -55,15 +55,15 @@ def test_another_call_is_checked(changed):
 
 
 def test_an_address_that_tma_does_not_read():
-    attention(Q, K, V, out=O)
+    attention(Q, K, V, out=OUT)
     with pytest.raises(ProblemError, match="q is at 0x100008; expected a multiple of 16 bytes"):
-        attention(array(Q.view.shape, 0x100008), K, V, out=O)
+        attention(array(Q.view.shape, 0x100008), K, V, out=OUT)
 
 
 def test_a_window_that_cannot_be_hashed(gpu):
     """It is checked at each call."""
     for _ in range(2):
-        attention(Q, K, V, out=O, window=[100, 0])
+        attention(Q, K, V, out=OUT, window=[100, 0])
     assert len(gpu.launches) == 2
     assert not launch._CALLS._kept
 
@@ -105,6 +105,20 @@ def test_packed_sequences(gpu):
     assert [one.gridDimX for one in gpu.launches] == [132] * 2
     with pytest.raises(ProblemError, match="expected a contiguous vector of i32, of 4 elements"):
         call(starts[0], longer)
+
+
+def test_values_of_e4m3_are_transposed(gpu):
+    of_heads = array((2, 2), 0x6000, "f32")
+    q = array((2, 3000, 8, 128), 0x100000, "f8E4M3FN")
+    k, v = (array((2, 3000, 2, 128), pointer, "f8E4M3FN") for pointer in (0x800000, 0x900000))
+    for _ in range(2):
+        attention(q, k, v, out=OUT, v_descale=of_heads, k_descale=0.5)
+    lines = 2 * 2 * 128 * 3008
+    assert gpu.allocated == [lines]
+    # 24 windows of each of 4 matrices.
+    assert [(one.gridDimX, one.gridDimY) for one in gpu.launches] == [(24, 4), (132, 1)] * 2
+    # The lines of transposed values end with the last key.
+    assert [m[3] for m in gpu.maps][:2] == [[128, 3000, 2, 2], [3000, 128, 2, 2]]
 
 
 def test_new_arrays_of_the_library(gpu, monkeypatch):

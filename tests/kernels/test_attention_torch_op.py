@@ -33,7 +33,13 @@ def packed(q, k, v):
     return attention(q[0], k[0], v[0], **starts, return_lse=True, on="cpu")
 
 
-@pytest.mark.parametrize("function", [with_lse, in_a_window, packed])
+def of_e4m3(q, k, v):
+    given = [(each * 2).to(torch.float8_e4m3fn) for each in (q, k, v)]
+    factors = {"q_descale": 0.5, "k_descale": 0.5, "v_descale": torch.full((1, 1), 0.5)}
+    return (attention(*given, **factors, on="cpu") * 2,)
+
+
+@pytest.mark.parametrize("function", [with_lse, in_a_window, packed, of_e4m3])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_a_graph_keeps_it_whole(function, dynamic):
     ops = []
@@ -56,7 +62,7 @@ def test_the_meta_function_is_right(return_lse, layout, is_packed):
     from mlir_smem.kernels.attention.call.torch_op import OP
 
     options = {"causal": True, "left": None, "right": None, "scale": None, "layout": layout}
-    options |= {"return_lse": return_lse, "on": "cpu"}
+    options |= {"return_lse": return_lse, "factors": [1.0, 1.0, 1.0], "on": "cpu"}
     given, starts = tensors(), (None, None)
     if is_packed:
         given = [each[0] for each in given]
@@ -64,7 +70,7 @@ def test_the_meta_function_is_right(return_lse, layout, is_packed):
     if layout == "bhsd":
         given = [each.transpose(-2, -3).contiguous() for each in given]
     options["max_seqlen_q"] = 40 if is_packed else None
-    found = torch.library.opcheck(OP, (*given, *starts), options)
+    found = torch.library.opcheck(OP, (*given, *starts, None, None, None), options)
     assert set(found.values()) == {"SUCCESS"}
 
 

@@ -13,7 +13,7 @@ BUILD = """
 import sys
 from mlir_smem.kernels.gemm import Config, Problem, candidates
 from mlir_smem.kernels.gemm.generator.kernel import text
-from mlir_smem.kernels.gemm.generator.transpose import build_transpose
+from mlir_smem.kernels.transpose import build_transpose
 
 assert "gpu.func @gemm" in text(Problem(), candidates(Problem(), 512, 512, 512)[0])
 parts = [module.split(".") for module in sys.modules]

@@ -1,10 +1,10 @@
-"""Matrices for the kernel of `kernels/gemm/generator/transpose.py`."""
+"""Matrices for the kernel of `kernels/transpose.py`."""
 
 import numpy as np
 
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.kernels.gemm.generator.transpose import TransposeConfig, build_transpose
+from mlir_smem.kernels.transpose import TransposeConfig, build_transpose
 
 DTYPES = {"i8": np.dtype(np.int8), "f32": np.dtype(np.float32)}
 

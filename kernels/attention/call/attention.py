@@ -8,8 +8,10 @@ from typing import Any
 from ...errors import ProblemError
 from ..generator.config import Config
 from .checked import Options
+from .descale import with_factors
 from .emulated import emulated
 from .launch import launch
+from .operands import Arrays
 
 #: What the kernel is launched on.
 _MACHINES = ("gpu", "cpu")
@@ -29,16 +31,24 @@ def attention(
     cu_seqlens_q: Any = None,
     cu_seqlens_k: Any = None,
     max_seqlen_q: int | None = None,
+    q_descale: Any = None,
+    k_descale: Any = None,
+    v_descale: Any = None,
     config: Config | None = None,
     stream: Any = None,
     on: str = "gpu",
 ) -> Any:
-    """Return `softmax(scale * q @ k.T) @ v` for each head, in one launch.
+    """Return `softmax(scale * q @ k.T) @ v` for each head.
 
     q is (batch, sequence, heads, dim), or by `layout="bhsd"` (batch, heads, sequence, dim); k and v may
     have another length, and fewer heads, which divide those of q: consecutive heads of q share one of k
-    and v. The element types are bf16 and f16, and dim is 64, 96, 128, 192 or 256. Products are summed in
-    f32, and weights are rounded to the element type before they are multiplied by v.
+    and v. The element types are bf16, f16 and e4m3, and dim is 64, 96, 128, 192 or 256. Products are
+    summed in f32, and weights are rounded to the element type before they are multiplied by v.
+
+    Elements of e4m3 stand for numbers that are larger or smaller by a factor: `q_descale`, `k_descale`
+    and `v_descale`, as FlashAttention names them. The result is of bf16. Tensor cores read e4m3 along the
+    keys of v only, so v is transposed first, by a launch of its own. There are no packed sequences of
+    e4m3.
 
     Masks are aligned to the end of the keys, as FlashAttention's: the query at place i of M sees the keys
     up to i + N - M + right, and from i + N - M - left on. A query that sees no key has the result 0.
@@ -67,6 +77,8 @@ def attention(
         cu_seqlens_q, cu_seqlens_k: vectors of i32 with the first token of each sequence of queries and of
             keys, and the number of tokens behind the last one.
         max_seqlen_q: how many queries no sequence has more of.
+        q_descale, k_descale, v_descale: the factors of q, k and v of e4m3: a number, or an array of f32
+            (batch, heads of k); None for 1.
         config: the kernel's configuration; None for `default_config`.
         stream: as for `Prepared.launch`; the library's current stream if None.
         on: "gpu", or "cpu" for the emulator.
@@ -85,17 +97,18 @@ def attention(
     """
     if on not in _MACHINES:
         raise ValueError(f"unknown machine '{on}'; expected {' or '.join(_MACHINES)}")
-    options = Options(causal, scale, window, layout, return_lse, max_seqlen_q, config)
-    arrays, starts = (q, k, v), (cu_seqlens_q, cu_seqlens_k)
+    given = Arrays(q, k, v, cu_seqlens_q, cu_seqlens_k, q_descale, k_descale, v_descale, out)
+    arrays, factors = with_factors(given)
+    options = Options(causal, scale, window, layout, return_lse, max_seqlen_q, config, factors)
     torch = sys.modules.get("torch")
     if torch is not None and torch.compiler.is_compiling():
         if not (out is None and config is None and stream is None):
             raise ProblemError("out, config and stream are not taken in a graph of torch.compile")
         from .torch_op import call_op
 
-        found, lse = call_op(arrays, starts, options, on)
+        found, lse = call_op(arrays, options, on)
     elif on == "cpu":
-        found, lse = emulated(arrays, starts, out, options)
+        found, lse = emulated(arrays, options)
     else:
-        found, lse = launch(arrays, starts, out, options, stream)
+        found, lse = launch(arrays, options, stream)
     return (found, lse) if return_lse else found

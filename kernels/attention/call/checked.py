@@ -13,7 +13,8 @@ import numpy as np
 from ...errors import ProblemError
 from ..generator.combine import ROWS
 from ..generator.config import Config, default_config
-from ..generator.problem import LOG2_E, Problem
+from ..generator.problem import LOG2_E, RESULTS, Problem
+from .descale import ONES, Factors, check_descale
 from .operands import LAYOUTS, Given, Sizes, check_readable, sizes, window_of
 from .packing import Packing
 from .split import parts_of
@@ -30,6 +31,7 @@ class Options:
     return_lse: bool
     max_seqlen_q: int | None
     config: Config | None
+    factors: Factors = ONES
 
 
 class Checked(NamedTuple):
@@ -60,7 +62,7 @@ class Checked(NamedTuple):
     @property
     def by_heads(self) -> tuple[int, ...]:
         """The shape of Q and of the result, as the kernel has them."""
-        return self.lse_by_heads + (self.extents.dim,)
+        return (*self.lse_by_heads, self.extents.dim)
 
     @property
     def lse_by_heads(self) -> tuple[int, ...]:
@@ -76,11 +78,14 @@ class Checked(NamedTuple):
         return [(*shape, self.extents.dim), shape]
 
 
-def checked(given: Sequence[Given], packing: Packing | None, options: Options) -> Checked:
+def checked(
+    given: Sequence[Given], descales: Sequence[Given], packing: Packing | None, options: Options
+) -> Checked:
     """Return the kernels of a call.
 
     Args:
         given: q, k and v by heads.
+        descales: arrays of the factors of some of these.
         packing: packed sequences.
         options: what else is asked for.
 
@@ -91,6 +96,8 @@ def checked(given: Sequence[Given], packing: Packing | None, options: Options) -
     sequences, longest = extents.batches, extents.queries
     if packing is not None:
         sequences, longest = packing.sequences, packing.longest
+    for each in descales:
+        check_descale(each, asked, sequences)
     left, right = window_of(options.causal, options.window)
     if longest == 1:
         right = None  # The last query sees all keys that others may not.
@@ -106,7 +113,12 @@ def checked(given: Sequence[Given], packing: Packing | None, options: Options) -
         right is not None,
         options.return_lse,
         packing is not None,
+        descaled="".join(each.name[0] for each in descales),
     )
+    if not problem.is_8_bit and (descales or options.factors != ONES):
+        raise ProblemError(
+            f"q, k and v have elements of {problem.element}; expected e4m3 where factors are given"
+        )
     of_one = -(-extents.keys // max(sequences, 1))
     config = options.config or default_config(problem, longest, of_one)
     config.check(problem)
@@ -125,7 +137,7 @@ def checked(given: Sequence[Given], packing: Packing | None, options: Options) -
         packs,
         packing,
         parts,
-        [_scale(options.scale, extents.dim), *sight],
+        [*_numbers(options, problem), *sight],
         tiles * sequences * extents.heads,
         # Packed arrays have no batches.
         result[1:] if packing else result,
@@ -139,17 +151,20 @@ def check_result(out: Given, q: Given) -> None:
     Raises:
         ProblemError: if it is not like q, or TMA cannot write it.
     """
-    if (out.matrix.shape, out.element) != (q.matrix.shape, q.element):
+    element = RESULTS[q.element]
+    if (out.matrix.shape, out.element) != (q.matrix.shape, element):
         raise ProblemError(
-            f"out has the shape {list(out.matrix.shape)} of {out.element} by heads, but q has "
-            f"{list(q.matrix.shape)} of {q.element}; expected the same"
+            f"out has the shape {list(out.matrix.shape)} of {out.element} by heads; expected that of q, "
+            f"{list(q.matrix.shape)}, of {element}"
         )
     check_readable(out)
 
 
-def _scale(scale: float | None, dim: int) -> Any:
-    """Return the factor of scores, for powers of two."""
-    factor = dim**-0.5 if scale is None else scale
+def _numbers(options: Options, problem: Problem) -> list[Any]:
+    """Return the factor of scores, for powers of two, and that of the result of e4m3."""
+    scale, (of_q, of_k, of_v) = options.scale, options.factors
+    factor = problem.dim**-0.5 if scale is None else scale
     if not isinstance(factor, Real) or not 0 < float(factor) < inf:
         raise ProblemError(f"scale is {scale!r}; expected a positive number")
-    return np.float32(float(factor) * LOG2_E)
+    of_scores = np.float32(float(factor) * of_q * of_k * LOG2_E)
+    return [of_scores, np.float32(of_v)] if problem.is_8_bit else [of_scores]

@@ -14,38 +14,37 @@ from ...libraries import empty
 from ..generator.combine import combine_grid, combine_text
 from ..generator.kernel import text
 from .checked import Checked, Options, check_result, checked
-from .operands import LAYOUTS, Given, by_heads
+from .operands import LAYOUTS, Arrays, Given, by_heads
 from .packing import packing_of
+from .values import whole_units
 
 #: CTAs of the emulator's grid, which runs them one after the other.
 _EMULATED = 2
 
 
-def emulated(
-    arrays: tuple[Any, Any, Any], starts: tuple[Any, Any], out: Any, options: Options
-) -> tuple[Any, Any]:
+def emulated(arrays: Arrays, options: Options) -> tuple[Any, Any]:
     """Return the result and the logarithms, None if these are not asked for.
 
     Args:
-        arrays: q, k and v.
-        starts: `cu_seqlens_q` and `cu_seqlens_k`, or None for each.
-        out: an array for the result, or None.
+        arrays: those of the call.
         options: what else is asked for.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as of `attention`.
     """
-    packing = packing_of(*starts, options.max_seqlen_q)
+    packing = packing_of(arrays.cu_seqlens_q, arrays.cu_seqlens_k, options.max_seqlen_q)
     layout, packed = options.layout, packing is not None
-    named = dict(zip("qkv", arrays, strict=True))
-    call = checked([_given(*each, layout, packed) for each in named.items()], packing, options)
-    result = out
-    if out is None:
-        result = _new(arrays[0], call.result, call.problem.element)
-    check_result(_given("out", result, layout, packed), _given("q", arrays[0], layout, packed))
-    lse = _new(arrays[0], call.lse, "f32") if options.return_lse else None
+    given = [by_heads(_given(name, getattr(arrays, name)), layout, packed) for name in "qkv"]
+    descales = [_given(*each) for each in arrays.descales.items()]
+    call = checked(given, descales, packing, options)
+    like, result = arrays.q, arrays.out
+    if result is None:
+        result = _new(like, call.result, call.problem.result)
+    check_result(by_heads(_given("out", result), layout, packed), given[0])
+    lse = _new(like, call.lse, "f32") if options.return_lse else None
     of_lse = None if lse is None else host_array("lse", lse)[0].reshape(call.lse_by_heads)
-    _emulate(call, [_of_host(each, layout, packed) for each in (*arrays, result)], of_lse)
+    of_heads = [_of_host(each, layout, packed) for each in (*arrays[:3], result)]
+    _emulate(call, of_heads, of_lse, [host_array(*each)[0] for each in arrays.descales.items()])
     return result, lse
 
 
@@ -55,16 +54,23 @@ def _new(like: Any, shape: tuple[int, ...], element: str) -> Any:
     return empty(like, shape, element)
 
 
-def _emulate(call: Checked, arrays: list[np.ndarray], lse: np.ndarray | None) -> None:
+def _emulate(
+    call: Checked, arrays: list[np.ndarray], lse: np.ndarray | None, descales: list[np.ndarray]
+) -> None:
     """Run the kernels; q, k, v, the result and the logarithms are given by heads."""
     if call.packs:
         arrays[0], arrays[3] = (arrays[at][:, :, 0].reshape(call.by_heads) for at in (0, 3))
     q, k, v, result = arrays
+    if call.problem.is_8_bit:
+        *outer, keys, dim = v.shape
+        v_t = np.empty((*outer, dim, whole_units(keys)), v.dtype)[..., :keys]
+        v_t[...] = v.swapaxes(-2, -1)
+        v = v_t.swapaxes(-2, -1)
     results = [result, *([] if lse is None else [lse])]
     first = [np.empty(shape, np.float32) for shape in call.of_parts] or results
     tokens = call.extents.queries, call.extents.keys
     of_packing = call.packing.on_host(tokens) if call.packing else []
-    given = [q, k.swapaxes(-2, -1), v, *first, *of_packing, *call.numbers]
+    given = [q, k.swapaxes(-2, -1), v, *first, *of_packing, *descales, *call.numbers]
     compiled = compile(text(call.problem, call.config), emit="nvvm")
     launch_on_cpu(compiled, None, given, (_EMULATED,))
     if call.parts > 1:
@@ -72,11 +78,10 @@ def _emulate(call: Checked, arrays: list[np.ndarray], lse: np.ndarray | None) ->
         launch_on_cpu(compiled, None, [*first, *results], combine_grid(call.problem, call.items))
 
 
-def _given(name: str, array: Any, layout: str, packed: bool) -> Given:
+def _given(name: str, array: Any) -> Given:
     host, element = host_array(name, array)
     strides = tuple(stride // host.itemsize for stride in host.strides)
-    matrix = Matrix(host.ctypes.data, host.shape, strides, host.itemsize)
-    return by_heads(Given(name, matrix, element), layout, packed)
+    return Given(name, Matrix(host.ctypes.data, host.shape, strides, host.itemsize), element)
 
 
 def _of_host(array: Any, layout: str, packed: bool) -> np.ndarray:

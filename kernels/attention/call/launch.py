@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
 from ....layout.elements import UNIT_BYTES
 from ....runtime import Matrix, device_array
+from ....runtime.arguments import DTYPES
 from ....runtime.plans import Kept
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
@@ -17,7 +18,7 @@ from ...errors import ProblemError
 from ...libraries import maker
 from .checked import Options, check_result, checked
 from .launches import Launch
-from .operands import Given, by_heads
+from .operands import Arrays, Given, by_heads
 from .packing import packing_of
 
 #: Makes an array like the one that it is given; returns its address, too.
@@ -43,27 +44,19 @@ class _Call(NamedTuple):
 _CALLS: Kept[_Call] = Kept()
 
 
-def launch(
-    arrays: tuple[Any, Any, Any],
-    starts: tuple[Any, Any],
-    out: Any,
-    options: Options,
-    stream: Any = None,
-) -> tuple[Any, Any]:
+def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, Any]:
     """Return the result and the logarithms, None if these are not asked for.
 
     Args:
-        arrays: q, k and v.
-        starts: `cu_seqlens_q` and `cu_seqlens_k`, or None for each.
-        out: an array for the result, or None.
+        arrays: those of the call.
         options: what else is asked for.
         stream: as for `Prepared.launch`; the library's current stream if None.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as of `attention`.
     """
-    q = arrays[0]
-    given = [*arrays, *(each for each in (*starts, out) if each is not None)]
+    q, out = arrays.q, arrays.out
+    given = [each for each in arrays if each is not None]
     addresses: list[int] = []
     try:
         signatures = []
@@ -73,14 +66,14 @@ def launch(
             signatures.append(signature)
         # Whether TMA reads an array depends on its alignment.
         places = reduce(or_, addresses) % UNIT_BYTES and tuple(a % UNIT_BYTES for a in addresses)
-        missing = starts[0] is None, starts[1] is None, out is None
+        missing = tuple([each is None for each in arrays])
         key: Hashable = tuple(signatures), missing, places, options
         call = _CALLS.get(key)
     except Exception:
         # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
         key = call = None
     if call is None:
-        call = _checked(arrays, starts, out, options)
+        call = _checked(arrays, options)
         if key is None:
             addresses = [device_array("an array", each).matrix.pointer for each in given]
         else:
@@ -89,47 +82,52 @@ def launch(
         for each in given:
             wait_for(each)
     handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
-    of_starts: Sequence[int] = addresses[3:5] if starts[0] is not None else ()
-    result, found = call.result(q) if out is None else (addresses[-1], out)
+    result, found = call.result(q) if out is None else (addresses.pop(), out)
     results: tuple[int, ...] = (result,)
     lse = None
     if call.lse:
         address, lse = call.lse(q)
         results = result, address
-    call.launch.start(addresses[:3], of_starts, results, handle)
+    call.launch.start(addresses[:3], addresses[3:], results, handle)
     if call.waits:
         finish(found)
     return found, lse
 
 
-def _checked(
-    arrays: tuple[Any, Any, Any], starts: tuple[Any, Any], out: Any, options: Options
-) -> _Call:
+def _checked(arrays: Arrays, options: Options) -> _Call:
     """Check a call, and load its kernels."""
-    packing = packing_of(*starts, options.max_seqlen_q)
+    packing = packing_of(arrays.cu_seqlens_q, arrays.cu_seqlens_k, options.max_seqlen_q)
     layout, packed = options.layout, packing is not None
-    named = dict(zip("qkv", arrays, strict=True)) | ({} if out is None else {"out": out})
-    read = {name: device_array(name, each) for name, each in named.items()}
-    device = read["q"].device
-    for name, each in read.items():
-        if each.device != device:
-            raise ProblemError(
-                f"q is on GPU {device}, but {name} is on GPU {each.device}; expected one"
-            )
-    given = [
-        by_heads(Given(name, each.matrix, each.element), layout, packed)
-        for name, each in read.items()
-    ]
-    call = checked(given[:3], packing, options)
-    element = call.problem.element
-    if out is None:
-        new = Matrix.contiguous(UNIT_BYTES, call.result, given[0].matrix.item_bytes)
+    found, device = _read(arrays)
+    given = [by_heads(each, layout, packed) for each in found if "descale" not in each.name]
+    descales = [each for each in found if "descale" in each.name]
+    call = checked(given[:3], descales, packing, options)
+    element = call.problem.result
+    if arrays.out is None:
+        new = Matrix.contiguous(UNIT_BYTES, call.result, DTYPES[element].itemsize)
         given.append(by_heads(Given("the result", new, element), layout, packed))
     check_result(given[3], given[0])
-    like = arrays[0]
+    like = arrays.q
     return _Call(
-        Launch(call, given, device),
+        Launch(call, given, descales, device),
         maker(like, call.result, element),
         maker(like, call.lse, "f32") if options.return_lse else None,
-        any(map(exposes_no_stream, (*arrays, *starts, out))),
+        any(map(exposes_no_stream, arrays)),
     )
+
+
+def _read(arrays: Arrays) -> tuple[list[Given], int]:
+    """Return the arrays but those of packed sequences, and the number of their GPU."""
+    found = []
+    device = None
+    for name, array in arrays._asdict().items():
+        if array is None or name.startswith("cu_seqlens"):
+            continue
+        read = device_array(name, array)
+        device = read.device if device is None else device
+        if read.device != device:
+            raise ProblemError(
+                f"q is on GPU {device}, but {name} is on GPU {read.device}; expected one"
+            )
+        found.append(Given(name, read.matrix, read.element))
+    return found, device or 0

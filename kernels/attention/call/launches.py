@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate
 from threading import Lock
 
 from ....runtime import Kernel, Matrix, cached_compile
@@ -15,30 +16,36 @@ from ..generator.kernel import text
 from ..generator.problem import Problem
 from .checked import Checked
 from .operands import Given, with_heads_as_queries
+from .values import keys_contiguous, transposing, whole_units
 
 #: Kernels that stay loaded for later calls.
 _KERNELS = 64
 
-#: Results of parts of the keys, until they are combined. No other thread of the host comes in between.
-_PARTS, _TWO_LAUNCHES = Scratch(), Lock()
+#: Transposed values, and results of parts of the keys until they are combined. No other thread of the
+#: host comes in between the launches of a call.
+_SCRATCH, _SEVERAL_LAUNCHES = Scratch(), Lock()
 
 #: The bytes of an f32, and an address that stands for one that follows.
 _F32, _ALIGNED = 4, 256
 
 
 class Launch:
-    """A launch of attention, or two if there are parts of the keys.
+    """The launches of a call: one before attention transposes values of e4m3, and one after it combines
+    parts of the keys, if there are any.
 
     Args:
         call: the call.
         arrays: q, k, v and the result, by heads.
+        descales: arrays of factors.
         device: the number of their GPU.
 
     Raises:
         LaunchError: without a GPU of the architecture, or if it is not that of `cu_seqlens`.
     """
 
-    def __init__(self, call: Checked, arrays: Sequence[Given], device: int) -> None:
+    def __init__(
+        self, call: Checked, arrays: Sequence[Given], descales: Sequence[Given], device: int
+    ) -> None:
         given = list(arrays)
         if call.packs:
             groups = call.extents.groups
@@ -52,13 +59,24 @@ class Launch:
         if call.packing:
             *starts, longest = call.packing.on_device(device)
             self._numbers = [longest, *call.numbers]
+        self._transposing = None
+        if call.problem.is_8_bit:
+            target = keys_contiguous(v, _ALIGNED)
+            self._transposing = transposing(v, target, device)
+            v = target
         parts = [Matrix.contiguous(_ALIGNED, shape, _F32) for shape in call.of_parts]
         kernel = _kernel(call.problem, call.config, device)
         self._context = kernel.context
         grid = (min(call.items * call.parts, kernel.resident_blocks()),)
-        arguments = q, k.transposed(), v, *(parts or results), *starts, *self._numbers
-        self._plan = kernel.plan(arguments, grid)
-        self._bytes = [each.bytes for each in parts]
+        further = *starts, *(each.matrix for each in descales), *self._numbers
+        self._plan = kernel.plan((q, k.transposed(), v, *(parts or results), *further), grid)
+        kept = [whole_units(v.shape[2]) * v.bytes // v.shape[2]] if self._transposing else []
+        kept += [each.bytes for each in parts]
+        #: Where each array of the scratch memory begins, and where the last one ends.
+        self._starts = list(
+            accumulate((-(-each // _ALIGNED) * _ALIGNED for each in kept), initial=0)
+        )
+        self._combining = None
         if parts:
             # The masks are done.
             of = replace(call.problem, left=False, right=False)
@@ -66,28 +84,33 @@ class Launch:
             self._combining = _combining(of, device).plan([*parts, *results], of_all)
 
     def start(
-        self, operands: Sequence[int], starts: Sequence[int], results: Sequence[int], stream: int
+        self, operands: Sequence[int], further: Sequence[int], results: Sequence[int], stream: int
     ) -> None:
         """Start the kernels.
 
         Args:
             operands: the addresses of q, k and v.
-            starts: those of `cu_seqlens_q` and `cu_seqlens_k`, if sequences are packed.
+            further: those of `cu_seqlens_q` and `cu_seqlens_k`, if sequences are packed, and of factors.
             results: that of the result, and that of the logarithms if they are asked for.
             stream: the stream's handle.
 
         Raises:
             LaunchError: for an address that is not aligned, or a launch that the driver refuses.
         """
-        if not self._bytes:
-            self._plan.start((*operands, *results, *starts), self._numbers, stream)
+        *starts, end = self._starts
+        if not starts:
+            self._plan.start((*operands, *results, *further), self._numbers, stream)
             return
-        of_results, of_logarithms = self._bytes
-        with _TWO_LAUNCHES:
-            first = _PARTS.address(self._context, stream, of_results + of_logarithms)
-            parts = first, first + of_results
-            self._plan.start((*operands, *parts), self._numbers, stream)
-            self._combining.start((*parts, *results), (), stream)
+        with _SEVERAL_LAUNCHES:
+            first = _SCRATCH.address(self._context, stream, end)
+            parts = [first + start for start in starts]
+            if self._transposing:
+                q, k, v = operands
+                operands = q, k, parts.pop(0)
+                self._transposing.start((v, operands[2]), (), stream)
+            self._plan.start((*operands, *(parts or results), *further), self._numbers, stream)
+            if self._combining:
+                self._combining.start((*parts, *results), (), stream)
 
 
 @lru_cache(maxsize=_KERNELS)

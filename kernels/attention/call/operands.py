@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ....layout.elements import UNIT_BYTES
 from ....runtime import Matrix
@@ -15,6 +15,26 @@ LAYOUTS = {"bshd": (0, 2, 1, 3), "bhsd": (0, 1, 2, 3)}
 
 #: How many keys a query sees before and behind its place; None for all.
 Window = tuple[int | None, int | None]
+
+
+class Arrays(NamedTuple):
+    """The arrays of a call; None for each that is not given."""
+
+    q: Any
+    k: Any
+    v: Any
+    cu_seqlens_q: Any = None
+    cu_seqlens_k: Any = None
+    q_descale: Any = None
+    k_descale: Any = None
+    v_descale: Any = None
+    out: Any = None
+
+    @property
+    def descales(self) -> dict[str, Any]:
+        """The factors of q, k and v that are given, by their names."""
+        named = {name: each for name, each in self._asdict().items() if "descale" in name}
+        return {name: each for name, each in named.items() if each is not None}
 
 
 class Given(NamedTuple):

@@ -12,32 +12,29 @@ import torch
 from .checked import Options
 from .emulated import emulated
 from .launch import launch
-from .operands import window_of
+from .operands import Arrays, window_of
 
 #: Results: that of attention, and its log-sum-exp (batch, heads, sequence), or an empty tensor.
 _SCHEMA = (
-    "(Tensor q, Tensor k, Tensor v, Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, *, int? left, "
-    "int? right, bool causal, float? scale, str layout, bool return_lse, SymInt? max_seqlen_q, str on) "
-    "-> (Tensor, Tensor)"
+    "(Tensor q, Tensor k, Tensor v, Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, Tensor? q_descale, "
+    "Tensor? k_descale, Tensor? v_descale, *, int? left, int? right, bool causal, float? scale, "
+    "str layout, bool return_lse, SymInt? max_seqlen_q, float[] factors, str on) -> (Tensor, Tensor)"
 )
 
 
 def _run(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    cu_seqlens_q: torch.Tensor | None,
-    cu_seqlens_k: torch.Tensor | None,
-    *,
+    *arrays: torch.Tensor | None,
     left: int | None,
     right: int | None,
+    factors: list[float],
     on: str,
     **asked: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    options = Options(window=(left, right), config=None, **asked)
-    given = (q, k, v), (cu_seqlens_q, cu_seqlens_k), None, options
-    found, lse = emulated(*given) if on == "cpu" else launch(*given)
-    return found, _no_lse(q) if lse is None else lse
+    of_q, of_k, of_v = factors
+    options = Options(window=(left, right), config=None, factors=(of_q, of_k, of_v), **asked)
+    given = Arrays(*arrays)
+    found, lse = emulated(given, options) if on == "cpu" else launch(given, options)
+    return found, _no_lse(given.q) if lse is None else lse
 
 
 def _no_lse(q: torch.Tensor) -> torch.Tensor:
@@ -49,32 +46,21 @@ OP = torch.library.custom_op("mlir_smem::attention", _run, mutates_args=(), sche
 
 @OP.register_fake
 def _meta(
-    q: torch.Tensor,
-    k: torch.Tensor,
-    v: torch.Tensor,
-    cu_seqlens_q: torch.Tensor | None,
-    cu_seqlens_k: torch.Tensor | None,
-    *,
-    layout: str,
-    return_lse: bool,
-    **_: Any,
+    q: torch.Tensor, *_: torch.Tensor | None, layout: str, return_lse: bool, **_options: Any
 ) -> tuple[torch.Tensor, torch.Tensor]:
     *batches, sequence, heads = q.shape[:-1]
     if layout == "bhsd":
         sequence, heads = heads, sequence
     shape = (*batches, heads, sequence)
     lse = q.new_empty(shape, dtype=torch.float32) if return_lse else _no_lse(q)
-    return q.new_empty(q.shape), lse
+    return q.new_empty(q.shape, dtype=torch.bfloat16 if q.itemsize == 1 else q.dtype), lse
 
 
-def call_op(
-    arrays: tuple[Any, Any, Any], starts: tuple[Any, Any], options: Options, on: str
-) -> tuple[Any, Any]:
+def call_op(arrays: Arrays, options: Options, on: str) -> tuple[Any, Any]:
     """Call the op; arguments as for `emulated` and `attention`."""
     left, right = window_of(False, options.window)
     return OP(
-        *arrays,
-        *starts,
+        *arrays[:-1],
         left=left,
         right=right,
         causal=options.causal,
@@ -82,5 +68,6 @@ def call_op(
         layout=options.layout,
         return_lse=options.return_lse,
         max_seqlen_q=options.max_seqlen_q,
+        factors=list(options.factors),
         on=on,
     )

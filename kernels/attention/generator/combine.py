@@ -34,7 +34,7 @@ def combine_text(problem: Problem) -> str:
         "T": f"(Z,B,H,{ROWS})",
         "O": f"(B,H,M,{problem.dim}):(?,?,?,1)",
     }
-    types: dict[str, Any] = {"P": "f32", "T": "f32", "O": problem.element}
+    types: dict[str, Any] = {"P": "f32", "T": "f32", "O": problem.result}
     if problem.lse:
         shapes["L"], types["L"] = "(B,H,M)", "f32"
     kernel = _combine_with_lse if problem.lse else _combine

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....layout.banks import MAX_BYTES
 from ....layout.wgmma import INSTRUCTION_M
+from ...errors import ConfigError
 from ...registers import REGISTERS as _REGISTERS
 from .problem import Problem
 
@@ -17,8 +18,8 @@ REGISTERS = _REGISTERS | {2: (24, 240)}
 #: The registers of a consumer that O, S and P can have; the others hold the softmax's rows and addresses.
 _MATRIX_REGISTERS = {1: 208, 2: 200, 3: 128}
 
-#: Keys are columns of S and rows of V, of which an instruction on 16-bit elements takes 16.
-_KEY_MULTIPLE = 16
+#: Keys are columns of S and rows of V, of which an instruction takes 32 bytes.
+_KEY_BYTES = 32
 
 _MAX_KEYS = 256
 
@@ -27,10 +28,6 @@ _CLUSTERS = (1, 2)
 
 #: Those of an element of bf16 or f16.
 ITEM_BYTES = 2
-
-
-class ConfigError(ValueError):
-    """A configuration that does not fit; the message has the arithmetic."""
 
 
 @dataclass(frozen=True)
@@ -75,18 +72,19 @@ class Config:
             raise ConfigError(f"cluster is {self.cluster}; expected {fitting} CTAs")
         if self.cluster > 1 and not problem.has_equal_tiles:
             raise ConfigError(
-                f"cluster is {self.cluster}, but tiles do not all read the same blocks; expected 1 with a "
-                "mask, with packed sequences, and with parts of the keys"
+                f"cluster is {self.cluster}, but tiles do not all read the same blocks; expected 1 with "
+                "a mask, with packed sequences, and with parts of the keys"
             )
-        if self.keys % _KEY_MULTIPLE or not 0 < self.keys <= _MAX_KEYS:
+        multiple = _KEY_BYTES // problem.item_bytes
+        if self.keys % multiple or not 0 < self.keys <= _MAX_KEYS:
             raise ConfigError(
-                f"keys is {self.keys}; expected a multiple of {_KEY_MULTIPLE} up to {_MAX_KEYS}"
+                f"keys is {self.keys}; expected a multiple of {multiple} up to {_MAX_KEYS}"
             )
         # 64 rows in 128 threads: half a register for each column in f32, a quarter in 16 bits.
-        o, s, p = problem.dim // 2, self.keys // 2, self.keys // 4
+        o, s, p = problem.dim // 2, self.keys // 2, self.keys * problem.item_bytes // 8
         limit = _MATRIX_REGISTERS[self.consumers]
         if o + s + p > limit:
-            most = (limit - o) * 4 // 3 // _KEY_MULTIPLE * _KEY_MULTIPLE
+            most = (limit - o) * 8 // (4 + problem.item_bytes) // multiple * multiple
             raise ConfigError(
                 f"a thread of {self.consumers} consumers has at most {limit} registers for matrices, but "
                 f"O has {o}, S {s} and P {p}; expected keys up to {most}"
@@ -106,7 +104,7 @@ class Config:
 
     def _tiles(self, problem: Problem) -> tuple[int, int]:
         """Return the bytes of a tile of Q and of a block of K or V."""
-        row = problem.dim * ITEM_BYTES
+        row = problem.dim * problem.item_bytes
         return self.queries * row, self.keys * row
 
     @property
@@ -122,6 +120,15 @@ _DEFAULTS = {
     128: Config(2, 160, 2, 2),
     192: Config(2, 112, 2, 1),
     256: Config(2, 80, 2, 1),
+}
+
+#: Those of elements of 8 bits.
+_OF_8_BITS = {
+    64: Config(3, 128, 2, 2),
+    96: Config(2, 192, 2, 2),
+    128: Config(2, 192, 2, 2),
+    192: Config(2, 128, 2, 2),
+    256: Config(2, 96, 2, 2),
 }
 
 #: Those with narrower blocks, of which a short sequence fills more, and a mask hides less.
@@ -151,6 +158,15 @@ _OF_FEW_QUERIES = {
     256: Config(1, 64, 3, 1),
 }
 
+#: Those of few queries of 8 bits. Not measured.
+_OF_FEW_OF_8_BITS = {
+    64: Config(1, 128, 5, 2),
+    96: Config(1, 128, 4, 1),
+    128: Config(1, 128, 4, 1),
+    192: Config(1, 96, 4, 1),
+    256: Config(1, 64, 4, 1),
+}
+
 #: Multiprocessors of an H100 and an H200, each with one CTA at a time.
 MULTIPROCESSORS = 132
 
@@ -166,6 +182,8 @@ def default_config(problem: Problem, queries: int = 1 << 20, keys: int = 1 << 20
         >>> default_config(Problem(dim=96))
         Config(consumers=2, keys=160, stages=2, query_stages=2, cluster=1)
     """
+    if problem.is_8_bit:
+        return (_OF_FEW_OF_8_BITS if queries <= INSTRUCTION_M else _OF_8_BITS)[problem.dim]
     if queries <= INSTRUCTION_M:
         return _OF_FEW_QUERIES[problem.dim]
     if problem.has_equal_tiles and min(queries, keys) >= _MANY and problem.dim in _OF_MANY:

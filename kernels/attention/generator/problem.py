@@ -10,7 +10,10 @@ from ...errors import ProblemError
 #: By this the scale is multiplied that a kernel is given: it computes powers of two.
 LOG2_E = log2(e)
 
-#: Element types of queries, keys, values and results.
+#: Element types of queries, keys and values, and of their results.
+RESULTS = {"bf16": "bf16", "f16": "f16", "f8E4M3FN": "bf16"}
+
+#: Those of 16 bits.
 ELEMENTS = ("bf16", "f16")
 
 #: Head dimensions.
@@ -29,6 +32,7 @@ class Problem:
         lse: whether the logarithm of each query's sum of exponentials is a result.
         packed: whether sequences follow each other, of lengths that the kernel reads.
         split: whether the results are those of parts of the keys, which another kernel combines.
+        descaled: which of "q", "k" and "v", of e4m3, have a factor for each sequence and head of keys.
 
     Raises:
         ProblemError: for an element type or a head dimension of no kernel.
@@ -41,15 +45,38 @@ class Problem:
     lse: bool = False
     packed: bool = False
     split: bool = False
+    descaled: str = ""
 
     def __post_init__(self) -> None:
-        if self.element not in ELEMENTS:
+        if self.element not in RESULTS:
             raise ProblemError(
-                f"q, k and v have elements of {self.element}; expected {' or '.join(ELEMENTS)}"
+                f"q, k and v have elements of {self.element}; expected {', '.join(RESULTS)}"
             )
         if self.dim not in DIMS:
             dims = ", ".join(map(str, DIMS))
             raise ProblemError(f"the head dimension is {self.dim}; expected one of {dims}")
+
+        if self.packed and self.is_8_bit:
+            raise ProblemError(
+                f"packed sequences have elements of {self.element}; expected {' or '.join(ELEMENTS)}: a "
+                "sequence may begin anywhere in the lines of transposed values, of which TMA reads 16 "
+                "bytes at a time"
+            )
+
+    @property
+    def result(self) -> str:
+        """MLIR's name of the element type of the result."""
+        return RESULTS[self.element]
+
+    @property
+    def is_8_bit(self) -> bool:
+        """Whether elements are of 8 bits, whose factors are not 1, and whose values are K-major."""
+        return self.element not in ELEMENTS
+
+    @property
+    def item_bytes(self) -> int:
+        """The bytes of an element of q, k and v."""
+        return 1 if self.is_8_bit else 2
 
     @property
     def has_equal_tiles(self) -> bool:

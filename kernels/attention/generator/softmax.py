@@ -44,11 +44,20 @@ def next_rows(s: sl.Fragment, rows: Rows) -> Rows:
     return Rows(rows.maximum, sl.maximum(rows.maximum, s.max(axis=1)), rows.sums)
 
 
-def weights(s: sl.Fragment, scale: sl.Scalar, rows: Rows) -> tuple[sl.Fragment, Rows, sl.Fragment]:
-    """Return the weights of a block of scores, and by what the sums of earlier blocks are multiplied."""
+def weights(
+    s: sl.Fragment, scale: sl.Scalar, rows: Rows, power: int = 0
+) -> tuple[sl.Fragment, Rows, sl.Fragment]:
+    """Return the weights of a block of scores, and by what the sums of earlier blocks are multiplied.
+
+    Args:
+        s: the scores.
+        scale: their factor.
+        rows: what is known of each row.
+        power: weights are up to 2 ** power.
+    """
     shift = _shift(rows.maximum, scale)
     shrink = _exponentials(rows.before, scale, shift)
-    p = _exponentials(s, scale, shift)
+    p = _exponentials(s, scale, shift - float(power) if power else shift)
     return p, rows._replace(sums=rows.sums * shrink + _partial_sums(p)), shrink
 
 
@@ -71,13 +80,22 @@ def multiplied_last(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
     return sl.map(product, o, sl.broadcast(shrink, columns), dtype=sl.f32)
 
 
-def results(rows: Rows, scale: sl.Scalar) -> tuple[sl.Fragment, sl.Fragment]:
+def results(
+    rows: Rows, scale: sl.Scalar, power: int = 0, factor: sl.Scalar | float = 1.0
+) -> tuple[sl.Fragment, sl.Fragment]:
     """Return by what each row of weights * V is multiplied, and the logarithm of each row's sum of
-    exponentials: 0 and -inf for a row without keys."""
+    exponentials: 0 and -inf for a row without keys.
+
+    Args:
+        rows: what is known of each row.
+        scale, power: as for `weights`.
+        factor: that of V.
+    """
     sums = rows.sums.sum(axis=1)
     some = sums > 0.0
-    inverse = sl.where(some, sl.fdiv(1.0, sums), 0.0)
-    lse = (rows.maximum * scale + sl.log2(sums)) * _LN2
+    inverse = sl.where(some, sl.fdiv(factor, sums), 0.0)
+    logarithm = sl.log2(sums) - float(power) if power else sl.log2(sums)
+    lse = (rows.maximum * scale + logarithm) * _LN2
     return inverse, sl.where(some, lse, float("-inf"))
 
 

@@ -19,10 +19,12 @@ class Sequence(NamedTuple):
     """A sequence of queries and the one of its keys.
 
     Attributes:
+        number: its number, or that of the batch.
         queries, keys: their lengths.
         query, key: the rows of the first query, and of the first key and value.
     """
 
+    number: sl.Index
     queries: sl.Index
     keys: sl.Index
     query: sl.Index | int
@@ -51,7 +53,8 @@ class Packed(NamedTuple):
             for at in (number, number + 1)
             for starts in (self.queries, self.keys)
         )
-        return Sequence(sl.unsigned(query_end - query), sl.unsigned(key_end - key), query, key)
+        queries, keys = sl.unsigned(query_end - query), sl.unsigned(key_end - key)
+        return Sequence(number, queries, keys, query, key)
 
 
 class Tile(NamedTuple):
@@ -180,7 +183,7 @@ class Tiles:
 
     def _tile(self, head: sl.Index, query: sl.Index, place: Place) -> Tile:
         batch, head = divided(head, self._heads)
-        sequence = Sequence(self._queries, self._keys, 0, 0)
+        sequence = Sequence(batch, self._queries, self._keys, 0, 0)
         if self._packed is not None:
             sequence = self._packed.at(batch)
         end, blocks = self._blocks(query, sequence)

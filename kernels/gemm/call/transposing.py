@@ -11,8 +11,8 @@ from ....dialect import new_context
 from ....layout.wgmma import MN_MAJOR
 from ....runtime import DeviceArray, Kernel, cached_compile, device_array
 from ...libraries import empty
+from ...transpose import build_transpose
 from ..generator.problem import is_multiplied, multiplicand
-from ..generator.transpose import build_transpose
 from .operands import contiguous_dim, matrix_at, whole_columns
 
 #: CTAs of the kernel that fit a multiprocessor.

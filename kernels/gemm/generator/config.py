@@ -12,6 +12,7 @@ from ....layout.banks import MAX_BYTES
 from ....layout.elements import UNIT_BYTES
 from ....layout.instruction import INSTRUCTION_K_BYTES
 from ....layout.wgmma import INSTRUCTION_M
+from ...errors import ConfigError
 from ...registers import REGISTERS
 from .problem import Problem, item_bytes
 
@@ -46,10 +47,6 @@ _ATOM_LINES = 8
 #: Columns of an accumulator that have their own registers: N and the columns of an epilogue tile are
 #: multiples of it.
 _COLUMN_MULTIPLE = 8
-
-
-class ConfigError(ValueError):
-    """A configuration that does not fit; the message has the arithmetic."""
 
 
 @dataclass(frozen=True)

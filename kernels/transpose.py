@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .... import language as sl
-from ....language.build import Options
-from ....language.traced_function import TracedFunction
-from .config import ConfigError
+from .. import language as sl
+from ..language.build import Options
+from ..language.traced_function import TracedFunction
+from .errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,19 @@ class TransposeConfig:
 CONFIGS = {"i8": TransposeConfig((128, 128)), "f32": TransposeConfig((64, 64))}
 
 
-def build_transpose(element: str, config: TransposeConfig | None = None) -> Any:
+def build_transpose(
+    element: str, config: TransposeConfig | None = None, of_many: bool = False
+) -> Any:
     """Build a module with the kernel `transpose(X, Y)`: Y = X of any extents.
 
     X has contiguous columns and Y contiguous rows; other strides are multiples of 16 bytes. Any number of
-    thread blocks may be launched: they divide the windows among them.
+    thread blocks may be launched along x: they divide the windows of a matrix among them. Along y, each
+    matrix has its own.
 
     Args:
         element: "i8" or "f32".
         config: the configuration; that of `CONFIGS` if None.
+        of_many: whether X and Y are matrices with two leading dimensions.
 
     Raises:
         ConfigError: if the element type is another, or there are fewer than 2 buffers.
@@ -60,24 +64,28 @@ def build_transpose(element: str, config: TransposeConfig | None = None) -> Any:
             "written"
         )
     signature = "(M,N):(1,?), (M,N):(?,1)"
+    if of_many:
+        signature = "(A,B,M,N):(?,?,1,?), (A,B,M,N):(?,?,?,1)"
     kernel = TracedFunction(transpose, signature, Options(config.warpgroups))
     return kernel.trace(element, element, config=config)
 
 
 def transpose(X: sl.Array, Y: sl.Array, *, config: TransposeConfig) -> None:  # noqa: N803
-    """Copy X (M, N), of contiguous columns, to Y (M, N), of contiguous rows."""
+    """Copy X (..., M, N), of contiguous columns, to Y (..., M, N), of contiguous rows."""
     height, width = config.window
     loaded = sl.alloc((config.stages, height, width), X.dtype)
     transposed = sl.alloc((config.buffers, height, width), X.dtype)
     loads = sl.pipeline(config.stages, consumers=config.warpgroups)
-    rows, columns = sl.cdiv(X.shape[0], height), sl.cdiv(X.shape[1], width)
+    *leading, m, n = X.shape
+    rows, columns = sl.cdiv(m, height), sl.cdiv(n, width)
     total = rows * columns
     first, ctas = sl.block_id(0), sl.grid_dim(0)
 
     def window(array: sl.Array, number: sl.Index) -> sl.Window:
         """Return a window of X or Y. Windows are counted along X's contiguous columns."""
         row, column = number % rows * height, number // rows * width
-        return array[row : row + height, column : column + width]
+        matrix = [sl.block_id(1) // leading[1], sl.block_id(1) % leading[1]] if leading else []
+        return array[*matrix, row : row + height, column : column + width]
 
     def load(index: sl.Index | int) -> None:
         """Load the CTA's window of a pipeline index, if the matrix has it."""

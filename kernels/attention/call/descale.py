@@ -1,0 +1,47 @@
+"""The factors of queries, keys and values of e4m3, with FlashAttention's names."""
+
+from __future__ import annotations
+
+from math import isfinite
+from numbers import Real
+
+from ...errors import ProblemError
+from .operands import Arrays, Given, Sizes
+
+#: The numbers by which q, k and v are multiplied.
+Factors = tuple[float, float, float]
+
+ONES: Factors = (1.0, 1.0, 1.0)
+
+
+def with_factors(arrays: Arrays) -> tuple[Arrays, Factors]:
+    """Return arrays whose descales are arrays, and the numbers that were given for others.
+
+    Raises:
+        ProblemError: for a number that is not finite, or not positive for q or k.
+    """
+    numbers = {name: each for name, each in arrays.descales.items() if isinstance(each, Real)}
+    for name, each in numbers.items():
+        if not isfinite(each) or (each <= 0 and name != "v_descale"):
+            raise ProblemError(f"{name} is {each}; expected a positive number, or an array")
+    found = [float(numbers.get(f"{name}_descale", 1.0)) for name in "qkv"]
+    return arrays._replace(**dict.fromkeys(numbers)), (found[0], found[1], found[2])
+
+
+def check_descale(given: Given, extents: Sizes, sequences: int) -> None:
+    """Check the array of a descale.
+
+    Args:
+        given: the array.
+        extents: the problem's.
+        sequences: how many there are.
+
+    Raises:
+        ProblemError: if it has not a factor of f32 for each sequence and head of keys.
+    """
+    expected = sequences, extents.groups
+    if given.matrix.shape != expected or given.element != "f32":
+        raise ProblemError(
+            f"{given.name} has the shape {list(given.matrix.shape)} of {given.element}; expected "
+            f"{list(expected)} of f32, a factor for each sequence and head of keys, or a number"
+        )

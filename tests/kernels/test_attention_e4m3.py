@@ -1,0 +1,148 @@
+"""Attention of 8-bit elements: factors, values that are transposed, weights of few bits."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from test_attention import reference
+
+import mlir_smem
+from mlir_smem.kernels.attention import (
+    Config,
+    ConfigError,
+    Problem,
+    ProblemError,
+    attention,
+    default_config,
+)
+from mlir_smem.kernels.attention.generator.kernel import text
+from mlir_smem.kernels.attention.generator.problem import DIMS
+
+E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)
+
+#: Weights have 4 significant bits, so each is wrong by at most 2^-4 of itself, and results by half of
+#: that in the mean. Tensor cores sum products of e4m3 with about 13 bits.
+BOUND, OF_LSE = 2**-5, 1e-3
+
+
+def arrays(batches, heads, groups, queries, keys, dim):
+    random = np.random.default_rng(0)
+    shapes = (batches, heads, queries, dim), *[(batches, groups, keys, dim)] * 2
+    return [random.standard_normal(shape).astype(E4M3) for shape in shapes]
+
+
+def check(q, k, v, causal=False, window=None, **options):
+    groups, heads = k.shape[1], q.shape[1]
+    o, lse = attention(
+        q, k, v, causal=causal, window=window, layout="bhsd", return_lse=True, on="cpu", **options
+    )
+    factors = [np.asarray(options.get(f"{name}_descale", 1.0)) for name in "qkv"]
+    factors = [np.broadcast_to(each, (len(q), groups))[..., None, None] for each in factors]
+    of_q = np.repeat(factors[0], heads // groups, 1)
+    wide = (x.astype(float) * f for x, f in zip((q, k, v), (of_q, *factors[1:]), strict=True))
+    left, right = window or (None, None)
+    expected, logarithms = reference(*wide, None, left, 0 if causal else right)
+    assert o.dtype == ml_dtypes.bfloat16
+    largest = np.abs(v.astype(float)).max() * np.abs(factors[2]).max()
+    assert np.abs(o.astype(float) - expected).max() <= BOUND * largest
+    assert np.abs(o.astype(float) - expected).mean() <= BOUND * np.abs(expected).mean()
+    known = np.isfinite(logarithms)
+    assert np.allclose(lse[known], logarithms[known], rtol=OF_LSE, atol=OF_LSE)
+    assert (lse[~known] == -np.inf).all() and (o[~known] == 0).all()
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("causal", [False, True])
+def test_head_dimensions_by_default(dim, causal, capfd):
+    problem = Problem(element="f8E4M3FN", dim=dim, right=causal, lse=True)
+    config = default_config(problem)
+    kernel = mlir_smem.compile(text(problem, config), emit="nvvm")
+    assert capfd.readouterr().err == ""
+    assert kernel.manifest["kernels"][0]["shared_bytes"] == config.shared_bytes(problem)
+    check(*arrays(1, 2, 1, 130, 200, dim), causal=causal)
+
+
+@pytest.mark.parametrize("lengths", [(64, 32), (65, 33), (70, 161), (130, 40)])
+@pytest.mark.parametrize("config", [Config(2, 32, 2, 1), Config(1, 64, 3, 2)])
+def test_any_lengths(lengths, config):
+    """Rows of transposed values are padded to 16 bytes."""
+    for options in ({}, {"causal": True}, {"window": (20, 3)}):
+        check(*arrays(2, 2, 2, *lengths, 64), config=config, **options)
+
+
+def test_clusters_share_keys():
+    check(*arrays(1, 2, 1, 300, 150, 64), config=Config(2, 64, 2, 2, 2))
+
+
+@pytest.mark.parametrize("given", ["q", "k", "v", "qk", "qkv"])
+@pytest.mark.parametrize("are_arrays", [False, True])
+def test_factors(given, are_arrays):
+    numbers = {"q": 0.5, "k": 1.5, "v": -3.0}
+    factors = {f"{name}_descale": numbers[name] for name in given}
+    if are_arrays:
+        of_heads = np.array([[1.0, 0.5], [0.75, 1.25]], np.float32)
+        factors = {name: each * of_heads for name, each in factors.items()}
+    check(*arrays(2, 4, 2, 70, 100, 64), config=Config(1, 64, 2, 1), **factors)
+
+
+def test_numbers_beside_arrays():
+    of_heads = np.array([[2.0, 0.5]], np.float32)
+    factors = {"q_descale": 0.25, "k_descale": of_heads, "v_descale": 4.0}
+    check(*arrays(1, 2, 2, 70, 100, 64), config=Config(1, 64, 2, 1), **factors)
+
+
+def test_one_query_and_keys_in_parts():
+    check(*arrays(1, 8, 2, 1, 1100, 64), v_descale=np.array([[2.0, 0.5]], np.float32))
+
+
+def test_packed_sequences():
+    q, k, v = (each[0].swapaxes(0, 1) for each in arrays(1, 2, 1, 100, 130, 64))
+    of_q, of_k = (np.array([0, len(each)], np.int32) for each in (q, k))
+    packing = {"cu_seqlens_q": of_q, "cu_seqlens_k": of_k, "max_seqlen_q": 100}
+    with pytest.raises(ProblemError, match="packed sequences have elements of f8E4M3FN; expected"):
+        attention(q, k, v, **packing, on="cpu")
+
+
+def test_weights_that_are_small():
+    """Half of the result is of keys with 2^-12 of the largest weight each: e4m3 itself ends at 2^-9."""
+    q = np.zeros((1, 1, 64, 64), E4M3)
+    k, v = np.zeros((1, 1, 4097, 64), E4M3), np.ones((1, 1, 4097, 64), E4M3)
+    q[..., 0], k[:, :, 0, 0], v[:, :, 0] = 1, 12, -1
+    scale = float(np.log(2))
+    o = attention(q, k, v, scale=scale, layout="bhsd", on="cpu", config=Config(1, 256, 2, 1))
+    assert np.abs(o.astype(float)).max() < 2**-7
+
+
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [
+        ({"q_descale": 0.0}, "q_descale is 0.0; expected a positive number, or an array"),
+        ({"k_descale": -1}, "k_descale is -1; expected a positive number, or an array"),
+        ({"v_descale": float("inf")}, "v_descale is inf; expected a positive number, or an array"),
+        (
+            {"v_descale": np.ones((1, 2), np.float32)},
+            r"v_descale has the shape \[1, 2\] of f32; expected \[1, 1\] of f32, a factor for each",
+        ),
+        ({"k_descale": np.ones((1, 1))}, r"k_descale has the shape \[1, 1\] of f64; expected"),
+    ],
+)
+def test_factors_that_do_not_fit(factor, message):
+    with pytest.raises(ProblemError, match=message):
+        attention(*arrays(1, 1, 1, 8, 8, 64), layout="bhsd", on="cpu", **factor)
+
+
+def test_factors_of_other_elements():
+    q = np.ones((1, 8, 1, 64), np.float16)
+    with pytest.raises(
+        ProblemError, match="elements of f16; expected e4m3 where factors are given"
+    ):
+        attention(q, q, q, v_descale=2.0, on="cpu")
+
+
+def test_a_result_of_the_elements_type():
+    q, k, v = arrays(1, 1, 1, 8, 8, 64)
+    with pytest.raises(
+        ProblemError, match=r"out has the shape \[1, 8, 1, 64\] of f8E4M3FN by heads"
+    ):
+        attention(q, k, v, out=np.empty_like(q), on="cpu")
+    with pytest.raises(ConfigError, match="keys is 48; expected a multiple of 32 up to 256"):
+        attention(q, k, v, config=Config(1, 48, 2, 1), on="cpu")
