@@ -126,7 +126,8 @@ def _planned(attention: Attention, product: Op) -> AttentionPlan:
             "kernel has one"
         )
     try:
-        problem = Problem(types["q"], roles.summed.extent, *(each is not None for each in sight))
+        left, right = (each is not None for each in sight)
+        problem = Problem(types["q"], roles.summed.extent, left, right)
     except ProblemError as error:
         raise Unfit(f"does not fit the attention kernel: {error}") from None
     head = roles.head, roles.sharing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....layout.banks import MAX_BYTES
@@ -122,14 +122,15 @@ _DEFAULTS = {
     256: Config(2, 80, 2, 1),
 }
 
-#: Those of elements of 8 bits.
+#: Those of elements of 8 bits, and of long sequences of these.
 _OF_8_BITS = {
     64: Config(3, 128, 2, 2),
     96: Config(2, 192, 2, 2),
-    128: Config(2, 192, 2, 2),
+    128: Config(2, 128, 2, 2),
     192: Config(2, 128, 2, 2),
     256: Config(2, 96, 2, 2),
 }
+_OF_MANY_OF_8_BITS = {128: Config(2, 192, 2, 2)}
 
 #: Those with narrower blocks, of which a short sequence fills more, and a mask hides less.
 _NARROW = {96: Config(2, 128, 2, 2), 128: Config(2, 128, 2, 2)}
@@ -182,11 +183,17 @@ def default_config(problem: Problem, queries: int = 1 << 20, keys: int = 1 << 20
         >>> default_config(Problem(dim=96))
         Config(consumers=2, keys=160, stages=2, query_stages=2, cluster=1)
     """
+    is_long = min(queries, keys) >= _MANY
     if problem.is_8_bit:
-        return (_OF_FEW_OF_8_BITS if queries <= INSTRUCTION_M else _OF_8_BITS)[problem.dim]
+        if queries <= INSTRUCTION_M:
+            return _OF_FEW_OF_8_BITS[problem.dim]
+        if is_long and problem.dim in _OF_MANY_OF_8_BITS:
+            found = _OF_MANY_OF_8_BITS[problem.dim]
+            return replace(found, cluster=2) if problem.has_equal_tiles else found
+        return _OF_8_BITS[problem.dim]
     if queries <= INSTRUCTION_M:
         return _OF_FEW_QUERIES[problem.dim]
-    if problem.has_equal_tiles and min(queries, keys) >= _MANY and problem.dim in _OF_MANY:
+    if is_long and problem.has_equal_tiles and problem.dim in _OF_MANY:
         return _OF_MANY[problem.dim]
     wide = _DEFAULTS[problem.dim]
     narrow = _NARROW.get(problem.dim, wide)
