@@ -1,6 +1,6 @@
 """Plot records of GEMMs or of attention: TFLOP/s of each family's fastest contender, by shape.
 
-    python benchmarks/gemm_plot.py RECORD ... -o docs/gemm.svg
+    python benchmarks/gemm_plot.py RECORD ... -o docs/gemm.svg [--least 100]
 
 One panel for each type and mode. Needs matplotlib (`pip install 'mlir-smem[bench]'`) and no GPU.
 """
@@ -20,6 +20,9 @@ _PALETTE = (
     *("#1b6ca8", "#6aa84f", "#e69138", "#999999", "#8e63b0"),
     *("#6aa84f", "#e69138", "#8e63b0"),
 )
+#: The extents of a problem of attention: batch, heads of queries and of keys, both lengths, dimension.
+_OF_ATTENTION = 6
+
 _COLOURS = dict(zip(FAMILIES, _PALETTE, strict=True))
 
 
@@ -47,7 +50,9 @@ def draw(rows: list[Row], file: Path) -> None:
             axis.set_xlim(-0.6, most - 0.4)
             axis.set_title(f"{kind}, {mode}", fontsize=10)
         across[0].set_ylabel("TFLOP/s")
-    handles = [Patch(color=_COLOURS[family], label=family) for family in FAMILIES]
+    there = {family for row in rows for family in fastest(row)}
+    shown = [family for family in FAMILIES if family in there]
+    handles = [Patch(color=_COLOURS[family], label=family) for family in shown]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None, dpi=150)
     pyplot.close(figure)
@@ -57,7 +62,7 @@ def _panel(axis: pyplot.Axes, rows: list[Row]) -> None:
     """Bars for each shape, side by side."""
     best = [fastest(row) for row in rows]
     families = [family for family in FAMILIES if any(family in found for found in best)]
-    width = 0.8 / len(FAMILIES)
+    width = 0.8 / max(len(families), 1)
     for number, family in enumerate(families):
         shift = (number - (len(families) - 1) / 2) * width
         found = [(place + shift, b[family][1]) for place, b in enumerate(best) if family in b]
@@ -70,22 +75,33 @@ def _panel(axis: pyplot.Axes, rows: list[Row]) -> None:
 
 
 def _label(shape: list[int]) -> str:
-    """The extents in two lines."""
+    """The extents in two lines; the dimension, the length and the heads that share keys of attention."""
+    if len(shape) == _OF_ATTENTION:
+        _, heads, groups, _, keys, dim = shape
+        return f"{dim}\n{keys}" + (f"\n{heads}:{groups}" if heads > groups else "")
     first = (len(shape) + 1) // 2
     return (
         "\u00d7".join(map(str, shape[:first])) + "\n\u00d7" + "\u00d7".join(map(str, shape[first:]))
     )
 
 
+def _most(row: Row) -> float:
+    """The TFLOP/s of the fastest contender."""
+    return max(rate for _, rate in fastest(row).values())
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("records", nargs="+", type=Path, help="what benchmarks/gemm.py recorded")
     arguments.add_argument("-o", "--output", type=Path, required=True, help="an .svg or .png file")
+    arguments.add_argument(
+        "--least", type=float, default=0, help="leave out shapes where nobody has these TFLOP/s"
+    )
     options = arguments.parse_args()
     rows: list[Row] = []
     for file in options.records:
         rows = merged(rows, json.loads(file.read_text())["rows"])
-    draw(rows, options.output)
+    draw([row for row in rows if _most(row) >= options.least], options.output)
 
 
 if __name__ == "__main__":
