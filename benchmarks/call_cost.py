@@ -2,11 +2,11 @@
 
     python benchmarks/call_cost.py [--rounds 15] [--record FILE]
 
-All launches are of a GEMM so small that the GPU waits for the host. A batch of calls is timed between two
-synchronisations, and is shorter than the driver's queue, so that no call waits for the GPU; but a kernel
-of the language with arrays of JAX waits until it has ended, which a program of JAX does not. Contenders
-alternate, in another order each round. A result is microseconds of a call: the median of the rounds, and
-the fastest. Arrays that change are 16 triples of equal shapes at other addresses, in turn.
+All launches are of a GEMM, or of attention, so small that the GPU waits for the host. A batch of calls is
+timed between two synchronisations, and is shorter than the driver's queue, so that no call waits for the
+GPU; but a kernel of the language with arrays of JAX waits until it has ended, which a program of JAX does
+not. Contenders alternate, in another order each round. A result is microseconds of a call: the median of
+the rounds, and the fastest. Arrays that change are 16 triples of equal shapes at other addresses, in turn.
 """
 
 import argparse
@@ -23,6 +23,7 @@ import torch
 from record import record
 
 import mlir_smem
+from mlir_smem.kernels.attention import attention
 from mlir_smem.kernels.gemm import matmul, torch_op
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import text
@@ -180,6 +181,31 @@ def others(triples: list[Triple]) -> Contenders:
     return found
 
 
+def of_attention() -> Contenders:
+    """Return calls of attention: ours, PyTorch's, and FlashAttention-3 if it is here."""
+
+    def triples(queries: int, keys: int) -> list[Triple]:
+        made = lambda n: torch.randn(1, n, 2, 64, device="cuda").half()  # noqa: E731
+        return [(made(queries), made(keys), made(keys)) for _ in range(TRIPLES)]
+
+    whole, few = triples(64, 64), triples(1, 1024)
+    small = [tuple(each.to(torch.float8_e4m3fn) for each in triple) for triple in whole]
+    found: Contenders = {
+        "attention(q, k, v), changing arrays": changing(attention, whole),
+        "attention(q, k, v), changing arrays, keys in parts": changing(attention, few),
+        "attention(q, k, v), changing arrays, e4m3": changing(attention, small),
+        "scaled_dot_product_attention(q, k, v)": changing(
+            torch.nn.functional.scaled_dot_product_attention, whole
+        ),
+    }
+    try:
+        from fa3_fwd_interface import flash_attn_func
+    except ImportError as error:
+        print(f"without FlashAttention-3: {error}")
+        return found
+    return found | {"FlashAttention-3": changing(flash_attn_func, whole)}
+
+
 def microseconds(call: Callable[[], object]) -> float:
     """Return microseconds of one call, over a batch; the queue is empty at its start."""
     torch.cuda.synchronize()
@@ -199,7 +225,7 @@ def main() -> None:
 
     torch.manual_seed(0)
     triples = tensors()
-    contenders = ours(triples) | programs(triples) | others(triples)
+    contenders = ours(triples) | programs(triples) | others(triples) | of_attention()
     for call in contenders.values():
         for _ in range(2 * TRIPLES):
             call()

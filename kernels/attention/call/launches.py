@@ -78,8 +78,8 @@ class Launch:
         )
         self._combining = None
         if parts:
-            # The masks are done.
-            of = replace(call.problem, left=False, right=False)
+            # Masks and factors are done.
+            of = replace(call.problem, left=False, right=False, descaled="")
             of_all = combine_grid(of, call.items)
             self._combining = _combining(of, device).plan([*parts, *results], of_all)
 
