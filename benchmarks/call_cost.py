@@ -6,7 +6,8 @@ All launches are of a GEMM, or of attention, so small that the GPU waits for the
 timed between two synchronisations, and is shorter than the driver's queue, so that no call waits for the
 GPU; but a kernel of the language with arrays of JAX waits until it has ended, which a program of JAX does
 not. Contenders alternate, in another order each round. A result is microseconds of a call: the median of
-the rounds, and the fastest. Arrays that change are 16 triples of equal shapes at other addresses, in turn.
+the rounds, and the fastest. Arrays that change are 16 triples of equal shapes at other addresses, in
+turn.
 """
 
 import argparse

@@ -17,12 +17,12 @@ from tqdm import tqdm
 from ...codegen.targets import TARGETS
 from ...runtime import cache_folder
 from ...runtime.errors import LaunchError
+from ..tuning.compiling import hidden_main_module, local_processes
+from ..tuning.halving import TuningError
 from .call.tuned_table import TableError, read_table, write_table
 from .tuning.collecting import collect
-from .tuning.halving import TuningError
 from .tuning.shapes import Shape, ShapeError, parse_shape, read_shapes
 from .tuning.warming import Kernel, kernels_of, warm
-from .tuning.workers import hidden_main_module, local_processes
 
 _PROGRAM = "python -m mlir_smem.kernels.gemm"
 

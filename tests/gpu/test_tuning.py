@@ -8,13 +8,13 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
+from mlir_smem.kernels.device import gpu_name
 from mlir_smem.kernels.gemm import Config, Problem, candidates, choose, prepare, tune
-from mlir_smem.kernels.gemm.call.device import gpu_name
 from mlir_smem.kernels.gemm.call.operands import operands
 from mlir_smem.kernels.gemm.call.tuning_cache import tuned_config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
-from mlir_smem.kernels.gemm.tuning.timing import Stopwatch
+from mlir_smem.kernels.tuning.timing import Stopwatch
 from mlir_smem.runtime import Kernel, cached_compile, device_array, run_on_gpu
 from mlir_smem.runtime.arguments import DTYPES
 

@@ -10,6 +10,7 @@ from mlir_smem.kernels.gemm import Problem, candidates, choose, matmul
 from mlir_smem.kernels.gemm.call import launches, tuning_cache
 from mlir_smem.kernels.gemm.call.matmul import forget_calls
 from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
+from mlir_smem.kernels.tuning.halving import Result
 from mlir_smem.runtime.arguments import DTYPES
 
 
@@ -104,6 +105,6 @@ def test_a_tuned_configuration_is_found_for_a_batch(monkeypatch):
         batch=(8,),
     )
     config = task.configs[1]
-    tuning_cache.write_tuned(task, tuning_cache.Result(config, {config: 1e-6}, {}))
+    tuning_cache.write_tuned(task, Result(config, {config: 1e-6}, {}))
     assert tuning_cache.tuned_config("a GPU", Problem(batch=("ab",)), 64, 64, 64, (8,)) == config
     assert tuning_cache.tuned_config("a GPU", Problem(batch=("ab",)), 64, 64, 64, (4,)) is None

@@ -164,7 +164,7 @@ def test_a_search_ends_with_the_same_result_if_a_worker_dies(cluster, monkeypatc
 
     from mlir_smem.kernels.gemm.call.tuning_cache import Task
     from mlir_smem.kernels.gemm.tuning import workers
-    from mlir_smem.kernels.gemm.tuning.search import Search
+    from mlir_smem.kernels.gemm.tuning.tuner import search_of
 
     log, process = tmp_path / "log", os.getpid()
 
@@ -180,6 +180,8 @@ def test_a_search_ends_with_the_same_result_if_a_worker_dies(cluster, monkeypatc
     gemm = Problem(), 512, 512, 512
     with Client(cluster) as client:
         stopwatch = workers.RemoteStopwatch(client.get_executor(resources={"GPU": 1}), *gemm)
-        result = Search(Task("a GPU", *gemm, tuple(SMALL.values())), False, None).fastest(stopwatch)
+        result = search_of(Task("a GPU", *gemm, tuple(SMALL.values())), False, None).fastest(
+            stopwatch
+        )
     assert (result.config, result.dropped) == (SMALL[32], {})
     assert len(log.read_text().splitlines()) == 3 + 15 + dies

@@ -13,14 +13,14 @@ import pytest
 from mlir_smem.kernels.gemm import Config, Problem, TuningError
 from mlir_smem.kernels.gemm.call.tuning_cache import Task
 from mlir_smem.kernels.gemm.generator.kernel import text
-from mlir_smem.kernels.gemm.tuning.halving import FINAL_ROUNDS
-from mlir_smem.kernels.gemm.tuning.search import Search
-from mlir_smem.kernels.gemm.tuning.workers import (
+from mlir_smem.kernels.gemm.tuning.tuner import search_of
+from mlir_smem.kernels.gemm.tuning.workers import measure_on_worker
+from mlir_smem.kernels.tuning.compiling import (
     compile_to_cache,
     hidden_main_module,
     local_processes,
-    measure_on_worker,
 )
+from mlir_smem.kernels.tuning.halving import FINAL_ROUNDS
 from mlir_smem.runtime import is_cached
 
 #: Kernels that compile fast.
@@ -57,7 +57,7 @@ def stages(configs):
 
 
 def test_a_configuration_that_does_not_fit_is_dropped():
-    search = Search(task(Config(stages=9), Config(), Config(stages=1)), False, None)
+    search = search_of(task(Config(stages=9), Config(), Config(stages=1)), False, None)
     result = search.fastest(stages)
     assert result.config == Config()
     assert set(result.dropped) == {Config(stages=9), Config(stages=1)}
@@ -65,7 +65,7 @@ def test_a_configuration_that_does_not_fit_is_dropped():
 
 
 def test_nothing_fits():
-    search = Search(task(Config(stages=1)), False, None)
+    search = search_of(task(Config(stages=1)), False, None)
     with pytest.raises(TuningError, match="ConfigError: stages is 1; expected 2 or more"):
         search.fastest(stages)
 
@@ -84,13 +84,13 @@ def test_nothing_fits():
 )
 def test_kernels_are_compiled_in_any_executor(executor):
     with executor() as given:
-        Search(task(*SMALL[:2]), False, None).compile(given)
+        search_of(task(*SMALL[:2]), False, None).compile(given)
     assert [is_cached(text(Problem(), config)) for config in SMALL] == [True, True, False]
 
 
 def test_tasks_can_be_pickled():
     executor = AtOnce()
-    Search(task(*SMALL[:1]), False, None).compile(executor)
+    search_of(task(*SMALL[:1]), False, None).compile(executor)
     ((function, arguments, options),) = executor.given
     assert pickle.loads(pickle.dumps((function, arguments, options))) == (
         compile_to_cache,
@@ -104,16 +104,16 @@ def test_tasks_can_be_pickled():
 
 
 def test_cached_kernels_are_not_compiled_again():
-    Search(task(*SMALL[:1]), False, None).compile(AtOnce())
+    search_of(task(*SMALL[:1]), False, None).compile(AtOnce())
     executor = AtOnce()
-    Search(task(*SMALL[:2]), False, None).compile(executor)
+    search_of(task(*SMALL[:2]), False, None).compile(executor)
     assert [arguments for _, arguments, _ in executor.given] == [(text(Problem(), SMALL[1]),)]
 
 
 def test_nothing_is_compiled_without_a_cache(monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_CACHE", "off")
     executor = AtOnce()
-    search = Search(task(*SMALL), False, None)
+    search = search_of(task(*SMALL), False, None)
     search.compile(executor)
     assert executor.given == []
     assert search.fastest(stages).config == SMALL[0]
@@ -123,8 +123,8 @@ def test_a_failed_compilation_is_dropped_with_its_reason(monkeypatch):
     def fail_once(text_):
         return "CompileError: ptxas has a bad day" if text_ == text(Problem(), SMALL[0]) else None
 
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_to_cache", fail_once)
-    search = Search(task(*SMALL), False, None)
+    monkeypatch.setattr("mlir_smem.kernels.tuning.search.compile_to_cache", fail_once)
+    search = search_of(task(*SMALL), False, None)
     search.compile(AtOnce())
     result = search.fastest(stages)
     assert result.dropped == {SMALL[0]: "CompileError: ptxas has a bad day"}
@@ -139,8 +139,8 @@ def test_errors_are_returned_as_text():
 def test_the_processes_do_not_run_the_script_again(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from mlir_smem.kernels.gemm.tuning.workers import compile_to_cache\n"
-        "from mlir_smem.kernels.gemm.tuning.workers import hidden_main_module, local_processes\n"
+        "from mlir_smem.kernels.tuning.compiling import compile_to_cache\n"
+        "from mlir_smem.kernels.tuning.compiling import hidden_main_module, local_processes\n"
         "print('run')\n"
         "with local_processes() as pool, hidden_main_module():\n"
         "    future = pool.submit(compile_to_cache, 'no module')\n"
@@ -197,7 +197,7 @@ class Slow(Executor):
 
 def test_kernels_after_the_budget_are_dropped():
     clock = Clock()
-    search = Search(task(*SMALL), False, 5.0, clock)
+    search = search_of(task(*SMALL), False, 5.0, clock)
     executor = Slow(clock)
     search.compile(executor)
     result = search.fastest(stages)
@@ -209,7 +209,7 @@ def test_kernels_after_the_budget_are_dropped():
 
 def test_the_default_is_waited_for():
     clock = Clock()
-    search = Search(task(*SMALL), False, 5.0, clock)
+    search = search_of(task(*SMALL), False, 5.0, clock)
 
     class DefaultLast(Slow):
         """An executor that compiles the second kernel at once, the first after the budget."""
@@ -229,7 +229,7 @@ def test_the_default_is_waited_for():
 
 
 def test_one_kernel_is_waited_for(monkeypatch):
-    search = Search(task(*SMALL), False, -1.0)
+    search = search_of(task(*SMALL), False, -1.0)
     last = text(Problem(), SMALL[2])
 
     def compile_(text_):
@@ -239,7 +239,7 @@ def test_one_kernel_is_waited_for(monkeypatch):
             time.sleep(0.001)
         return None
 
-    monkeypatch.setattr("mlir_smem.kernels.gemm.tuning.search.compile_to_cache", compile_)
+    monkeypatch.setattr("mlir_smem.kernels.tuning.search.compile_to_cache", compile_)
     with ThreadPoolExecutor(3) as pool:
         search.compile(pool)
     result = search.fastest(stages)
@@ -255,7 +255,7 @@ def test_the_final_comparison_follows_the_budget():
         clock.now += 1
         yield from stages(configs)
 
-    Search(task(*SMALL), False, 1.5, clock).fastest(measure)
+    search_of(task(*SMALL), False, 1.5, clock).fastest(measure)
     assert rounds == [3, 3] + [3] * FINAL_ROUNDS
 
 
@@ -264,7 +264,7 @@ def test_the_final_comparison_follows_the_budget():
 
 def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    search = Search(task(*SMALL), True, None)
+    search = search_of(task(*SMALL), True, None)
     search.compile(AtOnce())
     search.fastest(stages)
     output = capsys.readouterr().err
@@ -275,7 +275,7 @@ def test_progress_is_shown_on_a_terminal(monkeypatch, capsys):
 @pytest.mark.parametrize("terminal, progress", [(False, True), (True, False)])
 def test_progress_is_not_shown(monkeypatch, capsys, terminal, progress):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    search = Search(task(*SMALL), progress, None)
+    search = search_of(task(*SMALL), progress, None)
     search.compile(AtOnce())
     search.fastest(stages)
     output = capsys.readouterr().err

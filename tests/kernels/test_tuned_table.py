@@ -15,7 +15,8 @@ from mlir_smem.kernels.gemm.call.tuned_table import (
     table_name,
     write_table,
 )
-from mlir_smem.kernels.gemm.call.tuning_cache import Result, Task, tuned_config, write_tuned
+from mlir_smem.kernels.gemm.call.tuning_cache import Task, tuned_config, write_tuned
+from mlir_smem.kernels.tuning.halving import Result
 
 GPU = "NVIDIA H200"
 GEMM = Problem(), 512, 256, 128

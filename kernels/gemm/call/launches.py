@@ -9,12 +9,12 @@ from typing import Any
 
 from ....runtime import DeviceArray, Kernel, Matrix, Prepared, cached_compile
 from ....runtime.scratch import DeviceMemory, Scratch
+from ...device import gpu_name
 from ..generator.candidates import choose
 from ..generator.config import Config
 from ..generator.kernel import text
 from ..generator.problem import Problem
 from ..generator.workspace import WorkspaceExtents, workspace_extents
-from .device import gpu_name
 from .fusions import FusedCall
 from .operands import Operands, operands
 from .tuning_cache import tuned_config

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ....runtime import cache_folder, read_cached, write_cached
+from ...tuning.halving import Result
 from ..generator.config import Config
 from ..generator.problem import Problem
 from .tuned_table import MEANING, as_config, packaged_config
@@ -47,22 +48,6 @@ class Task:
         return {"meaning": MEANING, "gpu": self.gpu, "problem": self.problem.described(), **extents}
 
 
-@dataclass(frozen=True)
-class Result:
-    """The result of a search.
-
-    Attributes:
-        config: the fastest configuration.
-        seconds: the time of a GEMM with each measured configuration: the default's median, times the
-            median of the ratio to it.
-        dropped: the reasons why other configurations were not measured.
-    """
-
-    config: Config
-    seconds: dict[Config, float]
-    dropped: dict[Config, str]
-
-
 def read_tuned(task: Task) -> Config | None:
     """Return the result for a task; None if there is none, or the file is not valid.
 
@@ -89,7 +74,7 @@ def tuned_config(
     return found or (None if batch else packaged_config(gpu, problem, m, n, k))
 
 
-def write_tuned(task: Task, result: Result) -> None:
+def write_tuned(task: Task, result: Result[Config]) -> None:
     """Write a result; warn if it cannot be written."""
     path = _path(task)
     if path is None:

@@ -9,16 +9,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ....runtime import Prepared
-from ..call.device import gpu_name
+from ...device import gpu_name
+from ...tuning.halving import Result
+from ...tuning.search import Search
+from ...tuning.timing import Stopwatch
 from ..call.matmul import described, forget_calls, prepare
-from ..call.tuning_cache import Result, Task, read_tuned, write_tuned
+from ..call.tuning_cache import Task, read_tuned, write_tuned
 from ..generator.candidates import candidates, choose
 from ..generator.config import Config
+from ..generator.kernel import text
 from ..generator.problem import Problem
 from .random_operands import random_operands
-from .search import Search
 from .shapes import Shape
-from .timing import Stopwatch
 from .workers import RemoteStopwatch
 
 
@@ -148,15 +150,24 @@ def _task(
     return Task(gpu, *gemm, tuple(measured), configs is not None, batch)
 
 
+def search_of(task: Task, progress: bool, budget: float | None, *clock: Any) -> Search[Config]:
+    """Return the search for a task's configuration; `clock` as for `Search`."""
+
+    def check(config: Config) -> None:
+        config.check(task.problem)
+
+    return Search(task.configs, check, partial(text, task.problem), progress, budget, *clock)
+
+
 def _measured(
     task: Task,
     ready: Callable[[Config], Prepared],
     executor: Executor | None,
     progress: bool,
     budget: float | None,
-) -> Result:
+) -> Result[Config]:
     """Search on arrays of this process, which `ready` prepares a launch with, and keep the result."""
-    search = Search(task, progress, budget)
+    search = search_of(task, progress, budget)
     search.compile(executor)
     with closing(Stopwatch(ready)) as stopwatch:
         return _kept(task, search.fastest(stopwatch))
@@ -164,13 +175,13 @@ def _measured(
 
 def _measured_remotely(
     task: Task, executor: Executor, progress: bool, budget: float | None
-) -> Result:
+) -> Result[Config]:
     """Search on the GPUs of an executor's workers, and keep the result."""
     stopwatch = RemoteStopwatch(executor, task.problem, task.m, task.n, task.k)
-    return _kept(task, Search(task, progress, budget).fastest(stopwatch))
+    return _kept(task, search_of(task, progress, budget).fastest(stopwatch))
 
 
-def _kept(task: Task, result: Result) -> Result:
+def _kept(task: Task, result: Result[Config]) -> Result[Config]:
     write_tuned(task, result)
     forget_calls()
     return result

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....runtime import is_cached
+from ...tuning.compiling import compile_to_cache
 from ..generator.candidates import candidates, choose
 from ..generator.config import Config
 from ..generator.kernel import text
 from ..generator.problem import Problem
 from .shapes import Shape
-from .workers import compile_to_cache
 
 #: A kernel: GEMMs of other extents share it.
 Kernel = tuple[Problem, Config]

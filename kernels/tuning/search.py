@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Generic
 
 from tqdm import tqdm
 
-from ....runtime import cache_folder, is_cached
-from ..call.tuning_cache import Task
-from ..generator.config import Config, ConfigError
-from ..generator.kernel import text
-from .halving import Measure, Result, batches, halving
-from .workers import compile_to_cache, hidden_main_module, local_processes
+from ...runtime import cache_folder, is_cached
+from ..errors import ConfigError
+from .compiling import compile_to_cache, hidden_main_module, local_processes
+from .halving import C, Measure, Result, batches, halving
 
 #: The reason to drop a configuration that was not compiled within the budget.
 _LATE = "it was not compiled within the budget"
 
 
-class Search:
-    """The search for the fastest configuration of a task.
+class Search(Generic[C]):
+    """The search for the fastest configuration of a kernel.
 
     Args:
-        task: the problem and its configurations, the default first.
+        configs: the configurations, the default first.
+        check: raises a ConfigError for one that does not fit.
+        text: returns the kernel of one.
         progress: whether to show progress bars on stderr, if that is a terminal.
         budget: seconds after which no more work is started; None for no limit.
         clock: returns the time in seconds.
@@ -33,20 +33,22 @@ class Search:
 
     def __init__(
         self,
-        task: Task,
+        configs: Iterable[C],
+        check: Callable[[C], None],
+        text: Callable[[C], str],
         progress: bool,
         budget: float | None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._problem = task.problem
+        self._text = text
         self._disabled = None if progress else True
         self._clock = clock
         self._end = float("inf") if budget is None else clock() + budget
-        self._dropped: dict[Config, str] = {}
-        self._left: list[Config] = []
-        for config in task.configs:
+        self._dropped: dict[C, str] = {}
+        self._left: list[C] = []
+        for config in configs:
             try:
-                config.check(task.problem)
+                check(config)
             except ConfigError as error:
                 self._dropped[config] = f"ConfigError: {error}"
             else:
@@ -62,7 +64,7 @@ class Search:
         """
         if cache_folder() is None:
             return
-        texts = {config: text(self._problem, config) for config in self._left}
+        texts = {config: self._text(config) for config in self._left}
         missing = [config for config in self._left if not is_cached(texts[config])]
         if not missing:
             return
@@ -76,7 +78,7 @@ class Search:
                 if reason is not None:
                     self._drop(futures[future], reason)
 
-    def _completed(self, futures: dict[Future[Any], Config]) -> Iterator[Future[Any]]:
+    def _completed(self, futures: dict[Future[Any], C]) -> Iterator[Future[Any]]:
         """Yield the futures that complete within the budget, and later ones until the default is compiled
         and a configuration is ready."""
         default = next((f for f, config in futures.items() if config == self._left[0]), None)
@@ -93,7 +95,7 @@ class Search:
             future.cancel()
             self._drop(futures[future], _LATE)
 
-    def fastest(self, measure: Measure) -> Result:
+    def fastest(self, measure: Measure[C]) -> Result[C]:
         """Measure the remaining configurations.
 
         Raises:
@@ -101,14 +103,14 @@ class Search:
         """
         with self._bar("measuring", "batch", batches(len(self._left))) as bar:
 
-            def measure_with_progress(configs: Sequence[Config]) -> Iterator[float | str]:
+            def measure_with_progress(configs: Sequence[C]) -> Iterator[float | str]:
                 for measured in measure(configs):
                     bar.update()
                     yield measured
 
             return halving(self._left, measure_with_progress, self._is_over, self._dropped)
 
-    def _drop(self, config: Config, reason: str) -> None:
+    def _drop(self, config: C, reason: str) -> None:
         self._left.remove(config)
         self._dropped[config] = reason
 

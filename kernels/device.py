@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....runtime import LaunchError
+from ..runtime import LaunchError
 
 
 def gpu_name(device: int | None = None) -> str:

@@ -1,20 +1,28 @@
-"""The time of a GEMM with each configuration, measured with CUDA events."""
+"""The time of a kernel with each configuration, measured with CUDA events."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Generic, Protocol
 
-from ....runtime import LaunchError, Prepared
-from ..generator.config import Config
+from ...runtime import LaunchError
+from .halving import C
 
 #: Seconds of a batch, and seconds for which the first configuration runs before any measurement, until
 #: the chip's clock has risen.
 _BATCH, _WARM_UP = 0.010, 0.2
 
 
-class Stopwatch:
+class Launch(Protocol):
+    """What starts a kernel: a `Prepared`, for example."""
+
+    def launch(self, stream: Any = None) -> None:
+        """Start the kernel, on a stream."""
+        ...
+
+
+class Stopwatch(Generic[C]):
     """Measures configurations on the current GPU; a `Measure` of `halving`.
 
     A configuration is prepared at its first measurement. A batch is about 10 ms of launches, after one
@@ -24,12 +32,12 @@ class Stopwatch:
         prepare: prepares the launch of a configuration.
     """
 
-    def __init__(self, prepare: Callable[[Config], Prepared]) -> None:
+    def __init__(self, prepare: Callable[[C], Launch]) -> None:
         self._prepare = prepare
-        self._ready: dict[Config, tuple[Prepared, int]] = {}
+        self._ready: dict[C, tuple[Launch, int]] = {}
         self._clock: _Clock | None = None
 
-    def __call__(self, configs: Sequence[Config]) -> Iterator[float | str]:
+    def __call__(self, configs: Sequence[C]) -> Iterator[float | str]:
         for config in configs:
             try:
                 yield self._batch(config)
@@ -41,14 +49,14 @@ class Stopwatch:
         if self._clock is not None:
             self._clock.close()
 
-    def _batch(self, config: Config) -> float:
+    def _batch(self, config: C) -> float:
         if config not in self._ready:
             self._ready[config] = self._make_ready(config)
         launch, count = self._ready[config]
         assert self._clock is not None
         return self._clock.seconds(launch, count)
 
-    def _make_ready(self, config: Config) -> tuple[Prepared, int]:
+    def _make_ready(self, config: C) -> tuple[Launch, int]:
         launch = self._prepare(config)
         if self._clock is None:
             clock = _Clock()
@@ -72,7 +80,7 @@ class _Clock:
         self._stream = self._do("cuStreamCreate", flags)
         self._start, self._end = self._do("cuEventCreate", 0), self._do("cuEventCreate", 0)
 
-    def seconds(self, launch: Prepared, count: int) -> float:
+    def seconds(self, launch: Launch, count: int) -> float:
         """Return the mean seconds of `count` launches, after one that is not timed."""
         stream = int(self._stream)
         launch.launch(stream)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
 from random import Random
 from statistics import median
+from typing import Generic, TypeVar
 
-from ..call.tuning_cache import Result
-from ..generator.config import Config
 from .sign_test import is_below_one
+
+#: A configuration of a kernel; it can be hashed.
+C = TypeVar("C")
 
 #: Rounds before the slower half is left out, and rounds of the final comparison.
 ROUNDS, FINAL_ROUNDS = 3, 15
@@ -20,24 +23,40 @@ FINALISTS = 2
 #: The probability that a configuration which is not faster than the default replaces it.
 SIGNIFICANCE = 0.01
 
-#: Measures configurations, one after the other: the seconds of a GEMM with each, or an error message.
-Measure = Callable[[Sequence[Config]], Iterable[float | str]]
+#: Measures configurations, one after the other: the seconds of a launch with each, or an error message.
+Measure = Callable[[Sequence[C]], Iterable[float | str]]
+
+
+@dataclass(frozen=True)
+class Result(Generic[C]):
+    """The result of a search.
+
+    Attributes:
+        config: the fastest configuration.
+        seconds: the time of a launch with each measured configuration: the default's median, times the
+            median of the ratio to it.
+        dropped: the reasons why other configurations were not measured.
+    """
+
+    config: C
+    seconds: dict[C, float]
+    dropped: dict[C, str]
 
 
 class TuningError(Exception):
     """A search in which no configuration could be measured; the message has the reason for each."""
 
-    def __init__(self, dropped: Mapping[Config, str]) -> None:
+    def __init__(self, dropped: Mapping[C, str]) -> None:
         reasons = [f"\n  {config}: {reason}" for config, reason in dropped.items()]
         super().__init__("no configuration could be measured" + "".join(reasons))
 
 
 def halving(
-    configs: Sequence[Config],
-    measure: Measure,
+    configs: Sequence[C],
+    measure: Measure[C],
     is_over: Callable[[], bool] = lambda: False,
-    dropped: Mapping[Config, str] | None = None,
-) -> Result:
+    dropped: Mapping[C, str] | None = None,
+) -> Result[C]:
     """Search for a configuration that is faster than the default, by successive halving.
 
     A chip at its power limit slows down as it warms up, so times of different rounds cannot be compared.
@@ -78,7 +97,7 @@ def halving(
     return Result(rounds.winner(selected), rounds.seconds(), rounds.dropped)
 
 
-class _Rounds:
+class _Rounds(Generic[C]):
     """The rounds of a search.
 
     Attributes:
@@ -87,11 +106,9 @@ class _Rounds:
         dropped: the reasons why others were not measured.
     """
 
-    def __init__(
-        self, configs: Sequence[Config], measure: Measure, dropped: Mapping[Config, str]
-    ) -> None:
+    def __init__(self, configs: Sequence[C], measure: Measure[C], dropped: Mapping[C, str]) -> None:
         self.left = list(dict.fromkeys(configs))
-        self.measured: list[dict[Config, float]] = []
+        self.measured: list[dict[C, float]] = []
         self.dropped = dict(dropped)
         self._measure = measure
         self._order = Random(0)
@@ -103,7 +120,7 @@ class _Rounds:
     def run(self) -> None:
         """Measure each remaining configuration once, in a random order."""
         order = self._order.sample(self.left, len(self.left))
-        times: dict[Config, float] = {}
+        times: dict[C, float] = {}
         for config, time in zip(order, self._measure(order), strict=True):
             if isinstance(time, str):
                 self.dropped[config] = time
@@ -118,7 +135,7 @@ class _Rounds:
         if len(others) > count:
             self.left = default + sorted(others, key=lambda c: median(self._ratios(c)))[:count]
 
-    def winner(self, start: int) -> Config:
+    def winner(self, start: int) -> C:
         """Return the fastest by the rounds from `start`, or the default if none is proven faster."""
         default, *others = self.left
         proven = [
@@ -129,14 +146,14 @@ class _Rounds:
         ]
         return min(proven, key=lambda c: median(self._ratios(c, start)), default=default)
 
-    def seconds(self) -> dict[Config, float]:
+    def seconds(self) -> dict[C, float]:
         """Return the default's median time, and that time times the median ratio for each other."""
         default = self.left[0]
         own = median(times[default] for times in self.measured if default in times)
         found = {c: None for times in self.measured for c in times if c not in self.dropped}
         return {config: own * median(self._ratios(config)) for config in found}
 
-    def _ratios(self, config: Config, start: int = 0) -> list[float]:
+    def _ratios(self, config: C, start: int = 0) -> list[float]:
         """Return the ratios to the default in the rounds that have both."""
         default = self.left[0]
         return [
