@@ -18,6 +18,7 @@ from mlir_smem.codegen import Compiled, Report
 from mlir_smem.kernels.gemm.call import tuning_cache
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.problem import Problem
+from mlir_smem.kernels.tuning.cache import entry_path
 from mlir_smem.runtime import cache, cached_compile, is_cached
 
 from .frame import Fuzzer, Wrong, failure_of, main
@@ -128,7 +129,7 @@ def _check_compiled(number: int) -> None:
 
 
 def _check_tuned(text: str) -> None:
-    path = tuning_cache._path(_TASK)
+    path = entry_path(_TASK.key())
     if path is None or not path.parent.is_dir():
         return
     content = text.replace("TASK", json.dumps(_TASK.key()))

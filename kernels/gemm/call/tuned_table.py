@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from ...tuning.cache import config_of
 from ..generator.config import Config, ConfigError
 from ..generator.problem import Problem
 
@@ -120,22 +121,4 @@ def _checked(path: Path, gpu: str) -> tuple[dict[str, int], list[Any]]:
 
 
 def _config(data: Any) -> Config:
-    """Return the configuration of JSON data, whose values have the types of the default's."""
-    if not isinstance(data, dict):
-        raise ValueError(f"a configuration is {data!r}")
-    values: dict[str, Any] = {
-        name: tuple(v) if isinstance(v, list) else v for name, v in data.items()
-    }
-    unknown = values.keys() - {field.name for field in fields(Config)}
-    if unknown:
-        raise ValueError(f"a configuration has no {', '.join(sorted(unknown))}")
-    config = Config(**values)
-    for field in fields(Config):
-        value, default = getattr(config, field.name), getattr(Config(), field.name)
-        if _types(value) != _types(default):
-            raise ValueError(f"{field.name} is {value!r}")
-    return config
-
-
-def _types(value: Any) -> list[type]:
-    return [type(each) for each in value] if isinstance(value, tuple) else [type(value)]
+    return config_of(data, Config())
