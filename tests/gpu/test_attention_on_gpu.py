@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_linalg_on_gpu import to_numpy
 
-from mlir_smem.kernels.attention import attention
+from mlir_smem.kernels.attention import Config, Problem, attention, default_config, tune
 from mlir_smem.kernels.attention.generator.problem import DIMS
 
 pytestmark = pytest.mark.gpu
@@ -123,3 +123,13 @@ def test_keys_in_parts(dim):
     """Few heads of few queries: the keys of each head are split among CTAs."""
     check(*tensors(1, 8, 2, 1, 8192, dim))
     check(*tensors(2, 4, 4, 40, 5003, dim), causal=True)
+
+
+def test_a_configuration_is_found_and_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+    q, k, v = tensors(2, 4, 2, 1000, 1333, 64)
+    given = [Config(2, 128, 2, 2), Config(2, 64, 2, 1)]
+    found = tune(q, k, v, causal=True, configs=given, progress=False)
+    assert found in (*given, default_config(Problem(dim=64, right=True), 1000, 1333))
+    check(q, k, v, causal=True)
+    assert tune(q, k, v, causal=True, configs=given, progress=False) == found

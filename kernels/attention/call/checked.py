@@ -12,25 +12,26 @@ import numpy as np
 
 from ...errors import ProblemError
 from ..generator.combine import ROWS
-from ..generator.config import Config, default_config
+from ..generator.config import Config
 from ..generator.problem import LOG2_E, RESULTS, Problem
 from .descale import ONES, Factors, check_descale
 from .operands import LAYOUTS, Given, Sizes, check_readable, sizes, window_of
 from .packing import Packing
 from .split import parts_of
+from .tuned import Sought, tuned_config
 
 
 @dataclass(frozen=True)
 class Options:
     """What a call asks for, but for its arrays; as for `attention`."""
 
-    causal: bool
-    scale: float | None
-    window: Any
-    layout: str
-    return_lse: bool
-    max_seqlen_q: int | None
-    config: Config | None
+    causal: bool = False
+    scale: float | None = None
+    window: Any = None
+    layout: str = "bshd"
+    return_lse: bool = False
+    max_seqlen_q: int | None = None
+    config: Config | None = None
     factors: Factors = ONES
 
 
@@ -44,6 +45,7 @@ class Checked(NamedTuple):
         packing: where packed sequences begin; None if there are batches.
         parts: the parts of the keys of each head, whose results a second launch combines; 1 for all.
         numbers: the kernel's last arguments.
+        sought: what `tune` seeks a configuration for.
         items: tiles of all heads.
         result, lse: the shapes of the arrays that the caller gets.
     """
@@ -55,6 +57,7 @@ class Checked(NamedTuple):
     packing: Packing | None
     parts: int
     numbers: list[Any]
+    sought: Sought
     items: int
     result: tuple[int, ...]
     lse: tuple[int, ...]
@@ -79,7 +82,11 @@ class Checked(NamedTuple):
 
 
 def checked(
-    given: Sequence[Given], descales: Sequence[Given], packing: Packing | None, options: Options
+    given: Sequence[Given],
+    descales: Sequence[Given],
+    packing: Packing | None,
+    options: Options,
+    gpu: str | None = None,
 ) -> Checked:
     """Return the kernels of a call.
 
@@ -88,6 +95,7 @@ def checked(
         descales: arrays of the factors of some of these.
         packing: packed sequences.
         options: what else is asked for.
+        gpu: the name of the GPU, for which a configuration may have been found by `tune`.
 
     Raises:
         ProblemError, ConfigError: as of `attention`.
@@ -119,8 +127,8 @@ def checked(
         raise ProblemError(
             f"q, k and v have elements of {problem.element}; expected e4m3 where factors are given"
         )
-    of_one = -(-extents.keys // max(sequences, 1))
-    config = options.config or default_config(problem, longest, of_one)
+    sought = Sought(gpu, problem, extents, sequences, longest)
+    config = options.config or tuned_config(sought) or sought.default
     config.check(problem)
     parts = 1 if packing else parts_of(extents, config, left is not None)
     of_cluster = config.queries * config.cluster
@@ -138,6 +146,7 @@ def checked(
         packing,
         parts,
         [*_numbers(options, problem), *sight],
+        sought,
         tiles * sequences * extents.heads,
         # Packed arrays have no batches.
         result[1:] if packing else result,

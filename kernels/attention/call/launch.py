@@ -14,9 +14,10 @@ from ....runtime.plans import Kept
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
+from ...device import gpu_name
 from ...errors import ProblemError
 from ...libraries import maker
-from .checked import Options, check_result, checked
+from .checked import Checked, Options, check_result, checked
 from .launches import Launch
 from .operands import Arrays, Given, by_heads
 from .packing import packing_of
@@ -94,26 +95,87 @@ def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, A
     return found, lse
 
 
-def _checked(arrays: Arrays, options: Options) -> _Call:
-    """Check a call, and load its kernels."""
+class Described(NamedTuple):
+    """A call, checked, before its kernels are loaded.
+
+    Attributes:
+        call: the call.
+        given: q, k, v and the result, by heads.
+        descales: arrays of factors.
+        device: the number of their GPU.
+    """
+
+    call: Checked
+    given: list[Given]
+    descales: list[Given]
+    device: int
+
+
+def described(arrays: Arrays, options: Options) -> Described:
+    """Check a call.
+
+    Raises:
+        ProblemError, ConfigError, LaunchError: as of `attention`.
+    """
     packing = packing_of(arrays.cu_seqlens_q, arrays.cu_seqlens_k, options.max_seqlen_q)
     layout, packed = options.layout, packing is not None
     found, device = _read(arrays)
     given = [by_heads(each, layout, packed) for each in found if "descale" not in each.name]
     descales = [each for each in found if "descale" in each.name]
-    call = checked(given[:3], descales, packing, options)
-    element = call.problem.result
+    call = checked(given[:3], descales, packing, options, gpu_name(device))
     if arrays.out is None:
+        element = call.problem.result
         new = Matrix.contiguous(UNIT_BYTES, call.result, DTYPES[element].itemsize)
         given.append(by_heads(Given("the result", new, element), layout, packed))
     check_result(given[3], given[0])
-    like = arrays.q
+    return Described(call, given, descales, device)
+
+
+def _checked(arrays: Arrays, options: Options) -> _Call:
+    """Check a call, and load its kernels."""
+    of = described(arrays, options)
+    call, like = of.call, arrays.q
     return _Call(
-        Launch(call, given, descales, device),
-        maker(like, call.result, element),
+        Launch(*of),
+        maker(like, call.result, call.problem.result),
         maker(like, call.lse, "f32") if options.return_lse else None,
         any(map(exposes_no_stream, arrays)),
     )
+
+
+class Repeated:
+    """A call to be launched many times, with the same arrays.
+
+    Args:
+        arrays: those of the call.
+        options: what else is asked for.
+
+    Raises:
+        ProblemError, ConfigError, LaunchError: as of `attention`.
+    """
+
+    def __init__(self, arrays: Arrays, options: Options) -> None:
+        given = [each for each in arrays if each is not None]
+        for each in given:
+            wait_for(each)
+        call = _checked(arrays, options)
+        addresses = [device_array("an array", each).matrix.pointer for each in given]
+        made = [] if arrays.out is not None else [call.result(arrays.q)]
+        results = [address for address, _ in made] or [addresses.pop()]
+        if call.lse:
+            made.append(call.lse(arrays.q))
+            results.append(made[-1][0])
+        self._held = arrays, made
+        self._start, self._addresses = call.launch.start, (addresses[:3], addresses[3:], results)
+
+    def launch(self, stream: Any = None) -> None:
+        """Start the kernels, on a stream as for `Prepared.launch`."""
+        self._start(*self._addresses, stream_handle(stream))
+
+
+def forget_calls() -> None:
+    """Forget launches, so that later calls use the configurations that `tune` has found since."""
+    _CALLS.clear()
 
 
 def _read(arrays: Arrays) -> tuple[list[Given], int]:

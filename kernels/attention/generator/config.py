@@ -21,13 +21,19 @@ _MATRIX_REGISTERS = {1: 208, 2: 200, 3: 128}
 #: Keys are columns of S and rows of V, of which an instruction takes 32 bytes.
 _KEY_BYTES = 32
 
-_MAX_KEYS = 256
+#: The most keys of a block: the columns of an instruction.
+MOST_KEYS = 256
 
 #: CTAs of a cluster: with more, a slice of a block of 80 keys would not be a multiple of 8 rows.
 _CLUSTERS = (1, 2)
 
 #: Those of an element of bf16 or f16.
 ITEM_BYTES = 2
+
+
+def key_multiple(problem: Problem) -> int:
+    """Return what the keys of a block are a multiple of."""
+    return _KEY_BYTES // problem.item_bytes
 
 
 @dataclass(frozen=True)
@@ -75,10 +81,10 @@ class Config:
                 f"cluster is {self.cluster}, but tiles do not all read the same blocks; expected 1 with "
                 "a mask, with packed sequences, and with parts of the keys"
             )
-        multiple = _KEY_BYTES // problem.item_bytes
-        if self.keys % multiple or not 0 < self.keys <= _MAX_KEYS:
+        multiple = key_multiple(problem)
+        if self.keys % multiple or not 0 < self.keys <= MOST_KEYS:
             raise ConfigError(
-                f"keys is {self.keys}; expected a multiple of {multiple} up to {_MAX_KEYS}"
+                f"keys is {self.keys}; expected a multiple of {multiple} up to {MOST_KEYS}"
             )
         # 64 rows in 128 threads: half a register for each column in f32, a quarter in 16 bits.
         o, s, p = problem.dim // 2, self.keys // 2, self.keys * problem.item_bytes // 8

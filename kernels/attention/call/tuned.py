@@ -1,0 +1,77 @@
+"""The configurations that `tune` has found, by what they depend on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...errors import ConfigError
+from ...tuning.cache import config_of, is_used, read_entry
+from ..generator.config import Config, default_config
+from ..generator.problem import Problem
+from .operands import Sizes
+
+#: The version of what a `Config` means. Raise it where the generator makes another kernel of equal
+#: fields: results of another version are not read.
+_MEANING = 1
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What a configuration is sought for.
+
+    Attributes:
+        gpu: the GPU's name; None for the emulator.
+        problem: the problem.
+        extents: those of the kernel's arrays.
+        sequences: how many there are.
+        longest: a number of queries that no sequence has more of.
+    """
+
+    gpu: str | None
+    problem: Problem
+    extents: Sizes
+    sequences: int
+    longest: int
+
+    @property
+    def default(self) -> Config:
+        """The configuration without a search."""
+        of_one = -(-self.extents.keys // max(self.sequences, 1))
+        return default_config(self.problem, self.longest, of_one)
+
+    def key(self) -> dict[str, Any]:
+        """Return what the result's file is named after, as JSON data."""
+        return {"meaning": _MEANING, "kernel": "attention"} | asdict(self)
+
+
+def tuned_config(sought: Sought) -> Config | None:
+    """Return the configuration that `tune` found; None if it found none, or `MLIR_SMEM_TUNED` is off."""
+    if sought.gpu is None or not is_used():
+        return None
+    entry = read_entry(sought.key())
+    return _fitting(entry["config"], sought.problem) if entry else None
+
+
+def found_before(sought: Sought, given: object) -> Config | None:
+    """Return the result of an earlier search.
+
+    Args:
+        sought: what for.
+        given: the configurations that the caller gives, as JSON data; None if these are the candidates,
+            which may be others in another version.
+    """
+    entry = read_entry(sought.key())
+    if entry is None or entry.get("given") != given:
+        return None
+    return _fitting(entry["config"], sought.problem)
+
+
+def _fitting(data: Any, problem: Problem) -> Config | None:
+    """Return a configuration from JSON data; None if it is none, or does not fit."""
+    try:
+        config = config_of(data, Config())
+        config.check(problem)
+    except (TypeError, ValueError, ConfigError):
+        return None
+    return config
