@@ -2,7 +2,7 @@
 
     python benchmarks/attention.py [--only grid grouped short decode few e4m3] [--modes sustained burst]
         [--contenders ours cuDNN FA3 FA4] [--dims 64 128 256] [--keys 2048 ...] [--configs 2x128x2 ...]
-        [--rounds 7] [--markdown] [--record FILE]
+        [--tuned SECONDS] [--rounds 7] [--markdown] [--record FILE]
 
 *grid* is the forward pass in bf16, full and causal, of head dimensions 64, 128 and 256 at lengths 2048
 to 16384, with batch * length = 16384 and heads * dim = 2048. *grouped* has 64 query heads over 8, *short*
@@ -16,6 +16,7 @@ cuDNN is called through PyTorch, FlashAttention-3 is the package `fa3-fwd`, Flas
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -49,7 +50,7 @@ def contenders(
     found: list[OnStream] = []
     wrong: dict[str, dict[str, Errors]] = {}
     left_out: dict[str, str] = {}
-    for name, call in calls(case, options.contenders, options.configs):
+    for name, call in calls(case, options.contenders, options.configs, options.tuned):
         try:
             wrong[name] = {data: errors(call(given[data]), exact[data]) for data in given}
             found.append(OnStream(name, lambda call=call: call(operands), None, many))
@@ -129,8 +130,13 @@ def main() -> int:
     arguments.add_argument(
         "--configs", nargs="+", type=config, default=[], help="further ones of ours"
     )
+    arguments.add_argument(
+        "--tuned", type=float, metavar="SECONDS", help="also what `tune` finds in this time"
+    )
     row_runs.add_arguments(arguments)
     options = row_runs.parse(arguments)
+    # "ours" is the default, also after a search.
+    os.environ["MLIR_SMEM_TUNED"] = "off"
     chosen = (
         case
         for name in options.only

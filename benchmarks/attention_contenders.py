@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from attention_cases import Case, Operands
 
-from mlir_smem.kernels.attention import Config, attention
+from mlir_smem.kernels.attention import Config, attention, tune
 
 #: What is called on queries, keys and values, and returns the result (batch, sequence, heads, dim).
 Call = Callable[[Operands], torch.Tensor]
@@ -16,19 +16,25 @@ Call = Callable[[Operands], torch.Tensor]
 NAMES = ("ours", "cuDNN", "FA3", "FA4")
 
 
-def calls(case: Case, names: list[str], configs: list[Config]) -> Iterator[tuple[str, Call]]:
+def calls(
+    case: Case, names: list[str], configs: list[Config], tuned: float | None = None
+) -> Iterator[tuple[str, Call]]:
     """Yield contenders that are there: names and what is called.
 
     Args:
         case: the problem.
         names: the families.
         configs: further configurations of ours.
+        tuned: the seconds of a search for one more; None for no search.
     """
     if "ours" in names:
         yield "ours", _ours(case, None)
         for config in configs:
             shown = f"ours {config.consumers}x{config.keys}x{config.stages}"
             yield shown, _ours(case, config)
+        if tuned is not None:
+            given = {"causal": case.causal, "budget": tuned, "progress": False}
+            yield "ours tuned", _ours(case, tune(*case.operands(), **given))
     for name, make in (("cuDNN", _cudnn), ("FA3", _fa3), ("FA4", _fa4)):
         if name in names:
             try:
