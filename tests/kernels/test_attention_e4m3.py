@@ -61,6 +61,7 @@ def test_head_dimensions_by_default(dim, causal, capfd):
     check(*arrays(1, 2, 1, 130, 200, dim), causal=causal)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("lengths", [(64, 32), (65, 33), (70, 161), (130, 40)])
 @pytest.mark.parametrize("config", [Config(2, 32, 2, 1), Config(1, 64, 3, 2)])
 def test_any_lengths(lengths, config):
@@ -73,6 +74,7 @@ def test_clusters_share_keys():
     check(*arrays(1, 2, 1, 300, 150, 64), config=Config(2, 64, 2, 2, 2))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("given", ["q", "k", "v", "qk", "qkv"])
 @pytest.mark.parametrize("are_arrays", [False, True])
 def test_factors(given, are_arrays):

@@ -27,6 +27,7 @@ def combined(monkeypatch):
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("config", [Config(1, 32, 2, 1), Config(1, 48, 2, 2)])
 @pytest.mark.parametrize("lengths", [(1, 150), (7, 333), (64, 97), (40, 20), (64, 32)])
 @pytest.mark.parametrize("causal", [False, True])
