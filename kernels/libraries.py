@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from ..layout.elements import UNIT_BYTES
 from ..runtime.arguments import row_major_strides
 from ..runtime.readers import reader
 from ..runtime.streams import library
@@ -53,6 +54,15 @@ def maker(like: Any, shape: tuple[int, ...], element: str) -> Callable[[Any], tu
         return array.data_ptr(), array
 
     return tensor
+
+
+def whole_columns(n: int, item_bytes: int) -> int:
+    """Return the columns that TMA writes for a row of `n`: whole units of 16 bytes.
+
+    Measured on an H200: TMA writes zeros after the row's end."""
+    unit = UNIT_BYTES // item_bytes
+    # Integers alone: `n` is a symbol where PyTorch traces a call of any shape.
+    return (n + unit - 1) // unit * unit
 
 
 def empty(like: Any, shape: tuple[int, ...], element: str, what: str = "the result") -> Any:

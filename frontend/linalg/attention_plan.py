@@ -8,13 +8,16 @@ from dataclasses import dataclass
 
 from ...dialect.irtypes import Op, Value
 from ...kernels.attention import Config, Problem, ProblemError, default_config
-from ...kernels.attention.generator.config import ITEM_BYTES, MULTIPROCESSORS
+from ...kernels.attention.generator.config import MULTIPROCESSORS
 from ...kernels.attention.generator.problem import LOG2_E
 from ...layout.elements import UNIT_BYTES
 from .attention import Attention, attentions_of
 from .expressions import Element
 from .roles import Dim, Roles, roles_of
 from .unfit import Unfit
+
+#: Bytes of an element.
+_ITEM_BYTES = 2
 
 
 @dataclass(frozen=True)
@@ -179,7 +182,7 @@ def _array(name: str, element: Element, *dims: tuple[Dim | None, ...]) -> Array:
         sizes.append(math.prod(dim.extent for dim in counted))
         strides.append(counted[-1].strides[name] if counted else 0)
     # Along a dimension of extent 1, TMA takes any multiple of 16 bytes.
-    unit = UNIT_BYTES // ITEM_BYTES
+    unit = UNIT_BYTES // _ITEM_BYTES
     whole = -(-math.prod(element.value.type.shape) // unit) * unit
     return Array(name, element.value, tuple(sizes), tuple(each or whole for each in strides))
 
@@ -199,8 +202,8 @@ def _check_contiguous(roles: Roles) -> None:
                 )
     for dim in (roles.batch, roles.head, roles.sharing, roles.row, roles.key):
         for name, stride in dim.strides.items() if dim else ():
-            if stride * ITEM_BYTES % UNIT_BYTES:
+            if stride * _ITEM_BYTES % UNIT_BYTES:
                 raise Unfit(
-                    f"has {name} with neighbours {stride * ITEM_BYTES} bytes apart; TMA takes multiples "
+                    f"has {name} with neighbours {stride * _ITEM_BYTES} bytes apart; TMA takes multiples "
                     f"of {UNIT_BYTES}"
                 )

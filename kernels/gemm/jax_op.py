@@ -18,10 +18,9 @@ from ...runtime import DeviceArray, Matrix
 from ...runtime.arguments import DTYPES
 from ...runtime.plans import Kept
 from ...runtime.xla_ffi import Buffer, CustomCall, handler
-from ..libraries import element_named
+from ..libraries import element_named, whole_columns
 from .call.batches import broadcast
 from .call.launches import Launch
-from .call.operands import whole_columns
 from .call.results import result_element
 from .generator.problem import ProblemError, multiplicand
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import torch
 
-from ..libraries import element_named, empty
+from ..libraries import element_named, empty, whole_columns
 from .call.matmul import matmul as _matmul
-from .call.operands import whole_columns
 from .call.results import result_element
 from .generator.problem import ProblemError, item_bytes
 

@@ -16,6 +16,9 @@ from .halving import Result
 #: What the name of a result's file ends with.
 SUFFIX = ".tuned.json"
 
+#: Stands for any configurations that a caller may have given.
+_ANY = object()
+
 #: A configuration, a dataclass.
 D = TypeVar("D", bound=Any)
 
@@ -25,12 +28,35 @@ def is_used() -> bool:
     return os.environ.get("MLIR_SMEM_TUNED") != "off"
 
 
-def read_entry(key: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return what was written by a key, if it has a configuration; None if the file is not valid.
+def read_config(
+    key: Mapping[str, Any], default: D, problem: object, given: object = _ANY
+) -> D | None:
+    """Return the configuration that was written by a key; None if there is none that fits.
 
     Args:
         key: the input of the search, as JSON data.
+        default: a configuration, whose `check` takes the problem.
+        problem: the problem.
+        given: as for `write_entry`, if it must be the same.
     """
+    entry = _entry(key)
+    if entry is None or (given is not _ANY and entry.get("given") != given):
+        return None
+    return fitting(entry["config"], default, problem)
+
+
+def fitting(data: Any, default: D, problem: object) -> D | None:
+    """Return a configuration from JSON data; None if it is none, or does not fit."""
+    try:
+        config = config_of(data, default)
+        config.check(problem)
+    except (TypeError, ValueError, LookupError):  # a ConfigError is a ValueError
+        return None
+    return config
+
+
+def _entry(key: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what was written by a key, if it has a configuration; None if the file is not valid."""
     path = entry_path(key)
     try:
         entry = json.loads((path and read_cached(path)) or b"{}")

@@ -10,13 +10,12 @@ from ....codegen import compile
 from ....runtime import Matrix, launch_on_cpu
 from ....runtime.arguments import DTYPES
 from ....runtime.arrays import host_array
-from ...libraries import empty
+from ...libraries import empty, whole_columns
 from ..generator.combine import combine_grid, combine_text
 from ..generator.kernel import text
 from .checked import Checked, Options, check_result, checked
 from .operands import LAYOUTS, Arrays, Given, by_heads
 from .packing import packing_of
-from .values import whole_units
 
 #: CTAs of the emulator's grid, which runs them one after the other.
 _EMULATED = 2
@@ -63,7 +62,7 @@ def _emulate(
     q, k, v, result = arrays
     if call.problem.is_8_bit:
         *outer, keys, dim = v.shape
-        v_t = np.empty((*outer, dim, whole_units(keys)), v.dtype)[..., :keys]
+        v_t = np.empty((*outer, dim, whole_columns(keys, v.itemsize)), v.dtype)[..., :keys]
         v_t[...] = v.swapaxes(-2, -1)
         v = v_t.swapaxes(-2, -1)
     results = [result, *([] if lse is None else [lse])]

@@ -10,13 +10,14 @@ from threading import Lock
 
 from ....runtime import Kernel, Matrix, cached_compile
 from ....runtime.scratch import Scratch
+from ...libraries import whole_columns
 from ..generator.combine import combine_grid, combine_text
 from ..generator.config import Config
 from ..generator.kernel import text
 from ..generator.problem import Problem
 from .checked import Checked
 from .operands import Given, with_heads_as_queries
-from .values import keys_contiguous, transposing, whole_units
+from .values import keys_contiguous, transposing
 
 #: Kernels that stay loaded for later calls.
 _KERNELS = 64
@@ -70,7 +71,11 @@ class Launch:
         grid = (min(call.items * call.parts, kernel.resident_blocks()),)
         further = *starts, *(each.matrix for each in descales), *self._numbers
         self._plan = kernel.plan((q, k.transposed(), v, *(parts or results), *further), grid)
-        kept = [whole_units(v.shape[2]) * v.bytes // v.shape[2]] if self._transposing else []
+        kept = (
+            [whole_columns(v.shape[2], v.item_bytes) * v.bytes // v.shape[2]]
+            if self._transposing
+            else []
+        )
         kept += [each.bytes for each in parts]
         #: Where each array of the scratch memory begins, and where the last one ends.
         self._starts = list(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...errors import ConfigError
-from ...tuning.cache import config_of, is_used, read_entry
+from ...tuning.cache import is_used, read_config
 from ..generator.config import Config, default_config
 from ..generator.problem import Problem
 from .operands import Sizes
@@ -49,8 +48,7 @@ def tuned_config(sought: Sought) -> Config | None:
     """Return the configuration that `tune` found; None if it found none, or `MLIR_SMEM_TUNED` is off."""
     if sought.gpu is None or not is_used():
         return None
-    entry = read_entry(sought.key())
-    return _fitting(entry["config"], sought.problem) if entry else None
+    return read_config(sought.key(), Config(), sought.problem)
 
 
 def found_before(sought: Sought, given: object) -> Config | None:
@@ -61,17 +59,4 @@ def found_before(sought: Sought, given: object) -> Config | None:
         given: the configurations that the caller gives, as JSON data; None if these are the candidates,
             which may be others in another version.
     """
-    entry = read_entry(sought.key())
-    if entry is None or entry.get("given") != given:
-        return None
-    return _fitting(entry["config"], sought.problem)
-
-
-def _fitting(data: Any, problem: Problem) -> Config | None:
-    """Return a configuration from JSON data; None if it is none, or does not fit."""
-    try:
-        config = config_of(data, Config())
-        config.check(problem)
-    except (TypeError, ValueError, ConfigError):
-        return None
-    return config
+    return read_config(sought.key(), Config(), sought.problem, given)

@@ -5,18 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ....dialect import new_context
-from ....layout.elements import UNIT_BYTES
 from ....runtime import Kernel, Matrix, cached_compile
 from ....runtime.plans import Plan
+from ...libraries import whole_columns
 from ...transpose import CONFIGS, build_transpose
 
 #: CTAs of the kernel that fit a multiprocessor.
 _CTAS = 2
-
-
-def whole_units(keys: int) -> int:
-    """Return the least number of bytes from one row of transposed values to the next."""
-    return -(-keys // UNIT_BYTES) * UNIT_BYTES
 
 
 def keys_contiguous(v: Matrix, pointer: int) -> Matrix:
@@ -27,7 +22,9 @@ def keys_contiguous(v: Matrix, pointer: int) -> Matrix:
         pointer: the address of the memory.
     """
     batches, groups, keys, dim = v.shape
-    whole = Matrix.contiguous(pointer, (batches, groups, dim, whole_units(keys)), v.item_bytes)
+    whole = Matrix.contiguous(
+        pointer, (batches, groups, dim, whole_columns(keys, v.item_bytes)), v.item_bytes
+    )
     return Matrix(pointer, (batches, groups, dim, keys), whole.strides, v.item_bytes).transposed()
 
 

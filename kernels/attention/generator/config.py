@@ -27,9 +27,6 @@ MOST_KEYS = 256
 #: CTAs of a cluster: with more, a slice of a block of 80 keys would not be a multiple of 8 rows.
 _CLUSTERS = (1, 2)
 
-#: Those of an element of bf16 or f16.
-ITEM_BYTES = 2
-
 
 def key_multiple(problem: Problem) -> int:
     """Return what the keys of a block are a multiple of."""

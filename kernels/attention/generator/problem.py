@@ -55,7 +55,6 @@ class Problem:
         if self.dim not in DIMS:
             dims = ", ".join(map(str, DIMS))
             raise ProblemError(f"the head dimension is {self.dim}; expected one of {dims}")
-
         if self.packed and self.is_8_bit:
             raise ProblemError(
                 f"packed sequences have elements of {self.element}; expected {' or '.join(ELEMENTS)}: a "
@@ -70,7 +69,7 @@ class Problem:
 
     @property
     def is_8_bit(self) -> bool:
-        """Whether elements are of 8 bits, whose factors are not 1, and whose values are K-major."""
+        """Whether elements are of 8 bits: they have factors, and values are read K-major."""
         return self.element not in ELEMENTS
 
     @property

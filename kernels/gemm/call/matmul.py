@@ -15,14 +15,14 @@ from ....runtime.plans import Kept
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
-from ...libraries import maker
+from ...libraries import maker, whole_columns
 from ..generator.config import Config
 from ..generator.problem import ProblemError, accumulator
 from ..generator.problem import results as stored_types
 from .fusions import FusedCall, fused_call, identity, read_operands
 from .gates import gates
 from .launches import Launch, forget_configurations
-from .operands import Operands, whole_columns
+from .operands import Operands
 from .operands import operands as operands_of
 from .padding import Again, Operand, readable
 from .results import Result, check_matrices, is_ragged, without_padding

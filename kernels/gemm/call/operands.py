@@ -92,15 +92,6 @@ def operands(
     return Operands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)
 
 
-def whole_columns(n: int, item_bytes: int) -> int:
-    """Return the columns that TMA writes for a row of `n`: whole units of 16 bytes.
-
-    Measured on an H200: TMA writes zeros after the row's end."""
-    unit = UNIT_BYTES // item_bytes
-    # Integers alone: `n` is a symbol where PyTorch traces a call of any shape.
-    return (n + unit - 1) // unit * unit
-
-
 def matrix_at(matrices: Matrix, at: tuple[int, ...]) -> Matrix:
     """Return the matrices at a place in their first leading dimensions."""
     elements = sum(i * stride for i, stride in zip(at, matrices.strides, strict=False))

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 from ....layout.elements import UNIT_BYTES
 from ....layout.wgmma import MN_MAJOR
 from ....runtime import DeviceArray, Matrix, device_array
-from ...libraries import empty, maker
+from ...libraries import empty, maker, whole_columns
 from ..generator.problem import ProblemError, is_multiplied, multiplicand
 from .copies import Copies
-from .operands import whole_columns
 from .transposing import k_major
 
 

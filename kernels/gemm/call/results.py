@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 from ....runtime import DeviceArray, device_array
 from ....runtime.arguments import DTYPES
-from ...libraries import element_named, empty
+from ...libraries import element_named, empty, whole_columns
 from ..generator.problem import Problem, ProblemError
 from ..generator.problem import results as stored_types
 from .batches import broadcast
 from .copies import copy_matrices
-from .operands import whole_columns
 from .padding import is_aligned
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from ....dialect import new_context
 from ....layout.wgmma import MN_MAJOR
 from ....runtime import DeviceArray, Kernel, cached_compile, device_array
-from ...libraries import empty
+from ...libraries import empty, whole_columns
 from ...transpose import build_transpose
 from ..generator.problem import is_multiplied, multiplicand
-from .operands import contiguous_dim, matrix_at, whole_columns
+from .operands import contiguous_dim, matrix_at
 
 #: CTAs of the kernel that fit a multiprocessor.
 _CTAS = 2

@@ -10,8 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from ...tuning.cache import config_of
-from ..generator.config import Config, ConfigError
+from ...tuning.cache import config_of, fitting
+from ..generator.config import Config
 from ..generator.problem import Problem
 
 #: The version of what a `Config` means. Raise it where the generator makes another kernel of equal
@@ -56,12 +56,7 @@ def packaged_config(gpu: str, problem: Problem, m: int, n: int, k: int) -> Confi
 
 def as_config(data: Any, problem: Problem) -> Config | None:
     """Return a configuration from JSON data; None if it is none, or does not fit."""
-    try:
-        config = _config(data)
-        config.check(problem)
-    except (TypeError, ValueError, LookupError, ConfigError):
-        return None
-    return config
+    return fitting(data, Config(), problem)
 
 
 def table_name(gpu: str) -> str:

@@ -6,11 +6,11 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...tuning.cache import is_used, read_entry, write_entry
+from ...tuning.cache import is_used, read_config, write_entry
 from ...tuning.halving import Result
 from ..generator.config import Config
 from ..generator.problem import Problem
-from .tuned_table import MEANING, as_config, packaged_config
+from .tuned_table import MEANING, packaged_config
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,7 @@ def read_tuned(task: Task) -> Config | None:
     A result of the candidates is one of later candidates, too: a search need not be repeated because the
     list has changed. Where the caller gave the configurations, they are those of the result.
     """
-    entry = read_entry(task.key())
-    if entry is None or entry.get("given") != _given(task):
-        return None
-    return as_config(entry["config"], task.problem)
+    return read_config(task.key(), Config(), task.problem, _given(task))
 
 
 def tuned_config(
@@ -63,8 +60,8 @@ def tuned_config(
     """
     if not is_used():
         return None
-    entry = read_entry(Task(gpu, problem, m, n, k, (), batch=batch).key())
-    found = as_config(entry["config"], problem) if entry else None
+    key = Task(gpu, problem, m, n, k, (), batch=batch).key()
+    found = read_config(key, Config(), problem)
     return found or (None if batch else packaged_config(gpu, problem, m, n, k))
 
 
