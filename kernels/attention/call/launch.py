@@ -41,6 +41,20 @@ class _Call(NamedTuple):
     lse: _Maker | None
     waits: bool
 
+    def results(self, q: Any, addresses: list[int], out: Any) -> tuple[list[int], Any, Any]:
+        """Return the addresses of the result and of the logarithms, and these arrays.
+
+        Args:
+            q: the queries; new arrays are of their library.
+            addresses: of the arrays that are given, the last of them for the result; it is taken out.
+            out: the array for the result; None for a new one.
+        """
+        first, result = self.result(q) if out is None else (addresses.pop(), out)
+        if self.lse is None:
+            return [first], result, None
+        second, lse = self.lse(q)
+        return [first, second], result, lse
+
 
 _CALLS: Kept[_Call] = Kept()
 
@@ -83,12 +97,7 @@ def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, A
         for each in given:
             wait_for(each)
     handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
-    result, found = call.result(q) if out is None else (addresses.pop(), out)
-    results: tuple[int, ...] = (result,)
-    lse = None
-    if call.lse:
-        address, lse = call.lse(q)
-        results = result, address
+    results, found, lse = call.results(q, addresses, out)
     call.launch.start(addresses[:3], addresses[3:], results, handle)
     if call.waits:
         finish(found)
@@ -160,11 +169,7 @@ class Repeated:
             wait_for(each)
         call = _checked(arrays, options)
         addresses = [device_array("an array", each).matrix.pointer for each in given]
-        made = [] if arrays.out is not None else [call.result(arrays.q)]
-        results = [address for address, _ in made] or [addresses.pop()]
-        if call.lse:
-            made.append(call.lse(arrays.q))
-            results.append(made[-1][0])
+        results, *made = call.results(arrays.q, addresses, arrays.out)
         self._held = arrays, made
         self._start, self._addresses = call.launch.start, (addresses[:3], addresses[3:], results)
 

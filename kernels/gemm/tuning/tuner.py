@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
@@ -150,13 +151,18 @@ def _task(
     return Task(gpu, *gemm, tuple(measured), configs is not None, batch)
 
 
-def search_of(task: Task, progress: bool, budget: float | None, *clock: Any) -> Search[Config]:
+def search_of(
+    task: Task,
+    progress: bool,
+    budget: float | None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Search[Config]:
     """Return the search for a task's configuration; `clock` as for `Search`."""
 
     def check(config: Config) -> None:
         config.check(task.problem)
 
-    return Search(task.configs, check, partial(text, task.problem), progress, budget, *clock)
+    return Search(task.configs, check, partial(text, task.problem), progress, budget, clock)
 
 
 def _measured(
