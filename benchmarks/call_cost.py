@@ -186,7 +186,7 @@ def of_attention() -> Contenders:
     """Return calls of attention: ours, PyTorch's, and FlashAttention-3 if it is here."""
 
     def triples(queries: int, keys: int) -> list[Triple]:
-        made = lambda n: torch.randn(1, n, 2, 64, device="cuda").half()  # noqa: E731
+        made = lambda n: torch.randn(1, n, 2, 64, device="cuda").bfloat16()  # noqa: E731
         return [(made(queries), made(keys), made(keys)) for _ in range(TRIPLES)]
 
     whole, few = triples(64, 64), triples(1, 1024)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Hashable
 from typing import Any
 
@@ -36,7 +37,6 @@ class DeviceMemory:
         from cuda.bindings import driver
 
         self._driver, self._context, self.size = driver, context, size
-        self.address = 0
         self._do("cuCtxPushCurrent", context)
         try:
             # Otherwise the driver refuses allocations while any stream is captured.
@@ -53,18 +53,13 @@ class DeviceMemory:
         """Allocate the memory and set it to zero, on a stream of its own: no capture sees that."""
         driver = self._driver
         self.address = int(self._do("cuMemAlloc", self.size))
+        # When the process ends, the memory goes with it, and the driver may be gone before.
+        weakref.finalize(self, _free, driver, self._context, self.address).atexit = False
         flags = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
         stream = self._do("cuStreamCreate", flags)
         self._do("cuMemsetD8Async", self.address, 0, self.size, stream)
         self._do("cuStreamSynchronize", stream)
         driver.cuStreamDestroy(stream)
-
-    def __del__(self) -> None:
-        # Errors are ignored: the context may be gone. The driver waits for kernels that use the memory.
-        if getattr(self, "address", 0):
-            self._driver.cuCtxPushCurrent(self._context)
-            self._driver.cuMemFree(self.address)
-            self._driver.cuCtxPopCurrent()
 
     def _do(self, call: str, *arguments: Any) -> Any:
         error, *results = getattr(self._driver, call)(*arguments)
@@ -73,6 +68,13 @@ class DeviceMemory:
                 f"the GPU has no {self.size} bytes for a kernel's scratch memory: {call}: {error.name}"
             )
         return results[0] if results else None
+
+
+def _free(driver: Any, context: Any, address: int) -> None:
+    # Errors are ignored: the context may be gone. The driver waits for kernels that use the memory.
+    driver.cuCtxPushCurrent(context)
+    driver.cuMemFree(address)
+    driver.cuCtxPopCurrent()
 
 
 class Scratch:

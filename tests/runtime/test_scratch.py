@@ -1,14 +1,33 @@
 """Scratch memory of kernels: zeroed once, kept for a stream, larger when needed."""
 
 import gc
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+import stand_in
 from stand_in import Result
 
 from mlir_smem.runtime import LaunchError
 from mlir_smem.runtime.scratch import DeviceMemory, Scratch
 
 CONTEXT = 0xC0
+
+#: A program that holds memory to its end; the driver says what it frees.
+PROGRAM = f"""
+import sys
+sys.path.insert(0, {str(Path(stand_in.__file__).parent)!r})
+import pytest
+import stand_in
+from mlir_smem.runtime.scratch import DeviceMemory
+
+stand_in.install(pytest.MonkeyPatch())
+from cuda.bindings import driver
+driver.cuMemFree = print
+freed, sys.held = (DeviceMemory({CONTEXT}, 1000) for _ in range(2))
+del freed
+"""
 
 
 def test_memory_is_zeroed_and_freed(gpu):
@@ -21,6 +40,12 @@ def test_memory_is_zeroed_and_freed(gpu):
     assert gpu.freed == [address]
     # The context that was current before is again.
     assert gpu.current == [0]
+
+
+def test_a_process_ends_without_a_word_to_the_driver():
+    """The driver's module may be gone by then."""
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == (f"{0x10000000}\n", "", 0)
 
 
 def test_it_can_be_made_while_a_stream_is_captured(gpu):
