@@ -79,7 +79,7 @@ def check_vectors(memref: Type, vector: int) -> None:
 
 
 def check_multiples(memref: Type, contiguous: int, of: int, does: str, access: str) -> None:
-    """Check the offset of a matrix, and the stride of its dimension that is not contiguous.
+    """Check the offset of a memref, and the strides of its dimensions that are not contiguous.
 
     Args:
         memref: the memref type.
@@ -91,7 +91,8 @@ def check_multiples(memref: Type, contiguous: int, of: int, does: str, access: s
         Invalid: if a static one is not a multiple of `of`.
     """
     strides, offset = strides_of(memref)
-    for name, number in {"offset": offset, "stride": strides[1 - contiguous]}.items():
+    others = [each for dim, each in enumerate(strides) if dim != contiguous]
+    for name, number in (("offset", offset), *(("stride", each) for each in others)):
         if not is_dynamic(number) and number % of:
             raise Invalid(
                 f"{does} {memref}: the {name} of {number} elements is not a multiple of {of}, the "

@@ -167,7 +167,7 @@ def check_matrix(
         fragment: the fragment type.
         does, preposition: words of the message: "loads", "from".
         held: names of the element types that the matrix can have.
-        any_rows: whether its number of rows may be dynamic.
+        any_rows: whether its number of rows may be dynamic, and rows may be in two dimensions.
 
     Raises:
         Invalid: if it has not.
@@ -177,17 +177,39 @@ def check_matrix(
     check_global(memref, f"{does} {preposition}")
     strides, _ = strides_of(memref)
     rows, columns = shape_of(fragment)
-    dynamic = [(ir.ShapedType.get_dynamic_size(), columns)] if any_rows else []
-    if tuple(memref.shape) not in [(rows, columns), *dynamic]:
+    *outer, last = memref.shape
+    if last != columns or not _hold(outer, rows, any_rows):
         wanted = f"{rows}x{columns}"
+        some = (
+            f", of ?x{columns} for the rows that there are, or of GxRx{columns} with G * R = {rows}"
+            if any_rows
+            else ""
+        )
         raise Invalid(
             f"{does} a fragment of {wanted} {preposition} {memref}; take a memref.subview of static "
-            f"shape {wanted}"
-            + (f", or of ?x{columns} for the rows that there are" if any_rows else "")
+            f"shape {wanted}{some}"
         )
     check_held(memref, fragment, does, preposition, held)
-    if strides[1] == 1:
-        check_multiples(memref, 1, 2, f"{does} {preposition}", "a pair of columns")
+    if strides[-1] == 1:
+        check_multiples(
+            memref, len(outer), 2, f"{does} {preposition}", "a pair of columns"
+        )
+
+
+def _hold(extents: Collection[int], count: int, any_count: bool) -> bool:
+    """Return whether dimensions of a memref hold so many rows or elements.
+
+    Args:
+        extents: of the dimensions.
+        count: the number.
+        any_count: whether the last extent may be dynamic, and the product of two extents is taken, too.
+    """
+    *outer, last = extents
+    if not any_count:
+        return not outer and last == count
+    if len(outer) > 1 or (outer and (outer[0] <= 0 or count % outer[0])):
+        return False
+    return last in (ir.ShapedType.get_dynamic_size(), count // outer[0] if outer else count)
 
 
 def check_vector(
@@ -205,7 +227,7 @@ def check_vector(
         slice_: the type of the slice.
         does, preposition: words of the message: "loads", "from".
         held: names of the element types that the vector can have.
-        any_extent: whether its extent may be dynamic.
+        any_extent: whether its extent may be dynamic, and elements may be in two dimensions.
 
     Raises:
         Invalid: if it has not.
@@ -217,11 +239,11 @@ def check_vector(
         raise Invalid(f"{does} a slice {preposition} {memref}; expected a vector, as {wanted}")
     check_global(memref, f"{does} {preposition}")
     strides_of(memref)
-    dynamic = [[ir.ShapedType.get_dynamic_size()]] if any_extent else []
-    if list(memref.shape) not in [[extent], *dynamic]:
+    if not memref.rank or not _hold(memref.shape, extent, any_extent):
+        some = f", of a dynamic extent, or of GxR with G * R = {extent}" if any_extent else ""
         raise Invalid(
             f"{does} a slice of {extent} {preposition} {memref}; take a memref.subview of rank 1, as "
-            f"{wanted}{', or of a dynamic extent' if any_extent else ''}"
+            f"{wanted}{some}"
         )
     check_held(memref, slice_, does, preposition, held)
 

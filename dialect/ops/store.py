@@ -47,6 +47,10 @@ class StoreOp(SmemOp, name="store"):
     A matrix with a dynamic number of rows, which may be more or fewer than the fragment's, gets the rows
     that it has, and a vector with a dynamic extent its elements.
 
+    A memref of rank 3 in global memory, G x R x N, has the fragment's G * R rows in its two first
+    dimensions: R rows of each of G matrices. If R is dynamic, the fragment has its rows divided by G for
+    each matrix, which gets those that it has. So has a memref of rank 2 the elements of a slice.
+
     In row-major global memory, pairs of adjacent columns are stored together; the rows must begin at
     multiples of two elements. A tile of a 16-bit type is written by `stmatrix` if 16 bytes are contiguous
     in it. A tile is written by ordinary stores, which need the same barrier and `smem.fence` as those of
@@ -107,7 +111,7 @@ def store(value: Fragment, target: TileOrMemref) -> None:
 
     Args:
         value: a readable accumulator, or a slice.
-        target: a memref, or a tile, of its shape.
+        target: a memref, or a tile, of its shape; rows may be in two dimensions of a memref.
 
     Example:
         >>> smem.store(d, D)  # to global memory

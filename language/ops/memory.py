@@ -213,11 +213,14 @@ def load_metadata(source: Memory, shape: tuple[int, int], dtype: DType) -> Fragm
 def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> None:
     """Store an accumulator or a slice to a window or a tile of its shape, converted to its elements.
 
+    A window may have the rows, or a slice's elements, in two dimensions: those of one matrix after those
+    of another.
+
     Args:
         value: a fragment, or an expression; floats are rounded to nearest even.
         target: the window or tile.
-        rows: how many of the window's rows, or of a slice's elements, there are; those behind are not
-            stored. It may be more than the window has, or below 0.
+        rows: how many of the window's rows, or of a slice's elements, there are, of each matrix if there
+            are several; those behind are not stored. It may be more than the window has, or below 0.
 
     Raises:
         TraceError: if shapes differ, the accumulator is in flight, or `rows` of a tile are given.
@@ -225,29 +228,39 @@ def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> N
     Example:
         >>> sl.store(acc * 2.0, C[0:64, 0:64])
         >>> sl.store(acc * 2.0, C[0:64, 0:64], rows=sl.block_id(0))
+        >>> sl.store(acc, H[0:2, 0:32, :])  # heads of 32 queries
     """
     given = readable(value)
     if (
         isinstance(target, Tile | Window)
         and given.shape is not None
-        and target.shape != given.shape
+        and given.shape not in (target.shape, _of_rows(target))
     ):
         raise TraceError(
             f"{given.type_text} is stored to {target.type_text}; expected a window or tile "
             f"{'x'.join(map(str, given.shape))}"
         )
-    smem.store(_stored(given, target), _rows_of(target, rows))
+    smem.store(_stored(given, target), _rows_of(target, rows, given))
 
 
-def _rows_of(target: Any, rows: Index | int | None) -> Any:
+def _of_rows(target: Tile | Window) -> tuple[int, ...]:
+    """Return the shape of what has the rows of a window of matrices, or the elements of one matrix."""
+    if not isinstance(target, Window) or len(target.shape) < 2:
+        return target.shape
+    of_stack, rows, *columns = target.shape
+    return (of_stack * rows, *columns)
+
+
+def _rows_of(target: Any, rows: Index | int | None, given: Fragment) -> Any:
     """Return the MLIR value of a store's target, or of some of its rows."""
     if rows is None:
         return memory_value(target)
     if not isinstance(target, Window):
         what = getattr(target, "type_text", repr(target))
         raise TraceError(f"sl.store with rows takes a window of an array, not {what}")
-    most = target.shape[0]
-    return target.value_of_rows(as_index(minimum(maximum(rows, 0), most)))
+    # More dimensions than the value has are those of several matrices.
+    dim = len(target.shape) - len(given.shape or target.shape)
+    return target.value_of_rows(as_index(minimum(maximum(rows, 0), target.shape[dim])), dim)
 
 
 def _stored(given: Fragment, target: Any) -> Any:

@@ -136,14 +136,15 @@ class Window:
         """The MLIR value: a new memref.subview."""
         return self._subview({})
 
-    def value_of_rows(self, rows: Index) -> Any:
+    def value_of_rows(self, rows: Index, dim: int = 0) -> Any:
         """Return the MLIR value of the first rows: a new memref.subview of a dynamic number of them.
 
         Args:
             rows: their number, not more than the window has.
+            dim: which of the dimensions of `shape` they are.
         """
-        first = next(dim for dim, each in enumerate(self.ranges) if not each.dropped)
-        return self._subview({first: rows.value})
+        kept = [dim for dim, each in enumerate(self.ranges) if not each.dropped]
+        return self._subview({kept[dim]: rows.value})
 
     def _subview(self, dynamic: dict[int, Any]) -> Any:
         """Return a new memref.subview, with dynamic extents by dimension."""

@@ -183,7 +183,7 @@ func.func @store_element(%r: !smem.fragment<tensor<64xf32>, #smem.slice<1>>, %m:
 // -----
 
 func.func @store_extent(%r: !smem.fragment<tensor<64xf32>, #smem.slice<1>>, %m: memref<32xf32>) {
-  // expected-error@+1 {{'smem.store' op stores a slice of 64 to memref<32xf32>; take a memref.subview of rank 1, as memref<64xf32>, or of a dynamic extent}}
+  // expected-error@+1 {{'smem.store' op stores a slice of 64 to memref<32xf32>; take a memref.subview of rank 1, as memref<64xf32>, of a dynamic extent, or of GxR with G * R = 64}}
   "smem.store"(%r, %m) : (!smem.fragment<tensor<64xf32>, #smem.slice<1>>, memref<32xf32>) -> ()
   return
 }

@@ -20,7 +20,7 @@ func.func @workgroup(%c: !c, %m: memref<64x64xf32, #gpu.address_space<workgroup>
 
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
 func.func @shape(%c: !c, %m: memref<64x?xf32>) {
-  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<64x?xf32>; take a memref.subview of static shape 64x64, or of ?x64 for the rows that there are}}
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<64x?xf32>; take a memref.subview of static shape 64x64, of ?x64 for the rows that there are, or of GxRx64 with G * R = 64}}
   "smem.store"(%c, %m) : (!c, memref<64x?xf32>) -> ()
   return
 }
@@ -119,8 +119,36 @@ func.func @bits(%c: !smem.fragment<tensor<64x64xi32>, #smem.accumulator>, %t: me
 // -----
 
 func.func @rank(%c: !smem.fragment<tensor<64x64xf32>, #smem.accumulator>, %t: memref<4x64x64xf32>) {
-  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<4x64x64xf32>; take a memref.subview of static shape 64x64, or of ?x64 for the rows that there are}}
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<4x64x64xf32>; take a memref.subview of static shape 64x64, of ?x64 for the rows that there are, or of GxRx64 with G * R = 64}}
   "smem.store"(%c, %t) : (!smem.fragment<tensor<64x64xf32>, #smem.accumulator>, memref<4x64x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @any_stack(%c: !c, %m: memref<?x16x64xf32>) {
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<?x16x64xf32>; take a memref.subview of static shape 64x64, of ?x64 for the rows that there are, or of GxRx64 with G * R = 64}}
+  "smem.store"(%c, %m) : (!c, memref<?x16x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @stack_that_divides_no_rows(%c: !c, %m: memref<3x?x64xf32>) {
+  // expected-error@+1 {{'smem.store' op stores a fragment of 64x64 to memref<3x?x64xf32>; take a memref.subview of static shape 64x64, of ?x64 for the rows that there are, or of GxRx64 with G * R = 64}}
+  "smem.store"(%c, %m) : (!c, memref<3x?x64xf32>) -> ()
+  return
+}
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!m = memref<4x16x64xbf16, strided<[1025, 64, 1]>>
+func.func @misaligned_stack(%c: !c, %m: !m) {
+  // expected-error@+1 {{'smem.store' op stores to memref<4x16x64xbf16, strided<[1025, 64, 1]>>: the stride of 1025 elements is not a multiple of 2, the elements of a pair of columns}}
+  "smem.store"(%c, %m) : (!c, !m) -> ()
   return
 }
 

@@ -87,3 +87,39 @@ def test_some_elements_of_a_slice(axis):
         largest[(1,)](x, y, count, on="cpu")
         there = min(max(count, 0), 64 if axis else 32)
         assert (y[:there] == x.max(axis)[:there]).all() and (y[there:] == 7).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, BF16], ids=str)
+@pytest.mark.parametrize(("heads", "queries"), [(2, 32), (8, 8), (4, 32), (64, 1)])
+def test_rows_of_several_matrices(dtype, heads, queries):
+    """Each head's queries are rows of one fragment; some of them are not stored."""
+    rows = heads * queries
+
+    @sl.kernel(f"({rows},32), (H,M,32):(?,?,1), (H,M):(?,?)")
+    def by_heads(X, Y, L):
+        x = sl.load(X)
+        own, first = sl.ds(sl.block_id(0) * heads, heads), sl.block_id(1) * queries
+        left = Y.shape[1] - first
+        sl.store(x, Y[own, sl.ds(first, queries), :], rows=left)
+        sl.store(x.max(axis=1), L[own, sl.ds(first, queries)], rows=left)
+
+    x = RNG.standard_normal((rows, 32)).astype(np.float32)
+    of_heads = x.reshape(heads, queries, 32)
+    # Heads are neighbours of a query, and one that is not stored is between two queries.
+    for there in {queries, max(queries - 3, 1), queries + 1}:
+        held = np.full((there, 2 * heads + 1, 32), 7, dtype)
+        y, lse = held[:, :-1].swapaxes(0, 1), np.full((2 * heads, there + 1), 7, np.float32)
+        by_heads[2, -(-there // queries)](x, y, lse[:, :there], on="cpu")
+        expected = np.tile(of_heads, (2, 2, 1))[:, :there]
+        assert (y == expected.astype(dtype)).all() and (held[:, -1] == 7).all()
+        assert (lse[:, :there] == expected.max(-1)).all() and (lse[:, there:] == 7).all()
+
+
+def test_windows_that_are_no_stack_of_rows():
+    def kernel(A, B):
+        sl.store(sl.load(A[0:64, 0:64]), B[0:2, 0:16, 0:64])
+
+    assert failure(kernel, "(M,64), (H,M,64)")[0] == (
+        "a fragment 64x64 of f32 is stored to a window 2x16x64 of the array B (H, M, 64) of f32; expected "
+        "a window or tile 64x64"
+    )

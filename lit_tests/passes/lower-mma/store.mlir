@@ -133,3 +133,36 @@ func.func @elements(%c: !row, %v: memref<?xf32>) attributes {known_block_size = 
   "smem.store"(%c, %v) : (!row, memref<?xf32>) -> ()
   return
 }
+
+// Rows in two dimensions: row i is row i % 16 of matrix i / 16, if that has it.
+!stack = memref<4x?x16xf32, strided<[?, 16, 1]>>
+// CHECK: func.func @stack(%{{.*}}, %[[M:.*]]: memref<4x?x16xf32, strided<[?, 16, 1]>>)
+func.func @stack(%c: !c16, %m: !stack) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // CHECK: memref.dim %[[M]], %c1
+  // CHECK: %[[COUNT:.*]] = arith.index_cast %{{.*}} : index to i32
+  // CHECK: %[[MATRIX:.*]] = arith.divui %[[ROW:.*]], %c16_i32{{.*}} : i32
+  // CHECK: %[[PLACE:.*]] = arith.remui %[[ROW]], %c16_i32{{.*}} : i32
+  // CHECK: %[[MATRIX64:.*]] = arith.extui %[[MATRIX]]
+  // CHECK: arith.muli %[[MATRIX64]], %{{.*}} : i64
+  // CHECK: %[[PLACE64:.*]] = arith.extui %[[PLACE]]
+  // CHECK: arith.muli %[[PLACE64]], %c16_i64{{.*}} : i64
+  // CHECK: %[[OWN:.*]] = arith.remui %[[ROW]], %c16_i32{{.*}} : i32
+  // CHECK: %[[IS_THERE:.*]] = arith.cmpi slt, %[[OWN]], %[[COUNT]] : i32
+  // CHECK: scf.if %[[IS_THERE]] {
+  // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
+  // CHECK: }
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[ROW]], %c8_i32{{.*}} : i32
+  // CHECK: arith.divui %[[NEXT]], %c16_i32
+  "smem.store"(%c, %m) : (!c16, !stack) -> ()
+  return
+}
+
+// Elements of a slice in the rows of a matrix.
+// CHECK: func.func @elements_of_rows
+func.func @elements_of_rows(%c: !row, %v: memref<8x8xf32>) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  // CHECK: arith.divui %{{.*}}, %c8_i32{{.*}} : i32
+  // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+  // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+  "smem.store"(%c, %v) : (!row, memref<8x8xf32>) -> ()
+  return
+}

@@ -7,7 +7,6 @@ from typing import Protocol
 
 import numpy as np
 
-from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Value
 from ....ir import emit
 from ....ir.i32 import I32
@@ -17,6 +16,7 @@ from ....ir.tile_address import SteppedAddress, TileAddress
 from ....layout import TileLayout
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP
+from .held_rows import StackedRows, extent, where_before
 
 
 class ElementPointers(Protocol):
@@ -68,22 +68,35 @@ class TilePointers:
 
 
 class GlobalPointers:
-    """Pointers to an accumulator's elements in global memory; to pairs where columns are adjacent."""
+    """Pointers to an accumulator's elements in global memory; to pairs where columns are adjacent.
 
-    def __init__(self, memref: Value, thread: Value, warp_rows: int) -> None:
+    Args:
+        memref: the matrix, or matrices whose rows follow each other.
+        thread: the index of the thread in its CTA (i32).
+        warp_rows: rows between the first rows of consecutive warps.
+        count: the rows of the accumulator.
+    """
+
+    def __init__(self, memref: Value, thread: Value, warp_rows: int, count: int) -> None:
         self._element = memref.type.element_type
         i64 = emit.i64()
-        self._strides = [stride_value(memref, dim, i64) for dim in (0, 1)]
+        column_dim = memref.type.rank - 1
+        self._strides = [stride_value(memref, dim, i64) for dim in (column_dim - 1, column_dim)]
         self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
         self._first_row = start[0].value
-        self._count = extent(memref) if memref.type.is_dynamic_dim(0) else None
-        offsets = [
+        self._count = extent(memref, column_dim - 1)
+        row, column = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
             for index, stride in zip(start, self._strides, strict=True)
         ]
         base = memref_pointer(memref, 1)
-        self._start = self._offset(base, emit.binary("addi", *offsets))
+        self._stacked = None
+        if column_dim > 1:
+            self._stacked = StackedRows(memref, count, self._first_row)
+            self._start = self._offset(base, column)
+        else:
+            self._start = self._offset(base, emit.binary("addi", row, column))
         self._rows: dict[int, Value] = {}
 
     @property
@@ -96,12 +109,19 @@ class GlobalPointers:
         """Execute the ops of the `with` block where the matrix has a row, by its distance."""
         self.pointer(rows, 0)  # The row's own pointer is kept, and used in other blocks.
         assert self._count is not None
-        with where_before(self._count, self._first_row, rows):
+        if self._stacked:
+            held = self._stacked.where_before(self._count, rows)
+        else:
+            held = where_before(self._count, self._first_row, rows)
+        with held:
             yield
 
     def pointer(self, rows: int, columns: int) -> Value:
         if rows not in self._rows:
-            self._rows[rows] = self._advance(self._start, rows, self._strides[0])
+            if self._stacked:
+                self._rows[rows] = self._offset(self._start, self._stacked.offset(rows))
+            else:
+                self._rows[rows] = self._advance(self._start, rows, self._strides[0])
         return self._advance(self._rows[rows], columns, self._strides[1])
 
     def _advance(self, pointer: Value, count: int, stride: int | Value) -> Value:
@@ -114,18 +134,3 @@ class GlobalPointers:
 
     def _offset(self, pointer: Value, offset: Value) -> Value:
         return gep(pointer, offset, memory_type(self._element))
-
-
-@contextmanager
-def where_before(end: Value, first: Value, distance: int) -> Iterator[None]:
-    """Execute the ops of the `with` block where `first` plus a distance is less than `end` (i32)."""
-    with emit.guarded(emit.compare("slt", emit.binary("addi", first, distance), end)):
-        yield
-
-
-def extent(memref: Value) -> Value:
-    """Return a memref's first extent (i32); one that is larger than 2^31 - 1 is that."""
-    index = ir.IndexType.get()
-    dim = emit.value("memref.dim", (memref, emit.constant(0, index)), index)
-    most = emit.value("arith.minsi", (dim, emit.constant(2**31 - 1, index)), index)
-    return emit.value("arith.index_cast", (most,), emit.i32())

@@ -53,7 +53,7 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
         )
         held = tensor_of(source.type).element_type
     else:
-        pointers = GlobalPointers(source, thread, registers.warp_rows)
+        pointers = GlobalPointers(source, thread, registers.warp_rows, shape_of(fragment)[0])
         held = source.type.element_type
     return _load_accumulator(registers, tensor_of(fragment).element_type, held, pointers)
 

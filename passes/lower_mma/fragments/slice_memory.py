@@ -1,13 +1,14 @@
-"""Loads and stores of slices: vectors in global memory, element by element."""
+"""Loads and stores of slices: vectors in global memory, or matrices, element by element."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....ir import emit
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..slices import SliceRegisters
-from .element_pointers import extent, where_before
+from .held_rows import StackedRows, extent, where_before
 from .pairs import Pair
 
 
@@ -27,36 +28,58 @@ def load_slice(source: Value, registers: SliceRegisters, thread: Value) -> Value
 
 
 def store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread: Value) -> None:
-    """Store a slice to a vector in global memory, as far as the vector goes; one of the threads that hold
-    an element stores it."""
+    """Store a slice to a vector or a matrix in global memory, as far as it goes; one of the threads that
+    hold an element stores it."""
     pointers = _Pointers(target, registers, thread)
     scalars = registers.scalars(slice_)
-    count = extent(target) if target.type.is_dynamic_dim(0) else None
     with emit.guarded(registers.stores(thread)):
-        first = registers.start(thread).value
         for i in range(0, len(scalars), 2):
             pair = Pair(elements=scalars[i : i + 2]).stored_each(target.type.element_type)
             for index, value in zip(registers.indices[i : i + 2], pair, strict=True):
-                with nullcontext() if count is None else where_before(count, first, index):
+                with pointers.where_held(index):
                     pointer = pointers.at(index)
                     emit.op("llvm.store", (value, pointer), alignment=pointers.alignment)
 
 
 class _Pointers:
-    """Pointers to a thread's elements of a vector in global memory."""
+    """Pointers to a thread's elements of a vector in global memory, or of a matrix whose rows hold them
+    one after the other."""
 
-    def __init__(self, vector: Value, registers: SliceRegisters, thread: Value) -> None:
+    def __init__(self, memory: Value, registers: SliceRegisters, thread: Value) -> None:
         i64 = emit.i64()
-        self._type = memory_type(vector.type.element_type)
-        self._stride = stride_value(vector, 0, i64)
-        first = emit.value("arith.extui", (registers.start(thread).value,), i64)
-        offset = emit.binary("muli", first, self._stride)
-        self._first = gep(memref_pointer(vector, 1), offset, self._type)
-        size = vector.type.element_type.width // 8
+        self._type = memory_type(memory.type.element_type)
+        self._start = registers.start(thread).value
+        self._count = extent(memory, memory.type.rank - 1)
+        base = memref_pointer(memory, 1)
+        self._stacked = None
+        if memory.type.rank > 1:
+            self._stacked = StackedRows(memory, registers.extent, self._start)
+            self._first = base
+        else:
+            self._stride = stride_value(memory, 0, i64)
+            first = emit.value("arith.extui", (self._start,), i64)
+            self._first = gep(base, emit.binary("muli", first, self._stride), self._type)
+        size = memory.type.element_type.width // 8
         self.alignment = ir.IntegerAttr.get(i64, size)
+
+    @contextmanager
+    def where_held(self, index: int) -> Iterator[None]:
+        """Execute the ops of the `with` block where the memory has the element `index` after the
+        thread's first."""
+        if self._count is None:
+            yield
+            return
+        if self._stacked:
+            held = self._stacked.where_before(self._count, index)
+        else:
+            held = where_before(self._count, self._start, index)
+        with held:
+            yield
 
     def at(self, index: int) -> Value:
         """Return the pointer `index` elements after the thread's first."""
+        if self._stacked:
+            return gep(self._first, self._stacked.offset(index), self._type)
         if isinstance(self._stride, int):
             return gep(self._first, index * self._stride, self._type)
         if not index:

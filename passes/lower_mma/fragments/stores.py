@@ -6,7 +6,7 @@ from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....dialect.ops import StoreOp
 from ....dialect.slices import slice_dim
-from ....dialect.types import TileType, tensor_of
+from ....dialect.types import TileType, shape_of, tensor_of
 from ....ir import emit
 from ....layout.fragment_access import accumulator_access
 from ....layout.fragments import accumulator_column, accumulator_row
@@ -34,7 +34,7 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
         )
         element = tensor_of(memory.type).element_type
     else:
-        pointers = GlobalPointers(memory, thread, registers.warp_rows)
+        pointers = GlobalPointers(memory, thread, registers.warp_rows, shape_of(fragment)[0])
         element = memory.type.element_type
     for block, values in registers.scalars(op.fragment):
         pairs = [
