@@ -1,12 +1,13 @@
 """Our attention against cuDNN, FlashAttention-3 and FlashAttention-4.
 
-    python benchmarks/attention.py [--only grid grouped short decode few e4m3] [--modes sustained burst]
+    python benchmarks/attention.py [--only grid grouped short decode few speculative e4m3] [--modes sustained burst]
         [--contenders ours cuDNN FA3 FA4] [--dims 64 128 256] [--keys 2048 ...] [--configs 2x128x2 ...]
         [--tuned SECONDS] [--rounds 7] [--markdown] [--record FILE]
 
 *grid* is the forward pass in bf16, full and causal, of head dimensions 64, 128 and 256 at lengths 2048
 to 16384, with batch * length = 16384 and heads * dim = 2048. *grouped* has 64 query heads over 8, *short*
-the length 512, *decode* one query against 8192 keys, *few* one query of few sequences. The method is
+the length 512, *decode* one query against 8192 keys, *few* one query of few sequences, *speculative* 4 to
+16 queries against 8192 keys. The method is
 that of `gemm.py`: contenders alternate in one process, in a new order each round. Each result is compared
 with float64 on sampled queries, on normal data and on data with outliers; ours may have errors of at most
 twice the largest of the peers'.

@@ -139,9 +139,12 @@ def cases(name: str) -> Iterator[Case]:
     elif name == "few":
         for batch, keys in ((1, 8192), (1, 65536), (4, 16384)):
             yield Case(batch, 64, 8, 1, keys, 128)
+    elif name == "speculative":
+        for batch, queries in ((16, 4), (16, 8), (4, 16), (1, 4)):
+            yield Case(batch, 64, 8, queries, 8192, 128, True)
     elif name == "e4m3":
         for seq, causal in product((4096, 16384), (False, True)):
             yield Case(_ROWS // seq, 16, 16, seq, seq, 128, causal, "e4m3")
 
 
-SETS = ("grid", "grouped", "short", "decode", "few", "e4m3")
+SETS = ("grid", "grouped", "short", "decode", "few", "speculative", "e4m3")

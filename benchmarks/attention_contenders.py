@@ -15,6 +15,9 @@ Call = Callable[[Operands], torch.Tensor]
 #: Contenders by the names of their families.
 NAMES = ("ours", "cuDNN", "FA3", "FA4")
 
+#: Queries of a step of decoding.
+_FEW = 16
+
 
 def calls(
     case: Case, names: list[str], configs: list[Config], tuned: float | None = None
@@ -65,8 +68,8 @@ def _cudnn(case: Case) -> Call:
 def _fa3(case: Case) -> Call:
     import fa3_fwd_interface as fa3
 
-    if case.queries == 1:
-        # The interface for caches splits the keys among blocks.
+    if case.queries <= _FEW:
+        # The interface for caches splits the keys among blocks, and packs heads that share them.
         return lambda operands: fa3.flash_attn_with_kvcache(*operands, causal=case.causal)
 
     def call(operands: Operands) -> torch.Tensor:

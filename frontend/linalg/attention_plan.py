@@ -66,7 +66,7 @@ class AttentionPlan:
     def grid(self) -> int:
         """The CTAs: one for each tile of queries, or the multiprocessors, which take tiles in turn."""
         batches, heads, queries, _ = self.result.sizes
-        return min(-(-queries // self.config.queries) * batches * heads, MULTIPROCESSORS)
+        return min(-(-queries // self.config.rows) * batches * heads, MULTIPROCESSORS)
 
     @property
     def described(self) -> str:
@@ -81,7 +81,7 @@ class AttentionPlan:
             f"{number} keys {name}" for name, number in zip(of_limits, self.sight, strict=True)
         ]
         shape = "x".join(map(str, self.result.sizes))
-        tile = f"{config.queries} queries by {config.keys} keys in {config.stages} stages"
+        tile = f"{config.rows} queries by {config.keys} keys in {config.stages} stages"
         return ", ".join([f"attention of {problem.element}, {shape}", *limits, tile])
 
 

@@ -80,7 +80,7 @@ def tune(
     others = candidates(problem, sought.longest) if given is None else given
 
     def kernel(config: Config) -> str:
-        parts = 1 if problem.packed else parts_of(sought.extents, config, problem.left)
+        parts = parts_of(problem, sought.extents, config)
         return text(replace(problem, split=parts > 1), config)
 
     check = partial(_check, problem)

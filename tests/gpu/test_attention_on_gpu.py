@@ -125,6 +125,14 @@ def test_keys_in_parts(dim):
     check(*tensors(2, 4, 4, 40, 5003, dim), causal=True)
 
 
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("queries", [2, 8, 13, 30])
+def test_few_queries_of_heads_that_share_keys(dim, queries):
+    """Several heads have their queries in one tile; their keys are in parts, too."""
+    check(*tensors(2, 8, 1, queries, 5003, dim), causal=True)
+    check(*tensors(64, 12, 2, queries, 777, dim), window=(100, 3))
+
+
 def test_a_configuration_is_found_and_used(tmp_path, monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
     q, k, v = tensors(2, 4, 2, 1000, 1333, 64)

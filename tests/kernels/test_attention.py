@@ -109,10 +109,11 @@ ORDERING = re.compile(
     r'^ *"smem\.(consumer_release|producer_commit|order_wait|order_arrive|fence|warpgroup_barrier'
     r"|tma_wait|tma_commit)"
 )
-#: The kernel that stores O by TMA, and the one that stores it from registers and releases Q before.
+#: The kernels that store O by TMA, and those that store it from registers and release Q before.
 PIPELINED = {
     "TMA": text(Problem(dim=64, right=True), Config(2, 32, 2, 2)),
     "multicast": text(Problem(dim=64), Config(2, 32, 2, 2, 2)),
+    "heads": text(Problem(dim=64, right=True, heads=8), Config(1, 32, 2, 2)),
     "registers": text(Problem(dim=64, right=True, packed=True), Config(2, 32, 2, 1)),
 }
 

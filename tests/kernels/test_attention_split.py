@@ -1,5 +1,7 @@
 """Attention of few queries, whose keys are split into parts that a second launch combines."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from test_attention import arrays, check
@@ -73,8 +75,13 @@ def test_scores_of_very_different_size(combined):
 def test_the_number_of_parts(batches, heads, queries, keys, parts):
     extents = Sizes(batches, heads, heads, queries, keys, 128)
     config = default_config(Problem(), queries, keys)
-    assert split.parts_of(extents, config, False) == parts
-    assert split.parts_of(extents, config, True) == 1
+    assert split.parts_of(Problem(), extents, config) == parts
+    assert split.parts_of(Problem(left=True), extents, config) == 1
+    # Four heads in a tile are so many fewer tiles.
+    if heads % 4 == 0:
+        of_four = split.parts_of(Problem(heads=4), extents, config)
+        fewer = replace(extents, heads=heads // 4, queries=4 * queries)
+        assert of_four == split.parts_of(Problem(), fewer, config)
 
 
 @pytest.mark.parametrize("dim", DIMS)

@@ -17,6 +17,7 @@ from ..generator.problem import LOG2_E, RESULTS, Problem
 from .descale import ONES, Factors, check_descale
 from .operands import LAYOUTS, Given, Sizes, check_readable, sizes, window_of
 from .packing import Packing
+from .sharing import heads_of_tile
 from .split import parts_of
 from .tuned import Sought, tuned_config
 
@@ -41,7 +42,7 @@ class Checked(NamedTuple):
     Attributes:
         problem, config: the kernel.
         extents: of the kernel's arrays.
-        packs: whether heads that share keys are queries of one.
+        packs: whether heads that share keys, of one query each, are queries of one.
         packing: where packed sequences begin; None if there are batches.
         parts: the parts of the keys of each head, whose results a second launch combines; 1 for all.
         numbers: the kernel's last arguments.
@@ -77,7 +78,8 @@ class Checked(NamedTuple):
         """The shapes of the results of parts and of their logarithms, of f32, if there are parts."""
         if self.parts == 1:
             return []
-        shape = self.parts, self.extents.batches, self.extents.heads, ROWS
+        tiles = self.extents.heads // self.problem.heads
+        shape = self.parts, self.extents.batches, tiles, ROWS
         return [(*shape, self.extents.dim), shape]
 
 
@@ -114,6 +116,11 @@ def checked(
     if packs:
         longest = extents.heads // extents.groups
         extents = replace(extents, heads=extents.groups, queries=longest)
+    heads = 1
+    if packing is None and not packs:
+        heads = heads_of_tile(longest, extents.heads // extents.groups)
+        if options.config and heads % options.config.consumers:
+            heads = 1
     problem = Problem(
         given[0].element,
         extents.dim,
@@ -121,17 +128,18 @@ def checked(
         right is not None,
         options.return_lse,
         packing is not None,
+        heads=heads,
         descaled="".join(each.name[0] for each in descales),
     )
     if not problem.is_8_bit and (descales or options.factors != ONES):
         raise ProblemError(
             f"q, k and v have elements of {problem.element}; expected e4m3 where factors are given"
         )
-    sought = Sought(gpu, problem, extents, sequences, longest)
+    sought = Sought(gpu, problem, extents, sequences, longest * heads)
     config = options.config or tuned_config(sought) or sought.default
     config.check(problem)
-    parts = 1 if packing else parts_of(extents, config, left is not None)
-    of_cluster = config.queries * config.cluster
+    parts = parts_of(problem, extents, config)
+    of_cluster = config.rows // heads * config.cluster
     tiles = -(-longest // of_cluster) * config.cluster
     # No query sees further than all keys.
     most = extents.queries + extents.keys
@@ -147,7 +155,7 @@ def checked(
         parts,
         [*_numbers(options, problem), *sight],
         sought,
-        tiles * sequences * extents.heads,
+        tiles * sequences * extents.heads // heads,
         # Packed arrays have no batches.
         result[1:] if packing else result,
         by_head[1:3] if packing else by_head[:3],

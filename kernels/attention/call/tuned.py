@@ -24,7 +24,7 @@ class Sought:
         problem: the problem.
         extents: those of the kernel's arrays.
         sequences: how many there are.
-        longest: a number of queries that no sequence has more of.
+        longest: a number of queries that no sequence has more of, times the heads of a tile.
     """
 
     gpu: str | None

@@ -36,22 +36,27 @@ class Blocks:
     Args:
         arrays: by name, as `build` has them.
         config: the configuration.
+        heads: how many heads have their queries in one tile.
     """
 
-    def __init__(self, arrays: Mapping[str, Any], config: Config) -> None:
-        self._arrays, self._config = arrays, config
+    def __init__(self, arrays: Mapping[str, Any], config: Config, heads: int) -> None:
+        self._arrays, self._config, self._heads = arrays, config, heads
+        # A tile has so many queries of each of its heads.
+        self._of_head = config.rows // heads
         q, v = arrays["Q"], arrays["V"]
-        batches, heads, queries, dim = q.shape
+        batches, all_heads, queries, dim = q.shape
+        tile_heads = all_heads // heads if heads > 1 else all_heads
         self._multicast = "x" if config.cluster > 1 else None
-        self._heads_of_one = heads // v.shape[1]
+        self._sharing = tile_heads // v.shape[1]
         self._packed = None
         if "longest" in arrays:
             starts = arrays["U"], arrays["W"]
             sequences = sl.unsigned(starts[0].shape[0] - 1)
             self._packed = Packed(*starts, sequences, arrays["longest"])
         self.tiles = Tiles(
-            (batches, heads, queries),
-            self._heads_of_one,
+            (batches, tile_heads, queries),
+            self._of_head,
+            self._sharing,
             v.shape[2],
             2 * dim * q.dtype.bits // 8,
             arrays.get("left"),
@@ -61,7 +66,7 @@ class Blocks:
             arrays["O"].shape[0] if self._is_split else None,
         )
         stages, keys = config.stages, config.keys
-        self._q = sl.alloc((config.query_stages, config.queries, dim), q.dtype)
+        self._q = sl.alloc((config.query_stages, config.rows, dim), q.dtype)
         self._k = sl.alloc((stages, dim, keys), q.dtype)
         self._v = sl.alloc((stages, keys, dim), q.dtype)
         self._queries = sl.pipeline(config.query_stages, consumers=config.consumers)
@@ -73,9 +78,9 @@ class Blocks:
         """Whether O is stored by TMA, from the memory of the tile's queries.
 
         The next ones must be loaded beside them, and TMA would store rows of the next sequence. Elements
-        must be of one size.
+        must be of one size. A tile of several heads has few queries of each.
         """
-        fits = self._arrays["O"].dtype == self._arrays["Q"].dtype
+        fits = self._arrays["O"].dtype == self._arrays["Q"].dtype and self._heads == 1
         return self._config.query_stages > 1 and self._packed is None and fits
 
     @property
@@ -104,8 +109,14 @@ class Blocks:
         row: sl.Index | int,
     ) -> None:
         with self._queries.producer(index) as stage:
-            window = self._arrays["Q"][batch, head, sl.ds(row, self._config.queries), :]
-            sl.tma_load(window, self._q[stage], stage)
+            rows = sl.ds(row, self._of_head)
+            if self._heads == 1:
+                sl.tma_load(self._arrays["Q"][batch, head, rows, :], self._q[stage], stage)
+                return
+            for each in range(self._heads):
+                window = self._arrays["Q"][batch, self._heads * head + each, rows, :]
+                own = sl.ds(each * self._of_head, self._of_head)
+                sl.tma_load(window, self._q[stage][own, :], stage)
 
     def _query_index(self, place: Place) -> sl.Index | int:
         """Return the pipeline index of a tile's queries."""
@@ -134,7 +145,7 @@ class Blocks:
 
     def _head(self, tile: Tile) -> tuple[sl.Index | int, sl.Index]:
         """Return the place of the head whose keys and values a tile's queries see."""
-        return tile.batch, divided(tile.head, self._heads_of_one)[0]
+        return tile.batch, divided(tile.head, self._sharing)[0]
 
     def _rows(self, tile: Tile, block: sl.Index | int) -> Any:
         """Return the rows of the keys of a block."""
@@ -186,7 +197,7 @@ class Blocks:
         early = self._config.consumers > 2 or late
         s = sl.wait(s)
         self._keys.release(tile.first)
-        s = visible(s, self.tiles.sight(tile, tile.query + own.start, 0))
+        s = visible(s, self.tiles.sight(tile, self._first_query(tile, own), 0))
         if not late:
             self._values.wait(tile.first)
         p, rows, shrink = weights(s, scale, first_rows(s), power)
@@ -207,7 +218,7 @@ class Blocks:
                 s = sl.wait(s, pending=1, in_flight=False)
                 self._keys.release(at)
                 if is_masked:
-                    s = visible(s, self.tiles.sight(tile, tile.query + own.start, block))
+                    s = visible(s, self.tiles.sight(tile, self._first_query(tile, own), block))
                 rows = next_rows(s, rows)
                 # ptxas moves a wait for products before the arithmetic of its basic block, which begins
                 # at this wait and ends with the loop. So exponentials hide all else in it.
@@ -227,6 +238,10 @@ class Blocks:
         o = sl.wait(sl.mma(p, v, o if early else multiplied_last(o, shrink)))
         self._values.release(last)
         return o, rows
+
+    def _first_query(self, tile: Tile, own: Any) -> sl.Index:
+        """Return the first query of a warpgroup's rows."""
+        return tile.query + own.start if self._heads == 1 else tile.query
 
     @property
     def _power(self) -> int:
@@ -278,18 +293,30 @@ class Blocks:
             o, rows: what it returned.
         """
         inverse, lse = results(rows, self._scale(tile), self._power, self._factor(tile))
-        first = tile.query + own.start
-        stored = sl.ds(tile.sequence.query + first, INSTRUCTION_M)
-        left = tile.sequence.queries - first
-        at = (tile.part,) if self._is_split else ()
-        window = self._arrays["O"][*at, tile.batch, tile.head, stored, :]
+        at, left = self._stored(tile, own)
+        window = self._arrays["O"][*at, :]
         if "L" in self._arrays:
-            sl.store(lse, self._arrays["L"][*at, tile.batch, tile.head, stored], rows=left)
+            sl.store(lse, self._arrays["L"][at], rows=left)
         if self._stores_through_queries:
             self._store_through(q, o * inverse, window)
         else:
             # The next queries are loaded meanwhile.
             sl.store(o * inverse, window, rows=left)
+
+    def _stored(self, tile: Tile, own: Any) -> tuple[tuple[Any, ...], sl.Index | None]:
+        """Return where a warpgroup's rows are in L, and how many of them there are, for each head; None
+        for all."""
+        first = self._first_query(tile, own)
+        left, row = tile.sequence.queries - first, tile.sequence.query + first
+        rows = tile.batch, tile.head, sl.ds(row, INSTRUCTION_M)
+        if self._is_split:
+            # Where a tile has several heads, rows without a query are between others.
+            return (tile.part, *rows), left if self._heads == 1 else None
+        if self._heads == 1:
+            return rows, left
+        first_head = self._heads * tile.head + sl.unsigned(own.start) // self._of_head
+        heads = sl.ds(first_head, INSTRUCTION_M // self._of_head)
+        return (tile.batch, heads, sl.ds(row, self._of_head)), left
 
     def _store_through(self, q: sl.Tile, o: sl.Fragment, window: sl.Window) -> None:
         """Store rows of O by TMA, through the memory of their queries."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
 from ....language.build import Options
-from ....language.traced_function import TracedFunction
 from ....layout.wgmma import INSTRUCTION_M
+from .arguments import traced
 from .division import divided
 from .problem import Problem
 
@@ -25,44 +26,57 @@ _AHEAD = 8
 def combine_text(problem: Problem) -> str:
     """Return a module with the kernel `combine(P, T, O, L)`, as text.
 
-    P (Z, B, H, 64, d) of f32 has the results of Z parts of the keys, T (Z, B, H, 64) the logarithms of
+    P (Z, B, T, 64, d) of f32 has the results of Z parts of the keys for the rows of T tiles, one for each
+    head, or for as many heads as the problem has in a tile; T (Z, B, T, 64) the logarithms of
     their sums of exponentials. O (B, H, M, d) gets the results of all keys, and L (B, H, M) the
-    logarithms, if the problem has them; M is at most 64.
+    logarithms, if the problem has them; M is at most 64 divided by the heads of a tile.
     """
     shapes = {
-        "P": f"(Z,B,H,{ROWS},{problem.dim})",
-        "T": f"(Z,B,H,{ROWS})",
+        "P": f"(Z,B,T,{ROWS},{problem.dim})",
+        "T": f"(Z,B,T,{ROWS})",
         "O": f"(B,H,M,{problem.dim}):(?,?,?,1)",
     }
     types: dict[str, Any] = {"P": "f32", "T": "f32", "O": problem.result}
     if problem.lse:
         shapes["L"], types["L"] = "(B,H,M)", "f32"
-    kernel = _combine_with_lse if problem.lse else _combine
+
+    def combine(*given: Any) -> None:
+        _combine(dict(zip(shapes, given, strict=True)), problem.heads)
+
     with new_context():
-        traced = TracedFunction(kernel, ", ".join(shapes.values()), Options(1))
-        return str(traced.trace(*types.values()))
+        return str(traced(combine, shapes, types, Options(1)))
 
 
-def combine_grid(problem: Problem, heads: int) -> tuple[int, int]:
-    """Return the kernel's grid, for heads of all batches."""
-    return heads, problem.dim // _COLUMNS
+def combine_grid(problem: Problem, tiles: int) -> tuple[int, int]:
+    """Return the kernel's grid, for the tiles of all batches."""
+    return tiles, problem.dim // _COLUMNS
 
 
-def _combine_with_lse(P: Any, T: Any, O: Any, L: Any) -> None:  # noqa: E741, N803
-    lse, batch, head = _combined(P, T, O)
-    with sl.when(sl.block_id(1) < 1):
-        sl.store(lse, L[batch, head, sl.ds(0, ROWS)], rows=O.shape[2])
+def _combine(arrays: Mapping[str, Any], heads: int) -> None:
+    """Store columns of the result of a tile, and its logarithms.
+
+    Args:
+        arrays: the kernel's.
+        heads: the heads of a tile.
+    """
+    parts, result = arrays["P"], arrays["O"]
+    queries = result.shape[2]
+    batch, tile = divided(sl.block_id(0), parts.shape[2])
+    columns = sl.ds(sl.block_id(1) * _COLUMNS, _COLUMNS)
+    o, lse = _combined(parts, arrays["T"], (batch, tile, sl.ds(0, ROWS)), columns)
+    own: tuple[Any, ...] = batch, tile, sl.ds(0, ROWS)
+    if heads > 1:
+        own = batch, sl.ds(tile * heads, heads), sl.ds(0, ROWS // heads)
+    sl.store(o, result[*own, columns], rows=queries)
+    if "L" in arrays:
+        with sl.when(sl.block_id(1) < 1):
+            sl.store(lse, arrays["L"][own], rows=queries)
 
 
-def _combine(P: Any, T: Any, O: Any) -> None:  # noqa: E741, N803
-    _combined(P, T, O)
-
-
-def _combined(parts: Any, logarithms: Any, result: Any) -> tuple[sl.Fragment, sl.Index, sl.Index]:
-    """Store columns of the result of a head; return its logarithms, and where the head is."""
-    _, heads, queries, _ = result.shape
-    batch, head = divided(sl.block_id(0), heads)
-    own, columns = sl.ds(0, ROWS), sl.ds(sl.block_id(1) * _COLUMNS, _COLUMNS)
+def _combined(
+    parts: Any, logarithms: Any, rows: tuple[Any, ...], columns: Any
+) -> tuple[sl.Fragment, sl.Fragment]:
+    """Return columns of the result of a tile, and its logarithms."""
     count = parts.shape[0]
     maximum = sl.full((ROWS,), float("-inf"), sl.f32, axis=1)
     total = sl.full((ROWS,), 0.0, sl.f32, axis=1)
@@ -72,9 +86,9 @@ def _combined(parts: Any, logarithms: Any, result: Any) -> tuple[sl.Fragment, sl
         for each in range(_AHEAD):
             # The last part stands for those behind it, with the weight 0.
             part = sl.unsigned(sl.minimum(first + each, count - 1))
-            logarithm = sl.load(logarithms[part, batch, head, own], axis=1)
+            logarithm = sl.load(logarithms[part, *rows], axis=1)
             logarithm = sl.where(first + each < count, logarithm, float("-inf"))
-            found.append((logarithm, sl.load(parts[part, batch, head, own, columns])))
+            found.append((logarithm, sl.load(parts[part, *rows, columns])))
         larger = maximum
         for logarithm, _ in found:
             larger = sl.maximum(larger, logarithm)
@@ -87,6 +101,5 @@ def _combined(parts: Any, logarithms: Any, result: Any) -> tuple[sl.Fragment, sl
             o, total = o + values * weight, total + weight
         maximum = larger
     some = total > 0.0
-    normalised = o * sl.where(some, sl.fdiv(1.0, total), 0.0)
-    sl.store(normalised, result[batch, head, own, columns], rows=queries)
-    return sl.where(some, maximum + sl.log(total), float("-inf")), batch, head
+    lse = sl.where(some, maximum + sl.log(total), float("-inf"))
+    return o * sl.where(some, sl.fdiv(1.0, total), 0.0), lse

@@ -21,6 +21,10 @@ _MATRIX_REGISTERS = {1: 208, 2: 200, 3: 128}
 #: Keys are columns of S and rows of V, of which an instruction takes 32 bytes.
 _KEY_BYTES = 32
 
+#: The rows of a head's queries in a tile of several heads are a multiple of this: TMA loads them to whole
+#: swizzle atoms (PTX ISA 5.5.5).
+QUERY_MULTIPLE = 8
+
 #: The most keys of a block: the columns of an instruction.
 MOST_KEYS = 256
 
@@ -53,8 +57,8 @@ class Config:
     cluster: int = 1
 
     @property
-    def queries(self) -> int:
-        """The queries of a CTA's tile."""
+    def rows(self) -> int:
+        """The rows of a CTA's tile: queries of one head, or of several."""
         return INSTRUCTION_M * self.consumers
 
     def check(self, problem: Problem) -> None:
@@ -77,6 +81,12 @@ class Config:
             raise ConfigError(
                 f"cluster is {self.cluster}, but tiles do not all read the same blocks; expected 1 with "
                 "a mask, with packed sequences, and with parts of the keys"
+            )
+        least = QUERY_MULTIPLE * problem.heads
+        if problem.heads > 1 and (problem.heads % self.consumers or self.rows % least):
+            raise ConfigError(
+                f"a tile of {self.consumers} consumers has {self.rows} rows for the queries of "
+                f"{problem.heads} heads; expected a multiple of {least} rows, and of {self.consumers} heads"
             )
         multiple = key_multiple(problem)
         if self.keys % multiple or not 0 < self.keys <= MOST_KEYS:
@@ -108,7 +118,7 @@ class Config:
     def _tiles(self, problem: Problem) -> tuple[int, int]:
         """Return the bytes of a tile of Q and of a block of K or V."""
         row = problem.dim * problem.item_bytes
-        return self.queries * row, self.keys * row
+        return self.rows * row, self.keys * row
 
     @property
     def _barriers(self) -> int:

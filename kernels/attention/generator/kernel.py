@@ -9,14 +9,13 @@ are its own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import Parameter, Signature
 from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
 from ....language.build import Options
-from ....language.traced_function import TracedFunction
 from ....layout.wgmma import INSTRUCTION_M
+from .arguments import traced
 from .blocks import Blocks
 from .config import REGISTERS, Config
 from .problem import Problem
@@ -36,8 +35,8 @@ def build(problem: Problem, config: Config) -> Any:
     Of e4m3, keys are contiguous in V, and the result is multiplied by `factor`; `q_descale` and the
     others (C, G) of f32 have the factors of Q, K and V for each sequence or batch, and head of keys.
 
-    Of a split problem, O (Z, B, H, R, d) and L (Z, B, H, R) of f32 have the results of Z parts of the
-    keys, as `combine_text` takes them.
+    Of a split problem, O (Z, B, T, R, d) and L (Z, B, T, R) of f32 have the results of Z parts of the
+    keys for the R rows of each of T tiles, as `combine_text` takes them.
 
     Raises:
         ConfigError: if the configuration does not fit the problem.
@@ -53,8 +52,8 @@ def build(problem: Problem, config: Config) -> Any:
     types: dict[str, Any] = dict.fromkeys(shapes, problem.element) | {"O": problem.result}
     of_lse = "(B,H,M):(?,?,1)"
     if problem.split:
-        shapes["O"], types["O"] = f"(Z,B,H,R,{dim}):(?,?,?,?,1)", "f32"
-        of_lse = "(Z,B,H,R):(?,?,?,1)"
+        shapes["O"], types["O"] = f"(Z,B,T,R,{dim}):(?,?,?,?,1)", "f32"
+        of_lse = "(Z,B,T,R):(?,?,?,1)"
     for name, is_there, shape, type_ in (
         ("L", problem.lse or problem.split, of_lse, "f32"),
         ("U", problem.packed, "(S)", "i32"),
@@ -70,13 +69,10 @@ def build(problem: Problem, config: Config) -> Any:
             shapes[name], types[name] = shape, type_
 
     def attention(*given: Any) -> None:
-        _attention(dict(zip(shapes, given, strict=True)), config)
+        _attention(dict(zip(shapes, given, strict=True)), config, problem.heads)
 
-    attention.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter(name, Parameter.POSITIONAL_ONLY) for name in shapes]
-    )
     options = Options(1 + config.consumers, (config.cluster,), min_blocks=1)
-    return TracedFunction(attention, ", ".join(shapes.values()), options).trace(*types.values())
+    return traced(attention, shapes, types, options)
 
 
 def text(problem: Problem, config: Config) -> str:
@@ -85,9 +81,9 @@ def text(problem: Problem, config: Config) -> str:
         return str(build(problem, config))
 
 
-def _attention(arrays: Mapping[str, Any], config: Config) -> None:
+def _attention(arrays: Mapping[str, Any], config: Config, heads: int) -> None:
     """Compute O, and L if it is there, of Q, K and V."""
-    blocks = Blocks(arrays, config)
+    blocks = Blocks(arrays, config, heads)
     producer_registers, consumer_registers = REGISTERS[config.consumers]
     with sl.warp_specialize():
         with sl.partition(registers=producer_registers):

@@ -32,6 +32,7 @@ class Problem:
         lse: whether the logarithm of each query's sum of exponentials is a result.
         packed: whether sequences follow each other, of lengths that the kernel reads.
         split: whether the results are those of parts of the keys, which another kernel combines.
+        heads: how many heads that share keys have their queries in one tile: packed along M.
         descaled: which of "q", "k" and "v", of e4m3, have a factor for each sequence and head of keys.
 
     Raises:
@@ -45,6 +46,7 @@ class Problem:
     lse: bool = False
     packed: bool = False
     split: bool = False
+    heads: int = 1
     descaled: str = ""
 
     def __post_init__(self) -> None:

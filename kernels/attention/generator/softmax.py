@@ -106,9 +106,13 @@ def visible(s: sl.Fragment, sight: Sight) -> sl.Fragment:
         s: the scores of a block, a query a row.
         sight: what the query of the first row sees; each next one sees one key further.
     """
+    rows, _ = s.shape or (0, 0)
+    several_heads = sight.queries < rows
 
     def seen(score: Any, row: Any, column: Any) -> Any:
         query, key = _number(row), _number(column)
+        if several_heads:
+            query = arith.remui(query, arith.constant(sl.i32.type, sight.queries))
         # What depends on the row alone is computed once for each row of a thread.
         end = _number(sight.keys.value)
         if sight.end is not None:

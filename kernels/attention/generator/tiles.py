@@ -111,11 +111,13 @@ class Sight(NamedTuple):
         keys: the number of keys from the block's begin on, which may be more than the block has.
         end: one more than the last key that the query sees; None if it sees all.
         begin: the first key that the query sees; None if it sees all.
+        queries: how many queries follow each other in rows, before those of another head.
     """
 
     keys: sl.Index
     end: sl.Index | None
     begin: sl.Index | None
+    queries: int
 
 
 class Tiles:
@@ -125,7 +127,8 @@ class Tiles:
     the last query sees the last key, as with FlashAttention's masks.
 
     Args:
-        shape: the batches, heads and queries.
+        shape: the batches, heads and queries; heads that are in one tile are one.
+        queries: the queries of a tile, of each head.
         sharing: the heads that share keys and values.
         keys: the number of keys, N.
         key_bytes: the bytes of a key and its value.
@@ -139,6 +142,7 @@ class Tiles:
     def __init__(
         self,
         shape: tuple[sl.Index, sl.Index, sl.Index],
+        queries: int,
         sharing: sl.Index,
         keys: sl.Index,
         key_bytes: int,
@@ -149,7 +153,7 @@ class Tiles:
         parts: sl.Index | None = None,
     ) -> None:
         self._batches, self._heads, self._queries = shape
-        self._sharing, self._key_bytes = sharing, key_bytes
+        self._of_tile, self._sharing, self._key_bytes = queries, sharing, key_bytes
         self._packed, self._parts = packed, parts
         self._keys, self._left, self._right, self._config = keys, left, right, config
 
@@ -160,7 +164,7 @@ class Tiles:
             head, at = order.at(place.number)
             if self._parts is not None:
                 return self._part(head, at, self._parts, place)
-            return self._tile(head, at * self._config.queries, place)
+            return self._tile(head, at * self._of_tile, place)
 
         first: sl.Index | int = 0
         for number in sl.range(0, order.count):
@@ -173,7 +177,7 @@ class Tiles:
         if self._packed is not None:
             count, longest = self._packed.sequences, self._packed.longest
             keys = keys // sl.maximum(count, 1)
-        tiles, heads = sl.cdiv(longest, self._config.queries), count * self._heads
+        tiles, heads = sl.cdiv(longest, self._of_tile), count * self._heads
         if self._parts is not None:
             return HeadByHead(self._parts, heads)
         if self._right is None or self._left is not None:
@@ -197,7 +201,7 @@ class Tiles:
         unmasked = blocks
         if self._left is not None:
             # The last query sees the fewest keys before it.
-            begin = query + self._config.queries - 1 + shift - self._left
+            begin = query + self._of_tile - 1 + shift - self._left
             some = sl.cdiv(sl.unsigned(sl.maximum(begin, 0)), keys) - (end - blocks)
             rest = sl.unsigned(blocks - masked)
             unmasked = sl.unsigned(blocks - sl.minimum(rest, sl.unsigned(sl.maximum(some, 0))))
@@ -237,7 +241,7 @@ class Tiles:
         block, shift = self._config.keys, sequence.keys - sequence.queries
         seen = sequence.keys
         if self._right is not None:
-            behind = query + self._config.queries + shift + self._right
+            behind = query + self._of_tile + shift + self._right
             seen = sl.minimum(behind, seen)
         if self._packed is not None:
             seen = seen * sl.minimum(sl.maximum(sequence.queries - query, 0), 1)
@@ -261,4 +265,5 @@ class Tiles:
             sequence.keys - key,
             None if self._right is None else place + self._right + 1,
             None if self._left is None else place - self._left,
+            self._of_tile,
         )

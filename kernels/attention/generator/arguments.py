@@ -1,0 +1,30 @@
+"""Kernels whose arguments depend on the problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
+from typing import Any
+
+from ....language.build import Options
+from ....language.traced_function import TracedFunction
+
+
+def traced(
+    kernel: Callable[..., None],
+    shapes: Mapping[str, str],
+    types: Mapping[str, Any],
+    options: Options,
+) -> Any:
+    """Build a module with a kernel that takes any arguments.
+
+    Args:
+        kernel: the kernel; the module has it by its name.
+        shapes: the arguments' names, in their order, with their shapes as in a signature.
+        types: their types by name.
+        options: of the kernel.
+    """
+    parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in shapes]
+    kernel.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    made = TracedFunction(kernel, ", ".join(shapes.values()), options)
+    return made.trace(*(types[name] for name in shapes))

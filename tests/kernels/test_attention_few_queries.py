@@ -1,0 +1,119 @@
+"""Attention of few queries whose heads share keys: several heads have their queries in one tile."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from test_attention import BF16, arrays, check
+from test_attention_split import combined  # noqa: F401, a fixture
+
+import mlir_smem
+from mlir_smem.kernels.attention import Config, ConfigError, Problem, attention, default_config
+from mlir_smem.kernels.attention.call.sharing import heads_of_tile
+from mlir_smem.kernels.attention.generator.combine import combine_text
+from mlir_smem.kernels.attention.generator.kernel import text
+from mlir_smem.kernels.attention.generator.problem import DIMS
+
+
+@pytest.mark.parametrize(
+    ("queries", "sharing", "heads"),
+    [
+        (1, 8, 8),
+        (8, 8, 8),
+        (9, 8, 4),
+        (17, 8, 2),
+        (32, 8, 2),
+        # One head fills more than half of a tile.
+        (33, 8, 1),
+        (4096, 8, 1),
+        # Rows of a head are a multiple of 8.
+        (2, 64, 8),
+        # Some of the heads that share keys.
+        (4, 12, 4),
+        (4, 7, 1),
+        (4, 1, 1),
+    ],
+)
+def test_heads_of_a_tile(queries, sharing, heads):
+    assert heads_of_tile(queries, sharing) == heads
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("mask", [{}, {"causal": True}, {"window": (30, 2)}])
+@pytest.mark.parametrize(("heads", "groups"), [(8, 1), (4, 2), (12, 2), (6, 3)])
+@pytest.mark.parametrize("lengths", [(2, 70), (8, 40), (13, 200), (30, 64), (20, 7)])
+def test_heads_that_share_keys(mask, heads, groups, lengths):
+    check(*arrays(2, heads, groups, *lengths, 64), **mask)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("causal", [False, True])
+def test_keys_in_parts(dim, causal, combined):  # noqa: F811
+    check(*arrays(1, 8, 2, 5, 400, dim), causal=causal)
+    assert [problem.heads for problem in combined] == [4]
+
+
+@pytest.mark.parametrize("config", [Config(1, 32, 2, 1), Config(2, 32, 2, 2)])
+def test_warpgroups_have_whole_heads(config):
+    check(*arrays(1, 8, 1, 6, 100, 64), causal=True, config=config)
+    check(*arrays(1, 4, 2, 20, 100, 64), causal=True, config=config)
+
+
+def test_a_configuration_with_an_odd_number_of_warpgroups():
+    """Three warpgroups have no whole heads of eight, so a tile has one head."""
+    check(*arrays(1, 8, 1, 6, 100, 64), config=Config(3, 64, 2, 1))
+
+
+def test_strided_results():
+    q, k, v = (each.transpose(0, 2, 1, 3) for each in arrays(2, 8, 2, 5, 70, 64))
+    wide, out = np.zeros((2, 5, 8, 128), BF16), np.zeros((2, 5, 8, 192), BF16)
+    wide[..., 64:] = q
+    found = attention(wide[..., 64:], k, v, out=out[..., :64], on="cpu")
+    assert (found == attention(q, k, v, on="cpu")).all()
+    assert found.any() and (out[..., 64:] == 0).all()
+
+
+def test_e4m3():
+    q, k, v = arrays(1, 8, 2, 5, 100, 64, np.dtype(ml_dtypes.float8_e4m3fn))
+    factors = np.float32([[0.5, 2.0]])
+    found = attention(q, k, v, layout="bhsd", causal=True, k_descale=factors, on="cpu")
+    wide = [each.astype(BF16) for each in (q, k, v)]
+    wide[1] *= factors.astype(BF16)[..., None, None]
+    expected = attention(*wide, layout="bhsd", causal=True, on="cpu")
+    assert found.dtype == BF16
+    difference = np.abs(found.astype(float) - expected.astype(float))
+    assert difference.mean() <= 2**-5 * np.abs(expected.astype(float)).mean()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("heads", [2, 4, 8])
+def test_both_kernels_are_proven(dim, heads, capfd):
+    for split in (False, True):
+        problem = Problem(dim=dim, right=True, lse=True, split=split, heads=heads)
+        mlir_smem.compile(text(problem, default_config(problem, 64)), emit="nvvm")
+        if split:
+            mlir_smem.compile(combine_text(problem), emit="nvvm")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("config", "heads", "message"),
+    [
+        (
+            Config(3, 64),
+            8,
+            "a tile of 3 consumers has 192 rows for the queries of 8 heads; expected a multiple of 64 "
+            "rows, and of 3 heads",
+        ),
+        (
+            Config(1, 64),
+            16,
+            "a tile of 1 consumers has 64 rows for the queries of 16 heads; expected a multiple of 128 "
+            "rows, and of 1 heads",
+        ),
+    ],
+)
+def test_tiles_that_have_no_whole_heads(config, heads, message):
+    with pytest.raises(ConfigError, match=message):
+        config.check(Problem(heads=heads))
