@@ -1,16 +1,15 @@
 """Our attention against cuDNN, FlashAttention-3 and FlashAttention-4.
 
-    python benchmarks/attention.py [--only grid grouped short decode few speculative e4m3] [--modes sustained burst]
-        [--contenders ours cuDNN FA3 FA4] [--dims 64 128 256] [--keys 2048 ...] [--configs 2x128x2 ...]
-        [--tuned SECONDS] [--rounds 7] [--markdown] [--record FILE]
+    python benchmarks/attention.py [--only grid grouped short decode few speculative e4m3]
+        [--modes sustained burst] [--contenders ours cuDNN FA3 FA4] [--dims 64 128 256] [--keys 2048 ...]
+        [--configs 2x128x2 ...] [--tuned SECONDS] [--rounds 7] [--markdown] [--record FILE]
 
 *grid* is the forward pass in bf16, full and causal, of head dimensions 64, 128 and 256 at lengths 2048
 to 16384, with batch * length = 16384 and heads * dim = 2048. *grouped* has 64 query heads over 8, *short*
-the length 512, *decode* one query against 8192 keys, *few* one query of few sequences, *speculative* 4 to
-16 queries against 8192 keys. The method is
-that of `gemm.py`: contenders alternate in one process, in a new order each round. Each result is compared
-with float64 on sampled queries, on normal data and on data with outliers; ours may have errors of at most
-twice the largest of the peers'.
+the length 512, *decode* one query against 8192 keys, *few* one query of few sequences, *speculative* 4
+to 16 queries against 8192 keys. The method is that of `gemm.py`: contenders alternate in one process, in a
+new order each round. Each result is compared with float64 on sampled queries, on normal data and on data
+with outliers; ours may have errors of at most twice the largest of the peers'.
 
 cuDNN is called through PyTorch, FlashAttention-3 is the package `fa3-fwd`, FlashAttention-4 the package
 `flash-attn-4`; who is not installed, or refuses a problem, is left out and named in the record.
@@ -35,6 +34,9 @@ from interleaved import MODES, measure
 from torch_contenders import OnStream
 
 from mlir_smem.kernels.attention import Config
+
+#: How much larger mean errors may be of who computes the same.
+_SAME = 8
 
 #: Seconds of a unit, and the rate that tells how many calls it has.
 _UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
@@ -63,7 +65,14 @@ def contenders(
 
 
 def check(case: Case, wrong: dict[str, dict[str, Errors]]) -> None:
-    """Check the errors of ours; WrongResultError if they are too large."""
+    """Check the errors; WrongResultError if ours are too large, or a peer computes something else."""
+    least = min(each["normal"].mean for each in wrong.values())
+    for name, each in wrong.items():
+        if each["normal"].mean > _SAME * least:
+            raise WrongResultError(
+                f"{name} of {case.kind} at {case.shape} has a mean error of {each['normal'].mean:.2g}, "
+                f"another contender {least:.2g}"
+            )
     peers = [each for name, each in wrong.items() if not name.startswith("ours")]
     for name, each in wrong.items():
         for data, found in each.items():

@@ -96,6 +96,27 @@ def test_packed_sequences(dim, causal):
             assert torch.allclose(lse[:, rows], logarithms[0], rtol=1e-6, atol=1e-5)
 
 
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("causal", [False, True])
+def test_packed_sequences_of_e4m3(dim, causal):
+    """A sequence's values are one number, and so is its result, wherever it begins."""
+    lengths = [(1000, 1333), (0, 40), (1, 333), (64, 65), (2049, 2049), (517, 301)]
+    of_queries, of_keys = (
+        torch.tensor([0, *each], device="cuda").cumsum(0).int()
+        for each in zip(*lengths, strict=True)
+    )
+    tokens = int(of_queries[-1]), int(of_keys[-1])
+    q, k, v = (each[0] for each in tensors(1, 4, 2, *tokens, dim, torch.float8_e4m3fn))
+    packing = {"cu_seqlens_q": of_queries, "cu_seqlens_k": of_keys, "max_seqlen_q": 2049}
+    numbers = (-448, 2, 448, 1, -3, 40)
+    for at, number in enumerate(numbers):
+        v[of_keys[at] : of_keys[at + 1]] = number
+    o = attention(q, k, v, causal=causal, **packing)
+    for at, number in enumerate(numbers):
+        found = o[of_queries[at] : of_queries[at + 1]].float()
+        assert torch.allclose(found, torch.full_like(found, number), rtol=2**-4)
+
+
 @pytest.mark.parametrize("dim", [128, 192, 256])
 def test_long_sequences_in_clusters(dim):
     check(*tensors(1, 2, 1, 8300, 8193, dim))

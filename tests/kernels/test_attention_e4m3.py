@@ -96,12 +96,75 @@ def test_one_query_and_keys_in_parts():
     check(*arrays(1, 8, 2, 1, 1100, 64), v_descale=np.array([[2.0, 0.5]], np.float32))
 
 
-def test_packed_sequences():
-    q, k, v = (each[0].swapaxes(0, 1) for each in arrays(1, 2, 1, 100, 130, 64))
-    of_q, of_k = (np.array([0, len(each)], np.int32) for each in (q, k))
-    packing = {"cu_seqlens_q": of_q, "cu_seqlens_k": of_k, "max_seqlen_q": 100}
-    with pytest.raises(ProblemError, match="packed sequences have elements of f8E4M3FN; expected"):
-        attention(q, k, v, **packing, on="cpu")
+#: Lengths of queries and keys: sequences begin at any place of 16 bytes, have no key, or a single block.
+LENGTHS = [(70, 70), (0, 5), (1, 33), (20, 0), (130, 65), (0, 0), (20, 150), (9, 3)]
+
+
+def packed(lengths, heads, groups, dim):
+    """Arrays of packed sequences by heads, and where sequences begin."""
+    of_queries, of_keys = (
+        np.concatenate([[0], np.cumsum(each)]).astype(np.int32) for each in zip(*lengths, strict=True)
+    )
+    given = arrays(1, heads, groups, int(of_queries[-1]), int(of_keys[-1]), dim)
+    return [each[0] for each in given], of_queries, of_keys
+
+
+@pytest.mark.parametrize("config", [Config(1, 32, 2, 1), Config(2, 64, 2, 2)])
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"window": (20, 3)}], ids=str)
+def test_packed_sequences(config, options):
+    (q, k, v), of_queries, of_keys = packed(LENGTHS, 2, 1, 64)
+    descale = np.linspace(0.5, 2.0, len(LENGTHS), dtype=np.float32)[:, None]
+    o, lse = attention(
+        q,
+        k,
+        v,
+        layout="bhsd",
+        cu_seqlens_q=of_queries,
+        cu_seqlens_k=of_keys,
+        max_seqlen_q=130,
+        k_descale=descale,
+        return_lse=True,
+        config=config,
+        on="cpu",
+        **options,
+    )
+    left, right = options.get("window", (None, 0 if "causal" in options else None))
+    for at, (_, keys) in enumerate(LENGTHS):
+        rows, columns = (slice(*each[at : at + 2]) for each in (of_queries, of_keys))
+        if not keys:
+            assert not o[:, rows].any() and np.isneginf(lse[:, rows]).all()
+            continue
+        of_q, of_k, of_v = (
+            each[None, :, part].astype(float)
+            for each, part in ((q, rows), (k, columns), (v, columns))
+        )
+        expected, logarithms = reference(of_q, of_k * descale[at], of_v, None, left, right)
+        wrong = np.abs(o[:, rows].astype(float) - expected[0])
+        assert wrong.max(initial=0) <= BOUND * np.abs(of_v).max()
+        assert np.allclose(lse[:, rows], logarithms[0], rtol=OF_LSE, atol=OF_LSE)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("first", range(1, 17))
+def test_no_key_of_the_sequence_before_is_seen(first):
+    """A sequence's values are one number; its result is that, wherever it begins."""
+    lengths = [(5, first), (40, 70), (3, 2)]
+    (q, k, v), of_queries, of_keys = packed(lengths, 1, 1, 64)
+    packing = {"cu_seqlens_q": of_queries, "cu_seqlens_k": of_keys, "max_seqlen_q": 40}
+    for at, number in enumerate((-448, 2, 448)):
+        v[:, of_keys[at] : of_keys[at + 1]] = number
+    o = attention(q, k, v, layout="bhsd", config=Config(1, 32, 2, 1), on="cpu", **packing)
+    for at, number in enumerate((-448, 2, 448)):
+        rows = slice(of_queries[at], of_queries[at + 1])
+        assert np.allclose(o[:, rows].astype(float), number, rtol=BOUND)
+
+
+@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize(("left", "right"), [(False, False), (False, True), (True, True)])
+def test_packed_sequences_are_proven(dim, left, right, capfd):
+    problem = Problem("f8E4M3FN", dim, left, right, lse=True, packed=True)
+    mlir_smem.compile(text(problem, default_config(problem)), emit="nvvm")
+    assert capfd.readouterr().err == ""
 
 
 def test_weights_that_are_small():

@@ -47,8 +47,7 @@ def attention(
 
     Elements of e4m3 stand for numbers that are larger or smaller by a factor: `q_descale`, `k_descale`
     and `v_descale`, as FlashAttention names them. The result is of bf16. Tensor cores read e4m3 along the
-    keys of v only, so v is transposed first, by a launch of its own. There are no packed sequences of
-    e4m3.
+    keys of v only, so v is transposed first, by a launch of its own.
 
     Masks are aligned to the end of the keys, as FlashAttention's: the query at place i of M sees the keys
     up to i + N - M + right, and from i + N - M - left on. A query that sees no key has the result 0.
@@ -57,7 +56,7 @@ def attention(
     FlashAttention names them, arrays are (tokens, heads, dim), by `layout="bhsd"` (heads, tokens, dim),
     and each sequence of tokens attends to its own keys. What `cu_seqlens` hold on a GPU is not checked. A
     value that is NaN or infinite also reaches the sequence before its own, whose last block reads it
-    with the weight 0.
+    with the weight 0; of e4m3 also the one behind, whose first block begins at a multiple of 16 tokens.
 
     TMA reads the arrays, so dim is contiguous, and the address and the other strides are multiples of 16
     bytes.

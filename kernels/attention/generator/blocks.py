@@ -7,6 +7,7 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import ops as smem
+from ....layout.elements import UNIT_BYTES
 from ....layout.wgmma import INSTRUCTION_M
 from .config import Config
 from .division import divided
@@ -52,7 +53,9 @@ class Blocks:
         if "longest" in arrays:
             starts = arrays["U"], arrays["W"]
             sequences = sl.unsigned(starts[0].shape[0] - 1)
-            self._packed = Packed(*starts, sequences, arrays["longest"])
+            # TMA begins at a multiple of 16 bytes along the keys, which values of e4m3 are contiguous in.
+            multiple = UNIT_BYTES if "factor" in arrays else 1
+            self._packed = Packed(*starts, sequences, arrays["longest"], multiple)
         self.tiles = Tiles(
             (batches, tile_heads, queries),
             self._of_head,
@@ -275,7 +278,7 @@ class Blocks:
         if isinstance(tile.masked, sl.Index):
             found.append((1, tile.masked, True))
         found.append((tile.masked, tile.unmasked, False))
-        if "left" in self._arrays:
+        if "left" in self._arrays or tile.sequence.hidden is not None:
             found.append((tile.unmasked, tile.blocks, True))
         # ptxas then takes the warps in the loop for converged.
         uniform = sl.make_warp_uniform

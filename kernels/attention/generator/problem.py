@@ -57,12 +57,6 @@ class Problem:
         if self.dim not in DIMS:
             dims = ", ".join(map(str, DIMS))
             raise ProblemError(f"the head dimension is {self.dim}; expected one of {dims}")
-        if self.packed and self.is_8_bit:
-            raise ProblemError(
-                f"packed sequences have elements of {self.element}; expected {' or '.join(ELEMENTS)}: a "
-                "sequence may begin anywhere in the lines of transposed values, of which TMA reads 16 "
-                "bytes at a time"
-            )
 
     @property
     def result(self) -> str:

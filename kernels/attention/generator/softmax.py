@@ -121,6 +121,9 @@ def visible(s: sl.Fragment, sight: Sight) -> sl.Fragment:
         if sight.begin is not None:
             begin = arith.addi(_number(sight.begin.value), query)
             is_seen = arith.andi(is_seen, arith.cmpi(_NOT_LESS, key, begin))
+        if sight.first is not None:
+            first = _number(sight.first.value)
+            is_seen = arith.andi(is_seen, arith.cmpi(_NOT_LESS, key, first))
         return arith.select(is_seen, score, arith.constant(sl.f32.type, float("-inf")))
 
     return sl.map(seen, s, sl.iota(0), sl.iota(1), dtype=sl.f32)

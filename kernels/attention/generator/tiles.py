@@ -22,6 +22,7 @@ class Sequence(NamedTuple):
         number: its number, or that of the batch.
         queries, keys: their lengths.
         query, key: the rows of the first query, and of the first key and value.
+        hidden: how many of the keys, from the first one on, are of the sequence before; None for none.
     """
 
     number: sl.Index
@@ -29,6 +30,7 @@ class Sequence(NamedTuple):
     keys: sl.Index
     query: sl.Index | int
     key: sl.Index | int
+    hidden: sl.Index | None = None
 
 
 class Packed(NamedTuple):
@@ -39,12 +41,14 @@ class Packed(NamedTuple):
             more element is where the last one ends.
         sequences: their number.
         longest: the length of the longest sequence of queries.
+        multiple: what the row of a first key that is loaded is a multiple of.
     """
 
     queries: sl.Array
     keys: sl.Array
     sequences: sl.Index
     longest: sl.Index
+    multiple: int
 
     def at(self, number: sl.Index) -> Sequence:
         """Return a sequence by its number."""
@@ -53,8 +57,12 @@ class Packed(NamedTuple):
             for at in (number, number + 1)
             for starts in (self.queries, self.keys)
         )
-        queries, keys = sl.unsigned(query_end - query), sl.unsigned(key_end - key)
-        return Sequence(number, queries, keys, query, key)
+        queries = sl.unsigned(query_end - query)
+        hidden = None
+        if self.multiple > 1:
+            hidden = key % self.multiple
+            key = sl.unsigned(key - hidden)
+        return Sequence(number, queries, sl.unsigned(key_end - key), query, key, hidden)
 
 
 class Tile(NamedTuple):
@@ -112,12 +120,14 @@ class Sight(NamedTuple):
         end: one more than the last key that the query sees; None if it sees all.
         begin: the first key that the query sees; None if it sees all.
         queries: how many queries follow each other in rows, before those of another head.
+        first: the first key that any query sees; None if that is the block's.
     """
 
     keys: sl.Index
     end: sl.Index | None
     begin: sl.Index | None
     queries: int
+    first: sl.Index | None
 
 
 class Tiles:
@@ -196,15 +206,19 @@ class Tiles:
         if self._right is not None:
             # The first query sees the fewest keys behind it.
             seen_by_all = sl.minimum(query + shift + self._right + 1, sequence.keys)
-            some = end - sl.unsigned(sl.maximum(seen_by_all, 0)) // keys
-            masked = sl.minimum(blocks, sl.unsigned(sl.maximum(some, 1)))
+            behind = end - sl.unsigned(sl.maximum(seen_by_all, 0)) // keys
+            masked = sl.minimum(blocks, sl.unsigned(sl.maximum(behind, 1)))
         unmasked = blocks
+        # The first block has the keys of the sequence before.
+        some: sl.Index | int = 0 if sequence.hidden is None else 1
         if self._left is not None:
             # The last query sees the fewest keys before it.
             begin = query + self._of_tile - 1 + shift - self._left
-            some = sl.cdiv(sl.unsigned(sl.maximum(begin, 0)), keys) - (end - blocks)
+            of_left = sl.cdiv(sl.unsigned(sl.maximum(begin, 0)), keys) - (end - blocks)
+            some = sl.unsigned(sl.maximum(of_left, some))
+        if isinstance(some, sl.Index) or some:
             rest = sl.unsigned(blocks - masked)
-            unmasked = sl.unsigned(blocks - sl.minimum(rest, sl.unsigned(sl.maximum(some, 0))))
+            unmasked = sl.unsigned(blocks - sl.minimum(rest, some))
         return Tile(
             batch if self._packed is None else 0,
             head,
@@ -266,4 +280,5 @@ class Tiles:
             None if self._right is None else place + self._right + 1,
             None if self._left is None else place - self._left,
             self._of_tile,
+            None if sequence.hidden is None else sequence.hidden - key,
         )
