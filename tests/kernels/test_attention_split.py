@@ -17,14 +17,14 @@ from mlir_smem.kernels.attention.generator.problem import DIMS
 
 @pytest.fixture
 def combined(monkeypatch):
-    """The problems whose parts have been combined; parts have a block or more."""
+    """The problems whose parts have been combined; each block of few is a part."""
     found = []
 
     def noted(problem):
         found.append(problem)
         return combine_text(problem)
 
-    monkeypatch.setattr(split, "LEAST_BLOCKS", 1)
+    monkeypatch.setattr(split, "COMBINING", 0)
     monkeypatch.setattr(emulated, "combine_text", noted)
     return found
 
@@ -64,7 +64,8 @@ def test_scores_of_very_different_size(combined):
 @pytest.mark.parametrize(
     ("batches", "heads", "queries", "keys", "parts"),
     [
-        (1, 1, 8, 8192, 16),  # 64 blocks in parts of 4
+        (1, 1, 8, 8192, 8),  # 64 blocks in parts of 8; 16 parts of 4 would take as long
+        (1, 1, 8, 65536, 32),  # 512 blocks in parts of 16, as long as combining them takes
         (2, 8, 8, 8192, 8),  # 8 CTAs for each of 16 heads
         (16, 8, 8, 8192, 1),  # 128 heads fill 132 multiprocessors
         (1, 1, 8, 640, 1),  # 5 blocks
