@@ -150,20 +150,22 @@ def test_causal_tiles_in_sections(heads, lengths, cached, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("right", "lengths", "keys"),
+    ("dim", "right", "lengths", "keys"),
     [
-        (False, (2048, 2048), 160),
+        (128, False, (2048, 2048), 160),
         # 512 keys are 4 blocks of 128 and as many of 160.
-        (False, (512, 512), 128),
+        (128, False, (512, 512), 128),
         # A mask hides half of the last block of a short sequence.
-        (True, (2048, 2048), 128),
-        (True, (8192, 8192), 160),
+        (128, True, (2048, 2048), 128),
+        (128, True, (8192, 8192), 160),
+        (256, True, (2048, 2048), 64),
+        (256, True, (4096, 4096), 80),
         # CTAs that share long sequences.
-        (False, (8192, 8192), 176),
+        (128, False, (8192, 8192), 176),
     ],
 )
-def test_blocks_are_as_wide_as_pays(right, lengths, keys):
-    assert default_config(Problem(right=right), *lengths).keys == keys
+def test_blocks_are_as_wide_as_pays(dim, right, lengths, keys):
+    assert default_config(Problem(dim=dim, right=right), *lengths).keys == keys
 
 
 @pytest.mark.parametrize("dim", [128, 192, 256])

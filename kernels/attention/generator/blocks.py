@@ -27,6 +27,9 @@ from .tiles import Packed, Place, Tile, Tiles
 #: where a mask lets CTAs read other blocks at the same time, so that values come late. Measured.
 _MOST_COLUMNS, _MOST_MASKED = 192, 128
 
+#: Keys and values stay in the L2 cache longest: other tiles of their head read them. Queries and results do not.
+_CACHED = "evict_last"
+
 #: The largest weights of e4m3 are 2 to the power of this: rounded, weights then are 0 from 2^-18 on.
 _POWER = 8
 
@@ -139,12 +142,12 @@ class Blocks:
     def _load_keys(self, tile: Tile, block: sl.Index | int) -> None:
         with self._keys.producer(tile.first + block) as stage:
             window = self._arrays["K"][*self._head(tile), :, self._rows(tile, block)]
-            sl.tma_load(window, self._k[stage], stage, self._multicast)
+            sl.tma_load(window, self._k[stage], stage, self._multicast, _CACHED)
 
     def _load_values(self, tile: Tile, block: sl.Index) -> None:
         with self._values.producer(tile.first + block) as stage:
             window = self._arrays["V"][*self._head(tile), self._rows(tile, block), :]
-            sl.tma_load(window, self._v[stage], stage, self._multicast)
+            sl.tma_load(window, self._v[stage], stage, self._multicast, _CACHED)
 
     def _head(self, tile: Tile) -> tuple[sl.Index | int, sl.Index]:
         """Return the place of the head whose keys and values a tile's queries see."""

@@ -135,6 +135,9 @@ _DEFAULTS = {
     256: Config(2, 80, 2, 1),
 }
 
+#: The length from which on sequences are long.
+_MANY = 8192
+
 #: Those of elements of 8 bits, and of long sequences of these.
 _OF_8_BITS = {
     64: Config(3, 128, 2, 2),
@@ -145,8 +148,14 @@ _OF_8_BITS = {
 }
 _OF_MANY_OF_8_BITS = {128: Config(2, 192, 2, 2)}
 
-#: Those with narrower blocks, of which a short sequence fills more, and a mask hides less.
-_NARROW = {96: Config(2, 128, 2, 2), 128: Config(2, 128, 2, 2)}
+#: Those with narrower blocks, of which a short sequence fills more, and a mask hides less: under a mask
+#: they are faster for fewer queries than the number beside them.
+_NARROW = {
+    96: (Config(2, 128, 2, 2), _MANY),
+    128: (Config(2, 128, 2, 2), _MANY),
+    192: (Config(2, 80, 2, 2), _MANY),
+    256: (Config(2, 64, 2, 1), _MANY // 2),
+}
 
 #: Those of long sequences without a mask, whose CTAs share what they read: two of them read as much of
 #: the L2 cache as one. At tiles' ends one of them waits for the other.
@@ -155,10 +164,6 @@ _OF_MANY = {
     192: Config(2, 112, 2, 1, 2),
     256: Config(2, 80, 2, 1, 2),
 }
-
-#: The length from which on sequences are long. From there on wide blocks are faster also where a mask
-#: hides keys behind a query.
-_MANY = 8192
 
 #: How many more keys wide blocks may have than narrow ones, of which one is not full.
 _MOST_WASTE = 1.05
@@ -209,7 +214,7 @@ def default_config(problem: Problem, queries: int = 1 << 20, keys: int = 1 << 20
     if is_long and problem.has_equal_tiles and problem.dim in _OF_MANY:
         return _OF_MANY[problem.dim]
     wide = _DEFAULTS[problem.dim]
-    narrow = _NARROW.get(problem.dim, wide)
+    narrow, below = _NARROW.get(problem.dim, (wide, 0))
     of_wide, of_narrow = (-(-keys // each.keys) * each.keys for each in (wide, narrow))
-    is_short = problem.right and queries < _MANY
+    is_short = problem.right and queries < below
     return narrow if is_short or of_wide > _MOST_WASTE * of_narrow else wide
