@@ -191,9 +191,7 @@ def check_matrix(
         )
     check_held(memref, fragment, does, preposition, held)
     if strides[-1] == 1:
-        check_multiples(
-            memref, len(outer), 2, f"{does} {preposition}", "a pair of columns"
-        )
+        check_multiples(memref, len(outer), 2, f"{does} {preposition}", "a pair of columns")
 
 
 def _hold(extents: Collection[int], count: int, any_count: bool) -> bool:

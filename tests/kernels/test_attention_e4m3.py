@@ -103,7 +103,8 @@ LENGTHS = [(70, 70), (0, 5), (1, 33), (20, 0), (130, 65), (0, 0), (20, 150), (9,
 def packed(lengths, heads, groups, dim):
     """Arrays of packed sequences by heads, and where sequences begin."""
     of_queries, of_keys = (
-        np.concatenate([[0], np.cumsum(each)]).astype(np.int32) for each in zip(*lengths, strict=True)
+        np.concatenate([[0], np.cumsum(each)]).astype(np.int32)
+        for each in zip(*lengths, strict=True)
     )
     given = arrays(1, heads, groups, int(of_queries[-1]), int(of_keys[-1]), dim)
     return [each[0] for each in given], of_queries, of_keys

@@ -120,6 +120,6 @@ def test_windows_that_are_no_stack_of_rows():
         sl.store(sl.load(A[0:64, 0:64]), B[0:2, 0:16, 0:64])
 
     assert failure(kernel, "(M,64), (H,M,64)")[0] == (
-        "a fragment 64x64 of f32 is stored to a window 2x16x64 of the array B (H, M, 64) of f32; expected "
-        "a window or tile 64x64"
+        "a fragment 64x64 of f32 is stored to a window 2x16x64 of the array B (H, M, 64) of f32; "
+        "expected a window or tile 64x64"
     )

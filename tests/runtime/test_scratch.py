@@ -44,7 +44,9 @@ def test_memory_is_zeroed_and_freed(gpu):
 
 def test_a_process_ends_without_a_word_to_the_driver():
     """The driver's module may be gone by then."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], check=False, capture_output=True, text=True
+    )
     assert (done.stdout, done.stderr, done.returncode) == (f"{0x10000000}\n", "", 0)
 
 

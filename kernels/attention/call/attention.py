@@ -58,6 +58,9 @@ def attention(
     value that is NaN or infinite also reaches the sequence before its own, whose last block reads it
     with the weight 0; of e4m3 also the one behind, whose first block begins at a multiple of 16 tokens.
 
+    Few queries of heads that share keys are packed along M, where 2, 4 or 8 divides the number of these
+    heads: the keys are read once for all of them.
+
     TMA reads the arrays, so dim is contiguous, and the address and the other strides are multiples of 16
     bytes.
 

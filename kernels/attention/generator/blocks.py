@@ -27,7 +27,7 @@ from .tiles import Packed, Place, Tile, Tiles
 #: where a mask lets CTAs read other blocks at the same time, so that values come late. Measured.
 _MOST_COLUMNS, _MOST_MASKED = 192, 128
 
-#: Keys and values stay in the L2 cache longest: other tiles of their head read them. Queries and results do not.
+#: Keys and values stay in the L2 cache longest: other tiles of their head read them.
 _CACHED = "evict_last"
 
 #: The largest weights of e4m3 are 2 to the power of this: rounded, weights then are 0 from 2^-18 on.

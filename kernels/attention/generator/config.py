@@ -86,7 +86,8 @@ class Config:
         if problem.heads > 1 and (problem.heads % self.consumers or self.rows % least):
             raise ConfigError(
                 f"a tile of {self.consumers} consumers has {self.rows} rows for the queries of "
-                f"{problem.heads} heads; expected a multiple of {least} rows, and of {self.consumers} heads"
+                f"{problem.heads} heads; expected a multiple of {least} rows, and of {self.consumers} "
+                "heads"
             )
         multiple = key_multiple(problem)
         if self.keys % multiple or not 0 < self.keys <= MOST_KEYS:

@@ -59,7 +59,7 @@ class StackedRows:
 
     @contextmanager
     def where_before(self, end: Value, distance: int) -> Iterator[None]:
-        """Execute the ops of the `with` block where a row's place in its matrix is less than `end` (i32)."""
+        """Execute the ops of the `with` block where the row of a matrix is less than `end` (i32)."""
         row = (self._first + distance) % self._of_matrix
         with emit.guarded(emit.compare("slt", row.value, end)):
             yield
