@@ -8,8 +8,8 @@
 to 16384, with batch * length = 16384 and heads * dim = 2048. *grouped* has 64 query heads over 8, *short*
 the length 512, *decode* one query against 8192 keys, *few* one query of few sequences, *speculative* 4
 to 16 queries against 8192 keys. The method is that of `gemm.py`: contenders alternate in one process, in
-a new order each round. Each result is compared with float64 on sampled queries, on normal data and on data
-with outliers; ours may have errors of at most twice the largest of the peers'.
+a new order each round. Each result is compared with float64 on sampled queries, on normal data and on
+data with outliers; ours may have errors of at most twice the largest of the peers'.
 
 cuDNN is called through PyTorch, FlashAttention-3 is the package `fa3-fwd`, FlashAttention-4 the package
 `flash-attn-4`; who is not installed, or refuses a problem, is left out and named in the record.

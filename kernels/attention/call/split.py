@@ -32,6 +32,6 @@ def parts_of(problem: Problem, extents: Sizes, config: Config) -> int:
 
 
 def _duration(blocks: int, parts: int) -> tuple[int, int]:
-    """Return the duration of both launches, in blocks of keys; and the parts, of which fewer are better."""
+    """Return the duration of both launches, in blocks of keys, and the parts: of equal ones the fewer."""
     combining = COMBINING * -(-parts // _PARTS) if parts > 1 else 0
     return -(-blocks // parts) + combining, parts
