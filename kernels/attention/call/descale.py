@@ -21,7 +21,8 @@ def with_factors(arrays: Arrays) -> tuple[Arrays, Factors]:
         ProblemError: for a number that is not finite, or not positive for q or k.
     """
     if arrays.q_descale is arrays.k_descale is arrays.v_descale is None:
-        return arrays, ONES
+        # Literals: a graph of torch.compile would take the numbers of a global as its inputs.
+        return arrays, (1.0, 1.0, 1.0)
     numbers = {name: each for name, each in arrays.descales.items() if isinstance(each, Real)}
     for name, each in numbers.items():
         if not isfinite(each) or (each <= 0 and name != "v_descale"):
