@@ -154,6 +154,20 @@ def test_few_queries_of_heads_that_share_keys(dim, queries):
     check(*tensors(64, 12, 2, queries, 777, dim), window=(100, 3))
 
 
+@pytest.mark.parametrize("name", ["cupy", "jax"])
+def test_arrays_of_other_libraries(name):
+    """The result is of the library of the arrays."""
+    given = tensors(1, 4, 2, 300, 500, 64, torch.float16)
+    expected, logarithms = attention(*given, causal=True, return_lse=True)
+    module = pytest.importorskip(name, exc_type=ImportError)
+    made = module.from_dlpack if name == "cupy" else module.dlpack.from_dlpack
+    theirs = [made(each) for each in given]
+    found, lse = attention(*theirs, causal=True, return_lse=True)
+    assert type(found) is type(theirs[0])
+    assert torch.equal(torch.from_dlpack(found), expected)
+    assert torch.equal(torch.from_dlpack(lse), logarithms)
+
+
 def test_a_configuration_is_found_and_used(tmp_path, monkeypatch):
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
     q, k, v = tensors(2, 4, 2, 1000, 1333, 64)

@@ -225,6 +225,18 @@ def test_layouts_strides_and_results(layout):
     assert np.abs(found.astype(float) - expected).max() <= 2**-5
 
 
+def test_arrays_of_jax():
+    jnp = pytest.importorskip("jax.numpy")
+    given = [each.transpose(0, 2, 1, 3) for each in arrays(1, 2, 1, 40, 50, 64)]
+    expected, logarithms = attention(*given, return_lse=True, on="cpu")
+    theirs = [jnp.asarray(each) for each in given]
+    found, lse = attention(*theirs, return_lse=True, on="cpu")
+    assert isinstance(found, jnp.ndarray) and isinstance(lse, jnp.ndarray)
+    assert (np.asarray(found) == expected).all() and (np.asarray(lse) == logarithms).all()
+    with pytest.raises(ProblemError, match="out is read-only; expected an array that can be written"):
+        attention(*theirs, out=found, on="cpu")
+
+
 Q, K = np.zeros((1, 64, 2, 64), BF16), np.zeros((1, 64, 1, 64), BF16)
 
 

@@ -67,7 +67,8 @@ def attention(
     In a graph of `torch.compile` or `torch.export` the call is the op `mlir_smem::attention`.
 
     Args:
-        q, k, v: arrays of PyTorch, CuPy or JAX on one GPU, or of NumPy with `on="cpu"`.
+        q, k, v: arrays of PyTorch, CuPy or JAX on one GPU; with `on="cpu"` of NumPy, PyTorch or JAX in
+            host memory.
         causal: whether right is 0.
         scale: a positive number; None for dim ** -0.5.
         window: (left, right): how many keys a query sees before and behind its place; None for all.

@@ -10,12 +10,17 @@ from ....codegen import compile
 from ....runtime import Matrix, launch_on_cpu
 from ....runtime.arguments import DTYPES
 from ....runtime.arrays import host_array
+from ....runtime.streams import library
+from ...errors import ProblemError
 from ...libraries import empty, whole_columns
 from ..generator.combine import combine_grid, combine_text
 from ..generator.kernel import text
 from .checked import Checked, Options, check_result, checked
 from .operands import LAYOUTS, Arrays, Given, by_heads
 from .packing import packing_of
+
+#: The libraries whose arrays are not written.
+_IMMUTABLE = ("jax", "jaxlib")
 
 #: CTAs of the emulator's grid, which runs them one after the other.
 _EMULATED = 2
@@ -40,17 +45,29 @@ def emulated(arrays: Arrays, options: Options) -> tuple[Any, Any]:
     if result is None:
         result = _new(like, call.result, call.problem.result)
     check_result(by_heads(_given("out", result), layout, packed), given[0])
+    if not host_array("out", result)[0].flags.writeable:
+        raise ProblemError("out is read-only; expected an array that can be written, or None")
     lse = _new(like, call.lse, "f32") if options.return_lse else None
     of_lse = None if lse is None else host_array("lse", lse)[0].reshape(call.lse_by_heads)
     of_heads = [_of_host(each, layout, packed) for each in (*arrays[:3], result)]
     _emulate(call, of_heads, of_lse, [host_array(*each)[0] for each in arrays.descales.items()])
-    return result, lse
+    return _returned(like, result), lse if lse is None else _returned(like, lse)
 
 
 def _new(like: Any, shape: tuple[int, ...], element: str) -> Any:
-    if isinstance(like, np.ndarray):
+    """Return memory for a result of the library of `like`: of NumPy, where that writes no arrays."""
+    if isinstance(like, np.ndarray) or library(like) in _IMMUTABLE:
         return np.empty(shape, DTYPES[element])
     return empty(like, shape, element)
+
+
+def _returned(like: Any, result: Any) -> Any:
+    """Return a result as an array of the library of `like`."""
+    if library(like) not in _IMMUTABLE:
+        return result
+    import jax.numpy as jnp
+
+    return jnp.asarray(result)
 
 
 def _emulate(
