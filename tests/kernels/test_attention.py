@@ -233,7 +233,9 @@ def test_arrays_of_jax():
     found, lse = attention(*theirs, return_lse=True, on="cpu")
     assert isinstance(found, jnp.ndarray) and isinstance(lse, jnp.ndarray)
     assert (np.asarray(found) == expected).all() and (np.asarray(lse) == logarithms).all()
-    with pytest.raises(ProblemError, match="out is read-only; expected an array that can be written"):
+    with pytest.raises(
+        ProblemError, match="out is read-only; expected an array that can be written"
+    ):
         attention(*theirs, out=found, on="cpu")
 
 

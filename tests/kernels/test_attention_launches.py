@@ -77,7 +77,7 @@ def test_arrays_that_are_on_no_gpu():
 
 
 def test_parts_of_the_keys_are_combined(gpu):
-    """2 sequences of 2 heads of keys, whose 235 blocks are 24 parts; 8 query heads are 4 rows of these."""
+    """The 235 blocks of each head of keys are 24 parts; 8 query heads are 4 rows of 2 of these heads."""
     q, o = (array((2, 1, 8, 128), pointer) for pointer in (0x1000, 0x2000))
     k, v = (array((2, 30000, 2, 128), pointer) for pointer in (0x1000000, 0x4000000))
     for _ in range(2):
