@@ -99,9 +99,11 @@ def _traced() -> Iterator[dict[str, Any]]:
         row = sl.grid(sl.cdiv(sl.multiple_of(A.shape[0], 64), 64)) * 64
         sl.store(sl.load(A[row : row + 64, :]) * 2.0, B[row : row + 64, :])
 
-    names = "ACDWS"
-    parameters = dict(zip(names, parse("(M,K), (M,64), (M,64), (1,1,128), (4,)"), strict=True))
-    dtypes = dict(zip(names, (sl.bf16, sl.f32, sl.bf16, sl.i32, sl.i32), strict=True))
+    names = "ACDHWS"
+    parsed = parse("(M,K), (M,64), (M,64), (G,L,64), (1,1,128), (4,)")
+    parameters = dict(zip(names, parsed, strict=True))
+    types = (sl.bf16, sl.f32, sl.bf16, sl.bf16, sl.i32, sl.i32)
+    dtypes = dict(zip(names, types, strict=True))
     options = Options(1, (1, 1, 1), None)
     with (
         new_context(),

@@ -114,7 +114,7 @@ PIPELINED = {
     "TMA": text(Problem(dim=64, right=True), Config(2, 32, 2, 2)),
     "multicast": text(Problem(dim=64), Config(2, 32, 2, 2, 2)),
     "heads": text(Problem(dim=64, right=True, heads=8), Config(1, 32, 2, 2)),
-    "registers": text(Problem(dim=64, right=True, packed=True), Config(2, 32, 2, 1)),
+    "registers": text(Problem(dim=64, packed=True), Config(2, 32, 2, 1)),
 }
 
 

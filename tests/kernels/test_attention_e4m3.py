@@ -110,8 +110,15 @@ def packed(lengths, heads, groups, dim):
     return [each[0] for each in given], of_queries, of_keys
 
 
-@pytest.mark.parametrize("config", [Config(1, 32, 2, 1), Config(2, 64, 2, 2)])
-@pytest.mark.parametrize("options", [{}, {"causal": True}, {"window": (20, 3)}], ids=str)
+@pytest.mark.parametrize(
+    ("config", "options"),
+    [
+        (Config(1, 32, 2, 1), {}),
+        (Config(2, 64, 2, 2), {"causal": True}),
+        (Config(1, 32, 2, 1), {"window": (20, 3)}),
+    ],
+    ids=str,
+)
 def test_packed_sequences(config, options):
     (q, k, v), of_queries, of_keys = packed(LENGTHS, 2, 1, 64)
     descale = np.linspace(0.5, 2.0, len(LENGTHS), dtype=np.float32)[:, None]
@@ -160,7 +167,7 @@ def test_no_key_of_the_sequence_before_is_seen(first):
         assert np.allclose(o[:, rows].astype(float), number, rtol=BOUND)
 
 
-@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("dim", [64, 256])
 @pytest.mark.parametrize(("left", "right"), [(False, False), (False, True), (True, True)])
 def test_packed_sequences_are_proven(dim, left, right, capfd):
     problem = Problem("f8E4M3FN", dim, left, right, lse=True, packed=True)

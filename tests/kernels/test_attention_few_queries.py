@@ -38,9 +38,11 @@ def test_heads_of_a_tile(queries, sharing, heads):
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("mask", [{}, {"causal": True}, {"window": (30, 2)}])
-@pytest.mark.parametrize(("heads", "groups"), [(8, 1), (4, 2), (12, 2), (6, 3)])
-@pytest.mark.parametrize("lengths", [(2, 70), (8, 40), (13, 200), (30, 64), (20, 7)])
+@pytest.mark.parametrize("mask", [{}, {"causal": True}, {"window": (30, 2)}], ids=str)
+@pytest.mark.parametrize(
+    ("heads", "groups", "lengths"),
+    [(8, 1, (2, 70)), (8, 1, (8, 40)), (4, 2, (13, 90)), (12, 2, (13, 64)), (6, 3, (20, 7))],
+)
 def test_heads_that_share_keys(mask, heads, groups, lengths):
     check(*arrays(2, heads, groups, *lengths, 64), **mask)
 
@@ -85,9 +87,7 @@ def test_e4m3():
     assert difference.mean() <= 2**-5 * np.abs(expected.astype(float)).mean()
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("dim", DIMS)
-@pytest.mark.parametrize("heads", [2, 4, 8])
+@pytest.mark.parametrize(("dim", "heads"), [(64, 8), (128, 2), (192, 4), (256, 8)])
 def test_both_kernels_are_proven(dim, heads, capfd):
     for split in (False, True):
         problem = Problem(dim=dim, right=True, lse=True, split=split, heads=heads)

@@ -93,7 +93,7 @@ def test_heads_before_tokens():
     assert (found.swapaxes(0, 1) == expected).all()
 
 
-@pytest.mark.parametrize("dim", DIMS)
+@pytest.mark.parametrize("dim", [64, 128, 256])
 @pytest.mark.parametrize(("left", "right"), [(False, False), (False, True), (True, True)])
 def test_the_order_is_proven_for_all_lengths(dim, left, right, capfd):
     problem = Problem(dim=dim, left=left, right=right, lse=True, packed=True)
