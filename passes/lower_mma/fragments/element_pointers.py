@@ -16,7 +16,7 @@ from ....ir.tile_address import SteppedAddress, TileAddress
 from ....layout import TileLayout
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP
-from .held_rows import StackedRows, extent, where_before
+from .held_rows import HeldRows
 
 
 class ElementPointers(Protocol):
@@ -84,42 +84,32 @@ class GlobalPointers:
         self._strides = [stride_value(memref, dim, i64) for dim in (column_dim - 1, column_dim)]
         self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
-        self._first_row = start[0].value
-        self._count = extent(memref, column_dim - 1)
+        self._held = HeldRows(memref, column_dim, count, start[0].value)
         row, column = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
             for index, stride in zip(start, self._strides, strict=True)
         ]
         base = memref_pointer(memref, 1)
-        self._stacked = None
-        if column_dim > 1:
-            self._stacked = StackedRows(memref, count, self._first_row)
-            self._start = self._offset(base, column)
-        else:
-            self._start = self._offset(base, emit.binary("addi", row, column))
+        first = column if self._held.are_stacked else emit.binary("addi", row, column)
+        self._start = self._offset(base, first)
         self._rows: dict[int, Value] = {}
 
     @property
     def has_all_rows(self) -> bool:
         """Whether the matrix is known to have all rows of the fragment."""
-        return self._count is None
+        return self._held.are_all
 
     @contextmanager
     def where_row_is(self, rows: int) -> Iterator[None]:
         """Execute the ops of the `with` block where the matrix has a row, by its distance."""
         self.pointer(rows, 0)  # The row's own pointer is kept, and used in other blocks.
-        assert self._count is not None
-        if self._stacked:
-            held = self._stacked.where_before(self._count, rows)
-        else:
-            held = where_before(self._count, self._first_row, rows)
-        with held:
+        with self._held.where_held(rows):
             yield
 
     def pointer(self, rows: int, columns: int) -> Value:
         if rows not in self._rows:
-            if self._stacked:
-                self._rows[rows] = self._offset(self._start, self._stacked.offset(rows))
+            if self._held.are_stacked:
+                self._rows[rows] = self._offset(self._start, self._held.offset(rows))
             else:
                 self._rows[rows] = self._advance(self._start, rows, self._strides[0])
         return self._advance(self._rows[rows], columns, self._strides[1])

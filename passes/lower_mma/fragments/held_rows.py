@@ -10,7 +10,7 @@ from ....ir.i32 import I32
 from ....ir.shared_memory import stride_value
 
 
-def extent(memref: Value, dim: int) -> Value | None:
+def _extent(memref: Value, dim: int) -> Value | None:
     """Return a dynamic extent of a memref (i32), None for a static one; one that is larger than
     2^31 - 1 is that."""
     if not memref.type.is_dynamic_dim(dim):
@@ -21,30 +21,35 @@ def extent(memref: Value, dim: int) -> Value | None:
     return emit.value("arith.index_cast", (most,), emit.i32())
 
 
-@contextmanager
-def where_before(end: Value, first: Value, distance: int) -> Iterator[None]:
-    """Execute the ops of the `with` block where `first` plus a distance is less than `end` (i32)."""
-    with emit.guarded(emit.compare("slt", emit.binary("addi", first, distance), end)):
-        yield
-
-
-class StackedRows:
-    """The places of a thread's rows in a memref of matrices, whose rows follow each other; or of its
-    elements of a slice, in a matrix.
+class HeldRows:
+    """A thread's rows of a fragment, or its elements of a slice, in global memory: which of them a memref
+    holds, and where, if it holds them in two dimensions, those of one matrix after those of another.
 
     Args:
         memref: the memref.
+        dims: how many of its first dimensions hold the rows: 1 or 2.
         count: the rows of the fragment.
         first: the thread's first row (i32).
+
+    Attributes:
+        are_stacked: whether there are two dimensions.
     """
 
-    def __init__(self, memref: Value, count: int, first: Value) -> None:
-        self._of_matrix = count // memref.type.shape[0]
-        self._strides = [stride_value(memref, dim, emit.i64()) for dim in (0, 1)]
+    def __init__(self, memref: Value, dims: int, count: int, first: Value) -> None:
         self._first = I32(first)
+        self._end = _extent(memref, dims - 1)
+        self.are_stacked = dims > 1
+        if self.are_stacked:
+            self._of_matrix = count // memref.type.shape[0]
+            self._strides = [stride_value(memref, dim, emit.i64()) for dim in (0, 1)]
+
+    @property
+    def are_all(self) -> bool:
+        """Whether the memref is known to hold all rows."""
+        return self._end is None
 
     def offset(self, distance: int) -> Value:
-        """Return how many elements (i64) after the memref's first a row begins.
+        """Return how many elements (i64) after the memref's first a row of several matrices begins.
 
         Args:
             distance: that of the row from the thread's first one.
@@ -58,8 +63,13 @@ class StackedRows:
         return emit.binary("addi", *terms)
 
     @contextmanager
-    def where_before(self, end: Value, distance: int) -> Iterator[None]:
-        """Execute the ops of the `with` block where the row of a matrix is less than `end` (i32)."""
-        row = (self._first + distance) % self._of_matrix
-        with emit.guarded(emit.compare("slt", row.value, end)):
+    def where_held(self, distance: int) -> Iterator[None]:
+        """Execute the ops of the `with` block where the memref holds a row, by its distance."""
+        if self._end is None:
+            yield
+            return
+        row = self._first + distance
+        if self.are_stacked:
+            row = row % self._of_matrix
+        with emit.guarded(emit.compare("slt", row.value, self._end)):
             yield

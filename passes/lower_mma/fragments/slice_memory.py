@@ -1,14 +1,11 @@
 """Loads and stores of slices: vectors in global memory, or matrices, element by element."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Type, Value
 from ....ir import emit
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..slices import SliceRegisters
-from .held_rows import StackedRows, extent, where_before
+from .held_rows import HeldRows
 from .pairs import Pair
 
 
@@ -48,38 +45,21 @@ class _Pointers:
     def __init__(self, memory: Value, registers: SliceRegisters, thread: Value) -> None:
         i64 = emit.i64()
         self._type = memory_type(memory.type.element_type)
-        self._start = registers.start(thread).value
-        self._count = extent(memory, memory.type.rank - 1)
-        base = memref_pointer(memory, 1)
-        self._stacked = None
-        if memory.type.rank > 1:
-            self._stacked = StackedRows(memory, registers.extent, self._start)
-            self._first = base
-        else:
+        start = registers.start(thread).value
+        self._held = HeldRows(memory, memory.type.rank, registers.extent, start)
+        self.where_held = self._held.where_held
+        self._first = memref_pointer(memory, 1)
+        if not self._held.are_stacked:
             self._stride = stride_value(memory, 0, i64)
-            first = emit.value("arith.extui", (self._start,), i64)
-            self._first = gep(base, emit.binary("muli", first, self._stride), self._type)
+            first = emit.value("arith.extui", (start,), i64)
+            self._first = gep(self._first, emit.binary("muli", first, self._stride), self._type)
         size = memory.type.element_type.width // 8
         self.alignment = ir.IntegerAttr.get(i64, size)
 
-    @contextmanager
-    def where_held(self, index: int) -> Iterator[None]:
-        """Execute the ops of the `with` block where the memory has the element `index` after the
-        thread's first."""
-        if self._count is None:
-            yield
-            return
-        if self._stacked:
-            held = self._stacked.where_before(self._count, index)
-        else:
-            held = where_before(self._count, self._start, index)
-        with held:
-            yield
-
     def at(self, index: int) -> Value:
         """Return the pointer `index` elements after the thread's first."""
-        if self._stacked:
-            return gep(self._first, self._stacked.offset(index), self._type)
+        if self._held.are_stacked:
+            return gep(self._first, self._held.offset(index), self._type)
         if isinstance(self._stride, int):
             return gep(self._first, index * self._stride, self._type)
         if not index:
