@@ -234,7 +234,7 @@ def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> N
     if (
         isinstance(target, Tile | Window)
         and given.shape is not None
-        and given.shape not in (target.shape, _of_rows(target))
+        and given.shape not in (target.shape, _unstacked(target))
     ):
         raise TraceError(
             f"{given.type_text} is stored to {target.type_text}; expected a window or tile "
@@ -243,8 +243,9 @@ def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> N
     smem.store(_stored(given, target), _rows_of(target, rows, given))
 
 
-def _of_rows(target: Tile | Window) -> tuple[int, ...]:
-    """Return the shape of what has the rows of a window of matrices, or the elements of one matrix."""
+def _unstacked(target: Tile | Window) -> tuple[int, ...]:
+    """Return a window's shape with the rows of its matrices, or the elements of a matrix, in one
+    dimension."""
     if not isinstance(target, Window) or len(target.shape) < 2:
         return target.shape
     of_stack, rows, *columns = target.shape

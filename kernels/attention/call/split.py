@@ -26,12 +26,11 @@ def parts_of(problem: Problem, extents: Sizes, config: Config) -> int:
     if problem.packed or problem.left or config.consumers > 1 or several_tiles:
         return 1
     blocks = -(-extents.keys // config.keys)
-    # No part is empty.
-    sizes = {-(-blocks // parts) for parts in range(1, max(MULTIPROCESSORS // items, 1) + 1)}
-    return min((-(-blocks // each) for each in sizes), key=lambda parts: _duration(blocks, parts))
+    most = max(MULTIPROCESSORS // items, 1)
+    # Of equal durations the fewest parts are taken, of which none is empty.
+    return min(range(1, most + 1), key=lambda parts: _duration(blocks, parts))
 
 
-def _duration(blocks: int, parts: int) -> tuple[int, int]:
-    """Return the duration of both launches, in blocks of keys, and the parts: of equal ones the fewer."""
-    combining = COMBINING * -(-parts // _PARTS) if parts > 1 else 0
-    return -(-blocks // parts) + combining, parts
+def _duration(blocks: int, parts: int) -> int:
+    """Return the duration of both launches, in blocks of keys."""
+    return -(-blocks // parts) + (COMBINING * -(-parts // _PARTS) if parts > 1 else 0)

@@ -281,7 +281,7 @@ class Blocks:
         if isinstance(tile.masked, sl.Index):
             found.append((1, tile.masked, True))
         found.append((tile.masked, tile.unmasked, False))
-        if "left" in self._arrays or tile.sequence.hidden is not None:
+        if tile.unmasked is not tile.blocks:
             found.append((tile.unmasked, tile.blocks, True))
         # ptxas then takes the warps in the loop for converged.
         uniform = sl.make_warp_uniform

@@ -25,7 +25,7 @@ def candidates(problem: Problem, queries: int) -> list[Config]:
 
     Args:
         problem: the problem.
-        queries: the length of the sequences of queries.
+        queries: the length of the sequences of queries, times the heads of a tile.
 
     Example:
         >>> [config.keys for config in candidates(Problem(dim=256, right=True), 4096)][:2]

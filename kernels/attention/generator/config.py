@@ -196,7 +196,7 @@ def default_config(problem: Problem, queries: int = 1 << 20, keys: int = 1 << 20
 
     Args:
         problem: the problem.
-        queries, keys: the lengths of the sequences.
+        queries, keys: the lengths of the sequences; queries times the heads of a tile.
 
     Example:
         >>> default_config(Problem(dim=96))

@@ -210,13 +210,13 @@ class Tiles:
             masked = sl.minimum(blocks, sl.unsigned(sl.maximum(behind, 1)))
         unmasked = blocks
         # The first block has the keys of the sequence before.
-        some: sl.Index | int = 0 if sequence.hidden is None else 1
+        some: sl.Index | int | None = None if sequence.hidden is None else 1
         if self._left is not None:
             # The last query sees the fewest keys before it.
             begin = query + self._of_tile - 1 + shift - self._left
             of_left = sl.cdiv(sl.unsigned(sl.maximum(begin, 0)), keys) - (end - blocks)
-            some = sl.unsigned(sl.maximum(of_left, some))
-        if isinstance(some, sl.Index) or some:
+            some = sl.unsigned(sl.maximum(of_left, some or 0))
+        if some is not None:
             rest = sl.unsigned(blocks - masked)
             unmasked = sl.unsigned(blocks - sl.minimum(rest, some))
         return Tile(
