@@ -196,13 +196,14 @@ def test_one_query(dim, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_one_query_of_strided_arrays():
-    q, k, v = (each.transpose(0, 2, 1, 3) for each in arrays(2, 6, 2, 1, 70, 64))
-    wide, out = np.zeros((2, 1, 6, 128), BF16), np.zeros((2, 1, 6, 192), BF16)
+@pytest.mark.parametrize(("heads", "queries"), [(6, 1), (8, 5)])
+def test_few_queries_of_strided_arrays(heads, queries):
+    q, k, v = (each.transpose(0, 2, 1, 3) for each in arrays(2, heads, 2, queries, 70, 64))
+    wide, out = (np.zeros((2, queries, heads, columns), BF16) for columns in (128, 192))
     wide[..., 64:] = q
     found = attention(wide[..., 64:], k, v, out=out[..., :64], on="cpu")
     assert (found == attention(q, k, v, on="cpu")).all()
-    assert (out[..., 64:] == 0).all()
+    assert found.any() and (out[..., 64:] == 0).all()
 
 
 def test_scales_and_types():
@@ -233,6 +234,8 @@ def test_arrays_of_jax():
     found, lse = attention(*theirs, return_lse=True, on="cpu")
     assert isinstance(found, jnp.ndarray) and isinstance(lse, jnp.ndarray)
     assert (np.asarray(found) == expected).all() and (np.asarray(lse) == logarithms).all()
+    out = np.empty_like(expected)
+    assert attention(*theirs, out=out, on="cpu") is out and (out == expected).all()
     with pytest.raises(
         ProblemError, match="out is read-only; expected an array that can be written"
     ):

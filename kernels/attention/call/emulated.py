@@ -51,7 +51,8 @@ def emulated(arrays: Arrays, options: Options) -> tuple[Any, Any]:
     of_lse = None if lse is None else host_array("lse", lse)[0].reshape(call.lse_by_heads)
     of_heads = [_of_host(each, layout, packed) for each in (*arrays[:3], result)]
     _emulate(call, of_heads, of_lse, [host_array(*each)[0] for each in arrays.descales.items()])
-    return _returned(like, result), lse if lse is None else _returned(like, lse)
+    found = _returned(like, result) if arrays.out is None else result
+    return found, None if lse is None else _returned(like, lse)
 
 
 def _new(like: Any, shape: tuple[int, ...], element: str) -> Any:
