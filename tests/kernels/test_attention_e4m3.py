@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from test_attention import reference
+from test_attention_packed import packed
 
 import mlir_smem
 from mlir_smem.kernels.attention import (
@@ -100,16 +101,6 @@ def test_one_query_and_keys_in_parts():
 LENGTHS = [(70, 70), (0, 5), (1, 33), (20, 0), (130, 65), (0, 0), (20, 150), (9, 3)]
 
 
-def packed(lengths, heads, groups, dim):
-    """Arrays of packed sequences by heads, and where sequences begin."""
-    of_queries, of_keys = (
-        np.concatenate([[0], np.cumsum(each)]).astype(np.int32)
-        for each in zip(*lengths, strict=True)
-    )
-    given = arrays(1, heads, groups, int(of_queries[-1]), int(of_keys[-1]), dim)
-    return [each[0] for each in given], of_queries, of_keys
-
-
 @pytest.mark.parametrize(
     ("config", "options"),
     [
@@ -120,13 +111,12 @@ def packed(lengths, heads, groups, dim):
     ids=str,
 )
 def test_packed_sequences(config, options):
-    (q, k, v), of_queries, of_keys = packed(LENGTHS, 2, 1, 64)
+    (q, k, v), (of_queries, of_keys) = packed(LENGTHS, 2, 1, 64, E4M3)
     descale = np.linspace(0.5, 2.0, len(LENGTHS), dtype=np.float32)[:, None]
     o, lse = attention(
         q,
         k,
         v,
-        layout="bhsd",
         cu_seqlens_q=of_queries,
         cu_seqlens_k=of_keys,
         max_seqlen_q=130,
@@ -140,14 +130,14 @@ def test_packed_sequences(config, options):
     for at, (_, keys) in enumerate(LENGTHS):
         rows, columns = (slice(*each[at : at + 2]) for each in (of_queries, of_keys))
         if not keys:
-            assert not o[:, rows].any() and np.isneginf(lse[:, rows]).all()
+            assert not o[rows].any() and np.isneginf(lse[:, rows]).all()
             continue
         of_q, of_k, of_v = (
-            each[None, :, part].astype(float)
+            each[part].swapaxes(0, 1)[None].astype(float)
             for each, part in ((q, rows), (k, columns), (v, columns))
         )
         expected, logarithms = reference(of_q, of_k * descale[at], of_v, None, left, right)
-        wrong = np.abs(o[:, rows].astype(float) - expected[0])
+        wrong = np.abs(o[rows].swapaxes(0, 1).astype(float) - expected[0])
         assert wrong.max(initial=0) <= BOUND * np.abs(of_v).max()
         assert np.allclose(lse[:, rows], logarithms[0], rtol=OF_LSE, atol=OF_LSE)
 
@@ -157,14 +147,14 @@ def test_packed_sequences(config, options):
 def test_no_key_of_the_sequence_before_is_seen(first):
     """A sequence's values are one number; its result is that, wherever it begins."""
     lengths = [(5, first), (40, 70), (3, 2)]
-    (q, k, v), of_queries, of_keys = packed(lengths, 1, 1, 64)
+    (q, k, v), (of_queries, of_keys) = packed(lengths, 1, 1, 64, E4M3)
     packing = {"cu_seqlens_q": of_queries, "cu_seqlens_k": of_keys, "max_seqlen_q": 40}
     for at, number in enumerate((-448, 2, 448)):
-        v[:, of_keys[at] : of_keys[at + 1]] = number
-    o = attention(q, k, v, layout="bhsd", config=Config(1, 32, 2, 1), on="cpu", **packing)
+        v[of_keys[at] : of_keys[at + 1]] = number
+    o = attention(q, k, v, config=Config(1, 32, 2, 1), on="cpu", **packing)
     for at, number in enumerate((-448, 2, 448)):
         rows = slice(of_queries[at], of_queries[at + 1])
-        assert np.allclose(o[:, rows].astype(float), number, rtol=BOUND)
+        assert np.allclose(o[rows].astype(float), number, rtol=BOUND)
 
 
 @pytest.mark.parametrize("dim", [64, 256])
