@@ -34,7 +34,7 @@ class Fuzzer:
     Attributes:
         name: the module `fuzz.NAME`.
         draw: makes an input; an input without some of its lines is a simpler one.
-        check: checks an input; an exception is a failure.
+        check: checks an input; an exception is a failure. What it returns is counted in the record.
         suffix: the suffix of files with inputs.
         lifetime: inputs that one process checks before it is replaced.
         seconds: the time after which an input counts as a hang.
@@ -43,7 +43,7 @@ class Fuzzer:
 
     name: str
     draw: Callable[[Random], str]
-    check: Callable[[str], None]
+    check: Callable[[str], str | None]
     suffix: str = ".mlir"
     lifetime: int = 2000
     seconds: float = 20.0

@@ -4,6 +4,7 @@ import argparse
 import select
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from secrets import randbelow
@@ -46,6 +47,7 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
             "inputs": run.done,
             "seconds": round(taken),
             "failures": failures,
+            **({"outcomes": dict(run.outcomes.most_common())} if run.outcomes else {}),
         }
         record(options.record, result)
     raise SystemExit(1 if run.first else 0)
@@ -86,6 +88,7 @@ class Run:
         done: the number of checked inputs.
         first: the shortest input of each failure, by key.
         times: how often each failure occurred, by key.
+        outcomes: how often the check returned which text.
     """
 
     def __init__(self, fuzzer: Fuzzer, seed: int, jobs: int) -> None:
@@ -93,6 +96,7 @@ class Run:
         self.done = 0
         self.first: dict[tuple[str, str], Found] = {}
         self.times: dict[tuple[str, str], int] = {}
+        self.outcomes = Counter[str]()
 
     def until(self, deadline: float, count: int | None) -> None:
         """Check inputs until a time (`time.monotonic`), or the first `count`."""
@@ -119,6 +123,7 @@ class Run:
                     continue
                 del at[number]
                 done = worker.done
+                self.outcomes += worker.outcomes
                 if found:
                     self._note(found)
                     # A failed input counts as done only if the process survived it.

@@ -10,6 +10,7 @@ import signal
 import struct
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -70,6 +71,9 @@ class Worker:
         fuzzer: checks the inputs.
         inputs: the number of each input and the function that draws it; only the process iterates them.
         deadline: when to stop (`time.monotonic`).
+
+    Attributes:
+        outcomes: how often the check returned which text; known when the process has ended.
     """
 
     def __init__(
@@ -83,6 +87,7 @@ class Worker:
         self.pipe, out = os.pipe()
         os.set_blocking(self.pipe, False)
         self._unread = b""
+        self.outcomes = Counter[str]()
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
@@ -112,18 +117,22 @@ class Worker:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         limit = _mapped_bytes() + int(self._fuzzer.gigabytes * 2**30)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        outcomes = Counter[str]()
+        failure = None
         for done, (number, make) in enumerate(inputs, 1):
-            failure = self._check(number, make, done - 1)
-            if failure:
-                os.write(out, json.dumps(failure).encode())
+            failure = self._check(number, make, done - 1, outcomes)
             self._write_none(done)
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _RESIDENT
             if failure or grown or done == self._fuzzer.lifetime or time.monotonic() > deadline:
                 break
+        with os.fdopen(out, "wb") as pipe:
+            pipe.write(json.dumps({"failure": failure, "outcomes": outcomes}).encode())
         os._exit(0)
 
-    def _check(self, number: int, make: Callable[[], str], done: int) -> dict[str, Any] | None:
-        """Check an input; return what the parent is told if it fails."""
+    def _check(
+        self, number: int, make: Callable[[], str], done: int, outcomes: Counter[str]
+    ) -> dict[str, Any] | None:
+        """Check an input and count its outcome; return what the parent is told if it fails."""
         os.ftruncate(2, 0)
         os.lseek(2, 0, os.SEEK_SET)
         began = time.monotonic(), time.process_time()
@@ -132,7 +141,8 @@ class Worker:
         try:
             text = make()
             trying(text)
-            self._fuzzer.check(text)
+            if outcome := self._fuzzer.check(text):
+                outcomes[outcome] += 1
         except BaseException as error:
             failure = asdict(failure_of(error))
             return {"number": number, "text": self._text, "failure": failure}
@@ -195,8 +205,10 @@ class Worker:
             return self._found(self._death(code))
         if not self._unread:
             return None
-        result = json.loads(self._unread)
-        return Found(result["number"], result["text"], Failure(**result["failure"]))
+        told = json.loads(self._unread)
+        self.outcomes = Counter(told["outcomes"])
+        result = told["failure"]
+        return result and Found(result["number"], result["text"], Failure(**result["failure"]))
 
     def _found(self, failure: Failure) -> Found:
         number = _BOARD.unpack_from(self._board)[0]

@@ -1,0 +1,1 @@
+"""Random Python functions for the kernel language."""
