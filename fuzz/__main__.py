@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from secrets import randbelow
 
 from .frame.fuzzer import ROOT
@@ -19,7 +20,11 @@ NAMES = (
     "files",
     "cache",
     "llvm",
+    "torch_functions",
 )
+
+#: Packages that a fuzzer needs, which may not be installed.
+NEEDS = {"torch_functions": "torch"}
 
 
 def main() -> int:
@@ -33,9 +38,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="default: all cores")
     parser.add_argument("--seed", type=int, default=randbelow(1 << 32), help="default: random")
     options = parser.parse_args()
+    names = [name for name in NAMES if name not in NEEDS or find_spec(NEEDS[name])]
+    for name in sorted({*NAMES} - {*names}):
+        print(f"fuzz.{name} is left out: {NEEDS[name]} is not installed", flush=True)
     # The number of fuzzers that run at the same time.
-    parallel = min(options.jobs, len(NAMES))
-    seconds = options.each or options.seconds * parallel / len(NAMES)
+    parallel = min(options.jobs, len(names))
+    seconds = options.each or options.seconds * parallel / len(names)
     arguments = ["--seconds", seconds, "--seed", options.seed, "--jobs", options.jobs // parallel]
 
     def run(name: str) -> int:
@@ -45,7 +53,7 @@ def main() -> int:
         return found.returncode
 
     with ThreadPoolExecutor(parallel) as pool:
-        return 1 if any([*pool.map(run, NAMES)]) else 0
+        return 1 if any([*pool.map(run, names)]) else 0
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ class Fuzzer:
     Attributes:
         name: the module `fuzz.NAME`.
         draw: makes an input; an input without some of its lines is a simpler one.
-        check: checks an input; an exception is a failure. What it returns is counted in the record.
+        check: checks an input; an exception is a failure. It may return the input's outcome, for example
+            "refused: ..."; a record counts outcomes.
         suffix: the suffix of files with inputs.
         lifetime: inputs that one process checks before it is replaced.
         seconds: the time after which an input counts as a hang.

@@ -35,6 +35,8 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
     taken = time.monotonic() - began
     for key, found in sorted(run.first.items()):
         _save(fuzzer, options, found, run.times[key])
+    for kind, times in run.outcomes.most_common():
+        print(f"{times:7,} {kind}")
     print(
         f"fuzz.{fuzzer.name}: {run.done:,} inputs in {taken:.1f} s ({run.done / taken:,.0f}/s), "
         f"{sum(run.times.values())} failures ({len(run.first)} distinct), seed {options.seed}",
@@ -47,8 +49,9 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
             "inputs": run.done,
             "seconds": round(taken),
             "failures": failures,
-            **({"outcomes": dict(run.outcomes.most_common())} if run.outcomes else {}),
         }
+        if run.outcomes:
+            result["outcomes"] = dict(run.outcomes.most_common())
         record(options.record, result)
     raise SystemExit(1 if run.first else 0)
 
@@ -88,7 +91,7 @@ class Run:
         done: the number of checked inputs.
         first: the shortest input of each failure, by key.
         times: how often each failure occurred, by key.
-        outcomes: how often the check returned which text.
+        outcomes: how often each outcome occurred that the fuzzer told of inputs that did not fail.
     """
 
     def __init__(self, fuzzer: Fuzzer, seed: int, jobs: int) -> None:
@@ -96,7 +99,7 @@ class Run:
         self.done = 0
         self.first: dict[tuple[str, str], Found] = {}
         self.times: dict[tuple[str, str], int] = {}
-        self.outcomes = Counter[str]()
+        self.outcomes: Counter[str] = Counter()
 
     def until(self, deadline: float, count: int | None) -> None:
         """Check inputs until a time (`time.monotonic`), or the first `count`."""
@@ -123,7 +126,7 @@ class Run:
                     continue
                 del at[number]
                 done = worker.done
-                self.outcomes += worker.outcomes
+                self.outcomes.update(worker.outcomes)
                 if found:
                     self._note(found)
                     # A failed input counts as done only if the process survived it.

@@ -10,7 +10,6 @@ import signal
 import struct
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -71,9 +70,6 @@ class Worker:
         fuzzer: checks the inputs.
         inputs: the number of each input and the function that draws it; only the process iterates them.
         deadline: when to stop (`time.monotonic`).
-
-    Attributes:
-        outcomes: how often the check returned which text; known when the process has ended.
     """
 
     def __init__(
@@ -87,7 +83,6 @@ class Worker:
         self.pipe, out = os.pipe()
         os.set_blocking(self.pipe, False)
         self._unread = b""
-        self.outcomes = Counter[str]()
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
@@ -117,22 +112,20 @@ class Worker:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         limit = _mapped_bytes() + int(self._fuzzer.gigabytes * 2**30)
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        outcomes = Counter[str]()
-        failure = None
         for done, (number, make) in enumerate(inputs, 1):
-            failure = self._check(number, make, done - 1, outcomes)
+            failure, outcome = self._check(number, make, done - 1)
+            if failure or outcome:
+                os.write(out, json.dumps(failure or {"outcome": outcome}).encode() + b"\n")
             self._write_none(done)
             grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _RESIDENT
             if failure or grown or done == self._fuzzer.lifetime or time.monotonic() > deadline:
                 break
-        with os.fdopen(out, "wb") as pipe:
-            pipe.write(json.dumps({"failure": failure, "outcomes": outcomes}).encode())
         os._exit(0)
 
     def _check(
-        self, number: int, make: Callable[[], str], done: int, outcomes: Counter[str]
-    ) -> dict[str, Any] | None:
-        """Check an input and count its outcome; return what the parent is told if it fails."""
+        self, number: int, make: Callable[[], str], done: int
+    ) -> tuple[dict[str, Any] | None, str | None]:
+        """Check an input; return what the parent is told if it fails, and else its outcome."""
         os.ftruncate(2, 0)
         os.lseek(2, 0, os.SEEK_SET)
         began = time.monotonic(), time.process_time()
@@ -141,12 +134,10 @@ class Worker:
         try:
             text = make()
             trying(text)
-            if outcome := self._fuzzer.check(text):
-                outcomes[outcome] += 1
+            return None, self._fuzzer.check(text)
         except BaseException as error:
             failure = asdict(failure_of(error))
-            return {"number": number, "text": self._text, "failure": failure}
-        return None
+            return {"number": number, "text": self._text, "failure": failure}, None
 
     @property
     def _text(self) -> str:
@@ -170,6 +161,16 @@ class Worker:
     def done(self) -> int:
         """The number of checked inputs, without one that crashed the process."""
         return _BOARD.unpack_from(self._board)[3]
+
+    @property
+    def outcomes(self) -> list[str]:
+        """What the fuzzer said of the inputs that did not fail, once the process has ended."""
+        return [line["outcome"] for line in self._lines if "outcome" in line]
+
+    @property
+    def _lines(self) -> list[dict[str, Any]]:
+        # A process that was killed may have left half a line.
+        return [json.loads(line) for line in self._unread.split(b"\n")[:-1]]
 
     @property
     def hangs(self) -> bool:
@@ -203,12 +204,10 @@ class Worker:
         code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         if code:
             return self._found(self._death(code))
-        if not self._unread:
-            return None
-        told = json.loads(self._unread)
-        self.outcomes = Counter(told["outcomes"])
-        result = told["failure"]
-        return result and Found(result["number"], result["text"], Failure(**result["failure"]))
+        for line in self._lines:
+            if "failure" in line:
+                return Found(line["number"], line["text"], Failure(**line["failure"]))
+        return None
 
     def _found(self, failure: Failure) -> Found:
         number = _BOARD.unpack_from(self._board)[0]

@@ -75,7 +75,9 @@ def test_a_run_is_recorded(tmp_path):
     ran = run(*arguments, "--record", tmp_path / "toy.json")
     record = json.loads((tmp_path / "toy.json").read_text())
     assert (record["seed"], record["inputs"]) == (3, 31)
-    assert f" {sum(record['failures'].values())} failures " in ran.stdout.splitlines()[-1]
+    failures = sum(record["failures"].values())
+    assert f" {failures} failures " in ran.stdout.splitlines()[-1]
+    assert record["outcomes"] == {"checked": 31 - failures}
     assert record["command"].endswith("--record benchmarks/results/toy.json")
 
 

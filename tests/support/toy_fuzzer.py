@@ -12,6 +12,7 @@ def draw(random):
 def check(text):
     for number in map(int, text.split()):
         failures.get(number, lambda: None)()
+    return "checked"
 
 
 def wrong():

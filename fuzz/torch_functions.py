@@ -1,0 +1,343 @@
+"""Random functions and modules of PyTorch, compiled by `from_torch` for the emulator, against eager.
+
+Each is called several times. Compared are results and what they consist of, the arguments and the
+module's state after each call, and which of these share memory. Compiling must change nothing.
+
+An input is a program as `generated/torch_programs.py` draws it. It needs PyTorch, so `python -m fuzz`
+leaves this fuzzer out where that is not installed. Elements of programs that say `exact` are whole
+numbers, and results are equal; others may differ by `_BOUNDS` of the largest element.
+"""
+
+import copy
+import logging
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+# Workers are forked, and threads do not survive a fork.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import torch
+from torch import nn
+
+from mlir_smem.codegen import CompileError
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.diagnostics import Invalid, remark_handler
+from mlir_smem.frontend import from_torch
+from mlir_smem.passes import OpError
+from mlir_smem.runtime import LaunchError
+
+from .frame import Fuzzer, Wrong, main
+from .generated import torch_programs
+
+torch.set_num_threads(1)
+warnings.filterwarnings("ignore")
+logging.getLogger("torch").setLevel(logging.CRITICAL)
+
+_REFUSALS = (CompileError, LaunchError, OpError, Invalid, ir.MLIRError)
+
+#: Of the largest element: a few roundings to the shortest type that a program names.
+_BOUNDS = {"bf16": 2**-5, "f16": 2**-8, "f32": 2**-12}
+
+_TYPES = {
+    "bf16": torch.bfloat16,
+    "f16": torch.float16,
+    "f32": torch.float32,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "bool": torch.bool,
+}
+
+#: The whole numbers of exact programs: mostly zeros, so that sums of products stay small.
+_WHOLE = torch.tensor([0, 0, 0, 0, 0, 0, 1, -1, 2, -1])
+
+#: What names a construct in a message of refusal.
+_CONSTRUCT = re.compile(r"torch\.(?:aten|prims|operator)[\w.]+|aten\.[\w.]+|'[a-z_]+\.[a-z_0-9.]+'")
+
+
+# -- drawing ---------------------------------------------------------------------------------------
+
+
+def draw(random: Random) -> str:
+    """Draw a program that eager PyTorch runs."""
+    while True:
+        text = torch_programs.draw(random)
+        try:
+            _expected(_Program(text))
+            return text
+        except Exception:
+            continue
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+class _Program:
+    """A program as a function or a module, and the arguments of its calls.
+
+    Raises:
+        SyntaxError, NameError, ...: of Python, if lines were left out that others need.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        lines = [line.partition(" ")[::2] for line in text.splitlines()]
+        self._words: dict[str, list[str]] = {}
+        for word, rest in lines:
+            self._words.setdefault(word, []).append(rest)
+        self._exact = self._words.get("values") == ["exact"]
+        self.beyond = self._words.get("beyond", [])
+        self.calls = int(self._words.get("calls", ["1"])[0])
+        self._seed = 0
+        self._names = {
+            **_TYPES,
+            **{
+                name: getattr(self, f"_{name}")
+                for name in ("tensor", "transposed", "columns", "pair")
+            },
+            "buffer": lambda *type_: nn.Buffer(self._tensor(*type_)),
+            "transient": lambda *type_: nn.Buffer(self._tensor(*type_), persistent=False),
+            "parameter": lambda *type_: nn.Parameter(self._tensor(*type_)),
+            "torch": torch,
+            "F": nn.functional,
+        }
+        self.function = self._function()
+
+    def _function(self) -> Any:
+        inputs = self._words.get("input", [])
+        names = [re.sub(r" = default\((.*)\)| = .*", r"=\1", line).rstrip("=") for line in inputs]
+        body = [*self._words.get("body", []), f"return {self._words['return'][0]}"]
+        space = dict(self._names)
+        state = self._words.get("state", [])
+        parameters = ", ".join((["self"] if state else []) + names)
+        exec("\n".join((f"def forward({parameters}):", *(f"    {line}" for line in body))), space)
+        if not state:
+            return space["forward"]
+        exec("\n".join(("def fill(self):", *(f"    {line}" for line in state))), space)
+        module = type("Program", (nn.Module,), {"forward": space["forward"]})()
+        space["fill"](module)
+        return module
+
+    def arguments(self, call: int) -> list[Any]:
+        """Return the arguments of a call; the same for the same call."""
+        self._seed = 100 * (call + 1)
+        made: dict[str, Any] = dict(self._names)
+        names = []
+        for line in self._words.get("input", []):
+            if "default(" not in line:
+                exec(line, made)
+                names.append(line.split(" ")[0])
+        return [made[name] for name in names]
+
+    def _tensor(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
+        self._seed += 1
+        generator = torch.Generator().manual_seed(self._seed)
+        if dtype == torch.bool or not dtype.is_floating_point or self._exact:
+            places = torch.randint(len(_WHOLE), shape, generator=generator)
+            return _WHOLE[places].to(dtype)
+        return torch.randn(shape, generator=generator).to(dtype)
+
+    def _transposed(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
+        return self._tensor(dtype, *shape[:-2], shape[-1], shape[-2]).transpose(-1, -2)
+
+    def _columns(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
+        return self._tensor(dtype, *shape[:-1], 2 * shape[-1])[..., : shape[-1]]
+
+    def _pair(self, dtype: torch.dtype, *shape: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return self._tensor(dtype, *shape), self._tensor(dtype, *shape)
+
+    @property
+    def bound(self) -> float:
+        """How far results may be from eager's, of the largest element."""
+        named = [bound for name, bound in _BOUNDS.items() if name in self.text]
+        return 0.0 if self._exact else max(named, default=_BOUNDS["f32"])
+
+
+def _state(function: Any) -> dict[str, torch.Tensor]:
+    """Return the parameters and buffers of a module, and other tensors that are its attributes."""
+    if not isinstance(function, nn.Module):
+        return {}
+    plain = {name: each for name, each in vars(function).items() if isinstance(each, torch.Tensor)}
+    every = {"remove_duplicate": False}
+    return dict(function.named_parameters(**every)) | dict(function.named_buffers(**every)) | plain
+
+
+def _run(program: _Program, run: Any, module: Any) -> list[SimpleNamespace]:
+    """Call a program as often as it says; return its results, arguments and state after each call."""
+    seen = []
+    arguments: list[Any] = []
+    for call in range(program.calls):
+        # The third call has the arguments of the second.
+        arguments = arguments if call == 2 else program.arguments(call)
+        with torch.no_grad():
+            result = run(*arguments)
+        kept = _state(module)
+        leaves = list(_leaves([*arguments, *kept.values()], "")) + list(_leaves(result, "result"))
+        seen.append(
+            SimpleNamespace(
+                result=_copied(result),
+                arguments=_copied(arguments),
+                state=_copied(kept),
+                memory=_memory([each for _, each in leaves]),
+            )
+        )
+    return seen
+
+
+def _expected(program: _Program) -> list[SimpleNamespace]:
+    """Return what eager PyTorch does."""
+    return _run(program, program.function, program.function)
+
+
+def _leaves(tree: Any, where: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(tree, dict):
+        for key, each in tree.items():
+            yield from _leaves(each, f"{where}[{key!r}]")
+    elif isinstance(tree, list | tuple):
+        for i, each in enumerate(tree):
+            yield from _leaves(each, f"{where}[{i}]")
+    else:
+        yield where, tree
+
+
+def _copied(tree: Any) -> Any:
+    """Return a tree with copies of its tensors."""
+    if isinstance(tree, torch.Tensor):
+        return tree.detach().clone()
+    return (
+        copy.deepcopy(tree)
+        if not isinstance(tree, dict)
+        else {k: _copied(v) for k, v in tree.items()}
+    )
+
+
+def _memory(leaves: list[Any]) -> list[str]:
+    """Return of each tensor the first one that it is, or else the first one whose memory it shares."""
+    told = []
+    for i, each in enumerate(leaves):
+        if not isinstance(each, torch.Tensor) or not each.numel():
+            told.append("none")
+            continue
+        same = next(j for j, other in enumerate(leaves) if other is each)
+        storage = each.untyped_storage().data_ptr()
+        sharing = next(
+            j
+            for j, other in enumerate(leaves)
+            if isinstance(other, torch.Tensor) and other.untyped_storage().data_ptr() == storage
+        )
+        told.append(f"is {same}" if same < i else f"shares {sharing}" if sharing < i else "own")
+    return told
+
+
+# -- checking --------------------------------------------------------------------------------------
+
+
+def check(text: str) -> str:
+    """Check a program, and return "computed", "refused: CONSTRUCT" or "malformed".
+
+    Raises:
+        Wrong: if something differs from eager, or a program without a `beyond` line is refused.
+    """
+    try:
+        expected = _expected(_Program(text))
+        program = _Program(text)
+    except Exception:
+        return "malformed"
+    example = program.arguments(0)
+    given, state = _copied(example), _state(program.function)
+    values = _copied(state)
+    try:
+        with remark_handler(lambda *_: None):
+            try:
+                compiled = from_torch(program.function, *example, on="cpu", mixed=True)
+            finally:
+                _check_unchanged(given, example, "argument")
+                _check_unchanged(values, _state(program.function), "state")
+                if any(now is not state[name] for name, now in _state(program.function).items()):
+                    raise Wrong("compiling changes", "the tensors of the module")
+            found = _run(program, compiled, program.function)
+    except _REFUSALS as error:
+        construct = construct_of(str(error))
+        if not program.beyond:
+            raise Wrong("refused though documented", construct, str(error)) from error
+        return f"refused: {construct}"
+    for call, (one, other) in enumerate(zip(found, expected, strict=True)):
+        for part in ("result", "arguments", "state"):
+            _compare(getattr(one, part), getattr(other, part), program.bound, f"{part}", call)
+        if one.memory != other.memory:
+            message = f"call {call}: {one.memory}, not {other.memory}"
+            raise Wrong("wrong memory", "arguments, state and results", message)
+    return "computed"
+
+
+def construct_of(message: str) -> str:
+    """Return the construct that a refusal names, or else how its message begins."""
+    names = _CONSTRUCT.findall(message)
+    if names:
+        return names[0].strip("'")
+    return re.sub(r"\d+", "N", message.strip().splitlines()[0] if message.strip() else "")[:90]
+
+
+def _check_unchanged(before: Any, after: Any, what: str) -> None:
+    try:
+        _compare(after, before, 0.0, what, 0)
+    except Wrong as error:
+        raise Wrong("compiling changes", what, str(error)) from None
+
+
+def _compare(found: Any, expected: Any, bound: float, where: str, call: int) -> None:
+    """Compare trees of tensors and other values.
+
+    Raises:
+        Wrong: if they differ.
+    """
+    kind = where.partition("[")[0]
+    if isinstance(expected, torch.Tensor):
+        if not isinstance(found, torch.Tensor):
+            raise Wrong("wrong structure", kind, f"call {call}, {where}: {type(found).__name__}")
+        one, other = (str((each.dtype, tuple(each.shape))) for each in (found, expected))
+        if one != other:
+            raise Wrong("wrong type", kind, f"call {call}, {where}: {one}, not {other}")
+        _compare_values(found, expected, bound, where, call)
+        return
+    if type(found) is not type(expected):
+        message = f"call {call}, {where}: {type(found).__name__}, not {type(expected).__name__}"
+        raise Wrong("wrong structure", kind, message)
+    if isinstance(expected, dict):
+        if list(found) != list(expected):
+            raise Wrong("wrong structure", kind, f"call {call}, {where}: {[*found]}")
+        for key in expected:
+            _compare(found[key], expected[key], bound, f"{where}[{key!r}]", call)
+    elif isinstance(expected, list | tuple):
+        if len(found) != len(expected):
+            raise Wrong("wrong structure", kind, f"call {call}, {where}: {len(found)} parts")
+        for i, (one, other) in enumerate(zip(found, expected, strict=True)):
+            _compare(one, other, bound, f"{where}[{i}]", call)
+    elif found != expected:
+        raise Wrong("wrong result", kind, f"call {call}, {where}: {found}, not {expected}")
+
+
+def _compare_values(
+    found: torch.Tensor, expected: torch.Tensor, bound: float, where: str, call: int
+) -> None:
+    one, other = found.double(), expected.double()
+    finite = other.isfinite()
+    largest = other[finite].abs().max().item() if finite.any() else 0.0
+    difference = (one - other)[finite].abs()
+    wrong = difference.numel() and not (difference.max() <= bound * max(largest, 1.0))
+    if wrong or not torch.equal(one[~finite].nan_to_num(), other[~finite].nan_to_num()):
+        place = tuple((one != other).nonzero()[0].tolist())
+        message = f"call {call}, {where} at {place}: {found[place]}, not {expected[place]}"
+        raise Wrong("wrong values", where.partition("[")[0], message)
+
+
+FUZZER = Fuzzer(
+    "torch_functions", draw, check, suffix=".txt", lifetime=25, seconds=60.0, gigabytes=8.0
+)
+
+if __name__ == "__main__":
+    main(FUZZER)
