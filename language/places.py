@@ -39,11 +39,16 @@ def _positions(code: CodeType) -> tuple[Position, ...]:
 
 def position_of(frame: FrameType) -> Position:
     """Return the position of the instruction that a frame executes."""
-    positions = _positions(frame.f_code)
-    index = frame.f_lasti // 2
-    if 0 <= index < len(positions):
-        return positions[index]
-    return Position(frame.f_code.co_filename, frame.f_lineno)
+    return position_at(frame.f_code, frame.f_lasti) or Position(
+        frame.f_code.co_filename, frame.f_lineno
+    )
+
+
+def position_at(code: CodeType, offset: int) -> Position | None:
+    """Return the position of an instruction; None before the first one."""
+    positions = _positions(code)
+    index = offset // 2
+    return positions[index] if 0 <= index < len(positions) else None
 
 
 class Locations:

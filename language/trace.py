@@ -42,9 +42,9 @@ class Trace:
         pure: ops without effects, which are erased at the end if nothing uses them.
         extents: the indices of named extents, by name.
         grid, multiples: what `grid` and `multiple_of` declared.
-        broken: the error of a loop that was left early.
+        broken: the error of a loop or a block that was left before its end.
         last_branch: the latest `when`, which an `otherwise` may follow.
-        hidden: variables that partitions changed, by name.
+        hidden: what partitions changed, by variable or place.
     """
 
     def __init__(
@@ -60,12 +60,13 @@ class Trace:
         self.multiples: dict[str, int] = {}
         self.broken: TraceError | None = None
         self.last_branch: Any = None
-        self.hidden: dict[str, Any] = {}
+        self.hidden: dict[Any, Any] = {}
         self.extents: dict[str, Any] = {}
         self._constants: dict[Any, Any] = {}
         self._anchor: Any = None
         self._points: list[Any] = []
         self._holders: list[Any] = []
+        self._discarded: list[Any] = []
 
     def begin(self) -> None:
         """Mark the insertion point before which hoisted ops are placed."""
@@ -123,6 +124,19 @@ class Trace:
         self._holders.append(holder)
         return ir.Block.create_at_start(holder.regions[0], types), holder
 
+    def mark(self) -> tuple[Any, ...]:
+        """Return what `discard` needs to take back what is traced from here on."""
+        return len(self.pure), self.grid, dict(self.multiples), dict(self.hidden)
+
+    def discard(self, mark: tuple[Any, ...], holder: Any) -> None:
+        """Take back what was traced since a mark, into a block whose op is not built."""
+        count, self.grid, self.multiples, self.hidden = mark
+        entry = ir.InsertionPoint(self._anchor).block
+        # Constants of the whole kernel stay.
+        self.pure[count:] = [op for op in self.pure[count:] if ir.InsertionPoint(op).block == entry]
+        self.last_branch = None
+        self._discarded.append(holder)
+
     def unwind(self) -> None:
         """Leave all scopes, after an error, and erase the blocks that no op of the kernel holds."""
         while self._points:
@@ -130,6 +144,15 @@ class Trace:
         # They use values of the kernel, which must not be freed before them: uses are linked lists.
         while self._holders:
             self._holders.pop().erase()
+
+    def fail(self, error: BaseException) -> None:
+        """Note that an exception has left a block, which has no end: the trace cannot go on after it."""
+        if self.broken is None:
+            reason = error.message if isinstance(error, TraceError) else f"{type(error).__name__}"
+            self.broken = TraceError(
+                f"{self.scope.what} was left by an exception ({reason}), which a kernel cannot handle",
+                located(TraceError("")).position,
+            )
 
     def here(self) -> Any:
         """Return the location of the author's code."""
@@ -141,7 +164,11 @@ class Trace:
             scope.open = False
 
     def erase_unused(self) -> None:
-        """Erase the ops without effects that nothing uses."""
+        """Erase the blocks that were taken back, and the ops without effects that nothing uses."""
+        for holder in self._discarded:
+            self._holders.remove(holder)
+            holder.erase()
+        self._discarded.clear()
         for op in reversed(self.pure):
             if not any(True for result in op.results for _ in result.uses):
                 op.operation.erase()

@@ -19,7 +19,7 @@ from typing import Any
 from .frozen import frozen, is_constant
 
 #: Folders of Python's library, of installed packages, and of this package.
-_FIXED = tuple(
+FIXED = tuple(
     {f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     | {f"{Path(__file__).parents[1]}/"}
 )
@@ -82,7 +82,7 @@ class Reads:
         value = _function(value)
         if value is None or id(value) in self._seen:
             return
-        if value.__code__.co_filename.startswith(_FIXED):
+        if value.__code__.co_filename.startswith(FIXED):
             return
         self._note(value)
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -132,7 +132,7 @@ class Reads:
         """Follow what is read of a value by names, such as `tiles.M` or `config.rows()`."""
         for name in names:
             if isinstance(value, ModuleType):
-                if (getattr(value, "__file__", None) or "").startswith(_FIXED):
+                if (getattr(value, "__file__", None) or "").startswith(FIXED):
                     return
                 value = self._named(vars(value), name)
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -10,19 +10,25 @@ from ...dialect.bindings import ir, scf
 from ..errors import TraceError
 from ..places import author_frame, position_of
 from ..trace import Scope, Trace, current, statement
+from ..values.base import Traced, escaped
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment
 from ..values.index import Index
+from .bytecode import is_read_after
+from .exits import Block
+from .holders import Slot
+from .state import State
 from .variables import (
-    CARRIED,
     assign,
+    changes,
     is_carried,
-    is_constant,
+    lost,
     parts,
     promoted,
     rebuilt,
     same_kind,
     snapshot,
+    text_of,
 )
 
 
@@ -31,15 +37,19 @@ class Region:
 
     Attributes:
         scope: of its values.
-        before, after: the variables of the author's function.
+        before, after: the variables of the author's function, and other places that change.
+        state: what Python keeps elsewhere, before it.
     """
 
-    def __init__(self, trace: Trace, what: str, frame: FrameType) -> None:
+    def __init__(self, trace: Trace, what: str, syntax: str, frame: FrameType) -> None:
         self.trace = trace
         self.location = trace.here()
         self.scope = Scope(f"{what} in line {position_of(frame).line}")
+        instead = "put what other threads do into sl.otherwise()"
+        self.exit = Block(frame, self.scope.what, syntax, instead)
         self.before = snapshot(frame)
-        self.after: dict[str, Any] = {}
+        self.after: dict[str | Slot, Any] = {}
+        self.state = State(trace.locations.kernel, frame)
         with self.location:
             self.block, self.holder = trace.new_block()
 
@@ -51,28 +61,43 @@ class Region:
         """End the region.
 
         Raises:
-            TraceError: if a loop in it has not ended.
+            TraceError: if a loop in it has not ended, a statement leaves it early, or it changes what
+                cannot be carried.
         """
+        self.exit.check_end(frame)
         self.after = snapshot(frame)
         self.trace.leave(self.scope)
         self.scope.open = False
+        self.state.check_shapes(self.scope.what)
+        for slot, (before, after) in self.state.changed(self.after).items():
+            self.before[slot], self.after[slot] = before, after
 
-    def changed(self) -> list[str]:
-        """The variables that the region changed, of those that there were before."""
+    def changed(self) -> list[str | Slot]:
+        """The variables and other places that the region changed, of those that there were before."""
         return [
-            name
-            for name, before in self.before.items()
-            if self.after.get(name) is not before and _differs(before, self.after.get(name))
+            name for name, before in self.before.items() if changes(before, self.after.get(name))
         ]
 
-    def yielded(self, names: list[str]) -> list[Any]:
+    def include(self, other: Region) -> None:
+        """Include the places that another region of the same branch changed."""
+        for name, before in other.before.items():
+            if isinstance(name, Slot):
+                self.before.setdefault(name, before)
+                self.after.setdefault(name, before)
+
+    def yielded(self, names: list[str | Slot]) -> list[Any]:
         """End the block by a yield of variables, and return their values."""
         self.scope.open = True
         return yielded(self.trace, self.scope, self.block, self.location, self.after, names)
 
 
 def yielded(
-    trace: Trace, scope: Scope, block: Any, location: Any, held: dict[str, Any], names: list[str]
+    trace: Trace,
+    scope: Scope,
+    block: Any,
+    location: Any,
+    held: Mapping[str | Slot, Any],
+    names: list[str | Slot],
 ) -> list[Any]:
     """End a block by a yield of variables, close its scope, and return the values."""
     trace.enter(scope, block)
@@ -89,12 +114,6 @@ def values_of(held: Iterable[Any]) -> list[Any]:
     return [promoted(part).value for each in held for part in parts(each)]
 
 
-def _differs(before: Any, after: Any) -> bool:
-    if is_constant(before) and is_constant(after):
-        return before != after
-    return is_carried(before) or (is_constant(before) and isinstance(after, CARRIED))
-
-
 class When:
     """The statement `with sl.when(condition):`."""
 
@@ -107,7 +126,7 @@ class When:
         frame, trace = author_frame(), current()
         with trace.here():
             self.test = condition_value(self.condition)
-        self.region = Region(trace, "the branch", frame)
+        self.region = Region(trace, "the branch", "with sl.when(...)", frame)
         self.region.enter()
 
     def __exit__(
@@ -115,6 +134,8 @@ class When:
     ) -> None:
         if error is None:
             self._end(author_frame())
+        elif self.region is not None:
+            self.region.trace.fail(error)
 
     @statement
     def _end(self, frame: FrameType) -> None:
@@ -140,7 +161,7 @@ class Otherwise:
             raise TraceError("sl.otherwise() does not follow the block of an sl.when")
         self.branch = branch
         branch.undo(frame)
-        branch.other = Region(trace, "the other branch", frame)
+        branch.other = Region(trace, "the other branch", "with sl.otherwise()", frame)
         branch.other.enter()
 
     def __exit__(
@@ -148,6 +169,8 @@ class Otherwise:
     ) -> None:
         if error is None:
             self._end(author_frame())
+        elif self.branch is not None:
+            self.branch.region.trace.fail(error)
 
     @statement
     def _end(self, frame: FrameType) -> None:
@@ -193,8 +216,11 @@ class _Branch:
         regions = [self.region, *([self.other] if self.other else [])]
         for region in regions:
             region.scope.open = True
-        names = self._names(regions)
-        kept = {name: _like(name, regions) for name in names}
+        for region in regions:
+            for other in regions:
+                region.include(other)
+        kept, lost_names = self._kept(regions, frame)
+        names = list(kept)
         for region in regions:
             region.scope.open = False
         first = self.region.yielded(names)
@@ -210,22 +236,49 @@ class _Branch:
         self.made = made
         scope = self.region.trace.scope
         results = iter(made.results)
-        assign(frame, {name: _joined(*kept[name], results, scope) for name in names})
+        joined = {name: _joined(*kept[name], results, scope) for name in names}
+        assign(frame, joined | dict.fromkeys(lost_names, lost(self.region.scope)))
 
-    def _names(self, regions: list[Region]) -> list[str]:
-        """The variables that get results: those that changed, and those that both regions define."""
-        known = self.region.before
-        found = [name for region in regions for name in region.changed() if name in known]
-        if self.other is not None:
-            one, two = self.region.after, self.other.after
-            for name in one.keys() & two.keys() - known.keys():
-                # The other branch begins with what this one has left in the name.
-                is_own = two[name] is not self.other.before.get(name)
-                if is_own and _can_join(name, one[name], two[name]):
-                    found.append(name)
-        return list(dict.fromkeys(found))
+    def _kept(
+        self, regions: list[Region], frame: FrameType
+    ) -> tuple[dict[str | Slot, tuple[Any, Any]], list[str]]:
+        """Return the variables that get results, with what they hold at the ends of the branches.
 
-    def _other_block(self, names: list[str]) -> list[Any] | None:
+        They are those that changed, and those that both regions define. The second result are variables
+        that cannot have a result, and are not read before they are assigned.
+
+        Raises:
+            TraceError: for a variable that is read, or another place, that cannot have a result.
+        """
+        kept: dict[str | Slot, tuple[Any, Any]] = {}
+        unread: list[str] = []
+        known = [
+            name for region in regions for name in region.changed() if name in self.region.before
+        ]
+        for name in dict.fromkeys([*known, *self._new()]):
+            try:
+                kept[name] = _like(name, regions)
+            except TraceError:
+                if isinstance(name, Slot) or is_read_after(frame, name):
+                    raise
+                unread.append(name)
+        return kept, unread
+
+    def _new(self) -> Iterator[str | Slot]:
+        """The names that both regions define, with values that differ."""
+        if self.other is None:
+            return
+        one, two = self.region.after, self.other.after
+        for name in one.keys() & two.keys() - self.region.before.keys():
+            # The other branch begins with what this one has left in the name.
+            is_own = two[name] is not self.other.before.get(name)
+            # The use of a traced value of another kind is an error where it is used.
+            is_traced = any(isinstance(part, Traced) for part in parts([one[name], two[name]]))
+            is_joined = not is_traced or _can_join(name, one[name], two[name])
+            if is_own and is_joined and changes(one[name], two[name]):
+                yield name
+
+    def _other_block(self, names: list[str | Slot]) -> list[Any] | None:
         """Return what the other region yields; None if there is no other region."""
         if self.other is not None:
             self.holder = self.other.block
@@ -248,7 +301,7 @@ class _Branch:
                 )
 
 
-def _can_join(name: str, one: Any, two: Any) -> bool:
+def _can_join(name: str | Slot, one: Any, two: Any) -> bool:
     """Whether a name that is new in both branches has a value after them."""
     if not (is_carried(one) and is_carried(two)):
         return False
@@ -259,7 +312,7 @@ def _can_join(name: str, one: Any, two: Any) -> bool:
     return True
 
 
-def _like(name: str, regions: list[Region]) -> tuple[Any, Any]:
+def _like(name: str | Slot, regions: list[Region]) -> tuple[Any, Any]:
     """Return what a variable holds at the ends of the branches, which must be of one kind.
 
     Raises:
@@ -270,10 +323,14 @@ def _like(name: str, regions: list[Region]) -> tuple[Any, Any]:
     before = rebuilt(before, iter([promoted(part) for part in parts(before)]))
     if not is_carried(before):
         raise TraceError(
-            f"{name} is {before!r} before {region.scope.what}, and changes in it; begin with a value of "
-            "the kernel, for example sl.zeros"
+            f"{name} is {text_of(before)} before {region.scope.what}, and changes in it; begin with a "
+            "value of the kernel, for example sl.zeros"
         )
-    return before, same_kind(name, before, region.after.get(name), region.scope.what)
+    after = same_kind(name, before, region.after.get(name), region.scope.what)
+    closed = [part for part in parts(after) if not part.scope.open]
+    if closed:
+        raise TraceError(escaped(closed[0], str(name)))
+    return before, after
 
 
 def _joined(before: Any, after: Any, results: Iterator[Any], scope: Scope) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FrameType
@@ -12,6 +13,9 @@ _OF_VARIABLES = (
     *("LOAD_FAST", "STORE_FAST", "LOAD_DEREF", "STORE_DEREF", "LOAD_CLOSURE"),
     *("LOAD_NAME", "STORE_NAME"),
 )
+
+#: Instructions that always go on elsewhere.
+_ALWAYS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,19 @@ def body_of(frame: FrameType) -> Body | None:
     It is None if the frame's instruction is not that of a `for` statement.
     """
     return _body(frame.f_code, frame.f_lasti)
+
+
+def is_iterated_by_for(frame: FrameType) -> bool:
+    """Return whether a frame takes the iterator of a `for` statement.
+
+    It may also be the argument of a function, such as `zip`, or what a comprehension iterates over.
+    """
+    instructions = [
+        each for each in dis.get_instructions(frame.f_code) if each.opname != "EXTENDED_ARG"
+    ]
+    number = next(i for i, each in enumerate(instructions) if each.offset == frame.f_lasti)
+    names = [each.opname for each in instructions[number : number + 2]]
+    return names == ["GET_ITER", "FOR_ITER"]
 
 
 @lru_cache(maxsize=512)
@@ -82,3 +99,48 @@ def _accesses(instruction: dis.Instruction) -> list[tuple[str, bool]]:
     stores = [part == "STORE" for part in name.split("_") if part in ("LOAD", "STORE")]
     stores = stores if len(stores) == len(names) else stores[:1] * len(names)
     return [(str(each), store) for each, store in zip(names, stores, strict=True)]
+
+
+def is_read_after(frame: FrameType, name: str) -> bool:
+    """Return whether a function may read a variable, after what it executes, before it assigns it.
+
+    Variables that functions within it use are taken as read.
+    """
+    code = frame.f_code
+    return name in (*code.co_cellvars, *code.co_freevars) or _is_read(code, frame.f_lasti, name)
+
+
+@lru_cache(maxsize=4096)
+def _is_read(code: CodeType, offset: int, name: str) -> bool:
+    instructions = list(dis.get_instructions(code))
+    numbers = {each.offset: number for number, each in enumerate(instructions)}
+    start = bisect_right(list(numbers), offset) - 1
+    left, seen = _successors(instructions, numbers, start), set[int]()
+    while left:
+        number = left.pop()
+        if number in seen:
+            continue
+        seen.add(number)
+        instruction = instructions[number]
+        uses = [is_store for used, is_store in _accesses(instruction) if used == name]
+        if instruction.opname == "DELETE_FAST" and instruction.argval == name:
+            uses = [False]
+        if not uses:
+            left += _successors(instructions, numbers, number)
+        elif not uses[0]:
+            return True
+    return False
+
+
+def _successors(
+    instructions: list[dis.Instruction], numbers: dict[int, int], number: int
+) -> list[int]:
+    """Return the numbers of the instructions that may follow one, exceptions apart."""
+    instruction = instructions[number]
+    operation = instruction.opname
+    after: list[int] = []
+    if "JUMP" in operation or operation in ("FOR_ITER", "SEND"):
+        after.append(numbers[instruction.argval])
+    if not operation.startswith(("RETURN", "RERAISE", "RAISE")) and operation not in _ALWAYS:
+        after.append(number + 1)
+    return after

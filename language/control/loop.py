@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -14,9 +14,11 @@ from ..places import author_frame, position_of
 from ..trace import Scope, Trace, current, statement, traced
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index
-from .bytecode import Body, body_of
-from .others import Others
+from .bytecode import Body, body_of, is_iterated_by_for, is_read_after
+from .holders import Slot
+from .state import State
 from .variables import (
+    CARRIED,
     assign,
     changes,
     is_carried,
@@ -37,8 +39,9 @@ def range_(
     """Iterate in the running kernel: `for k in sl.range(n):`, as with Python's `range`.
 
     The body is traced once. A variable that it changes is carried: it has its new value in the next
-    iteration and after the loop. `break` and `return` do not leave the loop; use `sl.when`. Python's own
-    `range` repeats the body in the kernel's code.
+    iteration and after the loop. So has an attribute, an element of a list, a global. `break` and
+    `return` do not leave the loop; use `sl.when`. Python's own `range` repeats the body in the kernel's
+    code, and so does `sl.range` of numbers in a comprehension, in `zip` or `enumerate`.
 
     Args:
         start, stop: the first index, and the one after the last; with one argument, `stop`.
@@ -56,7 +59,11 @@ def range_(
         a fragment 64x64 of f32
     """
     first, last = (0, start) if stop is None else (start, stop)
-    return _Loop(*_bounds(first, last, step))
+    bounds = _bounds(first, last, step)
+    numbers = None
+    if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
+        numbers = range(first, last, step)
+    return _Loop(*bounds, numbers)
 
 
 @traced
@@ -67,20 +74,37 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[Index, Index, Index]:
 
 
 class _Loop:
-    """The iterator of one `for` statement. It is asked twice: for the body, and for the end."""
+    """What one `for` statement iterates over. It is asked for the body, and for the end.
 
-    def __init__(self, start: Index, stop: Index, step: Index) -> None:
+    Where something else iterates, a comprehension or `zip`, it is Python's range, if bounds are numbers.
+
+    A body that changes a place which is no variable, an attribute for example, is traced again with the
+    place as something that the loop carries: it is not known before which ones a body changes.
+    """
+
+    def __init__(self, start: Index, stop: Index, step: Index, numbers: range | None) -> None:
         self.bounds = (start, stop, step)
+        self.numbers = numbers
         self.trace: Trace = current()
         self.body: _Body | None = None
 
-    def __iter__(self) -> _Loop:
-        return self
+    @statement
+    def __iter__(self) -> Iterator[Index | int]:
+        if is_iterated_by_for(author_frame()):
+            return self
+        if self.numbers is None:
+            raise TraceError(
+                "sl.range is not what a for statement iterates over, and its bounds are known at run "
+                "time only; write for k in sl.range(n):, and count by a variable that the loop changes"
+            )
+        return iter(self.numbers)
 
     def __next__(self) -> Index:
         frame = author_frame()
         if self.body is None:
             return self._begin(frame)
+        if self._is_again(frame, self.body):
+            return self.body.begin(frame, self.bounds[0].unsigned)
         self._end(frame, self.body)
         raise StopIteration
 
@@ -94,11 +118,22 @@ class _Loop:
 
     @statement
     def _begin(self, frame: FrameType) -> Index:
-        body = body_of(frame)
-        if body is None:
+        names = body_of(frame)
+        if names is None:
             raise TraceError("sl.range is not in a for statement; write for k in sl.range(n):")
-        self.body = _Body(self.trace, body, frame)
+        self.body = _Body(self.trace, names, frame, snapshot(frame))
         return self.body.begin(frame, self.bounds[0].unsigned)
+
+    @statement
+    def _is_again(self, frame: FrameType, body: _Body) -> bool:
+        """Return whether the body must be traced again, and begin anew with what it changes."""
+        places = body.places(frame)
+        if not places:
+            return False
+        held = {**body.held, **places}
+        body.discard(frame, places)
+        self.body = _Body(self.trace, body.names, frame, held)
+        return True
 
     @statement
     def _end(self, frame: FrameType, body: _Body) -> None:
@@ -112,31 +147,36 @@ class _Body:
         scope: of its values.
         place: of the `for` statement.
         done: whether the loop is built.
+        held: what variables held before, and other places that the body changes.
     """
 
-    def __init__(self, trace: Trace, names: Body, frame: FrameType) -> None:
+    def __init__(
+        self, trace: Trace, names: Body, frame: FrameType, held: dict[str | Slot, Any]
+    ) -> None:
         self.trace = trace
         self.place: Position = position_of(frame)
         self.location = trace.here()
         self.scope = Scope(f"the loop in line {self.place.line}")
         self.done = False
         self.names = names
-        self.held = snapshot(frame)
-        self.others = Others(trace.locations.kernel, frame, self.held)
+        self.held = held
+        self.state = State(trace.locations.kernel, frame)
+        self.mark = trace.mark()
         with self.location:
             self.before = {
                 name: _computed(value)
                 for name, value in self.held.items()
-                if name in names.assigned and name != names.target and _varies(name, value, names)
+                if isinstance(name, Slot)
+                or (name in names.assigned and name != names.target and _varies(name, value, names))
             }
-        self.inside: dict[str, Any] = {}
+        self.inside: dict[str | Slot, Any] = {}
 
     def begin(self, frame: FrameType, unsigned: bool) -> Index:
         """Give each variable that may change arguments of the block; return the loop's variable."""
         carried = parts(list(self.before.values()))
         types = [ir.IndexType.get(), *(each.value.type for each in carried)]
         with self.location:
-            self.block, _ = self.trace.new_block(types)
+            self.block, self.holder = self.trace.new_block(types)
         self.trace.enter(self.scope, self.block)
         variable, *arguments = self.block.arguments
         new = iter([e.rewrapped(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
@@ -146,10 +186,35 @@ class _Body:
         self.variable = Index(variable, self.scope, unsigned=unsigned)
         return self.variable
 
+    def places(self, frame: FrameType) -> dict[Slot, Any]:
+        """Return the places that the body changes and the loop does not carry yet, with their values.
+
+        Raises:
+            TraceError: if the body changes what a loop cannot carry.
+        """
+        self.state.check_shapes(self.scope.what)
+        places: dict[Slot, Any] = {}
+        for slot, (before, after) in self.state.changed(snapshot(frame)).items():
+            if slot in self.before or not slot.is_read:
+                continue
+            if not _is_carriable(before):
+                raise TraceError(self._refusal(slot, before, after))
+            places[slot] = before
+        return places
+
+    def discard(self, frame: FrameType, places: Iterable[Slot]) -> None:
+        """Take the body back, as if it had not been traced, with what variables and places held."""
+        self.done, self.scope.open = True, False
+        self.trace.leave(self.scope)
+        self.trace.discard(self.mark, self.holder)
+        for place in places:
+            place.write(self.state.before(place))
+        assign(frame, self.held)
+
     def end(self, frame: FrameType, bounds: tuple[Index, Index, Index]) -> None:
         """Build the loop with the variables that changed, and give them its results."""
         trace, scope, held = self.trace, self.scope, snapshot(frame)
-        self._check_target(held)
+        held.update((place, place.read()) for place in self.before if isinstance(place, Slot))
         self._check_others(held)
         changed = self._changed(held)
         with self.location:
@@ -178,22 +243,21 @@ class _Body:
         for name, value in changed.items():
             wrapped = iter([each.rewrapped(next(new), trace.scope) for each in parts(value)])
             after[name] = rebuilt(value, wrapped)
-        assign(frame, {**self._lost(held), **after})
-        self.others.check({*self.before, self.names.target}, scope.what)
+        assign(frame, {**self._lost(frame, held), **after})
 
-    def _is_same(self, name: str, after: Any) -> bool:
+    def _is_same(self, name: str | Slot, after: Any) -> bool:
         """Whether a variable holds what it held at the begin of the body."""
         new, old = parts(after), self.first[name]
         same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
         return after is self.inside[name] and same
 
-    def _changed(self, held: dict[str, Any]) -> dict[str, Any]:
+    def _changed(self, held: dict[str | Slot, Any]) -> dict[str | Slot, Any]:
         """Return the variables that the body changed, with what they hold at its end.
 
         A variable that the body assigns before it reads it may get another type; it is then of the
         body alone.
         """
-        changed: dict[str, Any] = {}
+        changed: dict[str | Slot, Any] = {}
         for name, before in self.before.items():
             after = held.get(name)
             if self._is_same(name, after):
@@ -201,7 +265,7 @@ class _Body:
             try:
                 changed[name] = same_kind(name, before, after, self.scope.what)
             except TraceError:
-                if name in self.names.read_first:
+                if isinstance(name, Slot) or name in self.names.read_first:
                     raise
                 continue
             for one, two in zip(parts(before), parts(changed[name]), strict=True):
@@ -213,7 +277,7 @@ class _Body:
                     )
         return changed
 
-    def _inits(self, types: dict[str, list[Any]]) -> list[Any]:
+    def _inits(self, types: dict[str | Slot, list[Any]]) -> list[Any]:
         """Return the first value of each variable that changed; free the others of their arguments."""
         inits: list[Any] = []
         slots = [
@@ -230,20 +294,7 @@ class _Body:
                 self.block.erase_argument(place)
         return inits
 
-    def _check_target(self, held: dict[str, Any]) -> None:
-        """Check that the loop's variable got the index, and not for example `enumerate` of it.
-
-        Raises:
-            TraceError: if it did not.
-        """
-        value = held.get(self.names.target)
-        if not self.names.target or any(each is self.variable for each in _inner(value)):
-            raise TraceError(
-                "sl.range is not what the for statement iterates over; write for k in sl.range(n):, and "
-                "count by a variable that the loop changes"
-            )
-
-    def _check_others(self, held: dict[str, Any]) -> None:
+    def _check_others(self, held: dict[str | Slot, Any]) -> None:
         """Check that nothing that the loop does not carry depends on the iteration before.
 
         Raises:
@@ -252,31 +303,36 @@ class _Body:
         for name in sorted(self.names.read_first - set(self.before)):
             before, after = self.held.get(name), held.get(name)
             if name in self.held and changes(before, after):
-                raise TraceError(
-                    f"{name} is {text_of(before)} before {self.scope.what}, and {text_of(after)} after "
-                    "its body, which is traced once; a loop carries integers, and indices, numbers, "
-                    "conditions and fragments of the kernel"
-                )
+                raise TraceError(self._refusal(name, before, after))
 
-    def _lost(self, held: dict[str, Any]) -> dict[str, Any]:
-        """Return Python constants that the body assigns, as values that can not be used.
+    def _refusal(self, name: str | Slot, before: Any, after: Any) -> str:
+        return (
+            f"{name} is {text_of(before)} before {self.scope.what}, and {text_of(after)} after its body, "
+            "which is traced once; a loop carries integers, and indices, numbers, conditions and "
+            "fragments of the kernel"
+        )
+
+    def _lost(self, frame: FrameType, held: dict[str | Slot, Any]) -> dict[str | Slot, Any]:
+        """Return the variables that the body assigns anew, as values that cannot be used.
 
         After a loop without an iteration, they would be what they were.
+
+        Raises:
+            TraceError: if one that is not a number or a text may be read after the loop.
         """
-        return {
-            name: lost(self.scope)
-            for name in self.names.assigned - set(self.before) - {self.names.target}
-            if name in self.held
-            and is_constant(self.held[name])
-            and changes(self.held[name], held.get(name))
-        }
+        missing: dict[str | Slot, Any] = {}
+        for name in self.names.assigned - set(self.before) - {self.names.target}:
+            before, after = self.held.get(name), held.get(name)
+            if name not in self.held or not changes(before, after):
+                continue
+            if is_constant(before) and is_constant(after):
+                missing[name] = lost(self.scope)
+            elif not isinstance(before, CARRIED) and is_read_after(frame, name):
+                raise TraceError(self._refusal(name, before, after))
+        return missing
 
 
-def _inner(value: Any) -> list[Any]:
-    return parts(value) if isinstance(value, list | tuple) else []
-
-
-def _init(name: str, init: Any, argument: Any, type_: Any) -> Any:
+def _init(name: str | Slot, init: Any, argument: Any, type_: Any) -> Any:
     """Return the first value of a carried variable, of the type that the body gives it.
 
     An accumulator that begins as a fill is in flight from the start if the body carries it so.
@@ -299,6 +355,13 @@ def _init(name: str, init: Any, argument: Any, type_: Any) -> Any:
         ).result
 
 
+def _is_carriable(value: Any) -> bool:
+    """Return whether a loop can carry a value: traced ones, and integers."""
+    values = parts(value)
+    traced = [each for each in values if not isinstance(each, int) or isinstance(each, bool)]
+    return bool(values) and all(map(is_carried, traced))
+
+
 def _computed(value: Any) -> Any:
     """Return what a loop carries of a variable: an index for an integer, registers for an expression."""
 
@@ -312,10 +375,10 @@ def _computed(value: Any) -> Any:
 
 def _varies(name: str, value: Any, body: Body) -> bool:
     """Return whether the loop may carry a variable: traced values, or an integer that it counts."""
-    found = parts(value)
-    traced = [each for each in found if not isinstance(each, int) or isinstance(each, bool)]
-    if len(traced) < len(found) and name not in body.read_first:
+    values = parts(value)
+    integers = [each for each in values if isinstance(each, int) and not isinstance(each, bool)]
+    if integers and name not in body.read_first:
         return False
-    if isinstance(value, list | tuple) and not traced:
+    if isinstance(value, list | tuple) and len(integers) == len(values):
         return False
-    return bool(found) and all(map(is_carried, traced))
+    return _is_carriable(value)

@@ -11,26 +11,28 @@ from ...dialect.ops import ElectOp, PartitionOp, WarpSpecializeOp
 from ..errors import TraceError
 from ..places import author_frame, position_of
 from ..trace import Scope, current, statement
-from ..values.array import Window
-from ..values.base import Traced
 from ..values.index import Index
-from .variables import assign, changes, is_constant, lost, snapshot
+from .exits import Block
+from .holders import Slot
+from .state import State
+from .variables import assign, changes, lost, snapshot
 
 
 class _Part:
     """A statement `with ...:` whose block is the region of an op.
 
     Attributes:
-        what: for messages.
+        what, syntax: for messages.
         restores: whether variables have the values from before the block after it.
     """
 
     what = "the block"
+    syntax = ""
     restores = True
 
     def __init__(self) -> None:
         self.scope: Scope | None = None
-        self.before: dict[str, Any] = {}
+        self.before: dict[str | Slot, Any] = {}
 
     def make(self) -> Any:
         """Build the op, with an empty region."""
@@ -40,12 +42,15 @@ class _Part:
     def __enter__(self) -> Any:
         frame, trace = author_frame(), current()
         self.trace = trace
+        what = f"{self.what} in line {position_of(frame).line}"
+        self.exit = Block(frame, what, f"with sl.{self.syntax}", "let the block run to its end")
         with trace.here():
             made = self.make()
             types = [ir.IndexType.get()] if isinstance(self, Partition) else []
             block = ir.Block.create_at_start(made.operation.regions[0], types)
         self.before = snapshot(frame)
-        self.scope = Scope(f"{self.what} in line {position_of(frame).line}")
+        self.state = State(trace.locations.kernel, frame)
+        self.scope = Scope(what)
         trace.enter(self.scope, block)
         arguments = block.arguments
         return Index(arguments[0], self.scope, unsigned=True) if len(arguments) else None
@@ -55,20 +60,22 @@ class _Part:
     ) -> None:
         if error is None:
             self._end(author_frame())
+        else:
+            self.trace.fail(error)
 
     @statement
     def _end(self, frame: FrameType) -> None:
         assert self.scope is not None
+        self.exit.check_end(frame)
         self.trace.leave(self.scope)
         self.scope.open = False
-        held = frame.f_locals
-        changed = {
-            name: value
-            for name, value in self.before.items()
-            if (isinstance(value, Traced | Window) or is_constant(value))
-            and changes(value, held.get(name))
-        }
-        gone = {name: lost(self.scope) for name in changed}
+        self.state.check_shapes(self.scope.what)
+        before: dict[str | Slot, Any] = dict(self.before)
+        after = snapshot(frame)
+        for slot, (one, two) in self.state.changed(after).items():
+            before[slot], after[slot] = one, two
+        changed = {name: value for name, value in before.items() if changes(value, after.get(name))}
+        gone = dict.fromkeys(changed, lost(self.scope))
         if self.restores:
             self.trace.hidden.update(gone)
             assign(frame, changed)
@@ -80,6 +87,7 @@ class WarpSpecialize(_Part):
     """The statement `with sl.warp_specialize():`."""
 
     what = "the warp specialisation"
+    syntax = "warp_specialize()"
 
     def make(self) -> Any:
         self.trace.hidden.clear()
@@ -95,6 +103,7 @@ class Partition(_Part):
     """The statement `with sl.partition(...) as warpgroup:`."""
 
     what = "the partition"
+    syntax = "partition(...)"
 
     def __init__(self, warpgroups: int, registers: int | None) -> None:
         super().__init__()
@@ -109,6 +118,7 @@ class Elect(_Part):
     """The statement `with sl.elect():`."""
 
     what = "the elected thread's block"
+    syntax = "elect()"
     restores = False
 
     def __init__(self, scope: str, warp: int) -> None:

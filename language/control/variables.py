@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
+from ..call.frozen import frozen
 from ..errors import TraceError
-from ..trace import Scope
+from ..trace import Scope, located
 from ..values.array import Window
-from ..values.base import Traced
+from ..values.base import Traced, escaped
 from ..values.boolean import Bool
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index
 from ..values.scalar import Scalar
+from .holders import Slot, set_local
 
 #: Values that a loop or a branch can carry.
 CARRIED = (Index, Scalar, Bool, Fragment)
 
 
-def assign(frame: FrameType, values: dict[str, Any]) -> None:
-    """Assign local variables of a function that runs."""
-    if not values:
-        return
-    frame.f_locals.update(values)
-    if sys.version_info < (3, 13):
-        # `f_locals` is a copy before Python 3.13 (PEP 667); this writes it back, as debuggers do.
-        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
+def assign(frame: FrameType, values: Mapping[str | Slot, Any]) -> None:
+    """Assign local variables of a function that runs, and places outside of them."""
+    named = {name: value for name, value in values.items() if isinstance(name, str)}
+    if named:
+        set_local(frame, named)
+    for place, value in values.items():
+        if isinstance(place, Slot):
+            place.write(value)
 
 
-def snapshot(frame: FrameType) -> dict[str, Any]:
+def snapshot(frame: FrameType) -> dict[str | Slot, Any]:
     """Return the local variables of a function, by name."""
     return dict(frame.f_locals)
 
@@ -82,7 +82,7 @@ def is_constant(value: Any) -> bool:
     return isinstance(value, int | float | str)
 
 
-def same_kind(name: str, before: Any, after: Any, what: str) -> Any:
+def same_kind(name: str | Slot, before: Any, after: Any, what: str) -> Any:
     """Check that a variable keeps its class, shape and element type, and return what it holds after.
 
     Args:
@@ -127,11 +127,33 @@ def text_of(value: Any) -> str:
 
 def changes(before: Any, after: Any) -> bool:
     """Return whether a variable that is not carried holds another thing than before."""
-    if is_constant(before) and is_constant(after):
-        return bool(before != after)
-    return before is not after
+    if before is after:
+        return False
+    return not (is_constant(before) and is_constant(after) and frozen(before) == frozen(after))
 
 
 def lost(scope: Scope) -> Any:
     """Return a value whose use is an error, which names the scope that assigned it."""
-    return Index(None, scope)
+    return Lost(None, scope)
+
+
+class Lost(Index):
+    """What a variable holds after a scope that has changed it: each use is an error."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        self._fail()
+
+    def _fail(self, *_: Any) -> NoReturn:
+        raise located(TraceError(escaped(self)))
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _fail
+    __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _fail
+    __and__ = __rand__ = __or__ = __ror__ = __neg__ = __invert__ = _fail
+    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _fail  # type: ignore[assignment]
+    __bool__ = __int__ = __float__ = __index__ = __len__ = __iter__ = __contains__ = _fail  # type: ignore
+    __getitem__ = __setitem__ = __call__ = __str__ = __format__ = _fail  # type: ignore[assignment]
+    __hash__ = object.__hash__

@@ -92,9 +92,9 @@ def name_of(value: object, frame: FrameType | None = None) -> str | None:
     return None
 
 
-def escaped(value: Traced) -> str:
-    """Return the message for a value that is used after its scope."""
-    name = name_of(value) or value.type_text
+def escaped(value: Traced, name: str = "") -> str:
+    """Return the message for a value that is used after its scope, by its name if that is known."""
+    name = name or name_of(value) or value.type_text
     return (
         f"{name} is used here, but {value.scope.what} defines it and has ended; give it a value "
         "before, so that it is carried out"

@@ -97,6 +97,7 @@ def fails_after_a_branch(A, C):
     with sl.otherwise():
         x = sl.load(A[0:64, sl.ds(t, 32)])
         sl.store(x, C[0:64, 0:32])
+    sl.store(x, C[0:64, 0:32])
 
 
 def fails_in_a_loop(A, C):

@@ -79,13 +79,6 @@ def test_a_return_from_a_loop():
     )
 
 
-def test_a_range_outside_of_a_for_statement():
-    def kernel(A, B):
-        list(sl.range(4))
-
-    assert failure(kernel)[0] == "sl.range is not in a for statement; write for k in sl.range(n):"
-
-
 def test_a_step_below_one():
     def kernel(A, B):
         for _ in sl.range(0, 4, 0):
