@@ -64,6 +64,8 @@ def encode_chunks(
     kind = arch.kind_of(tile.element)
     if kind is None:
         raise LayoutError(f"{tile.element} is not an A or B element type of {arch.instructions}")
+    if problem := tile.overlap_problem():
+        raise LayoutError(problem)
     chunks = chunked_mma_tiles(tile, role, kind)
     if isinstance(chunks, Mismatch):
         raise LayoutError(chunks.reason)

@@ -10,6 +10,7 @@ import numpy as np
 from ..layout import Arch, Descriptor, LayoutError, Major, Mismatch, Role, Swizzle
 from ..layout.elements import UNIT_BYTES, WINDOW_BYTES, Element
 from ..layout.instruction import instruction_k
+from ..layout.overlap import sharing
 from ..layout.wgmma import n_pieces
 from .answer import Answer
 from .decoded import decode
@@ -33,6 +34,8 @@ class Diagnosed(Answer):
         actual: int64[m/n, k, 2], the element that is stored at that place; -1 where nothing was written.
         causes: the differences, one sentence each.
         expected: the correct descriptors; None if there are none.
+        sharing: how many elements of the tile, all stages included, are written to the place of another
+            one, so that the last write decides what is there.
     """
 
     element: Element
@@ -41,6 +44,12 @@ class Diagnosed(Answer):
     actual: np.ndarray
     causes: tuple[str, ...]
     expected: Encoded | None
+    sharing: int = 0
+
+    @property
+    def correct(self) -> bool:
+        """Whether each element is read from where it was written, and has that place for itself."""
+        return not self.sharing and not self.wrong.any()
 
     @property
     def wrong(self) -> np.ndarray:
@@ -125,7 +134,8 @@ def diagnose(
             causes.append(str(error))
     if expected is not None:
         causes += _causes(expected, descriptor, assumed, extent, k_steps)
-    return Diagnosed(element, places, read, element_at(places, read), tuple(causes), expected)
+    actual, shared = element_at(places, read), int(sharing(written.places).sum())
+    return Diagnosed(element, places, read, actual, tuple(causes), expected, shared)
 
 
 def check_start(begin: int) -> None:
@@ -191,6 +201,8 @@ def _unreadable(written: Matched, used: Descriptor, major: Major, rows: int) -> 
     """Yield why no descriptor reads the tile, and what this one reads."""
     assert isinstance(written.found, Mismatch)
     yield f"no descriptor reads the tile: {written.found.reason}"
+    if written.order is not None and written.order.hint:
+        yield written.order.hint
     reads = decode(used.encode(), written.element, major, rows, arch=written.arch, k_bytes=32)
     yield f"this descriptor reads {reads.layout}"
     if used.swizzle in written.matching_swizzles and written.layout is not None:

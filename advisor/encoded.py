@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from ..layout import (
     Arch,
     Descriptor,
+    Element,
     LayoutError,
     Mismatch,
     MmaTiles,
@@ -18,7 +19,8 @@ from ..layout import (
 from ..layout.elements import UNIT_BYTES, WINDOW_BYTES
 from ..layout.tile import size_problem
 from .answer import Answer
-from .suspicions import Suspicion, of_bits
+from .decoded import decode
+from .suspicions import Suspicion
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ def operand_of(
             )
         stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
         stage = tile.stage(0).layout
+    if problem := tile.overlap_problem():
+        return Mismatch(problem)
     found = arch.mma_tiles(stage, role, rows=rows)
     if isinstance(found, Mismatch):
         return found
@@ -133,6 +137,9 @@ def encode(
     offset: int = 0,
     arch: Arch = Arch.SM_90,
     absolute: bool = False,
+    *,
+    element: Element | None = None,
+    rows: int | None = None,
 ) -> Encoded:
     """Return the descriptor with the given fields.
 
@@ -142,6 +149,8 @@ def encode(
         offset: the base offset.
         arch: the architecture.
         absolute: whether `lbo` is an absolute address, for a K of 48 bytes.
+        element: the element type; with it, what an instruction reads is checked, too.
+        rows: the extent along m/n of that instruction; None for the M of A.
 
     Raises:
         LayoutError: if a field cannot hold its value, the values contradict each other, or the
@@ -162,7 +171,8 @@ def encode(
         descriptor = arch.descriptor(start, lbo, sbo, offset, swizzle, **more)
     except ValueError as error:
         raise LayoutError(str(error)) from None
-    return Encoded(descriptor, None, tuple(of_bits(descriptor.encode(), arch=arch)), arch)
+    bits = descriptor.encode()
+    return Encoded(descriptor, None, decode(bits, element, None, rows, arch=arch).suspicions, arch)
 
 
 def encode_operand(operand: Operand, start: int = 0) -> Encoded:

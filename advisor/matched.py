@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..layout import Arch, Element, Mismatch, PathElement, Role, Swizzle, TileLayout, choose
+from ..layout import (
+    Arch,
+    Element,
+    LayoutError,
+    Mismatch,
+    PathElement,
+    Role,
+    Swizzle,
+    TileLayout,
+    choose,
+)
 from ..layout.element_map import Inferred, element_offsets, infer_layouts
 from .answer import Answer
 from .encoded import Encoded, Operand, encode_operand, operand_of
+from .order import Order, assumed_order
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,9 @@ class Matched(Answer):
         nearest: without an operand, the legal layout in which the fewest elements have other offsets.
         start: the first place of a map, in bytes.
         arch: the architecture.
+        rows: the extent along m/n of each instruction, where it was given.
+        order: the order in which the tile was written; that of `places` and the layouts is its
+            `answered`.
     """
 
     element: Element
@@ -52,6 +67,8 @@ class Matched(Answer):
     nearest: Nearest | None = None
     start: int = 0
     arch: Arch = Arch.SM_90
+    rows: int | None = None
+    order: Order | None = None
 
     @property
     def encoded(self) -> Encoded | None:
@@ -60,27 +77,32 @@ class Matched(Answer):
 
     @property
     def matching_swizzles(self) -> tuple[Swizzle, ...]:
-        """For a tile without an operand, the swizzling modes with which its strides are legal."""
+        """For a tile without an operand, the other swizzling modes with which its strides are legal."""
         if self.layout is None or isinstance(self.found, Operand):
             return ()
-        others = ((other, replace(self.layout, swizzle=other)) for other in self.arch.swizzles)
         return tuple(
             other
-            for other, tile in others
-            if isinstance(operand_of(tile, self.role, arch=self.arch), Operand)
+            for other in self.arch.swizzles
+            if other is not self.layout.swizzle
+            and _is_operand(replace(self.layout, swizzle=other), self.role, self.rows, self.arch)
         )
 
 
 def match_tile(
-    tile: TileLayout, role: Role, rows: int | None = None, arch: Arch = Arch.SM_90
+    tile: TileLayout,
+    role: Role,
+    rows: int | None = None,
+    arch: Arch = Arch.SM_90,
+    order: Order | None = None,
 ) -> Matched:
     """Match a tile to a canonical layout.
 
     Args:
-        tile: its layout, (M, K) for A and (K, N) for B, or with stages as the first extent.
+        tile: its layout.
         role: A or B.
         rows: the extent along m/n of each instruction; None for A's M, and the MMA's N pieces for B.
         arch: the architecture.
+        order: the order of its dimensions; None for (M, K) for A and (K, N) for B, and stages in front.
 
     Returns:
         The canonical layout, or the mode that does not fit and the nearest layout.
@@ -93,9 +115,15 @@ def match_tile(
         >>> print(str(found).splitlines()[0])
         matches     K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))
     """
+    order = order or assumed_order(role, len(tile.shape))
+    written, tile = tile, tile if order.assumed else order.arranged(tile)
     found, places = operand_of(tile, role, rows, arch), element_offsets(tile)
-    nearest = _nearest(places, tile.element, role, arch) if isinstance(found, Mismatch) else None
-    return Matched(tile.element, role, places, tile, found, nearest, arch=arch)
+    matched = Matched(tile.element, role, places, tile, found, None, 0, arch, rows, order)
+
+    def problem_in(other: Order) -> str | None:
+        return problem_of(operand_of(other.arranged(written), role, rows, arch))
+
+    return _explained(matched, problem_in)
 
 
 def match_map(
@@ -104,13 +132,14 @@ def match_map(
     role: Role,
     rows: int | None = None,
     arch: Arch = Arch.SM_90,
+    order: Order | None = None,
 ) -> Matched:
     """Infer the layout of a tile from a map of its elements, and match it.
 
     Args:
-        places: int64[rows, columns], the place of each element, in elements; the first may be any
-            multiple of the swizzle pattern.
-        element, role, rows, arch: as for `match_tile`.
+        places: int64[rows, columns] or of three dimensions, the place of each element, in elements; the
+            first may be any multiple of the swizzle pattern.
+        element, role, rows, arch, order: as for `match_tile`.
 
     Returns:
         The layout, with the canonical layout or the mode that does not fit.
@@ -125,26 +154,64 @@ def match_map(
         >>> print(found.nearest.layout.cute)
         Swizzle<3,4,3> o (64,64):(64,1)
     """
+    order = order or assumed_order(role, places.ndim)
+    arranged = places if order.assumed else order.arranged_map(places)
+    matched = _match_arranged(arranged, element, role, rows, arch, order)
+
+    def problem_in(other: Order) -> str | None:
+        try:
+            again = _match_arranged(other.arranged_map(places), element, role, rows, arch, other)
+        except LayoutError as error:
+            return str(error)
+        return problem_of(again.found)
+
+    return _explained(matched, problem_in)
+
+
+def _match_arranged(
+    places: np.ndarray,
+    element: Element,
+    role: Role,
+    rows: int | None,
+    arch: Arch,
+    order: Order,
+) -> Matched:
+    """Match a map in the order of the answer."""
     explained = infer_layouts(places, element)
     exact = [each for each in explained if not each.wrong]
-    operands = [operand_of(each.layout, role, rows, arch) for each in exact]
-    for each, operand in zip(exact, operands, strict=True):
-        if isinstance(operand, Operand):
-            return _of_map(places, each, role, operand, arch)
-    if exact:
-        return _of_map(places, exact[0], role, operands[0], arch)
-    best = explained[0]
-    return _of_map(places, best, role, _unexplained(best, places.size), arch)
+    pairs = [(each, operand_of(each.layout, role, rows, arch)) for each in exact]
+    if not pairs:
+        best = explained[0]
+        pairs = [(best, _unexplained(best, places.size))]
+    # Of several layouts with the map, one that an instruction reads.
+    inferred, found = next((p for p in pairs if isinstance(p[1], Operand)), pairs[0])
+    start = inferred.start * element.bits // 8
+    layout = None if inferred.wrong else inferred.layout
+    relative = places - inferred.start
+    return Matched(element, role, relative, layout, found, None, start, arch, rows, order)
 
 
-def _of_map(
-    places: np.ndarray, explained: Inferred, role: Role, found: Operand | Mismatch, arch: Arch
-) -> Matched:
-    element, relative = explained.layout.element, places - explained.start
-    nearest = _nearest(relative, element, role, arch) if isinstance(found, Mismatch) else None
-    layout = None if explained.wrong else explained.layout
-    start = explained.start * element.bits // 8
-    return Matched(element, role, relative, layout, found, nearest, start, arch)
+def _explained(matched: Matched, problem_in: Callable[[Order], str | None]) -> Matched:
+    """Add, to a tile without an operand, the orders in which it fits, or the nearest layout.
+
+    Args:
+        matched: the tile.
+        problem_in: as for `Order.compared`.
+    """
+    if matched.order is None or isinstance(matched.found, Operand):
+        return matched
+    order = matched.order.compared(problem_in)
+    nearest = None if order.fitting else _nearest(matched)
+    return replace(matched, order=order, nearest=nearest)
+
+
+def problem_of(found: object) -> str | None:
+    """Return the reason of a mismatch; None for anything else."""
+    return found.reason if isinstance(found, Mismatch) else None
+
+
+def _is_operand(tile: TileLayout, role: Role, rows: int | None, arch: Arch) -> bool:
+    return isinstance(operand_of(tile, role, rows, arch), Operand)
 
 
 def _unexplained(best: Inferred, total: int) -> Mismatch:
@@ -159,8 +226,9 @@ def _unexplained(best: Inferred, total: int) -> Mismatch:
     )
 
 
-def _nearest(places: np.ndarray, element: Element, role: Role, arch: Arch) -> Nearest | None:
+def _nearest(matched: Matched) -> Nearest | None:
     """Return the legal layout in which the fewest elements have other offsets; None if there is none."""
+    element, role, arch, places = matched.element, matched.role, matched.arch, matched.places
     if not arch.multiplies(element):
         return None
     path = (PathElement((0,), None),) if places.ndim == 3 else ()
@@ -169,6 +237,6 @@ def _nearest(places: np.ndarray, element: Element, role: Role, arch: Arch) -> Ne
     found = [
         Nearest(c.layout, c.name, int((element_offsets(c.layout) != places).sum()), places.size)
         for c in choice.candidates
-        if c.accepted
+        if c.accepted and _is_operand(c.layout, role, matched.rows, arch)
     ]
     return min(found, key=lambda nearest: nearest.different, default=None)

@@ -1,13 +1,32 @@
-"""Numbers in command lines: decimal or hexadecimal, with the suffixes of C."""
+"""Numbers in command lines: decimal or hexadecimal, with the suffixes of C; descriptors as printed."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from ..layout.text_error import TextError
 
 _DIGITS = {10: "0123456789", 16: "0123456789abcdef"}
 _SUFFIX = re.compile(r"[uU]?[lL]{0,2}$")
+
+
+#: The longest text of digits that is converted: Python refuses those of thousands.
+_MOST_DIGITS = 40
+
+
+@dataclass(frozen=True)
+class BitPattern:
+    """A bit pattern, such as a descriptor, as it was written.
+
+    Attributes:
+        value: its bits, as a number that is not negative.
+        note: what else the text could mean; None if nothing.
+    """
+
+    value: int
+    note: str | None = None
 
 
 def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
@@ -22,12 +41,102 @@ def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
     Raises:
         TextError: if the text is not such a number.
     """
+    begin, number = _stripped(text)
+    if re.match(r"-\d", number):
+        raise TextError(what, text, begin, "it is negative; expected 0 or more", example)
+    value = _magnitude(what, text, begin, number, example)
+    if value >> bits:
+        range_ = f"expected 0 to {(1 << bits) - 1:#x}"
+        raise TextError(what, text, begin, f"it does not fit {bits} bits; {range_}", example)
+    return value
+
+
+def parse_bits(
+    what: str,
+    text: str,
+    example: str,
+    doubts: Callable[[int], int],
+    bits: int = 64,
+) -> BitPattern:
+    """Parse a bit pattern, as people print it: `0x4000004000010000ULL` in C, `4611686293305360384` or
+    `-9223371899415756800` in MLIR and LLVM IR (two's complement), `4000004000010000` by `%llx`.
+
+    Digits without `0x` may be decimal or hexadecimal. The reading with fewer doubts is taken; of equals,
+    the hexadecimal one if the text has all digits of the pattern. The note names the other reading.
+
+    Args:
+        what, text, example: as for `parse_number`.
+        doubts: returns how many things speak against a value.
+        bits: the number of bits of the pattern.
+
+    Raises:
+        TextError: if the text is not such a number.
+
+    Example:
+        >>> parse_bits("descriptor", "-1", "0x0", lambda value: 0, bits=8).value
+        255
+    """
+    begin, number = _stripped(text)
+    if re.match(r"-\d", number):
+        value = _magnitude(what, text, begin + 1, number[1:], example)
+        _check_range(what, text, begin, -value, bits, example)
+        return BitPattern(-value % (1 << bits))
+    digits, letters = _SUFFIX.sub("", number), set("abcdef")
+    plain = digits == number and 0 < len(digits) <= bits // 4
+    if plain and letters & set(digits) and set(digits) <= set(_DIGITS[16]):
+        value = int(digits, 16)
+        return BitPattern(value, f"{digits} is read as hexadecimal, {value:#x}: it has letters")
+    value = _magnitude(what, text, begin, number, example)
+    _check_range(what, text, begin, value, bits, example)
+    if not plain or int(digits, 16) == value:
+        return BitPattern(value)
+    other = int(digits, 16)
+    padded = len(digits) > 1 and digits[0] == "0"
+    as_decimal, as_hexadecimal = doubts(value), doubts(other)
+    full = len(digits) == bits // 4
+    hexadecimal = padded or (as_hexadecimal, not full) < (as_decimal, full)
+    names = ("decimal", value), ("hexadecimal", other)
+    (name, taken), (instead, left) = names[::-1] if hexadecimal else names
+    return BitPattern(
+        taken,
+        f"{digits} is read as {name}, {taken:#x}; as {instead} it is {left:#x}: write it with 0x to "
+        "choose",
+    )
+
+
+def _check_range(what: str, text: str, at: int, value: int, bits: int, example: str) -> None:
+    """Check that a number is a signed or unsigned one of some bits.
+
+    Raises:
+        TextError: if it is not.
+    """
+    least, most = -(1 << bits - 1), (1 << bits) - 1
+    if not least <= value <= most:
+        problem = f"it does not fit {bits} bits; expected {least} to {most} ({most:#x})"
+        raise TextError(what, text, at, problem, example)
+
+
+def _stripped(text: str) -> tuple[int, str]:
+    """Return the index of the first character that is no space, and the text without spaces around it,
+    in lower case."""
+    return len(text) - len(text.lstrip()), text.strip().lower()
+
+
+def _magnitude(what: str, text: str, begin: int, number: str, example: str) -> int:
+    """Return a number without a sign, decimal or with 0x.
+
+    Args:
+        what, text, example: as for `parse_number`.
+        begin: the index of the number in the text.
+        number: the number in lower case.
+
+    Raises:
+        TextError: if it is not one.
+    """
 
     def wrong(at: int, problem: str) -> TextError:
         return TextError(what, text, at, problem, example)
 
-    begin = len(text) - len(text.lstrip())
-    number = text[begin:].rstrip().lower()
     base = 16 if number.startswith("0x") else 10
     prefix = 2 if base == 16 else 0
     digits = _SUFFIX.sub("", number[prefix:])
@@ -37,12 +146,9 @@ def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
             raise wrong(begin + prefix + index, f"unexpected '{digit}'{hint}")
     if not digits:
         raise wrong(begin + prefix, "expected a number")
-    # Python's int() rejects numbers of thousands of decimal digits.
     significant = digits.lstrip("0") or "0"
-    value = int(significant, base) if len(significant) <= bits else None
-    if value is None or value >> bits:
-        raise wrong(begin, f"it does not fit {bits} bits")
-    return value
+    # A longer one does not fit, whatever its digits.
+    return int(significant[:_MOST_DIGITS], base)
 
 
 def parse_numbers(what: str, text: str, example: str) -> tuple[int, ...]:

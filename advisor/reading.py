@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
+from typing import cast
 
 import numpy as np
 
 from ..layout import Arch, Descriptor, Element, Form, Major, Swizzle
 from ..layout.instruction import INSTRUCTION_K_BYTES
+from ..layout.overlap import shared_place
 from ..layout.tcgen05 import LONG_K_BYTES, Tcgen05Descriptor
 
 
@@ -98,16 +100,7 @@ class Reading:
         """Two elements (row, k) that are read from the same place; None if there are none."""
         bits = self.element.bits
         places = self.addresses * 8 + np.arange(self.addresses.shape[1]) * bits % 8
-        flat = places.ravel()
-        order = np.argsort(flat, kind="stable")
-        same = np.flatnonzero(flat[order][1:] == flat[order][:-1])
-        if not same.size:
-            return None
-        # The first element at the place of an earlier one.
-        second = int(order[same + 1].min())
-        first = int(np.flatnonzero(flat == flat[second])[0])
-        k = self.addresses.shape[1]
-        return divmod(first, k), divmod(second, k)
+        return cast("tuple[tuple[int, int], tuple[int, int]] | None", shared_place(places))
 
     @property
     def exchanged(self) -> Reading:

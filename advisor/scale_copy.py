@@ -10,6 +10,7 @@ import numpy as np
 from ..layout import Arch, Descriptor, LayoutError, Mismatch, Swizzle
 from ..layout.element_map import element_offsets
 from ..layout.elements import UNIT_BYTES, WINDOW_BYTES
+from ..layout.overlap import sharing
 from ..layout.tcgen05 import Tcgen05Descriptor
 from ..layout.tcgen05.copies import LINES_TOGETHER, copied_addresses
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, LANES
@@ -154,13 +155,16 @@ def diagnose_scales(
         right = encoded.descriptors[0][0]
         causes.append(f"expected descriptor {right:#018x}, steps {added} (16-byte units)")
     actual = element_at(places, read)
-    return Diagnosed(factors.element, places, read, actual, tuple(causes), None)
+    shared = int(sharing(element_offsets(written.layout)).sum())
+    return Diagnosed(factors.element, places, read, actual, tuple(causes), None, shared)
 
 
 def _causes(written: ScaleTile, d: Descriptor, begin: int, steps: Sequence[int]) -> Iterator[str]:
     """Yield the differences in the blocks' addresses, or why no descriptor reads the tile."""
     if isinstance(written.found, Mismatch):
         yield f"no descriptor reads the tile: {written.found.reason}"
+        if written.order is not None and written.order.hint:
+            yield written.order.hint
         if written.nearest:
             yield f"nearest layout: {written.nearest}"
         return

@@ -12,7 +12,8 @@ from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
 from ..layout.tile import size_problem
 from .answer import Answer
 from .chosen_operand import one_stage
-from .matched import Nearest
+from .matched import Nearest, problem_of
+from .order import Order, assumed_order
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,13 @@ class ScaleTile(Answer):
         layout: the tile's layout, (rows, factors), or with stages as the first extent.
         found: the blocks of its first stage, or why it does not consist of blocks.
         arch: the architecture.
+        order: the order in which the tile was written; that of `layout` is its `answered`.
     """
 
     layout: TileLayout
     found: ScaleBlocks | Mismatch
     arch: Arch
+    order: Order | None = None
 
     @property
     def stage(self) -> TileLayout:
@@ -62,7 +65,8 @@ class ScaleTile(Answer):
             LayoutError: if it does not consist of blocks, or cannot start there.
         """
         if isinstance(self.found, Mismatch):
-            raise LayoutError(self.found.reason)
+            hint = self.order and self.order.hint
+            raise LayoutError(f"{self.found.reason}; {hint}" if hint else self.found.reason)
         if start + self.layout.size_bytes > WINDOW_BYTES:
             raise LayoutError(
                 f"a tile of {self.layout.size_bytes} bytes at {start:#x} ends above {WINDOW_BYTES:#x}, "
@@ -115,12 +119,15 @@ class EncodedScales(Answer):
         return [[(offset - first) // UNIT_BYTES for offset in row] for row in self.blocks.offsets]
 
 
-def match_scales(tile: TileLayout, arch: Arch = Arch.SM_100) -> ScaleTile:
+def match_scales(
+    tile: TileLayout, arch: Arch = Arch.SM_100, order: Order | None = None
+) -> ScaleTile:
     """Match a tile of scale factors to the blocks that `tcgen05.cp` copies.
 
     Args:
-        tile: (rows, factors), or with stages as the first extent.
+        tile: its layout.
         arch: the architecture.
+        order: the order of its dimensions; None for (rows, factors), and stages in front.
 
     Returns:
         Whether the tile is made of such blocks; if not, why.
@@ -138,10 +145,21 @@ def match_scales(tile: TileLayout, arch: Arch = Arch.SM_100) -> ScaleTile:
         raise LayoutError(f"{arch} takes no scale factors; {others} do")
     if problem := size_problem(tile.element, tile.shape):
         raise LayoutError(problem)
-    found = scale_blocks(one_stage(tile))
+    order = order or assumed_order(None, len(tile.shape))
+    arranged = tile if order.assumed else order.arranged(tile)
+    found = _blocks(arranged)
+    if isinstance(found, Mismatch):
+        order = order.compared(lambda other: problem_of(_blocks(other.arranged(tile))))
+    return ScaleTile(arranged, found, arch, order)
+
+
+def _blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
+    """Return the blocks of the first stage of a tile, or why it has none."""
+    if problem := tile.overlap_problem():
+        return Mismatch(problem)
     if len(tile.shape) == 3:
         starts = (tile.stage(index).offset for index in range(tile.shape[0]))
         odd = next((start for start in starts if start % UNIT_BYTES), None)
         if odd is not None:
-            found = Mismatch(f"a stage begins {odd} bytes into the tile, not at a multiple of 16")
-    return ScaleTile(tile, found, arch)
+            return Mismatch(f"a stage begins {odd} bytes into the tile, not at a multiple of 16")
+    return scale_blocks(one_stage(tile))

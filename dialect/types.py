@@ -249,12 +249,8 @@ def layout_of(type_: Type) -> TileLayout | None:
         raise Invalid(
             f"the layout {found} spans {found.size_bytes} bytes; descriptors reach {WINDOW_BYTES}"
         )
-    overlap = found.overlap()
-    if overlap:
-        raise Invalid(
-            f"the layout {found} puts the elements {list(overlap[0])} and {list(overlap[1])} in the "
-            "same place"
-        )
+    if problem := found.overlap_problem():
+        raise Invalid(problem)
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .elements import Element
 
 #: Bytes along K that one dense instruction usually reads of each row of A and column of B, for every
@@ -68,3 +70,17 @@ def nearest(extent: int, step: int) -> str:
     """Return the multiples of a step next to an extent, as examples for a message."""
     below, above = extent // step * step, -(-extent // step) * step
     return "for example " + " or ".join(str(x) for x in (below, above) if x)
+
+
+def rows_problem(letter: str, extent: int, rows: int, legal: Sequence[int]) -> str:
+    """Return why instructions of some rows do not cut an operand evenly.
+
+    Args:
+        letter: the ISA's letter for the rows, M or N.
+        extent: the operand's extent along m or n.
+        rows: that of each instruction.
+        legal: the extents that instructions have.
+    """
+    fitting = [n for n in legal if extent % n == 0]
+    fits = f"; {letter} = {', '.join(map(str, fitting))} do" if fitting else ""
+    return f"instructions of {letter} = {rows} do not cut {letter} = {extent} evenly{fits}"

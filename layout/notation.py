@@ -15,6 +15,10 @@ from .text_error import TextError, number_of
 from .tile import TileLayout
 
 _SWIZZLE = re.compile(r"\s*((?:Swizzle|Sw)\s*<\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*>)\s*o\s*")
+#: What CuTe prints, besides: a swizzle named `S`, and a pointer or an offset of 0 after the swizzle.
+_PRINTED = re.compile(
+    r"\s*S(?:w|wizzle)?\s*(<[\s\d,]+>)\s*o\s*(?:(smem_ptr\S*|[\w.]*ptr\S*|0)\s*o\s*)?(\(.*)"
+)
 _ORIGIN = re.compile(r"\s*(\d+)\s*(n?)\s*")
 _TOKEN = re.compile(r"\s*(?:_?(\d+)|([(),:]))")
 
@@ -125,7 +129,13 @@ def parse_layout(
         try:
             swizzle = Swizzle.of_cute(bits, base, shift)
         except ValueError as error:
-            raise _wrong(text, match.start(1), str(error)) from None
+            problem = f"{error}{_in_bytes(bits, base, shift, element)}"
+            raise _wrong(text, match.start(1), problem) from None
+    if (printed := _PRINTED.match(text)) and (not match or printed[2]):
+        at = printed.start(2) if printed[2] else 0
+        what = f"'{printed[2]}' before the extents" if printed[2] else "a swizzle named 'S'"
+        plain = f"Swizzle{printed[1]} o {printed[3]}"
+        raise TextError("layout", text, at, f"{what} is not part of the notation", plain)
     tokens = _tokens(text, match.end() if match else 0)
     extents = _parse(tokens, text)
     if not tokens or tokens[0].text != ":":
@@ -143,6 +153,17 @@ def parse_layout(
     )
     full = tuple(prod(m.extent for m in dim) for dim in modes)
     return TileLayout(element, tuple(shape) if shape is not None else full, modes, swizzle, origin)
+
+
+def _in_bytes(bits: int, base: int, shift: int, element: Element) -> str:
+    """Return, for a message, the mode that a swizzle is if its base counts elements, not bytes."""
+    if element.bits > 8:
+        try:
+            mode = Swizzle.of_cute(bits, base + (element.bits // 8).bit_length() - 1, shift)
+        except ValueError:
+            return ""
+        return f"; if its {base} counts elements of {element}, it is {mode.cute}, whose base counts bytes"
+    return ""
 
 
 def _number(text: str, match: re.Match[str], group: int) -> int:

@@ -22,6 +22,7 @@ from .modes import (
     slice_dim,
     start_text,
 )
+from .overlap import Pair, shared_place, shared_text
 from .swizzle import Swizzle
 
 #: Layouts of 2^59 bytes or more are refused: NumPy's 64-bit integers could not count their bits.
@@ -242,7 +243,7 @@ class TileLayout:
     def _bytes(self, linear: np.ndarray) -> np.ndarray:
         return self.swizzle.apply(linear * self.element.bits // 8)
 
-    def overlap(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    def overlap(self) -> Pair | None:
         """Return the indices of two elements with the same offset, or None if there are none."""
         modes = sorted(
             (m for modes in self.modes for m in modes if m.extent > 1), key=lambda m: m.stride
@@ -251,15 +252,24 @@ class TileLayout:
             outer.stride >= inner.stride * inner.extent for inner, outer in pairwise(modes)
         ):
             return None
-        flat = self.with_origin().linear().ravel()
-        order = np.argsort(flat, kind="stable")
-        same = np.flatnonzero(flat[order][1:] == flat[order][:-1])
-        if not same.size:
+        return shared_place(self.with_origin().linear())
+
+    def overlap_problem(self) -> str | None:
+        """Return why two elements with the same offset make the layout unusable, or None.
+
+        Raises:
+            LayoutError: see `linear`.
+        """
+        pair = self.overlap()
+        if pair is None:
             return None
-        first, second = order[same[0]], order[same[0] + 1]
-        return tuple(
-            tuple(int(i) for i in np.unravel_index(e, self.shape)) for e in (first, second)
-        )  # type: ignore[return-value]
+        tile = self.with_origin()
+        linear = tile.linear_at(*(np.array([index]) for index in pair[0]))
+        bits = int(tile.swizzle.apply(linear * self.element.bits // 8)[0]) * 8
+        place = bits + int(linear[0]) * self.element.bits % 8
+        repeats = any(m.extent > 1 and not m.stride for modes in self.modes for m in modes)
+        why = "; a stride of 0 repeats elements, which no tile does" if repeats else ""
+        return f"the layout {self} puts {shared_text(pair, place, self.element.bits)}{why}"
 
     # Derived layouts.
 

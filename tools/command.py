@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +12,14 @@ from typing import Any
 
 class Parser(argparse.ArgumentParser):
     """An argument parser with one-line errors and exit code 1, as mlir-opt."""
+
+    #: argparse takes only `-1` and `-1.5` for values; `-0x10` and `-1,2` are numbers, too. No option
+    #: begins with a digit.
+    _negative_number_matcher = re.compile(r"-\.?\d")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        vars(self).pop("_negative_number_matcher", None)
 
     def error(self, message: str) -> None:  # type: ignore[override]
         print(f"{self.prog}: error: {message}", file=sys.stderr)

@@ -12,6 +12,7 @@ from ...layout.modes import LayoutError
 from ...layout.operand import Role
 from ...layout.swizzle import Swizzle
 from ...layout.tile import TileLayout
+from ..order import Order
 from .accesses import AccessKind, Touched, k_extent_of, touched
 from .cells import LINE_BYTES, Cells, Color, Outline, View, cells_of
 from .grid import Grid
@@ -38,6 +39,7 @@ class Picture(Pictured):
         base_offset: the base offset of the swizzle pattern.
         arch: the architecture, for `MMA`, `strides` and `INSTRUCTION`.
         k_bytes: bytes along K that an instruction reads, for `MMA` and `INSTRUCTION`.
+        order: the order in which the layout was written, for a note.
 
     A property raises a LayoutError if the picture cannot be drawn.
 
@@ -61,6 +63,7 @@ class Picture(Pictured):
     base_offset: int = 0
     arch: Arch = Arch.SM_90
     k_bytes: int = INSTRUCTION_K_BYTES
+    order: Order | None = None
 
     @cached_property
     def cells(self) -> Cells:
@@ -128,6 +131,10 @@ class Picture(Pictured):
             )
         if self.collisions:
             notes.append(f"{self.collisions} cells have the address of another cell (red)")
+        if self.order and not self.order.is_obvious:
+            notes.append(f"order: {self.order}")
+        if problem := self.layout.overlap_problem():
+            notes.append(problem)
         return notes + ([self.grid.cut] if self.grid.cut else [])
 
     def without_swizzle(self) -> Picture:

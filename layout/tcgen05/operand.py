@@ -9,7 +9,7 @@ import numpy as np
 from ..canonical import Major, Mismatch
 from ..elements import Element
 from ..elements import element as element_named
-from ..instruction import INSTRUCTION_K_BYTES, MAX_N, cut_columns, instruction_k
+from ..instruction import INSTRUCTION_K_BYTES, MAX_N, cut_columns, instruction_k, rows_problem
 from ..operand import MmaTiles, Role, addresses, mma_tiles_of, shape_problem
 from ..swizzle import WIDEST_FIRST, Swizzle
 from ..tile import TileLayout
@@ -150,7 +150,7 @@ def operand_pieces(
                 f"{letter} = {rows * ctas}"
             )
         if extent % rows:
-            return Mismatch(f"{letter} is {extent}, not a multiple of {rows}")
+            return Mismatch(rows_problem(letter, extent, rows, [n // ctas for n in legal]))
         return (rows,) * (extent // rows)
     if role is Role.A:
         found = next((m // ctas for m in reversed(legal) if extent * ctas % m == 0), None)

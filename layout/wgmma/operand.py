@@ -10,7 +10,7 @@ from ..arch import Arch
 from ..canonical import FORMS, Canonical, Form, Forms, Major, Mismatch
 from ..elements import Element
 from ..elements import element as element_named
-from ..instruction import INSTRUCTION_K_BYTES, instruction_k
+from ..instruction import INSTRUCTION_K_BYTES, instruction_k, rows_problem
 from ..operand import MmaTiles, Role, addresses, mma_tiles_of, shape_problem
 from ..swizzle import Swizzle
 from ..tile import TileLayout
@@ -139,10 +139,11 @@ def _pieces(
 ) -> tuple[int, ...] | Mismatch:
     """Return the extents along m/n of successive instructions, or why there are none."""
     if rows is not None:
-        if rows not in ((INSTRUCTION_M,) if role is Role.A else legal_n(element)):
+        legal = (INSTRUCTION_M,) if role is Role.A else legal_n(element)
+        if rows not in legal:
             return Mismatch(f"no instruction on {element} has {role.extent_name} = {rows}")
         if extent % rows:
-            return Mismatch(f"{role.extent_name} is {extent}, not a multiple of {rows}")
+            return Mismatch(rows_problem(role.extent_name, extent, rows, legal))
         return (rows,) * (extent // rows)
     if role is Role.A:
         if extent % INSTRUCTION_M:

@@ -165,4 +165,6 @@ def test_tiles_that_are_not_operands(text, element_name, reason):
 def test_rows_of_an_instruction():
     b = tile_of_atoms(BF16, (64, 256), 0, Swizzle.B128)
     assert operand_of(b, Role.B, 128).mma_tiles.pieces == (128, 128)
-    assert refused(b, Role.B, 96) == "N is 256, not a multiple of 96"
+    assert refused(b, Role.B, 96) == (
+        "instructions of N = 96 do not cut N = 256 evenly; N = 8, 16, 32, 64, 128, 256 do"
+    )

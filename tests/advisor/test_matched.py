@@ -1,9 +1,12 @@
 """Tiles and maps matched to canonical layouts, and the answers for those without one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies import operands
+from hypothesis import strategies as st
+from strategies import layouts, operands
 
 from mlir_smem.advisor import match_map, match_tile
 from mlir_smem.layout import (
@@ -59,6 +62,14 @@ def test_json_of_a_mismatch():
         "role": "a",
         "shape": [128, 64],
         "start": 0,
+        "order": {
+            "written": ["m", "k"],
+            "answered": ["m", "k"],
+            "assumed": True,
+            "others": [],
+            "fitting": [],
+            "problem": None,
+        },
         "encoded": None,
         "mismatch": {
             "mode": "the stride of factor 8 along m/n",
@@ -92,6 +103,19 @@ def test_no_layout_is_near_a_shape_that_no_instruction_reads():
     assert found.found == Mismatch("M is 60, not a multiple of 64")
     assert found.nearest is None
     assert found.data()["nearest"] is None
+
+
+@given(layouts(), st.sampled_from(Role), st.sampled_from([None, 16, 48, 64]))
+def test_hints_name_what_the_tile_does_not_have(tile, role, rows):
+    """Neither its own swizzle, nor a layout that equals it."""
+    if tile.element not in MULTIPLICANDS:
+        return
+    matched = match_tile(tile, role, rows)
+    assert tile.swizzle not in matched.matching_swizzles
+    assert matched.nearest is None or matched.nearest.different
+    for swizzle in matched.matching_swizzles:
+        other = match_tile(replace(tile, swizzle=swizzle), role, rows)
+        assert not isinstance(other.found, Mismatch)
 
 
 def test_in_a_notebook():

@@ -29,9 +29,14 @@ def test_numbers(text, value):
         ("0x", 2, "expected a number"),
         ("0x40g0", 4, "unexpected 'g'"),
         (" 4000004000010c00", 14, "unexpected 'c'; hexadecimal begins with 0x"),
-        ("-16", 0, "unexpected '-'"),
+        ("-16", 0, "it is negative; expected 0 or more"),
+        ("-x", 0, "unexpected '-'"),
         ("12ulll", 2, "unexpected 'u'"),
-        ("0x10000000000000000", 0, "it does not fit 64 bits"),
+        (
+            "0x10000000000000000",
+            0,
+            "it does not fit 64 bits; expected 0 to 0xffffffffffffffff",
+        ),
     ],
 )
 def test_malformed_numbers(text, at, problem):

@@ -58,6 +58,8 @@ def test_the_emulator_copies_the_same_bytes(start, sbo):
 def test_text_of_a_matching_tile():
     assert str(match_scales(scale_layout(UE8M0, 128, 8, 2))) == (
         "matches      blocks of 128x4 factors, 512 bytes\n"
+        "order        (stages, rows, factors), assumed; CuTe's (rows, factors, stages) is --order "
+        "rows,factors,stages\n"
         "layout       Swizzle<0,4,3> o (2,(32,4),(4,2)):(1024,(16,4),(1,512))\n"
         "SBO          128 bytes\n"
         "descriptor   0x0000400800000000 | (address & 0x3ffff) >> 4\n"

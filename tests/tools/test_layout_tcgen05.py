@@ -107,7 +107,8 @@ def test_diagnose(printed_json):
         (
             ["decode", "--instruction", "0x108400010", "--kind", "f16"],
             [
-                "malformed --instruction: it does not fit 32 bits",
+                "malformed --instruction: it does not fit 32 bits; expected -2147483648 to 4294967295 "
+                "(0xffffffff)",
                 "  0x108400010",
                 "  ^",
                 "  for example 0x08400010",

@@ -1,10 +1,18 @@
 """Arguments of several subcommands, and their parsing."""
 
-import argparse
+from __future__ import annotations
 
-from ...layout import Arch, Element, Major, Role
+import argparse
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ...layout import Arch, Element, LayoutError, Major, Role
 from ...layout.text_error import TextError
 from ..inputs import InputError
+
+if TYPE_CHECKING:
+    from ...advisor.numbers import BitPattern
+    from ...advisor.order import Order
 
 #: The example in messages about descriptors.
 DESCRIPTOR = "0x4000004000010000"
@@ -32,6 +40,9 @@ def add_element(parser: argparse.ArgumentParser, required: bool = True) -> None:
     )
 
 
+#: Doubts about a descriptor that cannot be decoded: more than suspicions.
+_MOST_DOUBTS = 1000
+
 #: The role of a tile of scale factors, (rows, factors), which is not an operand.
 SCALES = "scales"
 
@@ -49,6 +60,30 @@ def add_role(parser: argparse.ArgumentParser) -> None:
         "--rows",
         help="extent along m/n of one instruction; default: its M for A, the N of the mma for B",
     )
+
+
+def add_order(parser: argparse.ArgumentParser) -> None:
+    """Add `--order`."""
+    parser.add_argument(
+        "--order",
+        metavar="DIMS",
+        help="the order of the tile's dimensions: m,k of A or k,n of B, or rows,factors, and stages; "
+        "default: m,k, or k,n, or rows,factors, with stages in front; CuTe's are m,k,stages and "
+        "n,k,stages",
+    )
+
+
+def order_of(options: argparse.Namespace, role: Role | None, rank: int) -> Order:
+    """Return the order of a tile's dimensions: the given one, or the one that is assumed.
+
+    Raises:
+        TextError: if the given one does not name the dimensions.
+    """
+    from ...advisor.order import assumed_order, parse_order
+
+    if options.order is None:
+        return assumed_order(role, rank)
+    return parse_order(options.order, role, rank)
 
 
 def add_major(parser: argparse.ArgumentParser) -> None:
@@ -114,3 +149,36 @@ def number(options: argparse.Namespace, name: str, example: str) -> int | None:
 
     text = getattr(options, name)
     return None if text is None else parse_number(f"--{name}".replace("_", "-"), text, example)
+
+
+def bit_pattern(
+    what: str,
+    text: str,
+    example: str,
+    suspicions: Callable[[int], Sequence[object]],
+    bits: int = 64,
+) -> BitPattern:
+    """Return a descriptor as it was written, in the reading that has fewer suspicions.
+
+    Args:
+        what, text, example, bits: as for `parse_bits`.
+        suspicions: returns the suspicious values of a descriptor.
+
+    Raises:
+        TextError: if it is not a number, or does not fit.
+    """
+    from ...advisor.numbers import parse_bits
+
+    def doubts(value: int) -> int:
+        try:
+            return len(suspicions(value))
+        except LayoutError:
+            return _MOST_DOUBTS
+
+    return parse_bits(what, text, example, doubts, bits)
+
+
+def notes_of(pattern: BitPattern | None = None, order: Order | None = None) -> list[str]:
+    """Return how a command line was read, where it could be read otherwise."""
+    notes = [pattern.note] if pattern is not None and pattern.note else []
+    return [*notes, *([f"order: {order}"] if order is not None and not order.is_obvious else [])]

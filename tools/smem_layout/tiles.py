@@ -10,10 +10,12 @@ from ..inputs import InputError
 from .arguments import (
     add_arch,
     add_element,
+    add_order,
     add_role,
     arch_of,
     element_of,
     number,
+    order_of,
     scale_element_of,
 )
 
@@ -54,6 +56,7 @@ def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
     add_arch(parser)
     add_element(parser, required)
     add_role(parser)
+    add_order(parser)
 
 
 def is_given(options: argparse.Namespace) -> bool:
@@ -76,8 +79,11 @@ def tile_of(options: argparse.Namespace) -> Matched:
     if element is None:
         raise InputError("a tile needs --element")
     if options.map:
-        return match_map(_map(options, element), element, role, rows, arch)
-    return match_tile(_layout(options, element), role, rows, arch)
+        places = _map(options, element)
+        order = order_of(options, role, places.ndim)
+        return match_map(places, element, role, rows, arch, order)
+    tile = _layout(options, element)
+    return match_tile(tile, role, rows, arch, order_of(options, role, len(tile.shape)))
 
 
 def scale_tile_of(options: argparse.Namespace) -> ScaleTile:
@@ -94,7 +100,8 @@ def scale_tile_of(options: argparse.Namespace) -> ScaleTile:
         if getattr(options, name) is not None:
             raise InputError(f"--{name} is for operands; scale factors have a layout, or --shape")
     tile = _layout(options, scale_element_of(options))
-    return match_scales(tile, arch_of(options, Arch.SM_100))
+    order = order_of(options, None, len(tile.shape))
+    return match_scales(tile, arch_of(options, Arch.SM_100), order)
 
 
 def _check_given(options: argparse.Namespace) -> None:

@@ -14,10 +14,11 @@ def _(diagnosed: Diagnosed) -> dict[str, Any]:
     """Arrays are indexed [m/n][k], places in elements."""
     wrong, read = diagnosed.wrong, diagnosed.read
     return {
-        "correct": not wrong.any(),
+        "correct": diagnosed.correct,
         "summary": summary(diagnosed),
         "wrong": int(wrong.sum()),
         "total": wrong.size,
+        "sharing": diagnosed.sharing,
         "causes": list(diagnosed.causes),
         "read": read.tolist(),
         "written": diagnosed.written[: read.shape[0], : read.shape[1]].tolist(),

@@ -28,6 +28,7 @@ def _(matched: Matched) -> dict[str, Any]:
         "role": matched.role.value,
         "shape": list(matched.places.shape),
         "start": matched.start,
+        "order": matched.order and data(matched.order),
         "encoded": matched.encoded and data(matched.encoded),
         "mismatch": mismatch,
         "matching_swizzles": [str(swizzle) for swizzle in matched.matching_swizzles],

@@ -21,6 +21,7 @@ def _(tile: ScaleTile) -> dict[str, Any]:
         "element": str(tile.layout.element),
         "role": "scales",
         "shape": list(tile.layout.shape),
+        "order": tile.order and data(tile.order),
         "encoded": None if wrong else data(tile.encoded()),
         "mismatch": wrong and {"reason": wrong},
         "nearest": nearest and data(nearest),

@@ -26,6 +26,11 @@ def _(diagnosed: Diagnosed) -> str:
 def summary(diagnosed: Diagnosed) -> str:
     """Return the number of wrong elements, and what is read instead."""
     count, total = int(diagnosed.wrong.sum()), diagnosed.wrong.size
+    if not count and diagnosed.sharing:
+        return (
+            f"{diagnosed.sharing} elements of the tile are written to the place of another one, which "
+            "is lost or overwrites them"
+        )
     if not count:
         return f"all {total} elements are read where they were written"
     displaced = diagnosed.displaced
@@ -39,7 +44,7 @@ def notes(diagnosed: Diagnosed) -> list[str]:
     """Return the summary, the causes, and the expected descriptor."""
     sentences = [summary(diagnosed), *diagnosed.causes]
     expected = diagnosed.expected
-    if expected is None or not (diagnosed.wrong.any() or diagnosed.causes):
+    if expected is None or (diagnosed.correct and not diagnosed.causes):
         return sentences
     steps = ", ".join(map(str, expected.operand.k_steps if expected.operand else (0,)))
     bits = descriptor_hex(expected.bits)

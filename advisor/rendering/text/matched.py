@@ -25,7 +25,10 @@ def _(matched: Matched) -> str:
 def lines(matched: Matched) -> list[tuple[str, str]]:
     """Return the facts about the tile, each with its name."""
     found = matched.found
-    layout = [("layout", str(matched.layout))] if matched.layout else []
+    order = matched.order
+    layout = [("order", str(order))] if order and not order.is_obvious else []
+    if matched.layout:
+        layout.append(("layout", str(matched.layout)))
     if isinstance(found, Operand):
         return [*_head(found), *layout, *_descriptor(matched, found), *steps(found)]
     return [("no match", found.reason), *layout, *_mismatch(matched, found)]

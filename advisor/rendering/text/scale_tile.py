@@ -24,14 +24,17 @@ def _(encoded: EncodedScales) -> str:
 
 def lines(tile: ScaleTile) -> list[tuple[str, str]]:
     """Return the facts about the tile, each with its name."""
+    order = tile.order
+    layout = [("order", str(order))] if order and not order.is_obvious else []
+    layout.append(("layout", str(tile.layout)))
     if isinstance(tile.found, Mismatch):
-        found = [("no match", tile.found.reason), ("layout", str(tile.layout))]
+        found = [("no match", tile.found.reason), *layout]
         return [*found, ("nearest", text(tile.nearest))] if tile.nearest else found
     encoded, blocks = tile.encoded(), tile.found
     steps = added(step for row in encoded.steps for step in row)
     found = [
         ("matches", f"blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors, {BLOCK_BYTES} bytes"),
-        ("layout", str(tile.layout)),
+        *layout,
         ("SBO", f"{blocks.operand.canonical.sbo} bytes"),
         ("descriptor", f"{descriptor_hex(encoded.constant)} | (address & 0x3ffff) >> 4"),
         ("blocks", f"{steps} (16-byte units; along K, then along the rows)"),

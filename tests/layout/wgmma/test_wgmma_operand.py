@@ -352,7 +352,11 @@ def test_the_rows_of_each_instruction_can_be_given(rows, count):
     [
         (Role.A, 128, "no instruction on bf16 has M = 128"),
         (Role.B, 12, "no instruction on bf16 has N = 12"),
-        (Role.B, 24, "N is 64, not a multiple of 24"),
+        (
+            Role.B,
+            24,
+            "instructions of N = 24 do not cut N = 64 evenly; N = 8, 16, 32, 64 do",
+        ),
     ],
 )
 def test_rows_that_no_instruction_has(role, rows, reason):

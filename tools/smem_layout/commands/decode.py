@@ -2,7 +2,11 @@
 --scales that of a block of scale factors, or with --instruction the 32-bit instruction descriptor of
 tcgen05."""
 
+from __future__ import annotations
+
 import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ....layout import Arch
 from ....layout.text_error import TextError
@@ -13,11 +17,16 @@ from ..arguments import (
     add_element,
     add_major,
     arch_of,
+    bit_pattern,
     element_of,
     major_of,
+    notes_of,
     number,
 )
 from ..printed import printed
+
+if TYPE_CHECKING:
+    from ....advisor import Decoded, DecodedCopy, DecodedInstruction
 
 SUMMARY = "a descriptor's fields, the bytes it reads, suspicious values"
 
@@ -26,7 +35,11 @@ _INSTRUCTION = "0x08400010"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the descriptor and the instruction's properties."""
-    parser.add_argument("descriptor", nargs="?", help=f"for example {DESCRIPTOR}")
+    parser.add_argument(
+        "descriptor",
+        nargs="?",
+        help=f"for example {DESCRIPTOR}; digits as C, MLIR or LLVM IR print them, too",
+    )
     parser.add_argument(
         "--instruction",
         metavar="BITS",
@@ -54,7 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the answer."""
     from ....advisor import decode
-    from ....advisor.numbers import parse_number
 
     if (options.descriptor is None) == (options.instruction is None):
         raise InputError("give one of a descriptor and --instruction")
@@ -64,21 +76,42 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--kind is for --instruction; for an operand, give --element")
     if options.scales:
         return _copy(options)
-    bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
     rows, k_bytes = number(options, "rows", "64"), number(options, "k_bytes", "32")
     at, arch = number(options, "at", "0x400"), arch_of(options)
     element, major = element_of(options), major_of(options)
-    return printed(decode(bits, element, major, rows, at, arch, k_bytes), options.json)
+
+    def decoded(bits: int) -> Decoded:
+        return decode(bits, element, major, rows, at, arch, k_bytes)
+
+    return _printed("descriptor", options.descriptor, DESCRIPTOR, decoded, options.json)
+
+
+def _printed(
+    what: str,
+    text: str,
+    example: str,
+    decoded: Callable[[int], Decoded | DecodedCopy | DecodedInstruction],
+    as_json: bool,
+    bits: int = 64,
+) -> int:
+    """Print the decoded descriptor of a text, in the reading with fewer suspicions."""
+    pattern = bit_pattern(what, text, example, lambda value: decoded(value).suspicions, bits)
+    return printed(decoded(pattern.value), as_json, notes_of(pattern))
 
 
 def _copy(options: argparse.Namespace) -> int:
     """Print the answer for a descriptor of a block of scale factors."""
     from ....advisor import decode_copy
-    from ....advisor.numbers import parse_number
 
     _reject_operand_options(options, "--scales")
-    bits = parse_number("descriptor", options.descriptor, DESCRIPTOR)
-    return printed(decode_copy(bits, arch_of(options, Arch.SM_100)), options.json)
+    arch = arch_of(options, Arch.SM_100)
+    return _printed(
+        "descriptor",
+        options.descriptor,
+        DESCRIPTOR,
+        lambda bits: decode_copy(bits, arch),
+        options.json,
+    )
 
 
 def _reject_operand_options(options: argparse.Namespace, other: str) -> None:
@@ -91,17 +124,22 @@ def _reject_operand_options(options: argparse.Namespace, other: str) -> None:
 def _instruction(options: argparse.Namespace) -> int:
     """Print the answer for an instruction descriptor."""
     from ....advisor import decode_instruction
-    from ....advisor.numbers import parse_number
     from ....layout.tcgen05 import KINDS
 
     _reject_operand_options(options, "--instruction")
     if options.scales:
         raise InputError("--scales is for a descriptor, not for --instruction")
-    bits = parse_number("--instruction", options.instruction, _INSTRUCTION, 32)
     if options.kind is None:
         raise InputError(f"--instruction needs --kind, one of {', '.join(KINDS)}")
     if options.kind not in KINDS:
         problem = f"expected one of {', '.join(KINDS)}"
         raise TextError("kind", options.kind, 0, problem, "f16")
-    arch = arch_of(options, Arch.SM_100)
-    return printed(decode_instruction(bits, KINDS[options.kind], arch), options.json)
+    kind, arch = KINDS[options.kind], arch_of(options, Arch.SM_100)
+    return _printed(
+        "--instruction",
+        options.instruction,
+        _INSTRUCTION,
+        lambda bits: decode_instruction(bits, kind, arch),
+        options.json,
+        32,
+    )

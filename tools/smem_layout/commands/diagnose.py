@@ -4,7 +4,7 @@ wrong address, and why."""
 import argparse
 
 from ...inputs import InputError
-from ..arguments import DESCRIPTOR, SCALES, add_major, major_of, number
+from ..arguments import DESCRIPTOR, SCALES, add_major, bit_pattern, major_of, notes_of, number
 from ..printed import printed
 from ..tiles import add_tile, scale_tile_of, tile_of
 
@@ -13,7 +13,11 @@ SUMMARY = "elements that are read from a wrong address, and why"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the tile that was written and the descriptor that was used."""
-    parser.add_argument("--descriptor", required=True, help=f"for example {DESCRIPTOR}")
+    parser.add_argument(
+        "--descriptor",
+        required=True,
+        help=f"for example {DESCRIPTOR}; digits as C, MLIR or LLVM IR print them, too",
+    )
     parser.add_argument(
         "--k-steps",
         default="0",
@@ -29,17 +33,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the answer."""
-    from ....advisor import diagnose
-    from ....advisor.numbers import parse_number, parse_numbers
+    from ....advisor import decode, decode_copy, diagnose, diagnose_scales
+    from ....advisor.numbers import parse_numbers
 
-    bits = parse_number("--descriptor", options.descriptor, DESCRIPTOR)
     steps = parse_numbers("--k-steps", options.k_steps, "0,2,4,6")
     rows, at = number(options, "rows", "64"), number(options, "at", "0x400")
+    what, text = "--descriptor", options.descriptor
     if options.role == SCALES:
-        from ....advisor import diagnose_scales
-
         if options.major is not None:
             raise InputError("--major is for operands, not for scale factors")
-        return printed(diagnose_scales(scale_tile_of(options), bits, steps, at), options.json)
-    written = tile_of(options)
-    return printed(diagnose(written, bits, steps, major_of(options), rows, at), options.json)
+        tile = scale_tile_of(options)
+        pattern = bit_pattern(
+            what, text, DESCRIPTOR, lambda bits: decode_copy(bits, tile.arch).suspicions
+        )
+        answer, order = diagnose_scales(tile, pattern.value, steps, at), tile.order
+    else:
+        written, major = tile_of(options), major_of(options)
+        pattern = bit_pattern(
+            what,
+            text,
+            DESCRIPTOR,
+            lambda bits: decode(bits, written.element, major, arch=written.arch).suspicions,
+        )
+        answer = diagnose(written, pattern.value, steps, major, rows, at)
+        order = written.order
+    return printed(answer, options.json, notes_of(pattern, order))

@@ -5,7 +5,7 @@ factors (--role scales), those of the copies to tensor memory."""
 import argparse
 
 from ...inputs import InputError
-from ..arguments import SCALES, arch_of, number
+from ..arguments import SCALES, arch_of, element_of, notes_of, number
 from ..printed import printed
 from ..tiles import SWIZZLES, add_tile, is_given, scale_tile_of, tile_of
 
@@ -46,19 +46,25 @@ def run(options: argparse.Namespace) -> int:
         if options.role == SCALES:
             if options.k_bytes is not None:
                 raise InputError("--k-bytes is for operands, not for scale factors")
-            return printed(scale_tile_of(options).encoded(start), options.json)
+            scales = scale_tile_of(options)
+            return printed(scales.encoded(start), options.json, notes_of(order=scales.order))
         if number(options, "k_bytes", "48") not in (None, 32):
             return _chunks(options, start)
-        found = tile_of(options).found
-        if isinstance(found, Mismatch):
-            raise LayoutError(found.reason)
-        return printed(encode_operand(found, start), options.json)
+        tile = tile_of(options)
+        if isinstance(tile.found, Mismatch):
+            hint = tile.order and tile.order.hint
+            raise LayoutError(f"{tile.found.reason}; {hint}" if hint else tile.found.reason)
+        answer = encode_operand(tile.found, start)
+        return printed(answer, options.json, notes_of(order=tile.order))
     if options.k_bytes is not None:
         raise InputError("--k-bytes is for a tile; for fields, give --absolute")
     if lbo is None or sbo is None:
         raise InputError("give --lbo and --sbo, or a tile by a layout, --shape or --map")
     swizzle = SWIZZLES[options.swizzle or "none"]
-    answer = encode(start, lbo, sbo, swizzle, offset or 0, arch, options.absolute)
+    element, rows = element_of(options), number(options, "rows", "64")
+    answer = encode(
+        start, lbo, sbo, swizzle, offset or 0, arch, options.absolute, element=element, rows=rows
+    )
     return printed(answer, options.json)
 
 
@@ -73,7 +79,8 @@ def _chunks(options: argparse.Namespace, start: int) -> int:
         raise InputError(f"--k-bytes is {k_bytes}, but {arch} reads {has} of each row")
     if options.rows is not None:
         raise InputError("--rows is for a K of 32 bytes; for others, N is that of the mma")
-    tile = tile_of(options).layout
-    if tile is None:
+    tile = tile_of(options)
+    if tile.layout is None:
         raise InputError("no layout matches the map")
-    return printed(encode_chunks(tile, Role(options.role), start, arch), options.json)
+    answer = encode_chunks(tile.layout, Role(options.role), start, arch)
+    return printed(answer, options.json, notes_of(order=tile.order))

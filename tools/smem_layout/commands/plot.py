@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...inputs import InputError
 from ...outputs import write_all
-from ..arguments import add_arch, arch_of
+from ..arguments import add_arch, add_order, arch_of, order_of
 from ..printed import printed_json
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--base-offset", type=int, default=0, help="base offset of the swizzle pattern, 0 to 7")
     add("--k-bytes", type=int, default=32, help="bytes of K per instruction: 32, or 48 on sm_103")
     add_arch(parser)
+    add_order(parser)
     add("--compare", action="store_true", help="draw the same layout without swizzle next to it")
     add("-o", "--output", help="a .svg or .png file; - writes SVG to standard output")
 
@@ -103,12 +104,16 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
 
     if options.ctas is not None:
         raise InputError("--ctas is for --accumulator")
+    role = Role(options.operand or "a")
+    layout = _layout(options)
+    order = order_of(options, role, len(layout.shape))
     picture = Picture(
-        _layout(options),
+        layout if order.assumed else order.arranged(layout),
         color=Color(options.color),
         access=options.access and AccessKind(options.access),
         at=_place(options.at),
-        role=Role(options.operand or "a"),
+        role=role,
+        order=order if options.layout is not None else None,
         strides=options.operand is not None,
         outline=Outline(options.outline),
         elements=options.elements,
