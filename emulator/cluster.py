@@ -70,7 +70,7 @@ class Cluster:
     def _deadlock(self) -> None:
         stuck = [s for cta in self.ctas for s in cta.convergent_groups if not s.children]
         words = "; ".join(
-            f"{each.lanes}{each.cta.label} at {format_location(each.current.location)} for {each.waiting}"
+            f"{each.lanes}{each.cta.label} at {format_location(each.current.location)} for {_words(each)}"
             for each in stuck
         )
         everyone = all(cta.alive.all() for cta in self.ctas)
@@ -143,3 +143,9 @@ class ClusterBarrier:
         message = f"a thread of {convergent.lanes} arrives at the cluster's barrier {when}"
         convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
         raise Stop
+
+
+def _words(convergent: ConvergentThreads) -> str:
+    """Return what threads wait for."""
+    waiting = convergent.waiting
+    return waiting if isinstance(waiting, str) else waiting()

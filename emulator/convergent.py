@@ -63,7 +63,7 @@ class ConvergentThreads:
         self.parent: ConvergentThreads | None = None
         self.children = 0
         self.blocked: Callable[[], bool] | None = None
-        self.waiting = ""
+        self.waiting: str | Callable[[], str] = ""
         self.current: Instruction = None  # type: ignore[assignment]
 
     @property
@@ -146,12 +146,15 @@ class ConvergentThreads:
         self.cta.report_poison(self)
         raise Stop
 
-    def wait(self, ready: Callable[[], bool], words: str, again: bool = False) -> None:
+    def wait(
+        self, ready: Callable[[], bool], words: str | Callable[[], str], again: bool = False
+    ) -> None:
         """Make these threads wait.
 
         Args:
             ready: returns whether they may continue.
-            words: the thing that they wait for, for messages.
+            words: the thing that they wait for, for messages; a function returns it as it is when all
+                wait.
             again: whether they then execute the instruction again.
         """
         self.blocked, self.waiting = ready, words

@@ -202,15 +202,22 @@ class Cta:
     def _check_incoming(self, convergent: ConvergentThreads) -> None:
         """Check that all asynchronous accesses to its memory were complete when the threads returned."""
         seen = self.clocks.seen[self.first_thread : self.first_thread + self.threads].max(axis=0)
-        late = [op for column, (epoch, op) in self.incoming.items() if epoch > seen[column]]
+        late = [
+            (column, op) for column, (epoch, op) in self.incoming.items() if epoch > seen[column]
+        ]
         if late:
-            where = format_location(self.program.locations[late[0]])
+            column, op = late[0]
+            barrier = self.shadow.barriers.get(column)
+            missing = (barrier and barrier.early(self.program.locations)) or (
+                "a wait for that mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait, are missing "
+                "before it"
+            )
             self.report_at(
                 convergent,
                 ViolationKind.EXITED,
-                f"the last thread{self.label} returns, but what {where} does in its memory may still be "
-                "under way: a wait for that mbarrier, or nvvm.cluster.arrive and nvvm.cluster.wait, are "
-                "missing before it",
+                f"the last thread{self.label} returns, but what "
+                f"{format_location(self.program.locations[op])} does in its memory may still be under "
+                f"way: {missing}",
             )
 
     def report_at(self, convergent: ConvergentThreads, kind: ViolationKind, message: str) -> None:

@@ -138,8 +138,10 @@ def _test(
         else:
             barrier.failed_tests += 1
             if barrier.failed_tests > _MAX_TESTS:
+                lacks = barrier.lacks(convergent.cta.program.locations)
                 report_misuse(
-                    convergent, f"tested a phase {_MAX_TESTS} times that no arrival completes"
+                    convergent,
+                    f"tested a phase {_MAX_TESTS} times that no arrival completes: it lacks {lacks}",
                 )
     return found
 
@@ -182,13 +184,12 @@ def _try_wait(op: Op) -> Any:
             return None
         barriers = [barrier for barrier, _ in tested]
         before = [barrier.phase for barrier in barriers]
-        waits_for = ", ".join(
-            f"{barrier.pending} of {barrier.count} arrivals and {barrier.tx_count} bytes"
-            for barrier in barriers
-        )
+        locations = convergent.cta.program.locations
         convergent.wait(
             lambda: before != [barrier.phase for barrier in barriers],
-            f"an mbarrier's phase, which lacks {waits_for}",
+            lambda: (
+                f"an mbarrier's phase, which lacks {', '.join(b.lacks(locations) for b in barriers)}"
+            ),
             again=True,
         )
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from ..lanes import WARPGROUP
 from ..memory import Bytes, rows_of
 from .vector_clocks import VectorClocks
 from .wgmma_groups import WgmmaGroups
+
+if TYPE_CHECKING:
+    from .mbarriers import MBarrier
 
 #: The thread of an access that has not happened.
 NO_THREAD = -1
@@ -56,6 +59,7 @@ class History:
         self.wgmma_reads = np.zeros((warpgroups, size), np.int32)
         self.bulk_reads = np.zeros(size, np.int32)
         self.tcgen05_reads: np.ndarray | None = None
+        self.barriers: dict[int, MBarrier] = {}
         # The names of these instructions, by the op's number.
         self._tcgen05_readers: dict[int, str] = {}
         # The op of each bulk copy that has not been waited for.

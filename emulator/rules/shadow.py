@@ -179,11 +179,21 @@ class Shadow(History):
 
     def _report_bulk(self, does: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
         """Report an access to bytes of a bulk copy whose completion the thread has not observed."""
+        size = bulk.shape[1] if bulk.ndim == 2 else 1
+        writer, epoch = (
+            rows_of(a, size)[rows].reshape(bulk.shape)[bulk][0]
+            for a in (self.writer, self.write_epoch)
+        )
+        missing = (
+            "a wait for the mbarrier at which it completes (mbarrier.try_wait) is missing before it"
+        )
+        barrier = self.barriers.get(int(writer))
+        if barrier is not None and epoch == self._clocks.epoch[writer]:
+            missing = barrier.early(self._locations) or missing
         report(
             ViolationKind.COPY_IN_FLIGHT,
             f"{does} {self._where(rows, bulk)}, which {self._writing_op(rows, bulk)} may still be "
-            "writing: a wait for the mbarrier at which it completes (mbarrier.try_wait) is missing "
-            "before it",
+            f"writing: {missing}",
         )
 
     def check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:

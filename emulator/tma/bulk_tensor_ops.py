@@ -257,6 +257,8 @@ def deliver(
     barrier = mbarrier_at(convergent, cta, at, thread)
     if barrier.column is None:
         barrier.column = cta.clocks.column((cta.rank, at))
+        cta.shadow.barriers[barrier.column] = barrier
+    barrier.note_late(cta.clocks, int(thread[0]), data.size)
     cta.note_incoming(convergent, barrier.column)
     rows = cta.shared.rows(addresses, UNIT)
     cta.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, cta))
