@@ -29,8 +29,12 @@ DTYPES = {
     },
 }
 
-#: Thread blocks of a grid along x, y, z, at most (compute capability 9.0).
+#: Limits of compute capability 9.0: blocks of a grid along x, y, z; threads of a block along
+#: x, y, z, and in all; blocks of a cluster; bytes of shared memory of a block.
 _MAX_GRID = (2**31 - 1, 65535, 65535)
+_MAX_BLOCK, _MAX_THREADS = (1024, 1024, 64), 1024
+_MAX_CLUSTER = 16
+_MAX_SHARED = 227 * 1024
 
 
 @dataclass(frozen=True)
@@ -90,11 +94,27 @@ def block_extents(kernel: Mapping[str, Any]) -> tuple[int, int, int]:
     """Return the threads of a thread block along x, y, z.
 
     Raises:
-        LaunchError: if the kernel has no known_block_size.
+        LaunchError: if the kernel has no known_block_size, or its thread blocks are larger than possible.
     """
+    entry = kernel["entry"]
     if kernel["block"] is None:
-        raise LaunchError(f"{kernel['entry']} has no known_block_size")
-    x, y, z = kernel["block"]
+        raise LaunchError(f"{entry} has no known_block_size")
+    x, y, z = block = tuple(kernel["block"])
+    over = any(n > most for n, most in zip(block, _MAX_BLOCK, strict=True))
+    if over or prod(block) > _MAX_THREADS:
+        raise LaunchError(
+            f"{entry} has thread blocks of {list(block)} threads; at most {list(_MAX_BLOCK)}, and "
+            f"{_MAX_THREADS} in all, are possible"
+        )
+    if kernel["shared_bytes"] > _MAX_SHARED:
+        raise LaunchError(
+            f"{entry} has {kernel['shared_bytes']} bytes of dynamic shared memory; a thread block has at "
+            f"most {_MAX_SHARED}"
+        )
+    if (blocks := prod(kernel["cluster"] or ())) > _MAX_CLUSTER:
+        raise LaunchError(
+            f"{entry} has clusters of {blocks} thread blocks; at most {_MAX_CLUSTER} are possible"
+        )
     return x, y, z
 
 

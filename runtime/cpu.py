@@ -10,20 +10,19 @@ import numpy as np
 from ..codegen import Compiled
 from ..emulator import emulate
 from ..emulator.strided import strided_copy
+from ..layout.elements import UNIT_BYTES
 from .arguments import (
     Matrix,
     block_extents,
-    check_count,
     check_dtype,
-    check_matrix,
     host_arrays,
     kernel_named,
-    launch_grid,
-    solve_extents,
 )
+from .checked import check_launch
 from .errors import LaunchError
-from .scalars import check_scalar
-from .tensor_maps import tensor_map
+
+#: Memory of a GPU begins at multiples of that many bytes (`cuMemAlloc`).
+_GPU_ALIGNMENT = 256
 
 #: Wraps an iterable of thread blocks, whose number is the second argument.
 Progress = Callable[[Iterable[Any], int], Iterable[Any]]
@@ -110,18 +109,8 @@ def launch_on_cpu(
     """
     kernel = _emulated(compiled, entry)
     block = block_extents(kernel)
-    check_count(kernel, arguments)
+    x, y, z = check_launch(kernel, arguments, _matrix, grid).grid
     _check_memory(_bytes(arguments))
-    matrices: dict[str, Matrix] = {}
-    for argument, given in zip(kernel["arguments"], arguments, strict=True):
-        if argument["kind"] == "scalar":
-            check_scalar(argument, given)
-            continue
-        matrices[argument["name"]] = _matrix(argument, given)
-    for entry_of_map in kernel["tensor_maps"]:
-        tensor_map(entry_of_map, matrices[entry_of_map["argument"]])
-    shapes = {name: matrix.shape for name, matrix in matrices.items()}
-    x, y, z = launch_grid(kernel, solve_extents(kernel, shapes), grid)
     emulate(
         compiled.located or "",
         kernel["entry"],
@@ -141,17 +130,29 @@ def _emulated(compiled: Compiled, entry: str | None) -> Mapping[str, Any]:
 
 
 def _matrix(argument: Mapping[str, Any], given: Any) -> Matrix:
-    """Return an array as the kernel addresses the emulator's copy of it."""
+    """Return an array as a kernel addresses it; one with strides that no memref has, as the emulator
+    copies it."""
     if not isinstance(given, np.ndarray):
         raise LaunchError(
             f"{argument['name']} is {type(given).__name__}; the emulator takes NumPy arrays"
         )
     check_dtype(argument, given.dtype)
-    copied = strided_copy(given)[1]
-    strides = tuple(stride // copied.itemsize for stride in copied.strides)
-    matrix = Matrix(0, copied.shape, strides, copied.itemsize)
-    check_matrix(argument, matrix)
-    return matrix
+    size = given.itemsize
+    whole = all(s % size == 0 for s, n in zip(given.strides, given.shape, strict=True) if n > 1)
+    strides = given.strides if whole else given.copy(order="K").strides
+    elements = tuple(stride // size for stride in strides)
+    return Matrix(_address(given), given.shape, elements, size)
+
+
+def _address(array: np.ndarray) -> int:
+    """Return the address of an array as if NumPy's memory began where that of a GPU does, at a multiple
+    of 256 bytes; NumPy's own begins at multiples of 16."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    begin = owner.ctypes.data
+    # The memory of another package may begin anywhere.
+    return array.ctypes.data - (begin % _GPU_ALIGNMENT if begin % UNIT_BYTES == 0 else 0)
 
 
 def _bytes(arguments: Iterable[Any]) -> int:

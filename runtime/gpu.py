@@ -11,20 +11,15 @@ from ..emulator.strided import strided_copy
 from .arguments import (
     Matrix,
     block_extents,
-    check_count,
-    check_matrix,
     host_arrays,
     kernel_named,
-    launch_grid,
-    solve_extents,
 )
 from .arrays import matrix_of
+from .checked import check_launch
 from .errors import LaunchError
 from .occupancy import resident_blocks
 from .plans import Kept, Plan, Read
 from .prepared import Code, Extents, Prepared, Starter, stream_handle
-from .scalars import check_scalar
-from .tensor_maps import tensor_map
 
 #: Thread blocks that a cluster has at most on every GPU; more must be allowed, and do not fit all GPUs.
 _PORTABLE = 8
@@ -184,24 +179,16 @@ class Kernel:
         self, arrays: Sequence[Any], grid: Sequence[int] | None = None
     ) -> tuple[Plan, list[Matrix]]:
         """Check the arguments of a launch; return its plan, and the arrays as it addresses them."""
-        arguments = self.manifest["arguments"]
-        check_count(self.manifest, arrays)
-        matrices: dict[str, Matrix] = {}
-        for argument, value in zip(arguments, arrays, strict=True):
-            if argument["kind"] == "scalar":
-                check_scalar(argument, value)
-                continue
-            is_matrix = isinstance(value, Matrix)
-            matrix = value if is_matrix else matrix_of(argument, value, self.device.device_id)
-            check_matrix(argument, matrix)
-            matrices[argument["name"]] = matrix
-        shapes = {name: matrix.shape for name, matrix in matrices.items()}
-        extents = self._extents(
-            launch_grid(self.manifest, solve_extents(self.manifest, shapes), grid)
-        )
-        maps = [tensor_map(m, matrices[m["argument"]]) for m in self.manifest["tensor_maps"]]
-        plan = Plan(self.manifest, matrices, maps, Starter(self._code, extents))
-        return plan, list(matrices.values())
+
+        def matrix(argument: Mapping[str, Any], value: Any) -> Matrix:
+            if isinstance(value, Matrix):
+                return value
+            return matrix_of(argument, value, self.device.device_id)
+
+        checked = check_launch(self.manifest, arrays, matrix, grid)
+        starter = Starter(self._code, self._extents(checked.grid))
+        plan = Plan(self.manifest, checked.matrices, checked.maps, starter)
+        return plan, list(checked.matrices.values())
 
     def _extents(self, grid: tuple[int, int, int]) -> Extents:
         return Extents(

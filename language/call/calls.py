@@ -153,8 +153,7 @@ class Calls:
             with self._lock:
                 _, specialisation = self._specialised(arguments, constants)
                 compiled = specialisation.emulated(arch)
-            self._check_grid(compiled.manifest["kernels"][0], grid)
-            check_dense(self._parameters, arguments)
+            self._check_launch(compiled.manifest["kernels"][0], arguments, grid)
             launch_on_cpu(compiled, None, arguments, grid)
         except LaunchError as error:
             raise self._error(arguments, error) from None
@@ -173,9 +172,8 @@ class Calls:
         with self._lock:
             reads, specialisation = self._specialised(arguments, constants)
             kernel = specialisation.on(device)
-        self._check_grid(kernel.manifest, grid)
+        self._check_launch(kernel.manifest, arguments, grid)
         plan, addresses, numbers = kernel.planned(arguments, grid)
-        check_dense(self._parameters, arguments)
         launch = _Launch(
             reads,
             plan,
@@ -251,7 +249,11 @@ class Calls:
             if any(isinstance(extent, int) and extent != given for extent, given in pairs):
                 raise LaunchError(f"{name} is {list(shape)}; expected {form(parameter)}")
 
-    def _check_grid(self, manifest: Mapping[str, Any], grid: Grid) -> None:
+    def _check_launch(
+        self, manifest: Mapping[str, Any], arguments: Sequence[Any], grid: Grid
+    ) -> None:
+        """Check what the language declares beyond the manifest, before the checks of the launch."""
+        check_dense(self._parameters, arguments)
         if grid is None and manifest["grid"] is None:
             name = self._kernel.__name__
             raise LaunchError(

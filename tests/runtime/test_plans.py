@@ -11,8 +11,7 @@ from programs import kernel, module
 from stand_in import CONTEXTS, OnGpu, Result, parameters
 
 import mlir_smem
-from mlir_smem.runtime import Kernel, LaunchError, Matrix, readers
-from mlir_smem.runtime import gpu as gpu_module
+from mlir_smem.runtime import Kernel, LaunchError, Matrix, checked, readers
 from mlir_smem.runtime.plans import Kept, Plan
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -76,8 +75,8 @@ def checks(monkeypatch):
         found.append(argument["name"])
         return check_matrix(argument, matrix)
 
-    check_matrix = gpu_module.check_matrix
-    monkeypatch.setattr(gpu_module, "check_matrix", check)
+    check_matrix = checked.check_matrix
+    monkeypatch.setattr(checked, "check_matrix", check)
     return found
 
 
