@@ -113,7 +113,8 @@ class Executable:
         """Run the program; on a GPU, its kernels are enqueued on the arrays' current stream.
 
         Args:
-            arguments: an array or a number for each argument of the function.
+            arguments: an array or a number for each argument of the function. On a CPU, what NumPy can
+                only copy, such as a number for an array without dimensions, is read-only.
 
         Returns:
             The function's result: an array or a number; a tuple of several; None without one. An array of
@@ -121,8 +122,9 @@ class Executable:
 
         Raises:
             LaunchError: for arguments that do not fit the function or its kernels, and for an assertion
-                of the program that fails.
-            EmulationError, Violations: as `runtime.launch_on_cpu` has them.
+                of the program that fails; on a CPU, for a copy to a read-only array.
+            EmulationError, Violations: as `runtime.launch_on_cpu` has them, for example where a kernel
+                writes to a read-only array.
         """
         if len(arguments) != len(self._inputs):
             raise LaunchError(

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from math import isinf
 from typing import Any
+
+import numpy as np
 
 from ..dialect.bindings import ir
 from ..dialect.irtypes import Type
@@ -144,15 +147,25 @@ class NumberType:
         Raises:
             LaunchError: if it is none, or out of its type's range.
         """
+        # C types take no integers of NumPy.
+        number = number.item() if isinstance(number, np.generic) else number
         try:
-            made = self.c_type(number)
+            packed = self.c_type(number)
         except TypeError:
             raise LaunchError(
                 f"{self.what} is {type(number).__name__}; expected a number of type {self._name}"
             ) from None
-        if not self._name.startswith("f") and made.value != number:
+        except OverflowError:
+            packed = None
+        if packed is None or not self._holds(packed.value, number):
             raise LaunchError(f"{self.what} is {number}, which {self._name} does not hold")
-        return made
+        return packed
+
+    def _holds(self, value: Any, number: Any) -> bool:
+        """Whether C's value is a number; a float may be rounded, but not to infinity."""
+        if self._name.startswith("f"):
+            return not isinf(value) or isinf(number)
+        return value == number
 
 
 Slot = ArrayType | NumberType

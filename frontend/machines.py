@@ -71,11 +71,15 @@ class OnCpu:
 
     def __init__(self, arrays: Sequence[Any]) -> None:
         self._library = library(arrays[0]) if arrays else "numpy"
+        # Addresses are those of these arrays, some of which are copies that nothing else keeps alive.
+        self._arrays: list[tuple[str, Matrix, np.ndarray]] = []
 
     def read(self, name: str, array: Any) -> tuple[Matrix, str]:
-        found, element = host_array(name, array)
-        strides = tuple(stride // found.itemsize for stride in found.strides)
-        return Matrix(found.ctypes.data, found.shape, strides, found.itemsize), element
+        host, element = host_array(name, array)
+        strides = tuple(stride // host.itemsize for stride in host.strides)
+        matrix = Matrix(host.ctypes.data, host.shape, strides, host.itemsize)
+        self._arrays.append((name, matrix, host))
+        return matrix, element
 
     def allocate(self, size: int) -> tuple[int, Any]:
         memory = np.zeros(max(size, 1), np.uint8)
@@ -96,13 +100,31 @@ class OnCpu:
     ) -> None:
         (found,) = (k for k in kernel.manifest["kernels"] if k["entry"] == entry)
         arrays = [
-            _at(each, argument["element"]) if isinstance(each, Matrix) else each
+            self._kernel_array(each, argument["element"]) if isinstance(each, Matrix) else each
             for each, argument in zip(arguments, found["arguments"], strict=True)
         ]
         launch_on_cpu(kernel, entry, arrays, grid)
 
     def copy(self, target: int, source: int, size: int) -> None:
+        name = self._read_only(target)
+        if size and name is not None:
+            raise LaunchError(f"the program writes to {name}, which is read-only")
         ctypes.memmove(target, source, size)
+
+    def _kernel_array(self, matrix: Matrix, element: str) -> np.ndarray:
+        """Return memory as an array that is read-only where the caller's array is."""
+        array = _at(matrix, element)
+        array.flags.writeable = self._read_only(matrix.pointer) is None
+        return array
+
+    def _read_only(self, pointer: int) -> str | None:
+        """Return the name of the read-only array that has an address; None if it may be written."""
+        owners = [
+            (host.flags.writeable, name)
+            for name, matrix, host in self._arrays
+            if matrix.pointer <= pointer < matrix.pointer + _extent(matrix)
+        ]
+        return owners[0][1] if owners and not any(writable for writable, _ in owners) else None
 
     def finish(self) -> None:
         pass
@@ -175,14 +197,18 @@ class OnGpu:
         finish(self._like)
 
 
+def _extent(matrix: Matrix) -> int:
+    """Return the bytes from the first to behind the last element, of strides of 0 or more."""
+    if not prod(matrix.shape):
+        return 0
+    steps = ((n - 1) * stride for n, stride in zip(matrix.shape, matrix.strides, strict=True))
+    return (sum(steps) + 1) * matrix.item_bytes
+
+
 def _at(matrix: Matrix, element: str) -> np.ndarray:
     """Return the memory at an address as an array."""
     strides = [stride * matrix.item_bytes for stride in matrix.strides]
-    size = 0
-    if prod(matrix.shape):
-        last = sum((n - 1) * s for n, s in zip(matrix.shape, strides, strict=True))
-        size = last + matrix.item_bytes
-    buffer: Any = (ctypes.c_char * size).from_address(matrix.pointer)
+    buffer: Any = (ctypes.c_char * _extent(matrix)).from_address(matrix.pointer)
     return np.ndarray(matrix.shape, DTYPES[element], buffer, strides=strides)
 
 

@@ -67,11 +67,12 @@ def device_array(name: str, array: Any) -> DeviceArray:
 
 
 def host_array(name: str, array: Any) -> tuple[np.ndarray, str]:
-    """Return an array in host memory as one of NumPy without a copy, and MLIR's name of its elements.
+    """Return an array in host memory as one of NumPy, and MLIR's name of its elements.
 
     Args:
         name: the name of the array in messages.
-        array: an array of NumPy, a tensor of PyTorch, or what `numpy.asarray` takes.
+        array: an array of NumPy, a tensor of PyTorch, or what `numpy.asarray` takes. What NumPy can only
+            copy, such as a number or a list, becomes a read-only array: a write would be lost.
 
     Raises:
         LaunchError: if it is not in the memory of the host.
@@ -88,6 +89,9 @@ def host_array(name: str, array: Any) -> tuple[np.ndarray, str]:
     else:
         found = np.asarray(array)
         dtype = found.dtype
+        # Two copies that are both alive have two addresses.
+        if np.asarray(array).ctypes.data != found.ctypes.data:
+            found.flags.writeable = False
     return found, _NAMES.get(dtype) or str(dtype)
 
 
