@@ -197,5 +197,7 @@ def _check_lowered(module: Module) -> None:
     """
     for op in host_ops(module):
         if not op.name.startswith("llvm.") and op.name not in _TRANSLATED:
-            types = ", ".join(str(value.type) for value in (*op.operands, *op.results))
-            raise located(op, f"is of types that no CPU computes with: {types}")
+            types = [str(value.type) for value in (*op.operands, *op.results)]
+            if "function_type" in op.attributes:
+                types.append(str(op.attributes["function_type"]))
+            raise located(op, f"is of types that no CPU computes with: {', '.join(types)}")

@@ -13,6 +13,7 @@ from ...kernels.attention.generator.problem import LOG2_E
 from ...layout.elements import UNIT_BYTES
 from .attention import Attention, attentions_of
 from .expressions import Element
+from .memory import check_array
 from .roles import Dim, Roles, roles_of
 from .unfit import Unfit
 
@@ -120,6 +121,8 @@ def _planned(attention: Attention, product: Op) -> AttentionPlan:
     if len(set(types.values())) > 1:
         shown = ", ".join(f"{name} of {type_}" for name, type_ in types.items())
         raise Unfit(f"has {shown}; the kernel has one type")
+    for each in elements.values():
+        check_array(each.value.type)
     roles = roles_of(elements, attention.sight.row)
     queries, keys = (each.extent if each else 1 for each in (roles.row, roles.key))
     sight = _sight(attention, queries, keys)

@@ -13,6 +13,7 @@ from .access import Access
 from .generic import (
     GENERIC,
     RESHAPES,
+    argument_number,
     body,
     inputs_of,
     is_filled_with_zeros,
@@ -22,6 +23,7 @@ from .generic import (
     outputs_of,
     owner,
 )
+from .memory import check_array, check_no_overlap, is_harmless
 from .unfit import Unfit
 
 linalg: Any = import_module(f"{PACKAGE}.dialects.linalg")
@@ -99,6 +101,8 @@ def contraction(op: Op, tf32: bool, sums_in_f32: bool) -> Contraction:
         raise Unfit(
             f"has {len(inputs)} inputs and {len(outputs)} outputs; a contraction has two and one"
         )
+    for each in (*inputs, *outputs):
+        check_array(each.type)
     a_loops, b_loops, c_loops = maps_of(op)
     unsigned = _multiplied(op)
     elements = [str(each.type.element_type) for each in (*inputs, *outputs)]
@@ -117,7 +121,7 @@ def contraction(op: Op, tf32: bool, sums_in_f32: bool) -> Contraction:
         _check_loop(loop, k, a_loops, b_loops, c_loops)
     on_memrefs = not list(op.results)
     if on_memrefs:
-        _check_memory(inputs, outputs[0])
+        check_no_overlap(inputs, outputs[0])
     cleared = _clearing(op, outputs[0]) if on_memrefs else None
     init = None
     if cleared is None and not _is_zero(outputs[0]):
@@ -142,16 +146,19 @@ def _is_zero(value: Value) -> bool:
 
 
 def _broadcast(access: Access) -> Access:
-    """Return the tensor that is broadcast to another, if floats are; else the other."""
+    """Return the tensor of floats that is broadcast to another; if there is none, the other."""
     op = owner(access.value)
     if op is None or op.name != GENERIC or not only_moves(op):
         return access
-    given, made = maps_of(op)
     (source,) = inputs_of(op)
-    if list(op.results) == [] or not isinstance(source.type.element_type, ir.FloatType):
+    try:
+        read, written = maps_of(op)
+    except Unfit:
         return access
-    of_loop = dict(zip(made, access.loops, strict=True))
-    return Access(source, tuple(of_loop[loop] for loop in given))
+    of_loop = dict(zip(written, access.loops, strict=True))
+    if not of_loop.keys() >= set(read) or not isinstance(source.type.element_type, ir.FloatType):
+        return access
+    return Access(source, tuple(of_loop[loop] for loop in read))
 
 
 def _multiplied(op: Op) -> set[int]:
@@ -180,13 +187,16 @@ def _multiplied(op: Op) -> set[int]:
             is_unsigned |= by.name == "arith.extui"
             value = by.operands[0]
             by = owner(value)
-        if by is not None:
+        if by is not None and by.block == block:
             raise Unfit(
                 f"computes '{by.name}' of an operand before the product; make it a tensor first"
             )
-        seen.append(ir.BlockArgument(value).arg_number)
+        place = argument_number(block, value)
+        if place is None:
+            raise Unfit("multiplies by a number from outside of its body")
+        seen.append(place)
         if is_unsigned:
-            unsigned.add(seen[-1])
+            unsigned.add(place)
     if sorted(seen) != [0, 1]:
         raise Unfit("multiplies an operand's elements with themselves")
     return unsigned
@@ -223,21 +233,6 @@ def _check_loop(
         raise Unfit(f"has the loop d{loop}, along which neither operand has elements")
 
 
-def _check_memory(inputs: list[Value], output: Value) -> None:
-    for each in inputs:
-        if _root(each) == _root(output):
-            raise Unfit("reads the memory that it writes")
-
-
-def _root(value: Value) -> Value:
-    """Return the memref of which a memref is a view."""
-    while (op := owner(value)) is not None and op.name.startswith("memref.") and len(op.operands):
-        if not isinstance(op.operands[0].type, ir.MemRefType):
-            break
-        value = op.operands[0]
-    return value
-
-
 def _clearing(op: Op, output: Value) -> Op | None:
     """Return the fill of the output before an op, if nothing between them touches memory."""
     before: list[Op] = []
@@ -248,16 +243,6 @@ def _clearing(op: Op, output: Value) -> Op | None:
     for each in reversed(before):
         if is_filled_with_zeros(each) and not list(each.results):
             return each if list(each.operands)[-1] == output else None
-        if not _is_harmless(each):
+        if not is_harmless(each):
             return None
     return None
-
-
-def _is_harmless(op: Op) -> bool:
-    """Whether an op touches no memory that exists before it."""
-    return op.name.split(".")[0] in ("arith", "math", "affine") or op.name in (
-        "memref.alloc",
-        "memref.dim",
-        "memref.cast",
-        "memref.subview",
-    )

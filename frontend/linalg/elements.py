@@ -139,9 +139,8 @@ class Elements:
             return None
         places: dict[int, Place] = {}
         for loop, place in zip(maps[len(inputs_of(op)) + result], element.at, strict=True):
-            if loop is not None:
-                places[loop] = place
-            elif place:
+            # Elements beside the diagonal, or beside index 0, are those of the output.
+            if places.setdefault(loop, place) != place if loop is not None else place:
                 return None
         for loop, extent in enumerate(_extents(op)):
             if loop not in places and not reduces[loop]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialect.bindings import ir
-from ...dialect.irtypes import Block, Op, Value
+from ...dialect.irtypes import Attribute, Block, Op, Value
 from .unfit import Unfit
 
 GENERIC = "linalg.generic"
@@ -32,6 +32,12 @@ def body(op: Op) -> Block:
     return op.regions[0].blocks[0]
 
 
+def argument_number(block: Block, value: Value) -> int | None:
+    """Return which argument of a block a value is; None if it is no argument, or one of another block."""
+    arguments = list(block.arguments)
+    return arguments.index(value) if value in arguments else None
+
+
 def is_reduction(op: Op) -> list[bool]:
     """Return for each loop whether it is a reduction."""
     return ["reduction" in str(each) for each in op.attributes["iterator_types"]]
@@ -53,16 +59,23 @@ def maps_of(op: Op) -> list[tuple[int, ...]]:
     Raises:
         Unfit: for an operand that is indexed by something else, or twice by one loop.
     """
-    found: list[tuple[int, ...]] = []
+    maps: list[tuple[int, ...]] = []
     for attribute in op.attributes["indexing_maps"]:
-        results = ir.AffineMapAttr(attribute).value.results
-        if not all(isinstance(each, ir.AffineDimExpr) for each in results):
+        loops = _loops_of(attribute)
+        if loops is None:
             raise Unfit(f"reads an operand through {attribute}, which is no permutation of loops")
-        loops = tuple(ir.AffineDimExpr(each).position for each in results)
         if len(set(loops)) != len(loops):
             raise Unfit(f"reads an operand through {attribute}, a diagonal")
-        found.append(loops)
-    return found
+        maps.append(loops)
+    return maps
+
+
+def _loops_of(attribute: Attribute) -> tuple[int, ...] | None:
+    """Return the loops that a map has as its results; None if it has other results."""
+    results = ir.AffineMapAttr(attribute).value.results
+    if not all(isinstance(each, ir.AffineDimExpr) for each in results):
+        return None
+    return tuple(ir.AffineDimExpr(each).position for each in results)
 
 
 def number(value: Value) -> float | None:
@@ -77,18 +90,24 @@ def number(value: Value) -> float | None:
 
 
 def is_filled_with_zeros(op: Op) -> bool:
-    """Whether an op makes all elements of its output 0: a fill, named or generic."""
+    """Whether an op makes all elements of its one output 0: a fill, named or generic."""
     if op.name == "linalg.fill":
         return number(op.operands[0]) == 0
     if op.name != GENERIC or len(list(body(op).operations)) != 1:
         return False
-    (given,) = body(op).operations[0].operands
-    if owner(given) is None:
-        place = ir.BlockArgument(given).arg_number
-        if place >= len(inputs_of(op)):
-            return False
-        given = inputs_of(op)[place]
-    return number(given) == 0
+    yielded = list(body(op).operations[0].operands)
+    if len(yielded) != 1 or any(is_reduction(op)) or not _writes_all_elements(op):
+        return False
+    place, inputs = argument_number(body(op), yielded[0]), inputs_of(op)
+    if place is None:
+        return number(yielded[0]) == 0
+    return place < len(inputs) and number(inputs[place]) == 0
+
+
+def _writes_all_elements(op: Op) -> bool:
+    """Whether each loop of a generic op counts up one dimension of its output."""
+    *_, written = op.attributes["indexing_maps"]
+    return sorted(_loops_of(written) or ()) == list(range(len(is_reduction(op))))
 
 
 def uses_of(values: Sequence[Value]) -> list[Op]:
@@ -113,12 +132,14 @@ def is_needed(op: Op) -> bool:
 
 def only_moves(op: Op) -> bool:
     """Whether an op transposes, broadcasts or widens one tensor."""
-    names = [each.operation.name for each in body(op).operations][:-1]
-    return (
-        not any(is_reduction(op))
-        and len(inputs_of(op)) == 1
-        and all(name in _CASTS for name in names)
-    )
+    inputs, block = inputs_of(op), body(op)
+    if any(is_reduction(op)) or len(inputs) != 1 or len(outputs_of(op)) != 1:
+        return False
+    value = block.operations[len(block.operations) - 1].operands[0]
+    while (maker := owner(value)) is not None and maker.name in _CASTS:
+        value = maker.operands[0]
+    is_shaped = isinstance(inputs[0].type, ir.ShapedType)
+    return is_shaped and argument_number(block, value) == 0
 
 
 def only_scales(op: Op) -> bool:
@@ -127,7 +148,8 @@ def only_scales(op: Op) -> bool:
     products = [each for each in ops if each.name == "arith.mulf"]
     if len(products) != 1 or {each.name for each in ops} - {*_SCALING, *_CASTS}:
         return False
-    (product,), inputs = products, inputs_of(op)
-    factors = [owner(each) for each in product.operands]
-    is_f32 = len(inputs) == 1 and isinstance(inputs[0].type.element_type, ir.F32Type)
-    return is_f32 and sum(each is None for each in factors) == 1
+    inputs = inputs_of(op)
+    if len(inputs) != 1 or not isinstance(inputs[0].type, ir.ShapedType):
+        return False
+    factors = [argument_number(body(op), each) for each in products[0].operands]
+    return isinstance(inputs[0].type.element_type, ir.F32Type) and factors.count(0) == 1

@@ -21,6 +21,7 @@ from .contraction import Operand as MatrixOperand
 from .epilogue import Epilogue
 from .fusing import checked, fusion_of, operand_of
 from .loops import Dims, Group, dims_of, merged
+from .memory import check_array
 from .unfit import Unfit
 
 #: Extents for which a kernel is chosen where they are dynamic: those of a large GEMM.
@@ -92,6 +93,10 @@ def planned(
     matrices = [_readable(product.a, k)]
     matrices += [_readable(each.b, k) for each in products]
     accesses = [*matrices, *results, *read]
+    for each in accesses:
+        check_array(each.value.type)
+    if 0 in extents(accesses).values():
+        raise Unfit("has an extent of 0")
     groups = merged(
         [each.loops for each in accesses], [follows(each) for each in accesses], product.k
     )
@@ -159,8 +164,6 @@ def _config(
             raise Unfit("has a configuration with split_k > 1; expected cluster_k")
         return config
     size = extents(accesses)
-    if 0 in size.values():
-        raise Unfit("has an extent of 0")
     m, n, k = (extent(group, size) or ASSUMED for group in (dims.m, dims.n, dims.k))
     batch = [extent(group, size) or 1 for group in dims.batch]
     ranked = rank(problem, m, n, k, batch=batch)

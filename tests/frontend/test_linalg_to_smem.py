@@ -109,6 +109,13 @@ STAYS = {
         "has an operand A whose neighbours along d0 are 130 bytes apart; TMA takes multiples of 16",
     ),
     "no rows": (generic(types=tensors((0, 64), (64, 64), (0, 64))), "has an extent of 0"),
+    "no products": (generic(types=tensors((64, 0), (0, 64), (64, 64))), "has an extent of 0"),
+    "no rows of a configuration": (
+        generic(types=tensors((0, 64), (64, 64), (0, 64))).replace(
+            ") {\n  ^bb0", ") attrs = {smem.config = {}} {\n  ^bb0"
+        ),
+        "has an extent of 0",
+    ),
     "memory that is read and written": (
         generic(
             types=("memref<64x64xbf16>", "memref<64x64xbf16>", "memref<64x64xbf16>"), body=NARROW
