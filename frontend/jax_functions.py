@@ -13,12 +13,16 @@ from ..dialect.bindings import PACKAGE, ir, passmanager
 from ..dialect.parsing import parse_module
 from .executable import Executable
 from .linalg.lowering import lower_linalg
+from .linalg.precision import HIGHEST, PRECISION
 
 #: StableHLO to linalg, by the passes that torch-mlir's wheel holds.
 _TO_LINALG = "builtin.module(inline,symbol-dce,stablehlo-legalize-to-linalg,canonicalize,cse)"
 
 #: How a product is computed, which upstream's passes do not read.
-_ALGORITHM = "algorithm"
+_ALGORITHM, _PRECISION_CONFIG = "algorithm", "precision_config"
+
+#: Types of an algorithm that have more bits than tf32.
+_WIDE = ("f32", "f64")
 
 
 def from_jax(
@@ -30,7 +34,8 @@ def from_jax(
 ) -> Executable:
     """Compile a function of JAX.
 
-    JAX lowers it to StableHLO, which becomes linalg; products become kernels (`linalg-to-smem`).
+    JAX lowers it to StableHLO, which becomes linalg; products become kernels (`linalg-to-smem`). Products
+    of f32 whose `jax.lax.Precision` is HIGHEST, or whose algorithm has more bits than tf32, are none.
 
     Args:
         function: a function of arrays, which `jax.jit` takes.
@@ -71,13 +76,22 @@ def exported(function: Callable[..., Any], example_inputs: Sequence[Any]) -> str
     """
     try:
         jax = importlib.import_module("jax")
-        stablehlo: Any = importlib.import_module(f"{PACKAGE}._mlir_libs._stablehlo")
+        importlib.import_module(f"{PACKAGE}._mlir_libs._stablehlo")
         importlib.import_module(f"{PACKAGE}._mlir_libs._torchMlir")  # registers the passes
     except ImportError as error:
         raise CompileError(
             f"{error.name} is not installed; from_jax needs jax, and torch-mlir as the bindings"
         ) from None
-    text = jax.jit(function).lower(*example_inputs).as_text()
+    return linalg_of(jax.jit(function).lower(*example_inputs).as_text())
+
+
+def linalg_of(text: str) -> str:
+    """Return a module of StableHLO as linalg on tensors, if torch-mlir is the bindings.
+
+    Raises:
+        CompileError: if an op has no form in linalg.
+    """
+    stablehlo: Any = importlib.import_module(f"{PACKAGE}._mlir_libs._stablehlo")
     missing = sorted(set(re.findall(r"\bchlo\.\w+", text)))
     if missing:
         raise CompileError(
@@ -87,6 +101,8 @@ def exported(function: Callable[..., Any], example_inputs: Sequence[Any]) -> str
         stablehlo.register_dialect(context)
         module = ir.Module.parse(text)
         for op in _ops(module.operation):
+            if _is_highest(op):
+                op.attributes[PRECISION] = ir.StringAttr.get(HIGHEST)
             if op.name == "stablehlo.dot_general" and _ALGORITHM in op.attributes:
                 _check_algorithm(op)
                 del op.attributes[_ALGORITHM]
@@ -101,6 +117,23 @@ def exported(function: Callable[..., Any], example_inputs: Sequence[Any]) -> str
                 f"the function has {', '.join(sorted(left))}, which upstream does not lower to linalg"
             )
         return str(module)
+
+
+def _is_highest(op: Any) -> bool:
+    """Whether a product or a convolution asks for more than tensor cores have: products of f32, of parts
+    of it, or exact sums of 8-bit floats."""
+    if _PRECISION_CONFIG in op.attributes and "HIGHEST" in str(op.attributes[_PRECISION_CONFIG]):
+        return True
+    if op.name != "stablehlo.dot_general" or _ALGORITHM not in op.attributes:
+        return False
+    fields = dict(re.findall(r"(\w+) = (\w+)", str(op.attributes[_ALGORITHM])))
+    types = [fields[f"{side}_precision_type"] for side in ("lhs", "rhs")]
+    parts = [fields[f"{side}_component_count"] for side in ("lhs", "rhs")]
+    is_exact = fields["allow_imprecise_accumulation"] == "false"
+    return (
+        any(each in _WIDE or (each.startswith("f8") and is_exact) for each in types)
+        or [*parts, fields["num_primitive_operations"]] != ["1"] * 3
+    )
 
 
 def _check_algorithm(op: Any) -> None:

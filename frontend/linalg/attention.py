@@ -6,12 +6,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from math import inf
 
+from ...dialect.bindings import ir
 from ...dialect.irtypes import Op, Value
 from .elements import Elements
 from .expressions import Element, Node, Reduced, parts_of
 from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, owner
 from .masks import Condition, Sight, sight_of
 from .places import Place, counted
+from .precision import HIGHEST, PRECISION, is_highest
 from .schedule import CONFIG
 from .scores import scores_of, seen_by, source_of, summed
 from .softmax import exponential_of, factors, softmax
@@ -156,6 +158,10 @@ def _of_product(
     for op in (product.op, scores.product.op):
         if CONFIG in op.attributes:
             raise Unfit(f"has {CONFIG}, the configuration of a product")
+    if is_highest(product.op) and any(
+        isinstance(each.type.element_type, ir.F32Type) for each in inputs_of(product.op)
+    ):
+        raise Unfit(f'has {PRECISION} = "{HIGHEST}", but the kernel rounds weights to 16 bits')
     of_q, of_k = (source_of(elements, each, "queries and keys", hidden) for each in terms.above)
     q, k = of_q.element, of_k.element
     v = source_of(elements, values[0], "values", hidden, False).element

@@ -24,6 +24,7 @@ from .generic import (
     owner,
 )
 from .memory import check_array, check_no_overlap, is_harmless
+from .precision import check_precision
 from .unfit import Unfit
 
 linalg: Any = import_module(f"{PACKAGE}.dialects.linalg")
@@ -111,6 +112,7 @@ def contraction(op: Op, tf32: bool, sums_in_f32: bool) -> Contraction:
         for number, element in enumerate(elements[:2])
     )
     _check_elements(a, b, elements[2], tf32, sums_in_f32)
+    check_precision(op, (a, b))
     if "ui8" in (a, b):
         raise Unfit(
             "multiplies unsigned elements of i8, which have no type of a memref of their own"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialect.bindings import ir, passmanager
-from ...dialect.irtypes import Module, Op, Value
+from ...dialect.irtypes import Attribute, Module, Op, Value
 from ...ir.walk import walk
 from ...passes import Pass
 from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, only_moves, only_scales, owner
+from .precision import PRECISION
 from .schedule import CONFIG
 
 #: Extents are those of what an op writes to, so they are no uses of its result.
@@ -23,6 +24,9 @@ _FUSE = (
     "linalg-fuse-elementwise-ops,canonicalize,cse))"
 )
 _CLEAN = "builtin.module(canonicalize,cse)"
+
+#: Attributes of a contraction that stay with it.
+_KEPT = (CONFIG, PRECISION)
 
 #: An op that nothing is fused across.
 _WALL = "smem_frontend.wall"
@@ -50,11 +54,12 @@ class PrepareLinalg(Pass):
                 if any(is_reduction(op)) and len(inputs_of(op)) == 2:
                     for value in inputs_of(op):
                         _wall(value, walled)
-                    _keep_config(op)
+                    _keep_attributes(op)
             _run(module, _FUSE)
             for op in list(walk(module, _WALL)):
-                if CONFIG in op.attributes and (made := _behind_reshapes(op.operands[0])):
-                    made.attributes[CONFIG] = op.attributes[CONFIG]
+                if (product := _behind_reshapes(op.operands[0])) is not None:
+                    for name, attribute in _kept(op).items():
+                        product.attributes[name] = attribute
                 op.results[0].replace_all_uses_with(op.operands[0])
                 op.erase()
         finally:
@@ -81,16 +86,21 @@ def _run(module: Module, pipeline: str) -> None:
     passmanager.PassManager.parse(pipeline).run(module.operation)
 
 
-def _keep_config(op: Op) -> None:
-    """Put a wall with a contraction's configuration behind it.
+def _kept(op: Op) -> dict[str, Attribute]:
+    """Return the attributes that a contraction keeps."""
+    return {name: op.attributes[name] for name in _KEPT if name in op.attributes}
+
+
+def _keep_attributes(op: Op) -> None:
+    """Put a wall with a contraction's attributes behind it.
 
     Upstream's fusion into a contraction makes a new op, without attributes.
     """
-    if CONFIG in op.attributes and list(op.results):
+    kept = _kept(op)
+    if kept and list(op.results):
         with ir.InsertionPoint.after(op), op.location:
-            config = {CONFIG: op.attributes[CONFIG]}
-            made = ir.Operation.create(_WALL, [op.results[0].type], [op.results[0]], config)
-        op.results[0].replace_all_uses_except(made.result, made)
+            wall = ir.Operation.create(_WALL, [op.results[0].type], [op.results[0]], kept)
+        op.results[0].replace_all_uses_except(wall.result, wall)
 
 
 def _behind_reshapes(value: Value) -> Op | None:

@@ -1,5 +1,5 @@
 // A transposed matrix is read by both products as it is, though upstream fuses only what has one use; and the
-// configuration of a product outlives the fusion.
+// configuration and the precision of a product outlive the fusion.
 
 // RUN: smem-opt %s --linalg-to-smem-prepare | FileCheck %s
 
@@ -19,4 +19,12 @@ func.func @shared(%a: tensor<128x64xbf16>, %b: tensor<32x64xbf16>, %x: tensor<12
   %p = linalg.matmul {smem.config = {tile = [128, 64, 64]}} ins(%a, %t : tensor<128x64xbf16>, tensor<64x32xbf16>) outs(%begin : tensor<128x32xf32>) -> tensor<128x32xf32>
   %q = linalg.matmul ins(%x, %t : tensor<128x64xbf16>, tensor<64x32xbf16>) outs(%begin : tensor<128x32xf32>) -> tensor<128x32xf32>
   return %p, %q : tensor<128x32xf32>, tensor<128x32xf32>
+}
+// CHECK-LABEL: func.func @precision
+// CHECK: linalg.generic {{.*}}"reduction"
+// CHECK-SAME: attrs = {smem.precision = "highest"}
+func.func @precision(%a: tensor<1x8x8xf32>, %b: tensor<1x8x8xf32>, %c: tensor<1x8x8xf32>) -> tensor<1x8x8xf32> {
+  %p = linalg.batch_matmul {smem.precision = "highest"} ins(%a, %b : tensor<1x8x8xf32>, tensor<1x8x8xf32>) outs(%c : tensor<1x8x8xf32>) -> tensor<1x8x8xf32>
+  %q = linalg.exp ins(%p : tensor<1x8x8xf32>) outs(%c : tensor<1x8x8xf32>) -> tensor<1x8x8xf32>
+  return %q : tensor<1x8x8xf32>
 }

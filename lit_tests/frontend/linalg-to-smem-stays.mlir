@@ -1,7 +1,6 @@
 // RUN: smem-opt %s --linalg-to-smem=f32=tf32 --split-input-file --verify-diagnostics
 
-// What stays for its values, its memory or its types.
-
+// What stays for its values, its memory, its types or its precision.
 
 #mk = affine_map<(m, n, k) -> (m, k)>
 #kn = affine_map<(m, n, k) -> (k, n)>
@@ -151,4 +150,43 @@ func.func @sparse(%a: tensor<8x8xf32, #csr>, %b: tensor<8x8xf32>, %c: tensor<8x8
     %4 = arith.addf %o, %3 : f32
     linalg.yield %4 : f32 } -> tensor<8x8xf32>
   return %d : tensor<8x8xf32>
+}
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+!m = memref<8x16xf32>
+func.func @highest(%a: memref<8x8xf32>, %b: memref<8x16xf32>, %c: !m) {
+  // expected-remark @+1 {{it has smem.precision = "highest", but tensor cores round f32 to tf32}}
+  linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<8x8xf32>, memref<8x16xf32>) outs(%c : !m) attrs = {smem.precision = "highest"} {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %3 = arith.mulf %x, %y : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32 }
+  return
+}
+func.func @sums(%a: memref<8x16xf8E4M3FN>, %b: memref<16x16xf8E4M3FN>, %c: !m) {
+  // expected-remark @+1 {{it has smem.precision = "highest", but tensor cores add products of 8-bit floats with fewer bits than f32 has}}
+  linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<8x16xf8E4M3FN>, memref<16x16xf8E4M3FN>) outs(%c : !m) attrs = {smem.precision = "highest"} {
+  ^bb0(%p: f8E4M3FN, %q: f8E4M3FN, %o: f32):
+    %x = arith.extf %p : f8E4M3FN to f32
+    %y = arith.extf %q : f8E4M3FN to f32
+    %3 = arith.mulf %x, %y : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32 }
+  return
+}
+func.func @unknown(%a: memref<8x8xf32>, %b: memref<8x16xf32>, %c: !m) {
+  // expected-remark @+1 {{it has smem.precision = 3 : i64; expected "highest" or "high" or "default"}}
+  linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%a, %b : memref<8x8xf32>, memref<8x16xf32>) outs(%c : !m) attrs = {smem.precision = 3} {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %3 = arith.mulf %x, %y : f32
+    %4 = arith.addf %o, %3 : f32
+    linalg.yield %4 : f32 }
+  return
 }
