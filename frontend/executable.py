@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 from typing import Any
 
 from ..dialect import new_context
@@ -178,9 +179,14 @@ def _array(
     Raises:
         LaunchError: if it is a part of one of the caller's arrays.
     """
+    is_empty = 0 in matrix.shape
     for where, array in given:
-        if where == matrix:
+        # The strides of an array without elements say nothing.
+        if where == (replace(matrix, strides=where.strides) if is_empty else matrix):
             return array
+    if is_empty:
+        begin, memory_of_none = machine.allocate(0)
+        return machine.view(memory_of_none, begin, replace(matrix, pointer=begin), slot.element)
     begin = max((each for each in memory if each <= matrix.pointer), default=None)
     if begin is None or matrix.pointer > begin + getattr(memory[begin], "nbytes", 0):
         raise LaunchError(

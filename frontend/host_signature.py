@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isinf
 from typing import Any
 
@@ -89,6 +90,9 @@ class ArrayType:
             raise LaunchError(
                 f"{self.what} has {len(matrix.shape)} dimensions; expected {self.rank}"
             )
+        if 0 in matrix.shape:
+            # NumPy's strides of an array without elements are none of a memref.
+            matrix = replace(matrix, strides=tuple(each or 0 for each in self._strides))
         for d, (extent, stride) in enumerate(zip(matrix.shape, matrix.strides, strict=True)):
             if self._shape[d] not in (None, extent):
                 raise LaunchError(

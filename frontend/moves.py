@@ -1,10 +1,11 @@
-"""Copies between memrefs of any strides, as kernels with a thread for each element."""
+"""Copies between memrefs of any strides, and fills, as kernels with a thread for each element."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from ..dialect.bindings import gpu, ir, scf
+from ..dialect.bindings import gpu, ir
 from ..dialect.irtypes import Value
 from ..ir import emit
 
@@ -16,18 +17,50 @@ _UNKNOWN = ir.ShapedType.get_dynamic_size()
 def move(source: Value, target: Value, permutation: Sequence[int]) -> None:
     """Emit a copy with the dimensions in another order, as a `gpu.launch`.
 
-    Neighbouring threads write neighbours along the target's last dimension.
+    Neighbouring threads write neighbours along the target's last dimension. Nothing is launched where
+    there are no elements.
 
     Args:
         source, target: the memrefs.
         permutation: for each dimension of the target, that of the source.
     """
+    with _if_not_empty(target) as has_elements:
+        if has_elements:
+            read, written = _Flat(source), _Flat(target)
+            order = [list(permutation).index(dim) for dim in range(len(permutation))]
+            with _each_element(target) as places:
+                written.store(read.load([places[at] for at in order]), places)
+
+
+def fill_with_zeros(target: Value) -> None:
+    """Emit a fill of integers with zeros, as a `gpu.launch` unless there are no elements."""
+    with _if_not_empty(target) as has_elements:
+        if has_elements:
+            written, element = _Flat(target), target.type.element_type
+            with _each_element(target) as places:
+                written.store(emit.constant(0, element), places)
+
+
+@contextmanager
+def _if_not_empty(memref: Value) -> Iterator[bool]:
+    """Emit what the `with` block emits in an `scf.if` where it is not known that a memref has elements.
+
+    The block emits nothing if the value is false: the memref is known to have none.
+    """
+    shape = ir.MemRefType(memref.type).shape
+    if _UNKNOWN not in shape:
+        yield 0 not in shape
+        return
+    with emit.guarded(emit.compare("ne", _elements(memref), 0)):
+        yield True
+
+
+@contextmanager
+def _each_element(memref: Value) -> Iterator[list[Value]]:
+    """Emit a `gpu.launch` with a thread for each element of a memref; the `with` block emits what a
+    thread does with the indices of its element."""
     index = ir.IndexType.get()
-    sizes = [_size(target, dim) for dim in range(len(permutation))]
-    read, written = _Flat(source), _Flat(target)
-    total = _constant(1)
-    for size in sizes:
-        total = emit.binary("muli", total, size)
+    sizes, total = _sizes(memref), _elements(memref)
     one, threads = _constant(1), _constant(_THREADS)
     blocks = emit.binary("ceildivui", total, threads)
     # Tokens, grid and block; versions of MLIR differ in what follows.
@@ -42,17 +75,12 @@ def move(source: Value, target: Value, permutation: Sequence[int]) -> None:
     with ir.InsertionPoint(block):
         first = emit.binary("muli", block.arguments[0], threads)
         number = emit.binary("addi", first, block.arguments[3])
-        less = ir.IntegerAttr.get(emit.i64(), 6)  # arith.cmpi ult
-        i1 = ir.IntegerType.get_signless(1)
-        inside = scf.IfOp(emit.value("arith.cmpi", (number, total), i1, predicate=less))
-        with ir.InsertionPoint(inside.then_block):
+        with emit.guarded(emit.compare("ult", number, total)):
             places: list[Value] = []
             for size in reversed(sizes):
                 places.insert(0, emit.binary("remui", number, size))
                 number = emit.binary("divui", number, size)
-            element = read.load([places[list(permutation).index(dim)] for dim in range(len(sizes))])
-            written.store(element, places)
-            scf.YieldOp([])
+            yield places
         emit.op("gpu.terminator")
 
 
@@ -110,11 +138,22 @@ def _sum(values: Sequence[Value]) -> Value:
     return total
 
 
-def _size(memref: Value, dim: int) -> Value:
-    extent = memref.type.shape[dim]
-    if extent != _UNKNOWN:
-        return _constant(extent)
-    return emit.value("memref.dim", (memref, _constant(dim)), ir.IndexType.get())
+def _sizes(memref: Value) -> list[Value]:
+    """Emit the extents of a memref."""
+    return [
+        emit.value("memref.dim", (memref, _constant(dim)), ir.IndexType.get())
+        if extent == _UNKNOWN
+        else _constant(extent)
+        for dim, extent in enumerate(memref.type.shape)
+    ]
+
+
+def _elements(memref: Value) -> Value:
+    """Emit the number of elements of a memref."""
+    total = _constant(1)
+    for size in _sizes(memref):
+        total = emit.binary("muli", total, size)
+    return total
 
 
 def _constant(number: int) -> Value:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from ...dialect.bindings import gpu, ir, scf
+from ...dialect.bindings import ir, scf
 from ...dialect.irtypes import Module, Op, Type, Value
 from ...ir import emit
-from ...kernels.gemm.generator.time_model import H200
 from ...layout.elements import UNIT_BYTES
 from ..moves import move
 from .arguments import Argument
 from .attention_launch import launch_attention
 from .attention_plan import AttentionPlan
+from .gemm_launch import is_positive, launch_gemm, loop_sizes
 from .generic import ON_TENSORS, is_filled_with_zeros, outputs_of, owner, uses_of
 from .plan import Plan
-from .views import Buffer, Extent, allocated, ceildiv, filled, index, times
-
-_DYNAMIC = ir.ShapedType.get_dynamic_size()
-
-_THREADS = 128
+from .views import Buffer, Extent, allocated, index, times
 
 #: Ops that this emits, or that it leaves in the host's program.
 DIALECTS = ("bufferization", "gpu", "memref", "scf", "arith", "tensor", "nvvm")
@@ -73,7 +69,7 @@ class Rewriter:
         """Emit the launch of a plan's kernel, and return its results."""
         types = self._parameters(name)
         if isinstance(plan, Plan):
-            build = _versions if plan.unknown else _launch
+            build = _versions if plan.unknown else launch_gemm
             return build(plan, name, types, self._buffers(plan))
         read = [self._read(each.value) for each in plan.operands]
         return [launch_attention(plan, name, types, read)]
@@ -153,94 +149,26 @@ def _transposed(memref: Value, permutation: Sequence[int]) -> Value:
     return copy
 
 
-def _loop_sizes(buffers: dict[str, Buffer]) -> dict[int, Extent]:
-    """Return the extents of loops, known ones where an operand knows them."""
-    found: dict[int, Extent] = {}
-    for buffer in buffers.values():
-        for loop, size in zip(buffer.loops, buffer.sizes, strict=True):
-            if loop not in found or isinstance(size, int):
-                found[loop] = size
-    return found
-
-
-def _launch(
-    plan: Plan, kernel: str, types: Sequence[Type], buffers: dict[str, Buffer]
-) -> list[Value]:
-    """Emit the launch, with memory for results; return them as tensors."""
-    sizes = _loop_sizes(buffers)
-    made: list[Value] = []
-    results: dict[str, Buffer] = dict(buffers)
-    for argument in plan.arguments:
-        if argument.name in results:
-            continue
-        type_ = argument.access.value.type
-        extents = [
-            sizes[loop] if size == _DYNAMIC else size
-            for loop, size in zip(argument.access.loops, type_.shape, strict=True)
-        ]
-        memory = allocated(extents, type_)
-        results[argument.name] = Buffer.of(memory, argument.access.loops)
-        made.append(memory)
-    values = [
-        results[argument.name].view(argument.dims, type_)
-        for argument, type_ in zip(plan.arguments, types, strict=True)
-    ]
-    grid = [*map(index, _grid(plan, sizes)), index(1)]
-    block = [index(_THREADS * (1 + plan.config.consumers)), index(1), index(1)]
-    gpu.launch_func([kernel, "gemm"], grid, block, kernel_operands=values)
-    tensors = [each.access.value.type for each in plan.arguments if each.is_result]
-    return [filled(memory, type_) for memory, type_ in zip(made, tensors, strict=False)]
-
-
-def _grid(plan: Plan, sizes: dict[int, Extent]) -> tuple[Extent, Extent]:
-    """Return the CTAs along x and y; see `Config.grid`."""
-    config = plan.config
-
-    def extent(group: tuple[int, ...]) -> Extent:
-        found: Extent = 1
-        for loop in group:
-            found = times(found, sizes[loop])
-        return found
-
-    m, n, k = (extent(group) for group in (plan.dims.m, plan.dims.n, plan.dims.k))
-    batch = [extent(group) for group in plan.dims.batch]
-    if all(isinstance(each, int) for each in (m, n, k, *batch)):
-        return config.grid(m, n, k, H200.multiprocessors, batch)
-    rows, columns = (n, m) if config.exchanged else (m, n)
-    along_m, along_n = config.cluster
-    tiles = times(
-        ceildiv(rows, config.tile[0] * along_m), ceildiv(columns, config.tile[1] * along_n)
-    )
-    for each in batch:
-        tiles = times(tiles, each)
-    if config.cluster_k > 1:
-        return times(tiles, config.cluster_k), 1
-    resident = max(1, H200.multiprocessors // (along_m * along_n))
-    clusters = emit.value("arith.minui", (index(tiles), index(resident)), ir.IndexType.get())
-    return times(clusters, along_m), along_n
-
-
 def _versions(
     plan: Plan,
     kernel: str,
     types: Sequence[Type],
     buffers: dict[str, Buffer],
 ) -> list[Value]:
-    """Emit the launch where TMA reads and writes all operands, else the ops as they are."""
+    """Emit the launch where no extent is 0, and TMA reads and writes all operands; else the ops as they
+    are."""
     i1 = ir.IntegerType.get_signless(1)
-    aligned: Value | None = None
+    aligned = is_positive(loop_sizes(buffers).values())
     for argument, group in plan.unknown:
         buffer = buffers.get(argument.name) or _planned_buffer(argument, buffers)
         size = times(buffer.stride(group), buffer.item_bytes)
-        rest = emit.binary("remui", index(size), UNIT_BYTES)
-        equal = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)
-        fits = emit.value("arith.cmpi", (rest, index(0)), i1, predicate=equal)
+        fits = emit.compare("eq", emit.binary("remui", index(size), UNIT_BYTES), 0)
         aligned = fits if aligned is None else emit.value("arith.andi", (aligned, fits), i1)
     assert aligned is not None
     op = plan.op
     branches = scf.IfOp(aligned, [each.type for each in op.results], has_else=True)
     with ir.InsertionPoint(branches.then_block):
-        scf.YieldOp(_launch(plan, kernel, types, buffers))
+        scf.YieldOp(launch_gemm(plan, kernel, types, buffers, is_never_empty=True))
     with ir.InsertionPoint(branches.else_block):
         copies: list[tuple[Value, Value]] = []
         for each in plan.ops:
@@ -254,7 +182,7 @@ def _versions(
 
 def _planned_buffer(argument: Argument, buffers: dict[str, Buffer]) -> Buffer:
     """Return the buffer of a result whose memory is not there yet."""
-    sizes = _loop_sizes(buffers)
+    sizes = loop_sizes(buffers)
     loops = argument.access.loops
     extents = [sizes[loop] for loop in loops]
     strides: list[Extent] = [1] * len(loops)
