@@ -15,6 +15,7 @@ from ..ir.nesting import check_nesting
 from ..ir.walk import holds
 from ..layout.arch import Arch
 from ..passes import add_passes
+from ..passes.assert_bounds import erase_assertions
 from .back_end import to_llvm
 from .errors import located
 from .line_tables import add_line_tables
@@ -39,7 +40,8 @@ class Compiled:
     Attributes:
         manifest: what a host needs to launch the kernels (see `codegen.manifest`).
         nvvm: the module after `smem-to-nvvm`, as MLIR text.
-        located: the same text with source locations; None unless `nvvm` is the last stage.
+        located: the same with source locations, and with assertions about run-time positions in tiles,
+            for the emulator; None unless `nvvm` is the last stage.
         llvm: LLVM IR.
         ptx: PTX.
         cubin: machine code.
@@ -193,15 +195,20 @@ def compile_in_place(
     if emit != "nvvm":
         prepare()
     pm = passmanager.PassManager("builtin.module")
+    # The emulator is told what the program must hold to; other stages stay what they are.
+    for_emulator = emit == "nvvm" and "assert_bounds" not in options
+    options |= {"assert_bounds": True} if for_emulator else {}
     add_passes(pm, "smem-to-nvvm", arch=Arch.parse(to.arch), **options)
     pm.run(module.operation)
     kernels = device_module(module)
     lower_nvgpu(kernels)
     manifest = manifest_of(kernels, arch)
-    nvvm = str(module)
     if emit == "nvvm":
         located = module.operation.get_asm(enable_debug_info=True)
-        return Compiled(manifest, nvvm, located=located)
+        if for_emulator:
+            erase_assertions(module)
+        return Compiled(manifest, str(module), located=located)
+    nvvm = str(module)
     lower_to_llvm_dialect(module)
     if debug_info == "lines":
         add_line_tables(kernels, source_name)

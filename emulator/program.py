@@ -117,6 +117,15 @@ class Op:
         """Return a dense array of integers."""
         return list(self.attribute(name))
 
+    def definition_of_operand(self, position: int) -> tuple[str, tuple[int, ...]]:
+        """Return the name and the operands of the op that defines an operand; of a block argument, an
+        empty name and none."""
+        owner = self._op.operands[position].owner
+        if isinstance(owner, ir.Block):
+            return "", ()
+        operands = owner.operation.operands
+        return owner.operation.name, tuple(map(self._decoder.number_of, operands))
+
     def new_value(self) -> int:
         """Return the number of a new value that no SSA value has: state of the op for each thread."""
         return self._decoder.new_number()
@@ -209,7 +218,7 @@ class Decoder:
     def region(self, region: Any) -> Region:
         """Decode a region."""
         decoded = {
-            block: Block([self._number(argument) for argument in block.arguments])
+            block: Block([self.number_of(argument) for argument in block.arguments])
             for block in list(region.blocks)
         }
         waits = False
@@ -221,7 +230,7 @@ class Decoder:
             block.successors = [decoded[s] for s in source.successors]
         return Region(list(decoded.values()), waits)
 
-    def _number(self, value: Any) -> int:
+    def number_of(self, value: Any) -> int:
         """Return the number of an SSA value; a use may come before its definition in textual order."""
         if value not in self._numbers:
             self._numbers[value] = self.new_number()
@@ -233,11 +242,11 @@ class Decoder:
         self.locations.append(op.location)
         self.tracks |= found.tracked
         decoded = Op(self, op)
-        operands = tuple(self._number(operand) for operand in op.operands)
+        operands = tuple(self.number_of(operand) for operand in op.operands)
         decoded.operand_numbers = operands
         decoded.regions = [self.region(r) for r in op.operation.regions if len(r.blocks)]
         decoded.successors = [blocks[s] for s in op.operation.successors]
-        decoded.result_numbers = results = tuple(self._number(result) for result in op.results)
+        decoded.result_numbers = results = tuple(self.number_of(result) for result in op.results)
         decoded.waits = found.waits or any(region.waits for region in decoded.regions)
         decoded.collective = found.collective
         step = found.make(decoded)

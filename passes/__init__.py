@@ -3,6 +3,7 @@
 from ..dialect.irtypes import Context
 from ..ir.errors import OpError
 from .allocate import Allocate
+from .assert_bounds import AssertBounds
 from .assign_layouts import AssignLayouts
 from .check_async import CheckAsync
 from .driver.base import OptionError, Pass, option
@@ -66,6 +67,7 @@ add_own(
     PlaceAccumulators,
     Allocate,
     CheckAsync,
+    AssertBounds,
     MaterializeDescriptors,
     LowerMma,
     LowerCopies,

@@ -7,6 +7,7 @@ from ..layout import Swizzle
 from ..layout.arch import Arch
 from ..layout.banks import MAX_BYTES
 from .allocate import Allocate
+from .assert_bounds import AssertBounds
 from .assign_layouts import AssignLayouts
 from .check_async import CheckAsync
 from .driver.base import Pass, option
@@ -31,6 +32,7 @@ class SmemToNvvm(Pass):
     max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
     reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
+    assert_bounds: bool = option(False, "assert that run-time positions are within their tiles")
     insert_sync: bool = option(False, "first insert the synchronization that program order needs")
 
     def passes(self) -> Iterator[Pass]:
@@ -41,6 +43,8 @@ class SmemToNvvm(Pass):
             yield PlaceAccumulators()
         yield Allocate(max_bytes=self.max_bytes, reserved_bytes=self.reserved_bytes)
         yield CheckAsync()
+        if self.assert_bounds:
+            yield AssertBounds()
         yield MaterializeDescriptors(arch=self.arch, explain=self.explain)
         yield LowerMma(arch=self.arch)
         yield LowerCopies()

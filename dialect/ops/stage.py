@@ -1,7 +1,5 @@
 """`smem.stage`: one stage of a tile with stages."""
 
-from collections.abc import Sequence
-
 from ...layout import Multiple
 from ...layout.modes import Start
 from ..arguments import Index, Tile
@@ -18,7 +16,8 @@ from .subview import SubviewOp, check_subtile, subtile_type
 class StageOp(SubviewOp, name="stage"):
     """Takes stage `index` of `tile` (stages, rows, columns). The result is a tile (rows, columns).
 
-    A run-time index must be less than the number of stages; this is not checked.
+    A run-time index that is not less than the number of stages is undefined behaviour:
+    `smem-check-async` says where it may not be, and the emulator where it is not.
     """
 
     tile: ext.Operand[TileType]
@@ -26,15 +25,15 @@ class StageOp(SubviewOp, name="stage"):
     result: ext.Result[TileType]
 
     @property
-    def starts(self) -> tuple[Start, ...]:
-        """The stage, if it is constant."""
+    def positions(self) -> tuple[Value | int, ...]:
+        """The stage."""
         constant = constant_of(self.index)
-        return (Multiple(1) if constant is None else constant,)
+        return (self.index if constant is None else constant,)
 
     @property
-    def run_time_starts(self) -> Sequence[Value]:
-        """The index."""
-        return [self.index]
+    def starts(self) -> tuple[Start, ...]:
+        """The stage, if it is constant."""
+        return tuple(each if isinstance(each, int) else Multiple(1) for each in self.positions)
 
     @verifier
     def verify_region_invariants(self) -> None:

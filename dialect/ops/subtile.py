@@ -11,7 +11,7 @@ from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
 from ..diagnostics import Invalid, verifier
-from ..divisibility import divisor
+from ..divisibility import constant_of, divisor
 from ..irtypes import Value
 from ..types import TileType, shape_of
 from .subview import DYNAMIC, SubviewOp, check_subtile, subtile_type
@@ -30,7 +30,8 @@ class SubtileOp(SubviewOp, name="subtile"):
     bytes of K; 64 rows of A, or the instruction's columns of B) to be within one swizzle atom. That
     holds for offsets that are multiples of 32 bytes along K, and multiples of an atom along M or N if
     that is the contiguous dimension. A run-time offset that leaves the tile or violates `multiple_of` is
-    undefined behaviour.
+    undefined behaviour: `smem-check-async` says where it may leave the tile, and the emulator where it
+    does either.
     """
 
     tile: ext.Operand[TileType]
@@ -39,7 +40,7 @@ class SubtileOp(SubviewOp, name="subtile"):
     static_offsets: Any
 
     @property
-    def starts(self) -> tuple[Start, ...]:
+    def positions(self) -> tuple[Value | int, ...]:
         """The row and the column."""
         static = self.static_offsets
         if not isinstance(static, ir.DenseI64ArrayAttr) or len(list(static)) != 2:
@@ -47,11 +48,23 @@ class SubtileOp(SubviewOp, name="subtile"):
         dynamic = sum(offset == DYNAMIC for offset in static)
         if dynamic != len(self.offsets):
             raise Invalid(f"has {len(self.offsets)} offset operands for {dynamic} run-time offsets")
-        known = (
-            lcm(asserted, divisor(value))
-            for asserted, value in zip(self.multiple_of, self.offsets, strict=True)
-        )
-        return tuple(Multiple(next(known)) if o == DYNAMIC else o for o in static)
+        values = iter(self.offsets)
+        return tuple(next(values) if offset == DYNAMIC else offset for offset in static)
+
+    @property
+    def starts(self) -> tuple[Start, ...]:
+        """The row and the column; 0 along a dimension that is taken whole, where no other start is
+        inside."""
+        asserted = iter(self.multiple_of)
+        starts: list[Start] = []
+        extents = shape_of(self.result.type), shape_of(self.tile.type)
+        for position, size, whole in zip(self.positions, *extents, strict=True):
+            if isinstance(position, int):
+                starts.append(position)
+                continue
+            known = lcm(next(asserted), divisor(position))
+            starts.append(0 if size == whole else Multiple(known))
+        return tuple(starts)
 
     @property
     def multiple_of(self) -> list[int]:
@@ -72,11 +85,6 @@ class SubtileOp(SubviewOp, name="subtile"):
             )
         return asserted
 
-    @property
-    def run_time_starts(self) -> Sequence[Value]:
-        """The offsets that are operands."""
-        return self.offsets
-
     @verifier
     def verify_region_invariants(self) -> None:
         source, result = self.tile.type, self.result.type
@@ -85,8 +93,10 @@ class SubtileOp(SubviewOp, name="subtile"):
             raise Invalid(
                 f"takes a subtile of a tile (rows, columns), not {list(shape)}; take a stage"
             )
-        for dim, start in enumerate(self.starts):
-            if len(taken) == 2 and isinstance(start, int):
+        _ = self.multiple_of
+        for dim, position in enumerate(self.positions):
+            start = position if isinstance(position, int) else constant_of(position)
+            if len(taken) == 2 and start is not None:
                 last = start + taken[dim] - 1
                 if start < 0 or last >= shape[dim]:
                     raise Invalid(

@@ -18,6 +18,15 @@ class SubviewOp(SmemOp):
     """An op whose result is a subtile: a view of bytes of its tile."""
 
     @property
+    def positions(self) -> tuple[Value | int, ...]:
+        """The start along each dimension that is sliced: a number, or an index value.
+
+        Raises:
+            Invalid: if attributes and operands are inconsistent.
+        """
+        raise NotImplementedError
+
+    @property
     def starts(self) -> tuple[Start, ...]:
         """The start along each dimension that is sliced: a number, or a `Multiple` for a run-time start.
 
@@ -29,7 +38,8 @@ class SubviewOp(SmemOp):
     @property
     def run_time_starts(self) -> Sequence[Value]:
         """The index values of the run-time starts, in order."""
-        raise NotImplementedError
+        both = zip(self.positions, self.starts, strict=True)
+        return [position for position, start in both if isinstance(start, Multiple)]
 
     def slice_of(self, source: TileLayout) -> Slice:
         """Return the slice that the op takes of a tile of layout `source`.

@@ -4,6 +4,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ..convergent import ConvergentThreads
 from ..errors import Stop, ViolationKind
 from ..program import Block, Op
@@ -92,12 +94,26 @@ def _before(block: Block, postdominator: Block | None) -> list[Block]:
 @controls("cf.assert")
 def _assert(op: Op) -> Any:
     message = op.string("msg")
+    name, compared = op.definition_of_operand(0)
 
     def step(convergent: ConvergentThreads, condition: Any) -> None:
-        if not convergent.checked(condition).all():
+        holds = convergent.broadcast(convergent.checked(condition))
+        if not holds.all():
+            row = int(np.argmin(holds))
+            why = ""
+            if name == "arith.cmpi":
+                sides = (convergent.broadcast(convergent.read(each))[row] for each in compared)
+                why = ": it compares {} with {}".format(*map(_signed, sides))
             convergent.cta.report_at(
-                convergent, ViolationKind.ASSERTION, f"asserts that {message}, which is false"
+                convergent,
+                ViolationKind.ASSERTION,
+                f"thread {convergent.threads[row]} asserts that {message}, which is false{why}",
             )
             raise Stop
 
     return step
+
+
+def _signed(number: Any) -> int:
+    """Return an integer with its sign; an index is held without."""
+    return int(number) - (1 << 64 if int(number) >> 63 else 0)

@@ -56,7 +56,8 @@ class Tile(Traced):
             )
         sizes = [each.size for each in taken]
         starts = [r.start.value if isinstance(r.start, Index) else r.start for r in taken]
-        if tuple(sizes) != self.shape[-2:]:
+        # The start of the whole tile is 0; one that is not constant is for the passes to check.
+        if tuple(sizes) != self.shape[-2:] or any(isinstance(r.start, Index) for r in taken):
             value = smem.subtile(value, starts, sizes)
             current().pure.append(value.owner)
         return Tile(value)

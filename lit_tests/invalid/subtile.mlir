@@ -136,3 +136,15 @@ func.func @promises_too_much(%t: !t, %i: index) {
   %0 = "smem.subtile"(%t, %i) {static_offsets = array<i64: 0, -9223372036854775808>, multiple_of = array<i64: 16>} : (!t, index) -> !smem.tile<tensor<64x64xbf16>, #smem.composed_layout<"Swizzle<3,4,3> o (64,(64,2)):(64,(1,4096))", "(0,32n)">>
   return
 }
+
+// -----
+
+// An operand that is a constant is checked like a static offset; `smem-check-async` checks others.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+func.func @constant_operand(%t: !t) {
+  %c1 = arith.constant 1 : index
+  // expected-error@+1 {{'smem.subtile' op takes elements 1 to 64 of dimension 1, which has 64}}
+  %0 = "smem.subtile"(%t, %c1) {static_offsets = array<i64: 0, -9223372036854775808>} : (!t, index) -> !t
+  return
+}

@@ -9,6 +9,7 @@ from ...dialect.smem import Smem
 from ...ir.errors import OpError
 from ...ir.walk import holds, walk
 from . import report
+from .bounds import check_bounds
 from .cta_pairs import check_cta_pairs
 from .order import check_order
 from .pipelines import check_pipelines
@@ -32,6 +33,7 @@ def check(function: Op) -> None:
     blocks = blocks_of(function)
     if not blocks:
         return
+    check_bounds(function)
     check_cta_pairs(function)
     check_warpgroups(function)
     check_reductions(function)

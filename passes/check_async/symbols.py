@@ -10,11 +10,16 @@ class SymbolTable:
     """The symbols of a function's values, by what identifies them."""
 
     def __init__(self) -> None:
-        self._symbols: dict[Hashable, Symbol] = {}
+        self._symbols: dict[tuple, Symbol] = {}
+        self._keys: list[tuple] = []
 
     def known(self, key: tuple) -> Symbol | None:
         """Return the symbol of a key if it was made."""
         return self._symbols.get(key)
+
+    def key_of(self, symbol: Symbol) -> tuple:
+        """Return the key of a symbol."""
+        return self._keys[symbol.number]
 
     def of(
         self,
@@ -49,6 +54,7 @@ class SymbolTable:
                 varies -= bound.varies
             name, more = key[:2] if operands else ("", "")
             new = len(self._symbols)
+            self._keys.append(key)
             in_pair = bool(operands) and all(x.same_in_pair for x in operands)
             in_cluster = bool(operands) and all(x.same_in_cluster for x in operands)
             self._symbols[key] = Symbol(

@@ -38,7 +38,7 @@ _DIVIDED = ("arith.divui", "arith.divsi", *_SHIFTED)
 _LAUNCH = {"gpu.grid_dim": 1, "gpu.block_dim": 1, "gpu.cluster_id": 0}
 
 #: The name of a symbol that is the number of a loop's iterations.
-_TRIPS = "trips"
+TRIPS = "trips"
 
 #: Ops that return different numbers in CTAs that are neighbours.
 _CTA_IDS = ("gpu.block_id", "gpu.cluster_block_id")
@@ -114,6 +114,10 @@ class Values:
             )
             self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)
         return self._loops[op]
+
+    def key_of(self, symbol: Symbol) -> tuple:
+        """Return what identifies a symbol in the function; see `SymbolTable.of`."""
+        return self._symbols.key_of(symbol)
 
     def warpgroup(self, partition: PartitionOp) -> Symbol:
         """Return the symbol for a warpgroup's number in its partition."""
@@ -191,7 +195,7 @@ class Values:
         """Return the result of an op that is not a sum or product; or a number of a loop, by its name."""
         if name == SUM:
             return self._sums.of(*operands)
-        if name == _TRIPS:
+        if name == TRIPS:
             return self._trips(*operands)
         by = operands[-1].constant
         if name in _DIVISIONS and by:
@@ -379,7 +383,7 @@ class Values:
             return distance
         operands = (lower, upper, step)
         divergence = max(x.divergence for x in operands)
-        return variable(self._symbols.of((_TRIPS, "", operands), operands, divergence, 0))
+        return variable(self._symbols.of((TRIPS, "", operands), operands, divergence, 0))
 
 
 def _is_copied_in_bulk(memref: Value, op: Op) -> bool:

@@ -47,6 +47,7 @@ func.func @relaxed(%m: !m, %r: index) attributes {known_block_size = array<i32: 
   "smem.store"(%c, %t) : (!c, !t) -> ()
   nvvm.cluster.arrive.relaxed {aligned}
   nvvm.cluster.wait {aligned}
+  // expected-remark@+2 {{cannot prove that the cluster has the CTA whose tile this reads: it has a rank that is not known; expected rank 0 to 1}}
   // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: there may be a path on which it reads the smem.alloc at {{[0-9:]+}} of another CTA, which may not have written it; put a barrier of the cluster}}
   %d = "smem.load"(%t, %r) : (!t, index) -> !c
   "smem.store"(%d, %m) : (!c, !m) -> ()
@@ -69,6 +70,7 @@ func.func @in_a_branch(%m: !m, %r: index, %x: i1) attributes {known_block_size =
     // expected-remark@+1 {{cannot prove that accesses of tiles are in order: it is in a branch, a loop or an election, which other threads may not execute}}
     nvvm.cluster.wait {aligned}
   }
+  // expected-remark@+2 {{cannot prove that the cluster has the CTA whose tile this reads: it has a rank that is not known; expected rank 0 to 1}}
   // expected-remark@+1 {{there may be a path on which it reads the smem.alloc}}
   %d = "smem.load"(%t, %r) : (!t, index) -> !c
   "smem.store"(%d, %m) : (!c, !m) -> ()
@@ -97,6 +99,7 @@ func.func @one_writes(%m: !m, %r: index) attributes {known_block_size = array<i3
   }
   nvvm.cluster.arrive {aligned}
   nvvm.cluster.wait {aligned}
+  // expected-remark@+2 {{cannot prove that the cluster has the CTA whose tile this reads: it has a rank that is not known; expected rank 0 to 1}}
   // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: it is not known whether every CTA has written what it reads of the smem.alloc at {{[0-9:]+}} of another CTA before the last barrier of the cluster}}
   %d = "smem.load"(%t, %r) : (!t, index) -> !c
   "smem.store"(%d, %m) : (!c, !m) -> ()
@@ -116,6 +119,7 @@ func.func @again(%m: !m, %r: index) attributes {known_block_size = array<i32: 12
   "smem.store"(%c, %t) : (!c, !t) -> ()
   nvvm.cluster.arrive {aligned}
   nvvm.cluster.wait {aligned}
+  // expected-remark@+2 {{cannot prove that the cluster has the CTA whose tile this reads: it has a rank that is not known; expected rank 0 to 1}}
   // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: the smem.store at {{[0-9:]+}} of another CTA may not be over; put a barrier of the cluster (nvvm.cluster.arrive and nvvm.cluster.wait) between them}}
   %d = "smem.load"(%t, %r) : (!t, index) -> !c
   "smem.store"(%d, %m) : (!c, !m) -> ()
@@ -173,6 +177,7 @@ func.func @stage(%g: !g, %m: !m, %r: index) attributes {known_block_size = array
       %t = "smem.stage"(%s, %w) : (!s, index) -> !t
       nvvm.cluster.arrive {aligned}
       nvvm.cluster.wait {aligned}
+      // expected-remark@+2 {{cannot prove that the cluster has the CTA whose tile this reads: it has a rank that is not known; expected rank 0 to 1}}
       // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: it reads a stage of the smem.alloc at {{[0-9:]+}} of another CTA, whose pipeline indices are not known}}
       %d = "smem.load"(%t, %r) : (!t, index) -> !c
       "smem.consumer_release"(%pipeline, %c0) : (!smem.pipeline, index) -> ()

@@ -202,6 +202,7 @@ func.func @loaded_by_rank(%ga: memref<256x64xbf16>, %gb: memref<64x128xbf16>, %s
   %rank = gpu.cluster_block_id x
   %at = memref.load %starts[%rank] : memref<4xindex>
   %own = "smem.subtile"(%a, %at) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 64>} : (!a, index) -> !part
+  // expected-remark@+2 {{begins at a row that is not known; it takes 128 of the tile's 256 rows; expected row 0 to 128}}
   // expected-remark-re@+1 {{it is not known whether it reads the same subtile of the smem.alloc at {{.*}} in both CTAs}}
   %d = "smem.mma"(%own, %pb) {pair} : (!part, !half) -> !d
   %r = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !r

@@ -135,7 +135,7 @@ gpu.module @kernels {
 !d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
 !w = memref<4096xbf16, #gpu.address_space<workgroup>>
 gpu.module @kernels {
-  gpu.func @ordered(%v: vector<8xbf16>) workgroup(%w: !w) kernel {
+  gpu.func @ordered(%v: vector<8xbf16>) workgroup(%w: !w) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c8 = arith.constant 8 : index
     %thread = gpu.thread_id x
@@ -147,7 +147,7 @@ gpu.module @kernels {
     %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
     gpu.return
   }
-  gpu.func @without_a_barrier(%v: vector<8xbf16>) workgroup(%w: !w) kernel {
+  gpu.func @without_a_barrier(%v: vector<8xbf16>) workgroup(%w: !w) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c8 = arith.constant 8 : index
     %thread = gpu.thread_id x

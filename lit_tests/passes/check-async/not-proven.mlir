@@ -71,6 +71,7 @@ func.func @unknown_stage(%m: !m, %g: memref<8xindex>) {
   %t = "smem.stage"(%s, %c0) : (!s, index) -> !t
   %u = "smem.stage"(%s, %stage) : (!s, index) -> !t
   "smem.copy"(%m, %t) : (!m, !t) -> ()
+  // expected-remark@+2 {{begins at a stage that is not known; it takes 1 of the tile's 2 stages; expected stage 0 to 1}}
   // expected-remark-re@+1 {{cannot prove that the smem.copy at {{[0-9:]+}} is over when this reads a stage of the smem.alloc at {{[0-9:]+}}: it is not known whether they share bytes}}
   %d = "smem.mma"(%u, %u) : (!t, !t) -> !d
   return

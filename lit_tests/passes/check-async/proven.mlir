@@ -204,6 +204,7 @@ func.func @not_proven(%m: !m, %g: memref<8xindex>) {
   "smem.copy"(%m, %u) : (!m, !t) -> ()
   "smem.fence"() : () -> ()
   gpu.barrier
+  // expected-remark@+1 {{begins at a stage that is not known}}
   "smem.copy"(%m, %t) : (!m, !t) -> ()
   // expected-remark@+1 {{cannot prove that the smem.copy at}}
   %d = "smem.mma"(%u, %u) : (!t, !t) -> !d

@@ -1,0 +1,350 @@
+"""The ranges of a kernel's integers where an op is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from math import ceil, inf
+
+from ....dialect.bindings import ir
+from ....dialect.divisibility import constant_of
+from ....dialect.irtypes import Block, Op, Value
+from ....dialect.ops import ConsumerWaitOp, PartitionOp, ProducerAcquireOp
+from ....dialect.ops.pipeline import pipeline_of
+from ....ir.cluster import cluster_size
+from ....ir.kernel import ancestors_of, block_size, extents_of, warpgroups_of
+from ....layout.fragments import WARPGROUP, WARPS
+from ..polynomials import Polynomial, Symbol, number
+from ..values import TRIPS, Values
+from .facts import Facts, facts_of, facts_of_quotients
+from .ranges import (
+    UNKNOWN,
+    Bound,
+    Range,
+    added,
+    are_independent,
+    computed,
+    each_of,
+    exactly,
+    joined,
+    narrowed,
+    scaled,
+)
+
+#: How often the range of a number that a loop carries is widened by an iteration; then it is unbounded.
+_ITERATIONS = 20
+
+#: How many facts are combined to bound one number.
+_DEPTH = 2
+
+#: The threads of a warp.
+_WARP = WARPGROUP // WARPS
+
+#: Sources of ranges: arguments of the launch, a thread's number, and that of its warpgroup.
+LAUNCH, THREAD, WARPGROUP_ID = "launch", "thread", "warpgroup"
+_OF_THREAD: frozenset[Hashable] = frozenset({THREAD, WARPGROUP_ID})
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What is known where an op is executed.
+
+    Attributes:
+        facts: the conditions and loops around it.
+        warpgroups: the first of the warpgroups that execute it, and their end; None for all.
+        carried: ranges of numbers that loops carry, while these are being found.
+        known: the ranges that were computed.
+        selects: how many conditions of `arith.select` are among the facts.
+    """
+
+    facts: Facts = field(default_factory=Facts)
+    warpgroups: tuple[int, int] | None = None
+    carried: dict[Value, Range] = field(default_factory=dict)
+    known: dict[Symbol, Range] = field(default_factory=dict)
+    selects: int = 0
+
+
+class Numbers:
+    """The ranges of the integers of a function.
+
+    Args:
+        function: the function.
+    """
+
+    def __init__(self, function: Op) -> None:
+        self._function = function
+        self._values = Values(function)
+        self._cluster = cluster_size(function)
+        self._grid = extents_of(function, "known_grid_size", "gpu.known_grid_size")
+        self._block = block_size(function)
+        self._contexts: dict[Block, Context] = {}
+        self._plain: dict[Op | None, Context] = {}
+
+    def at(self, op: Op, value: Value, last: int) -> Range:
+        """Return the range of an index value where an op is executed; no narrower one than shows that it
+        is 0 to `last`, if it is."""
+        stages = _modulus(value)
+        if stages is not None and 1 <= stages <= last + 1:
+            return Range(0, stages - 1)
+        # Most other starts need no facts, which take much longer.
+        polynomial = self._values.of(value)
+        anywhere = self._of_terms(polynomial, self._without_facts(op))
+        if anywhere.is_within(0, last):
+            return anywhere
+        return self._of(polynomial, self._within(op.operation.block))
+
+    def trips(self, loop: Op) -> Range:
+        """Return the range of the number of iterations of an `scf.for`."""
+        return self._of(self._values.loop(loop).trips, self._within(loop.block))
+
+    def _of(self, polynomial: Polynomial, context: Context) -> Range:
+        """Return the range of an integer."""
+        facts = context.facts.and_also(
+            facts_of_quotients(polynomial, lambda each: self._is_natural(each, context))
+        )
+        plain = self._of_terms(polynomial, context)
+        low = self._lowest(polynomial, facts, context)
+        high = -self._lowest(polynomial * number(-1), facts, context)
+        return narrowed(plain, low, high)
+
+    # Bounds that follow from facts.
+
+    def _is_natural(self, polynomial: Polynomial, context: Context) -> bool:
+        return self._lowest(polynomial, context.facts, context) >= 0
+
+    def _lowest(
+        self, polynomial: Polynomial, facts: Facts, context: Context, depth: int = _DEPTH
+    ) -> Bound:
+        """Return a number that an integer is not below.
+
+        If f is 0 or more, |b| * p - |a| * f is not above |b| * p. Where a and b are the coefficients of
+        the same product in p and in f, with the same sign, it is not in the difference.
+        """
+        low = self._of_terms(polynomial, context).low
+        coefficients = dict(polynomial.terms)
+        for i, fact in enumerate(facts.natural if depth else ()):
+            rest = facts._replace(natural=facts.natural[:i] + facts.natural[i + 1 :])
+            for product, b in fact.terms:
+                a = coefficients.get(product, 0)
+                if product and a * b > 0:
+                    difference = polynomial * number(abs(b)) - fact * number(abs(a))
+                    bound = self._lowest(difference, rest, context, depth - 1)
+                    low = max(low, bound if abs(bound) == inf else ceil(bound / abs(b)))
+        for each in facts.nonzero:
+            apart = ((polynomial - each).constant, (polynomial + each).constant)
+            if low in apart:
+                low += 1
+        return low
+
+    def _of_terms(self, polynomial: Polynomial, context: Context) -> Range:
+        """Return the range of a polynomial by those of its symbols."""
+        return added(
+            [
+                scaled(factor, [self._of_symbol(each, context) for each in symbols])
+                for symbols, factor in polynomial.terms
+            ]
+        )
+
+    # Symbols.
+
+    def _of_symbol(self, symbol: Symbol, context: Context) -> Range:
+        if symbol not in context.known:
+            # Facts about a symbol are not used for what it is computed from.
+            least = -inf if symbol.lower_bound is None else symbol.lower_bound
+            context.known[symbol] = narrowed(UNKNOWN, least, inf)
+            context.known[symbol] = narrowed(self._evaluated(symbol, context), least, inf)
+        return context.known[symbol]
+
+    def _evaluated(self, symbol: Symbol, context: Context) -> Range:
+        if self._values.is_warpgroup(symbol):
+            return self._warpgroup(context)
+        if symbol.name == TRIPS:
+            return self._trips(symbol.operands, context)
+        if symbol.name == "arith.select":
+            return self._selected(symbol.operands, context)
+        if symbol.name:
+            return computed(symbol.name, [self._of(each, context) for each in symbol.operands])
+        match self._values.key_of(symbol):
+            case "count", op, _:
+                return self._iteration(op, context)
+            case "warpgroup", partition:
+                return each_of(partition.warpgroups.value, WARPGROUP_ID)
+            case "extent", *_:
+                assert symbol.lower_bound is not None
+                return Range(symbol.lower_bound, inf, True, True, frozenset({LAUNCH, symbol}))
+            case "value", value:
+                return self._of_value(value, context)
+            case "value", value, _:
+                return self._carried(value, context)
+            case (name, dim) if isinstance(name, str) and isinstance(dim, str):
+                return self._of_launch(name, dim, context)
+            case _:
+                return UNKNOWN
+
+    def _warpgroup(self, context: Context) -> Range:
+        """Return the range of the number of a thread's warpgroup in the CTA."""
+        if context.warpgroups is not None:
+            first, end = context.warpgroups
+            return Range(first, end - 1, True, True, frozenset({WARPGROUP_ID}))
+        if self._block is None:
+            return Range(0, inf)
+        x, y, z = self._block
+        return each_of(-(-x * y * z // WARPGROUP), WARPGROUP_ID)
+
+    def _of_launch(self, name: str, dim: str, context: Context) -> Range:
+        """Return the range of a number that the launch decides."""
+        place = "xyz".find(dim) if dim else 0
+        if name == "gpu.cluster_block_id":
+            return each_of(self._cluster[place], f"block {dim}")
+        if name in ("gpu.block_id", "gpu.grid_dim") and self._grid is not None:
+            count = self._grid[place]
+            return exactly(count) if name == "gpu.grid_dim" else each_of(count, f"block {dim}")
+        if self._block is None or name not in ("gpu.block_dim", "gpu.thread_id", "gpu.subgroup_id"):
+            return Range(0, inf)
+        x, y, z = self._block
+        if name == "gpu.block_dim":
+            return exactly(self._block[place])
+        size, each = self._block[place], WARPGROUP
+        if name == "gpu.subgroup_id":
+            size, each = -(-x * y * z // _WARP), WARPS
+        if context.warpgroups is not None and y == z == 1:
+            first, end = context.warpgroups
+            return Range(first * each, end * each - 1, True, True, _OF_THREAD)
+        return each_of(size, *_OF_THREAD)
+
+    def _trips(self, bounds: tuple[Polynomial, ...], context: Context) -> Range:
+        """Return the range of the number of a loop's iterations."""
+        lower, upper, step = (self._of(each, context) for each in bounds)
+        if step.low != step.high or step.low < 1:
+            return Range(0, inf)
+        by = int(step.low)
+        distance = self._of(bounds[1] - bounds[0], context)
+        low, high = (x if abs(x) == inf else -(-x // by) for x in (distance.low, distance.high))
+        attained = lower.attained and upper.attained and are_independent([lower, upper])
+        return Range(max(low, 0), max(high, 0), attained, False, lower.sources | upper.sources)
+
+    def _iteration(self, loop: Op, context: Context) -> Range:
+        """Return the range of the number of an iteration."""
+        trips = self._of(self._values.loop(loop).trips, context)
+        always = trips.attained and trips.low == trips.high
+        high = max(trips.high - 1, 0)
+        sources = frozenset({loop}) | trips.sources
+        return Range(0, high, always, always, sources)
+
+    def _selected(self, operands: tuple[Polynomial, ...], context: Context) -> Range:
+        condition, yes, no = operands
+        if context.selects == _DEPTH:
+            return joined(self._of(yes, context), self._of(no, context))
+        inner = replace(context, selects=context.selects + 1)
+        return joined(
+            self._of(yes, self._where(inner, condition, True)),
+            self._of(no, self._where(inner, condition, False)),
+        )
+
+    def _of_value(self, value: Value, context: Context) -> Range:
+        """Return the range of a value that no polynomial describes."""
+        if isinstance(value.owner, ir.Block):
+            return UNKNOWN
+        op = value.owner.operation
+        if isinstance(op.opview, ProducerAcquireOp | ConsumerWaitOp):
+            return Range(0, pipeline_of(op.opview).stages.value - 1)
+        if op.name == "gpu.lane_id":
+            return each_of(_WARP, *_OF_THREAD)
+        if op.name == "gpu.shuffle" and value == op.results[0]:
+            # It is the number of another thread, of which the facts need not hold.
+            elsewhere = Context(warpgroups=context.warpgroups)
+            return self._of(self._values.of(op.operands[0]), elsewhere)._replace(
+                attained=False, dense=False
+            )
+        if op.name == "scf.if":
+            yields = [self._yielded(region.blocks[0], value, context) for region in op.regions]
+            return joined(*yields) if len(yields) == 2 else UNKNOWN
+        return UNKNOWN
+
+    def _yielded(self, block: Block, result: Value, context: Context) -> Range:
+        *_, terminator = block.operations
+        inside = self._within(block, context.carried)
+        return self._of(self._values.of(terminator.operands[result.result_number]), inside)
+
+    def _carried(self, argument: Value, context: Context) -> Range:
+        """Return the range of a number that a loop carries, by that of the first one and of what an
+        iteration makes of it."""
+        if argument in context.carried:
+            return context.carried[argument]
+        block = argument.owner
+        loop = block.owner.operation
+        first = self._values.of(loop.operands[argument.arg_number + 2])
+        *_, terminator = block.operations
+        following = self._values.of(terminator.operands[argument.arg_number - 1])
+        outside = self._within(loop.block, context.carried)
+        start = found = after = self._of(first, outside)
+        for iteration in range(_ITERATIONS + 2):
+            inside = self._within(block, {**context.carried, argument: found})
+            after = joined(start, self._of(following, inside))
+            if after.is_within(found.low, found.high):
+                break
+            found = after if iteration < _ITERATIONS else UNKNOWN
+        return after._replace(attained=False, dense=False)
+
+    # Contexts.
+
+    def _without_facts(self, op: Op) -> Context:
+        """Return a context of an op in which no condition around it is known."""
+        partition = next((o for o in ancestors_of(op) if isinstance(o.opview, PartitionOp)), None)
+        if partition not in self._plain:
+            warpgroups = None if partition is None else self._warpgroups(partition)
+            self._plain[partition] = Context(warpgroups=warpgroups)
+        return self._plain[partition]
+
+    def _warpgroups(self, partition: Op) -> tuple[int, int] | None:
+        """Return the first of the warpgroups of a partition, and their end."""
+        *_, last = partition.regions[0].blocks[0].operations
+        return None if self._block is None else warpgroups_of(last)
+
+    def _within(self, block: Block, carried: dict[Value, Range] | None = None) -> Context:
+        """Return what is known in a block.
+
+        Args:
+            block: the block.
+            carried: ranges of numbers that loops carry, while these are being found.
+        """
+        if not carried and block in self._contexts:
+            return self._contexts[block]
+        op = block.owner.operation
+        if op == self._function or op.block is None:
+            context = Context(carried=carried or {})
+        else:
+            context = self._entered(op, block, self._within(op.block, carried))
+        if not carried:
+            self._contexts[block] = context
+        return context
+
+    def _entered(self, op: Op, block: Block, outer: Context) -> Context:
+        """Return what is known in a block of an op, by what is known at the op."""
+        if op.name == "scf.if":
+            holds = block == op.regions[0].blocks[0]
+            return self._where(outer, self._values.of(op.operands[0]), holds)
+        if op.name == "scf.for":
+            upper = self._values.of(op.operands[1])
+            below = upper - self._values.of(block.arguments[0]) - number(1)
+            return _with(outer, Facts((below,)))
+        if isinstance(op.opview, PartitionOp):
+            return replace(outer, warpgroups=self._warpgroups(op), known={})
+        return outer
+
+    def _where(self, context: Context, condition: Polynomial, holds: bool) -> Context:
+        """Return what is known where a condition holds, too, or does not."""
+        facts = facts_of(condition, holds, lambda each: self._is_natural(each, context))
+        return _with(context, facts)
+
+
+def _modulus(value: Value) -> int | None:
+    """Return the number of which a value is a remainder, as the stage of an index is; else None."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "arith.remui":
+        return None
+    return constant_of(owner.operation.operands[1])
+
+
+def _with(context: Context, facts: Facts) -> Context:
+    return replace(context, facts=context.facts.and_also(facts), known={})

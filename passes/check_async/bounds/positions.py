@@ -1,0 +1,162 @@
+"""The run-time positions in tiles that an op uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf, prod
+
+from ....dialect.irtypes import Op, Value
+from ....dialect.op import SmemOp
+from ....dialect.ops import LoadOp, OffsetOp, SubtileOp, SubviewOp
+from ....dialect.smem import Smem
+from ....dialect.types import shape_of
+from ....ir.cluster import cluster_size
+from ....ir.kernel import function_of
+from ....ir.subtiles import chain_of
+from ....ir.walk import walk
+from ..declared_effects import accessed_tiles
+from ..report import at
+from .ranges import Bound
+
+#: What a position along each dimension of (stages, rows, columns) is called.
+_NOUNS = ("stage", "row", "column")
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where an op takes a part of a tile along one dimension: the start is an operand.
+
+    Attributes:
+        op: the op that takes the part.
+        start: the first element (index).
+        noun: what the elements are: "row".
+        count: how many elements it takes.
+        extent: how many the tile has.
+        multiple: a number that the op asserts to divide the start.
+    """
+
+    op: Op
+    start: Value
+    noun: str
+    count: int
+    extent: int
+    multiple: int = 1
+
+    @property
+    def last(self) -> int:
+        """The last start that fits."""
+        return self.extent - self.count
+
+    @property
+    def condition(self) -> str:
+        """What the program must hold to, for messages."""
+        part = f"{self.count} of {self.extent} {self.noun}s of the {at(self.op.tile.owner)}"
+        return f"the {at(self.op)} ({part}) begins at {self._fitting}"
+
+    def error(self, access: Op, outside: int) -> str:
+        """Return the message about a start that is outside in some run, at `op`.
+
+        Args:
+            access: the op that accesses the part.
+            outside: the start.
+        """
+        user = "" if access == self.op else f", where the {at(access)} uses it"
+        return f"begins at {self.noun} {outside}{user}; {self._expected}"
+
+    def remark(self, access: Op, low: Bound, high: Bound) -> str:
+        """Return the message about a start that may be outside, at `access`.
+
+        Args:
+            access: the op that accesses the part.
+            low, high: the start is from `low` to `high`.
+        """
+        part = "this" if access == self.op else f"the {at(self.op)}"
+        return (
+            f"cannot prove that {part} is within the {at(self.op.tile.owner)}: it begins at "
+            f"{described(self.noun, low, high)}; {self._expected}"
+        )
+
+    @property
+    def _fitting(self) -> str:
+        return f"{self.noun} 0" if not self.last else f"{self.noun} 0 to {self.last}"
+
+    @property
+    def _expected(self) -> str:
+        return (
+            f"it takes {self.count} of the tile's {self.extent} {self.noun}s; "
+            f"expected {self._fitting}"
+        )
+
+
+@dataclass(frozen=True)
+class Rank(Position):
+    """The CTA of the cluster whose tile an `smem.load` reads."""
+
+    @property
+    def condition(self) -> str:
+        return f"the rank is that of one of the cluster's {self.extent} CTAs"
+
+    def error(self, access: Op, outside: int) -> str:
+        size = "x".join(map(str, cluster_size(function_of(access))))
+        return f"has rank = {outside}; a cluster of {size} CTAs has ranks 0 to {self.last}"
+
+    def remark(self, access: Op, low: Bound, high: Bound) -> str:
+        return (
+            "cannot prove that the cluster has the CTA whose tile this reads: it has "
+            f"{described(self.noun, low, high)}; expected {self._fitting}"
+        )
+
+
+def described(noun: str, low: Bound, high: Bound) -> str:
+    """Return where a start is, in words."""
+    if low == -inf:
+        return f"a {noun} that is not known" if high == inf else f"{noun} {high} or below"
+    return f"{noun} {low} or above" if high == inf else f"{noun} {low} to {high}"
+
+
+def accesses_of(function: Op) -> Iterator[tuple[Op, Position]]:
+    """Yield the ops that access parts of tiles at run-time positions, with each position.
+
+    A subtile that leaves its tile does no harm before it is accessed, so its positions are those of its
+    accesses.
+
+    Raises:
+        OpError: if a tile does not come from an alloc or view.
+    """
+    for op in walk(function, OffsetOp, *filter(_accesses, Smem.operations)):
+        for position in dict.fromkeys(_positions_of(op)):
+            yield op, position
+
+
+def _accesses(op: type[SmemOp]) -> bool:
+    return bool(op.effects.accesses)
+
+
+def _positions_of(op: Op) -> Iterator[Position]:
+    tiles = [op.tile] if isinstance(op, OffsetOp) else [tile for tile, _ in accessed_tiles(op)]
+    for tile in tiles:
+        for subview in chain_of(tile, op)[1]:
+            yield from _of_subview(subview)
+    if isinstance(op, OffsetOp):
+        extents = zip(
+            (op.row, op.column), _NOUNS[1:], op.vector, shape_of(op.tile.type), strict=True
+        )
+        for start, noun, count, extent in extents:
+            yield Position(op, start, noun, count, extent)
+    if isinstance(op, LoadOp) and op.rank is not None:
+        ctas = prod(cluster_size(function_of(op)))
+        # The lowering refuses a kernel without clusters.
+        if ctas > 1:
+            yield Rank(op, op.rank, "rank", 1, ctas)
+
+
+def _of_subview(op: SubviewOp) -> Iterator[Position]:
+    # A stage is one element of the first of three dimensions, which it drops.
+    is_stage = len(op.positions) == 1
+    sizes = (1,) if is_stage else shape_of(op.result.type)
+    multiples = iter(op.multiple_of if isinstance(op, SubtileOp) else [1])
+    dims = zip(op.positions, _NOUNS[not is_stage :], sizes, shape_of(op.tile.type), strict=False)
+    for start, noun, count, extent in dims:
+        if not isinstance(start, int):
+            yield Position(op, start, noun, count, extent, next(multiples))
