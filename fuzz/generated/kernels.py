@@ -15,6 +15,7 @@ from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.emulator import EmulationError, Violations
 from mlir_smem.layout.arch import Arch
 from mlir_smem.passes import OpError
+from mlir_smem.passes.assert_bounds import AssertBounds
 from mlir_smem.passes.check_async import CheckAsync
 from mlir_smem.passes.driver.base import Pass
 from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
@@ -84,7 +85,7 @@ def checked(module: ir.Module, check: Pass | None = None) -> CheckResult:
 
 
 def evaluated(kernel: Kernel) -> Evaluated:
-    """Lower a kernel, even if the checker refuses it, and fold its constants.
+    """Lower a kernel for the emulator, even if the checker refuses it, and fold its constants.
 
     Raises:
         OpError, Invalid, MLIRError: if anything other than the checker refuses it.
@@ -95,6 +96,7 @@ def evaluated(kernel: Kernel) -> Evaluated:
         for each in kernel.pipeline().passes():
             if isinstance(each, CheckAsync):
                 result = checked(module, each)
+                AssertBounds().run(module)
             else:
                 each.run(module)
         return Evaluated(result, folded(module, context, kernel.arch))

@@ -138,6 +138,11 @@ _SYNCHRONISATION = [
                 sub(r'^( *)("smem.copy_wait")', r'\1"smem.fence"() : () -> ()\n\1\2'),
             ),
         ),
+        (
+            "rows of a warpgroup beyond its tile",
+            sub(r"muli %warpgroup, %c64", "muli %warpgroup, %c128"),
+        ),
+        ("stages that do not begin again", sub(r"remui (%\w+), %c4", r"addi \1, %c0")),
         ("fence by one thread only", only('"smem.fence"', "eq", 0)),
         ("barrier by one warpgroup only", only("gpu.barrier", "ult", 128)),
         ("barrier by some threads of a warp", only("gpu.barrier", "ult", 250)),
