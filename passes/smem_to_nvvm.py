@@ -32,7 +32,7 @@ class SmemToNvvm(Pass):
     max_bytes: int = option(MAX_BYTES, "shared memory of a CTA, in bytes")
     reserved_bytes: int = option(0, "bytes to reserve at the start of dynamic shared memory")
 
-    assert_bounds: bool = option(False, "assert that run-time positions are within their tiles")
+    assert_bounds: bool = option(False, "assert, for the emulator, that positions are within tiles")
     insert_sync: bool = option(False, "first insert the synchronization that program order needs")
 
     def passes(self) -> Iterator[Pass]:
