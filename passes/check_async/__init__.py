@@ -57,17 +57,17 @@ class CheckAsync(Pass):
     pipelines. The accesses of global memory that the arrival orders are not followed.
 
     A stage or subtile at a run-time start is within its tile where an op accesses it, an `smem.offset`
-    is, and the `rank` of an `smem.load` is one of the cluster. The start is bounded by the block size, the
-    grid, the cluster, the iterations of loops, and the conditions around the access. It is an error if
-    some run leaves the tile whatever the sizes of the arrays are: at the end of a known range, under no
-    condition. A start that depends on an argument of the launch, or on a condition, leaves a remark.
+    is, and the `rank` of an `smem.load` is one of the cluster. The start is bounded by the block size,
+    the grid, the cluster, the iterations of loops, and the conditions around the access. It is an error
+    if some run leaves the tile whatever the sizes of the arrays are: at the end of a known range, under
+    no condition. A start that depends on an argument of the launch, or on a condition, leaves a remark.
 
     The two CTAs of a pair (`smem.mma` with `pair`) execute the same mma on the same subtiles of their
     tiles: the values that decide it do not differ between CTAs that are neighbours along x.
     """
 
     name = "smem-check-async"
-    description = "prove that copies, fences, barriers, pipelines and mma are in order, and in bounds"
+    description = "prove that copies, fences, barriers, pipelines and mma are in order and in tiles"
 
     def run(self, module: Module) -> None:
         for function in functions_of(module):

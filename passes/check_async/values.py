@@ -64,16 +64,17 @@ class Loop:
 class Values:
     """The polynomials of a function's index values.
 
-    The same computation has the same polynomial in all partitions, so they can be compared.
+    The same computation has the same polynomial in all partitions, so they can be compared. `symbols` has
+    their symbols.
     """
 
     def __init__(self, function: Op) -> None:
         self._function = function
         self._cluster = cluster_size(function)
         self._known: dict[Value, Polynomial] = {}
-        self._symbols = SymbolTable()
+        self.symbols = SymbolTable()
         self._loops: dict[Op, Loop] = {}
-        self._sums = Sums(function, self._symbols, self.replaced)
+        self._sums = Sums(function, self.symbols, self.replaced)
         self._evaluate: dict[str, Callable[[Op], Polynomial]] = {
             "arith.constant": self._constant,
             "arith.addi": lambda op: self._both(op, Polynomial.__add__),
@@ -88,7 +89,7 @@ class Values:
             "gpu.thread_id": self._thread_id,
             "gpu.subgroup_id": self._subgroup_id,
             SemaphoreArriveOp.OPERATION_NAME: lambda op: variable(
-                self._symbols.unknown(op.results[0], op, Divergence.BETWEEN_WARPGROUPS)
+                self.symbols.unknown(op.results[0], op, Divergence.BETWEEN_WARPGROUPS)
             ),
             **dict.fromkeys(_LAUNCH, lambda op: self._launch(op, _LAUNCH[op.name])),
         }
@@ -104,7 +105,7 @@ class Values:
         if op not in self._loops:
             lower, upper, step = (self.of(x) for x in list(op.operands)[:3])
             bounds = lower, upper, step
-            count = self._symbols.of(
+            count = self.symbols.of(
                 ("count", op, bounds),
                 divergence=max(x.divergence for x in bounds),
                 lower_bound=0,
@@ -115,14 +116,10 @@ class Values:
             self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)
         return self._loops[op]
 
-    def key_of(self, symbol: Symbol) -> tuple:
-        """Return what identifies a symbol in the function; see `SymbolTable.of`."""
-        return self._symbols.key_of(symbol)
-
     def warpgroup(self, partition: PartitionOp) -> Symbol:
         """Return the symbol for a warpgroup's number in its partition."""
         key = ("warpgroup", partition)
-        return self._symbols.of(
+        return self.symbols.of(
             key,
             divergence=Divergence.BETWEEN_WARPGROUPS,
             lower_bound=0,
@@ -140,13 +137,13 @@ class Values:
             return False
         size = 1 << by.constant if symbol.name in _SHIFTED else by.constant
         thread, warp = ("gpu.thread_id", "x"), ("gpu.subgroup_id", "")
-        if divided.symbol is self._symbols.known(thread):
+        if divided.symbol is self.symbols.known(thread):
             return size == WARPGROUP and y == z == 1
-        return divided.symbol is self._symbols.known(warp) and size == WARPS
+        return divided.symbol is self.symbols.known(warp) and size == WARPS
 
     def differs_in_pair(self, polynomial: Polynomial) -> bool:
         """Whether a value is known to differ between CTAs that are neighbours along x."""
-        symbols = (self._symbols.known((name, "x")) for name in _CTA_IDS)
+        symbols = (self.symbols.known((name, "x")) for name in _CTA_IDS)
         splits = [polynomial.split(symbol) for symbol in symbols if symbol is not None]
         return any(split is not None and split[0] and split[1].same_in_pair for split in splits)
 
@@ -189,7 +186,7 @@ class Values:
             more = ", ".join(f"{a.name} = {a.attr}" for a in _attributes(op))
             operands = tuple(self.of(x) for x in op.operands)
             return self._computed(op.name, f"{more} {op.results[0].type}", operands)
-        return variable(self._symbols.unknown(value, op))
+        return variable(self.symbols.unknown(value, op))
 
     def _computed(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
         """Return the result of an op that is not a sum or product; or a number of a loop, by its name."""
@@ -219,7 +216,7 @@ class Values:
         if name in MINIMA and len(known_bounds) == len(bounds):
             least = min(known_bounds)
             lower_bound = least if lower_bound is None else max(least, lower_bound)
-        return variable(self._symbols.of((name, more, operands), operands, divergence, lower_bound))
+        return variable(self.symbols.of((name, more, operands), operands, divergence, lower_bound))
 
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
         """Whether a quotient is the same in all CTAs of a cluster.
@@ -230,7 +227,7 @@ class Values:
         sizes = [
             self._cluster[dim]
             for dim in range(3)
-            if symbol is not None and symbol is self._symbols.known(("gpu.block_id", "xyz"[dim]))
+            if symbol is not None and symbol is self.symbols.known(("gpu.block_id", "xyz"[dim]))
         ]
         return bool(sizes) and by % sizes[0] == 0
 
@@ -239,7 +236,7 @@ class Values:
     def _constant(self, op: Op) -> Polynomial:
         known = constant_of(op.results[0])
         if known is None:
-            return variable(self._symbols.unknown(op.results[0], None))
+            return variable(self.symbols.unknown(op.results[0], None))
         return number(known)
 
     def _both(self, op: Op, compute: Callable[[Polynomial, Polynomial], Polynomial]) -> Polynomial:
@@ -256,7 +253,7 @@ class Values:
     ) -> Polynomial:
         dim = _dimension_of(op)
         # The CTAs of a pair are neighbours along x.
-        symbol = self._symbols.of(
+        symbol = self.symbols.of(
             (op.name, dim),
             divergence=divergence,
             lower_bound=lower_bound,
@@ -275,11 +272,11 @@ class Values:
         given = self.of(op.operands[0])
         if given.divergence <= Divergence.BETWEEN_WARPGROUPS:
             return given
-        return variable(self._symbols.unknown(op.results[0], op, Divergence.BETWEEN_THREADS))
+        return variable(self.symbols.unknown(op.results[0], op, Divergence.BETWEEN_THREADS))
 
     def _in_cta(self, key: tuple) -> Polynomial:
         """Return the number of a thread or warp in its CTA."""
-        symbol = self._symbols.of(
+        symbol = self.symbols.of(
             key,
             divergence=Divergence.BETWEEN_THREADS,
             lower_bound=0,
@@ -304,11 +301,11 @@ class Values:
         ranked = isinstance(memref.type, ir.MemRefType)
         # The extent of a dimension that does not exist is unknown.
         if dim is None or not own or (ranked and not 0 <= dim < memref.type.rank):
-            return variable(self._symbols.unknown(op.results[0], op))
+            return variable(self.symbols.unknown(op.results[0], op))
         if ranked and not memref.type.is_dynamic_dim(dim):
             return number(memref.type.shape[dim])
         mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
-        return variable(self._symbols.of(("extent", memref, dim), lower_bound=int(mapped)))
+        return variable(self.symbols.of(("extent", memref, dim), lower_bound=int(mapped)))
 
     def _element(self, op: Op) -> Polynomial:
         """Evaluate `memref.load`: an element of an array that is only read is the same for all readers.
@@ -319,7 +316,7 @@ class Values:
         owner = array.owner
         own = isinstance(owner, ir.Block) and owner.owner.operation == self._function
         if not own or not indices or is_workgroup(array.type) or not is_only_read(array):
-            return variable(self._symbols.unknown(op.results[0], op))
+            return variable(self.symbols.unknown(op.results[0], op))
         name = f"{array.arg_number} {op.results[0].type}"
         return self._computed(op.name, name, tuple(self.of(x) for x in indices))
 
@@ -337,7 +334,7 @@ class Values:
             return self._carried(op, value.arg_number - 1, variable(loop.count))
         is_argument = op == self._function
         divergence = Divergence.NONE if is_argument else Divergence.BETWEEN_THREADS
-        return variable(self._symbols.of(("value", value), divergence=divergence, within=op))
+        return variable(self.symbols.of(("value", value), divergence=divergence, within=op))
 
     def _after(self, op: Op, result: Value) -> Polynomial:
         """Return a result of a loop."""
@@ -355,7 +352,7 @@ class Values:
         block = op.regions[0].blocks[0]
         own = list(block.arguments)[1:]
         symbols = [
-            self._symbols.of(("carried", x), divergence=Divergence.BETWEEN_THREADS, by=x)
+            self.symbols.of(("carried", x), divergence=Divergence.BETWEEN_THREADS, by=x)
             for x in own
         ]
         before = self._known, self._loops
@@ -372,7 +369,7 @@ class Values:
         if grown is None:
             unknown = ("value", own[position], count)
             divergence = Divergence.BETWEEN_THREADS
-            return variable(self._symbols.of(unknown, divergence=divergence, by=op, within=op))
+            return variable(self.symbols.of(unknown, divergence=divergence, by=op, within=op))
         return self.of(list(op.operands)[position + 3]) + grown
 
     def _trips(self, lower: Polynomial, upper: Polynomial, step: Polynomial) -> Polynomial:
@@ -383,7 +380,7 @@ class Values:
             return distance
         operands = (lower, upper, step)
         divergence = max(x.divergence for x in operands)
-        return variable(self._symbols.of((TRIPS, "", operands), operands, divergence, 0))
+        return variable(self.symbols.of((TRIPS, "", operands), operands, divergence, 0))
 
 
 def _is_copied_in_bulk(memref: Value, op: Op) -> bool:

@@ -164,7 +164,7 @@ class Numbers:
             return self._selected(symbol.operands, context)
         if symbol.name:
             return computed(symbol.name, [self._of(each, context) for each in symbol.operands])
-        match self._values.key_of(symbol):
+        match self._values.symbols.key_of(symbol):
             case "count", op, _:
                 return self._iteration(op, context)
             case "warpgroup", partition:
