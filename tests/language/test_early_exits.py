@@ -5,51 +5,34 @@ import contextlib
 import numpy as np
 import pytest
 from kernel_failures import failure
+from two_blocks import GIVEN, is_second, result, store
 
 import mlir_smem.language as sl
-from mlir_smem.runtime import run_on_cpu
-
-A = np.arange(64 * 16, dtype=np.float32).reshape(64, 16)
-
-
-def result(function, **options):
-    """Return what a kernel makes of A in two thread blocks."""
-    kernel = sl.kernel("(64,16), (2,64,16)", sync="manual", **options)(function)
-    compiled = kernel.compile(sl.f32, sl.f32, emit="nvvm")
-    return run_on_cpu(compiled, None, {"A": A}, ["D"], grid=(2,))["D"]
-
-
-def second():
-    return sl.block_id(0) > 0
-
-
-def store(x, D):
-    sl.store(x, D[sl.block_id(0), :, :])
 
 
 def return_in_when(A, D):
-    with sl.when(second()):
+    with sl.when(is_second()):
         return
     store(sl.load(A), D)
 
 
 def return_on_the_line_of_when(A, D):
     # fmt: off
-    with sl.when(second()): return  # noqa: E701
+    with sl.when(is_second()): return  # noqa: E701
     # fmt: on
     store(sl.load(A), D)
 
 
 def return_behind_a_statement(A, D):
     # fmt: off
-    with sl.when(second()):
+    with sl.when(is_second()):
         x = sl.load(A); return  # noqa: E702
     # fmt: on
     store(x, D)
 
 
 def return_in_otherwise(A, D):
-    with sl.when(second()):
+    with sl.when(is_second()):
         pass
     with sl.otherwise():
         return
@@ -65,7 +48,7 @@ def continue_in_when(A, D):
 
 def break_of_an_unrolled_loop(A, D):
     for _ in range(3):
-        with sl.when(second()):
+        with sl.when(is_second()):
             break
         store(sl.load(A), D)
 
@@ -78,7 +61,7 @@ def return_in_elect(A, D):
 
 def return_of_a_value(A, D):
     def helper(x):
-        with sl.when(second()):
+        with sl.when(is_second()):
             return x + 1.0
         return x
 
@@ -87,7 +70,7 @@ def return_of_a_value(A, D):
 
 def return_of_a_constant(A, D):
     def helper():
-        with sl.when(second()):
+        with sl.when(is_second()):
             return 5
         return 6
 
@@ -95,7 +78,7 @@ def return_of_a_constant(A, D):
 
 
 def return_where_python_decides(A, D):
-    with sl.when(second()):
+    with sl.when(is_second()):
         if len(D.shape) == 3:
             return
         store(sl.load(A), D)
@@ -103,14 +86,14 @@ def return_where_python_decides(A, D):
 
 
 def return_through_another_block(A, D):
-    with sl.when(second()), contextlib.nullcontext():
+    with sl.when(is_second()), contextlib.nullcontext():
         return
     store(sl.load(A), D)
 
 
 def return_through_finally(A, D):
     x = sl.load(A)
-    with sl.when(second()):
+    with sl.when(is_second()):
         try:
             return
         finally:
@@ -122,7 +105,7 @@ def continue_in_a_while(A, D):
     n = 0
     while n < 2:
         n += 1
-        with sl.when(second()):
+        with sl.when(is_second()):
             continue
         store(sl.load(A), D)
 
@@ -132,7 +115,7 @@ REFUSED = [
     (
         return_on_the_line_of_when,
         "leaves the branch",
-        "with sl.when(second()): return  # noqa: E701",
+        "with sl.when(is_second()): return  # noqa: E701",
     ),
     (return_behind_a_statement, "return leaves", "x = sl.load(A); return  # noqa: E702"),
     (return_in_otherwise, "return leaves the other branch", "return"),
@@ -177,7 +160,7 @@ def test_what_python_itself_decides_may_leave():
         def helper(x, is_done):
             if is_done:
                 return x
-            with sl.when(second()):
+            with sl.when(is_second()):
                 x = x + 1.0
             return x
 
@@ -196,7 +179,7 @@ def test_what_python_itself_decides_may_leave():
         store(x, D)
         return
 
-    expected = np.stack([A + 20, A + 22])
+    expected = np.stack([GIVEN + 20, GIVEN + 22])
     np.testing.assert_array_equal(result(kernel), expected)
 
 
@@ -208,17 +191,17 @@ def test_a_block_that_ends_with_the_function_or_the_loop():
                 store(x, D)
                 # Nothing is behind it, so this is the end of the block.
                 continue
-        with sl.when(second()):
+        with sl.when(is_second()):
             store(x + 1.0, D)
             return
 
-    np.testing.assert_array_equal(result(kernel), np.stack([A, A + 1]))
+    np.testing.assert_array_equal(result(kernel), np.stack([GIVEN, GIVEN + 1]))
 
 
 def test_an_exception_ends_the_trace():
     def kernel(A, D):
         x = sl.load(A)
-        with contextlib.suppress(KeyError), sl.when(second()):
+        with contextlib.suppress(KeyError), sl.when(is_second()):
             raise KeyError("of the author")
         store(x, D)
 
@@ -228,13 +211,13 @@ def test_an_exception_ends_the_trace():
 
 def test_a_block_is_that_of_a_with_statement():
     def by_hand(A, D):
-        sl.when(second()).__enter__()
+        sl.when(is_second()).__enter__()
 
     assert "is not entered by a with statement" in failure(by_hand, "(64,16), (2,64,16)")[0]
 
     def by_a_stack(A, D):
         with contextlib.ExitStack() as stack:
-            stack.enter_context(sl.when(second()))
+            stack.enter_context(sl.when(is_second()))
             store(sl.load(A), D)
 
     with pytest.raises(sl.TraceError, match="is not entered by a with statement"):

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from kernel_failures import failure
+from two_blocks import GIVEN, is_second, number, result, store
 
 import mlir_smem.language as sl
-from mlir_smem.runtime import run_on_cpu
-
-A = np.arange(64 * 16, dtype=np.float32).reshape(64, 16)
 
 #: Globals that kernels change.
 counters = {"n": 0}
@@ -48,26 +46,6 @@ class Record:
     inner: list = field(default_factory=list)
 
 
-def result(function, **options):
-    """Return what a kernel makes of A in two thread blocks."""
-    kernel = sl.kernel("(64,16), (2,64,16)", sync="manual", **options)(function)
-    compiled = kernel.compile(sl.f32, sl.f32, emit="nvvm")
-    return run_on_cpu(compiled, None, {"A": A}, ["D"], grid=(2,))["D"]
-
-
-def store(x, D):
-    sl.store(x, D[sl.block_id(0), :, :])
-
-
-def number(index):
-    """Return a fragment that holds an index."""
-    return (sl.iota(0) * 0 + index).to(sl.f32)
-
-
-def is_second():
-    return sl.block_id(0) > 0
-
-
 def test_what_a_loop_carries():
     """Attributes, slots, elements of lists and dictionaries, globals, closures, methods; nested."""
 
@@ -96,7 +74,7 @@ def test_what_a_loop_carries():
         total = state.x + slotted.x + record.inner[1] + table["in"]["x"]
         store(total + number(state.index + record.inner[0] + table["n"] + seen + slotted.step()), D)
 
-    expected = (A + 3) + A * 8 + (A + 1 + 2 + 3) + (A + 60) + (3 + 16 + 6 + 6 + 7)
+    expected = (GIVEN + 3) + GIVEN * 8 + (GIVEN + 1 + 2 + 3) + (GIVEN + 60) + (3 + 16 + 6 + 6 + 7)
     np.testing.assert_array_equal(result(kernel), np.stack([expected, expected]))
 
 
@@ -134,8 +112,8 @@ def test_what_a_branch_carries():
         store(state.x + both[0] + both[1] + number(state.n), D)
 
     found = result(kernel)
-    np.testing.assert_array_equal(found[0], (A + 1) + A + (A + 1000) + 7)
-    np.testing.assert_array_equal(found[1], 2 * A + (A + 100) + A + 5)
+    np.testing.assert_array_equal(found[0], (GIVEN + 1) + GIVEN + (GIVEN + 1000) + 7)
+    np.testing.assert_array_equal(found[1], 2 * GIVEN + (GIVEN + 100) + GIVEN + 5)
 
 
 def test_a_generator_and_a_helper_around_statements():
@@ -160,8 +138,8 @@ def test_a_generator_and_a_helper_around_statements():
         store(x + number(n), D)
 
     found = result(kernel)
-    np.testing.assert_array_equal(found[0], A + 6)
-    np.testing.assert_array_equal(found[1], (A + 3) * 2 + 3)
+    np.testing.assert_array_equal(found[0], GIVEN + 6)
+    np.testing.assert_array_equal(found[1], (GIVEN + 3) * 2 + 3)
 
 
 def test_a_body_that_is_traced_again_leaves_nothing_of_the_first_time():
@@ -304,68 +282,6 @@ def test_an_array_of_numpy_that_changes():
     assert refused(kernel).startswith("table changes in the loop in line")
 
 
-def test_variables_that_hold_python_values():
-    """Rebound in a branch or a loop: an error if the variable is read afterwards, and none if not."""
-
-    def of_both(A, D):
-        with sl.when(is_second()):
-            name = "a"
-        with sl.otherwise():
-            name = "b"
-        store(sl.load(A) * float(len(name)), D)
-
-    assert refused(of_both).startswith("name is 'b' before the branch in line")
-
-    def none_before(A, D):
-        x = None
-        with sl.when(is_second()):
-            x = State()
-        store(sl.load(A) * (1.0 if x is None else 2.0), D)
-
-    assert refused(none_before).startswith("x is None before the branch in line")
-
-    def in_a_loop(A, D):
-        x = None
-        for _ in sl.range(3):
-            x = State()
-        store(sl.load(A) * (1.0 if x is None else 2.0), D)
-
-    assert refused(in_a_loop).startswith("x is None before the loop in line")
-
-    def elected(A, D):
-        x = None
-        with sl.elect():
-            x = State()
-        store(sl.load(A) * float(x.n), D)
-
-    assert "x is used here, but the elected thread's block in line" in refused(elected)
-
-    def unread(A, D):
-        x = sl.load(A)
-        for i in range(2):
-            x = x + float(i)
-        mode = "a"
-        with sl.when(is_second()):
-            for i in sl.range(3):
-                mode = "b"
-                x = x + number(i)
-        mode = "c"
-        store(x + float(len(mode)), D)
-
-    np.testing.assert_array_equal(result(unread), np.stack([A + 2, A + 5]))
-
-
-def test_numbers_that_both_branches_define():
-    def kernel(A, D):
-        with sl.when(is_second()):
-            k, same = 5, 3
-        with sl.otherwise():
-            k, same = 7, 3
-        store(sl.load(A) + number(k) + float(same), D)
-
-    np.testing.assert_array_equal(result(kernel), np.stack([A + 10, A + 8]))
-
-
 def test_state_of_partitions():
     """Each begins with what there was before all of them."""
 
@@ -398,7 +314,7 @@ def test_a_comprehension_over_a_loop_of_the_kernel():
             x = x + scale
         store(x, D)
 
-    np.testing.assert_array_equal(result(kernel), np.stack([A + 9, A + 9]))
+    np.testing.assert_array_equal(result(kernel), np.stack([GIVEN + 9, GIVEN + 9]))
 
     def unknown(A, D):
         [k + 1 for k in sl.range(sl.block_id(0))]
@@ -414,4 +330,4 @@ def test_the_loops_variable_may_be_assigned():
             x = x + number(k)
         store(x, D)
 
-    np.testing.assert_array_equal(result(kernel), np.stack([A + 6, A + 6]))
+    np.testing.assert_array_equal(result(kernel), np.stack([GIVEN + 6, GIVEN + 6]))

@@ -1,0 +1,77 @@
+"""Variables that hold Python values, and names that branches define, after loops and branches."""
+
+import numpy as np
+from kernel_failures import failure
+from two_blocks import GIVEN, is_second, number, result, store
+
+import mlir_smem.language as sl
+
+
+class State:
+    """An object."""
+
+
+def refused(function):
+    return failure(function, "(64,16), (2,64,16)")[0]
+
+
+def test_variables_that_hold_python_values():
+    """Rebound in a branch or a loop: an error if the variable is read afterwards, and none if not."""
+
+    def of_both(A, D):
+        with sl.when(is_second()):
+            name = "a"
+        with sl.otherwise():
+            name = "b"
+        store(sl.load(A) * float(len(name)), D)
+
+    assert refused(of_both).startswith("name is 'b' before the branch in line")
+
+    def none_before(A, D):
+        x = None
+        with sl.when(is_second()):
+            x = State()
+        store(sl.load(A) * (1.0 if x is None else 2.0), D)
+
+    assert refused(none_before).startswith("x is None before the branch in line")
+
+    def in_a_loop(A, D):
+        x = None
+        for _ in sl.range(3):
+            x = State()
+        store(sl.load(A) * (1.0 if x is None else 2.0), D)
+
+    assert refused(in_a_loop).startswith("x is None before the loop in line")
+
+    def elected(A, D):
+        x = None
+        with sl.elect():
+            x = State()
+        store(sl.load(A) * float(x.n), D)
+
+    assert "x is used here, but the elected thread's block in line" in refused(elected)
+
+    def unread(A, D):
+        x = sl.load(A)
+        for i in range(2):
+            x = x + float(i)
+        mode = "a"
+        with sl.when(is_second()):
+            for i in sl.range(3):
+                mode = "b"
+                x = x + number(i)
+        mode = "c"
+        store(x + float(len(mode)), D)
+
+    np.testing.assert_array_equal(result(unread), np.stack([GIVEN + 2, GIVEN + 5]))
+
+
+def test_numbers_that_both_branches_define():
+    def kernel(A, D):
+        with sl.when(is_second()):
+            k, same = 5, 3
+        with sl.otherwise():
+            k, same = 7, 3
+        store(sl.load(A) + number(k) + float(same), D)
+
+    np.testing.assert_array_equal(result(kernel), np.stack([GIVEN + 10, GIVEN + 8]))
