@@ -44,7 +44,7 @@ class Trace:
         grid, multiples: what `grid` and `multiple_of` declared.
         broken: the error of a loop or a block that was left before its end.
         last_branch: the latest `when`, which an `otherwise` may follow.
-        hidden: what partitions changed, by variable or place.
+        hidden: what partitions changed: by place, what it held before and after, and the scope.
     """
 
     def __init__(

@@ -18,11 +18,10 @@ from .bytecode import Body, body_of, is_iterated_by_for, is_read_after
 from .holders import Slot
 from .state import State
 from .variables import (
-    CARRIED,
     assign,
+    can_be_lost,
     changes,
     is_carried,
-    is_constant,
     lost,
     parts,
     promoted,
@@ -89,7 +88,7 @@ class _Loop:
         self.body: _Body | None = None
 
     @statement
-    def __iter__(self) -> Iterator[Index | int]:
+    def __iter__(self) -> Iterator[Any]:
         if is_iterated_by_for(author_frame()):
             return self
         if self.numbers is None:
@@ -243,7 +242,7 @@ class _Body:
         for name, value in changed.items():
             wrapped = iter([each.rewrapped(next(new), trace.scope) for each in parts(value)])
             after[name] = rebuilt(value, wrapped)
-        assign(frame, {**self._lost(frame, held), **after})
+        assign(frame, {**self._lost(frame, held, {*changed, *after}), **after})
 
     def _is_same(self, name: str | Slot, after: Any) -> bool:
         """Whether a variable holds what it held at the begin of the body."""
@@ -312,8 +311,10 @@ class _Body:
             "fragments of the kernel"
         )
 
-    def _lost(self, frame: FrameType, held: dict[str | Slot, Any]) -> dict[str | Slot, Any]:
-        """Return the variables that the body assigns anew, as values that cannot be used.
+    def _lost(
+        self, frame: FrameType, held: dict[str | Slot, Any], carried: set[str | Slot]
+    ) -> dict[str | Slot, Any]:
+        """Return the variables that the body assigns and the loop does not carry, as unusable values.
 
         After a loop without an iteration, they would be what they were.
 
@@ -321,13 +322,13 @@ class _Body:
             TraceError: if one that is not a number or a text may be read after the loop.
         """
         missing: dict[str | Slot, Any] = {}
-        for name in self.names.assigned - set(self.before) - {self.names.target}:
+        for name in self.names.assigned - carried - {self.names.target}:
             before, after = self.held.get(name), held.get(name)
             if name not in self.held or not changes(before, after):
                 continue
-            if is_constant(before) and is_constant(after):
+            if can_be_lost(before, after):
                 missing[name] = lost(self.scope)
-            elif not isinstance(before, CARRIED) and is_read_after(frame, name):
+            elif is_read_after(frame, name):
                 raise TraceError(self._refusal(name, before, after))
         return missing
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -12,10 +13,11 @@ from ..errors import TraceError
 from ..places import author_frame, position_of
 from ..trace import Scope, current, statement
 from ..values.index import Index
+from .bytecode import is_read_after
 from .exits import Block
 from .holders import Slot
 from .state import State
-from .variables import assign, changes, lost, snapshot
+from .variables import assign, can_be_lost, changes, lost, snapshot, text_of
 
 
 class _Part:
@@ -74,13 +76,36 @@ class _Part:
         after = snapshot(frame)
         for slot, (one, two) in self.state.changed(after).items():
             before[slot], after[slot] = one, two
-        changed = {name: value for name, value in before.items() if changes(value, after.get(name))}
-        gone = dict.fromkeys(changed, lost(self.scope))
+        changed = {
+            name: (value, after.get(name), self.scope)
+            for name, value in before.items()
+            if changes(value, after.get(name))
+        }
         if self.restores:
-            self.trace.hidden.update(gone)
-            assign(frame, changed)
+            self.trace.hidden.update(changed)
+            assign(frame, {name: value for name, (value, *_) in changed.items()})
         else:
-            assign(frame, gone)
+            _forget(frame, changed)
+
+
+def _forget(frame: FrameType, changed: Mapping[str | Slot, tuple[Any, Any, Scope]]) -> None:
+    """Make each use of what blocks have changed an error.
+
+    Args:
+        frame: of the function.
+        changed: what places held before and after a block, and its scope.
+
+    Raises:
+        TraceError: for a place that may be read, and whose use would not always be noticed.
+    """
+    for name, (before, after, scope) in changed.items():
+        is_read = is_read_after(frame, name) if isinstance(name, str) else name.is_read
+        if is_read and not can_be_lost(before, after):
+            raise TraceError(
+                f"{name} is {text_of(before)} before {scope.what}, and {text_of(after)} after it, for "
+                "some threads alone; use another variable"
+            )
+    assign(frame, {name: lost(scope) for name, (*_, scope) in changed.items()})
 
 
 class WarpSpecialize(_Part):
@@ -96,7 +121,7 @@ class WarpSpecialize(_Part):
     def _end(self, frame: FrameType) -> None:
         super()._end(frame)
         # What a partition changed is not defined after all of them: its use is an error.
-        assign(frame, self.trace.hidden)
+        _forget(frame, self.trace.hidden)
 
 
 class Partition(_Part):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import lru_cache
 from types import (
@@ -66,7 +66,7 @@ class State:
         self._before = [(holder, holder.read()) for holder in reachable.holders]
         self._others = [(text, value, _position(value)) for text, value in reachable.others]
 
-    def changed(self, now: dict[str, Any]) -> dict[Slot, tuple[Any, Any]]:
+    def changed(self, now: Mapping[Any, Any]) -> dict[Slot, tuple[Any, Any]]:
         """Return the places that hold something else than before, each with both values.
 
         Args:
@@ -129,7 +129,7 @@ class _Reachable:
     def __init__(self, kernel: CodeType, frame: FrameType) -> None:
         self.holders: list[Holder] = []
         self.others: list[tuple[str, Any]] = []
-        self._seen: dict[int, Any] = {}
+        self._seen: dict[Any, Any] = {}
         self._left: list[tuple[str, Any]] = []
         frames = list(_frames(kernel, frame))
         for each in frames:
@@ -182,7 +182,8 @@ class _Reachable:
             self.others.append((text, value))
             self._left += [(text, each) for each in _state_of_iterator(value)]
         if not isinstance(value, type) and is_authors(type(value)):
-            self._left.append((type(value).__name__, type(value)))
+            cls: type = type(value)
+            self._left.append((cls.__name__, cls))
 
     def _follow_code(self, code: CodeType, namespace: dict[str, Any]) -> None:
         """Follow the globals that code names, also those of the author's modules."""

@@ -33,7 +33,7 @@ def assign(frame: FrameType, values: Mapping[str | Slot, Any]) -> None:
 
 def snapshot(frame: FrameType) -> dict[str | Slot, Any]:
     """Return the local variables of a function, by name."""
-    return dict(frame.f_locals)
+    return {**frame.f_locals}
 
 
 def parts(value: Any) -> list[Any]:
@@ -132,6 +132,14 @@ def changes(before: Any, after: Any) -> bool:
     return not (is_constant(before) and is_constant(after) and frozen(before) == frozen(after))
 
 
+def can_be_lost(before: Any, after: Any) -> bool:
+    """Return whether each use of a variable that held these is an error if `lost` takes their place.
+
+    It is for numbers, texts and traced values. But `x is None` asks for no operation of x.
+    """
+    return all(is_constant(each) or isinstance(each, Traced) for each in (before, after))
+
+
 def lost(scope: Scope) -> Any:
     """Return a value whose use is an error, which names the scope that assigned it."""
     return Lost(None, scope)
@@ -145,15 +153,19 @@ class Lost(Index):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        self._fail()
+        _refuse_use(self)
 
-    def _fail(self, *_: Any) -> NoReturn:
-        raise located(TraceError(escaped(self)))
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __rmod__ = _fail
-    __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _fail
-    __and__ = __rand__ = __or__ = __ror__ = __neg__ = __invert__ = _fail
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _fail  # type: ignore[assignment]
-    __bool__ = __int__ = __float__ = __index__ = __len__ = __iter__ = __contains__ = _fail  # type: ignore
-    __getitem__ = __setitem__ = __call__ = __str__ = __format__ = _fail  # type: ignore[assignment]
     __hash__ = object.__hash__
+
+
+def _refuse_use(value: Lost, *_: Any) -> NoReturn:
+    raise located(TraceError(escaped(value)))
+
+
+_OPERATORS = (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "matmul"),
+    *("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "invert", "abs", "bool", "int", "float"),
+    *("index", "len", "iter", "contains", "getitem", "setitem", "call", "str", "format"),
+)
+for _name in (*_OPERATORS, *(f"r{each}" for each in _OPERATORS[:11])):
+    setattr(Lost, f"__{_name}__", _refuse_use)

@@ -1,6 +1,7 @@
 """Variables that hold Python values, and names that branches define, after loops and branches."""
 
 import numpy as np
+import pytest
 from kernel_failures import failure
 from two_blocks import GIVEN, is_second, number, result, store
 
@@ -49,7 +50,7 @@ def test_variables_that_hold_python_values():
             x = State()
         store(sl.load(A) * float(x.n), D)
 
-    assert "x is used here, but the elected thread's block in line" in refused(elected)
+    assert "x is None before the elected thread's block in line" in refused(elected)
 
     def unread(A, D):
         x = sl.load(A)
@@ -64,6 +65,49 @@ def test_variables_that_hold_python_values():
         store(x + float(len(mode)), D)
 
     np.testing.assert_array_equal(result(unread), np.stack([GIVEN + 2, GIVEN + 5]))
+
+
+def test_a_variable_that_a_loop_without_iterations_would_have_changed():
+    def text(A, D):
+        mode = "a"
+        for _ in range(2):
+            for _ in sl.range(0):
+                mode = "bb"
+        store(sl.load(A) * float(len(mode)), D)
+
+    assert "mode is used here, but the loop in line" in refused(text)
+
+    def of_another_kind(A, D):
+        x = sl.load(A)
+        for _ in sl.range(0):
+            x = 5.0
+        store(sl.load(A) + x, D)
+
+    assert "x is used here, but the loop in line" in refused(of_another_kind)
+
+
+def test_a_variable_of_one_thread_or_partition():
+    def elected(A, D):
+        x = None
+        with sl.elect():
+            x = 1
+        store(sl.load(A) * (1.0 if x is None else 2.0), D)
+
+    assert "for some threads alone; use another variable" in refused(elected)
+
+    def of_a_partition(A, D):
+        x = None
+        with sl.warp_specialize():
+            with sl.partition():
+                x = 1
+            with sl.partition():
+                assert x is None
+        store(sl.load(A) * (1.0 if x is None else 2.0), D)
+
+    with pytest.raises(sl.TraceError, match="x is None before the partition in line"):
+        sl.kernel("(64,16), (2,64,16)", warpgroups=2, sync="manual")(of_a_partition).trace(
+            sl.f32, sl.f32
+        )
 
 
 def test_numbers_that_both_branches_define():
