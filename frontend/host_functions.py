@@ -143,5 +143,8 @@ def _declare(module: Module) -> None:
 
 
 def _is_contiguous(memref: Value) -> bool:
+    # Upstream folds a cast into the copy, whose operand has strides then.
+    while not isinstance(memref.owner, ir.Block) and memref.owner.operation.name == "memref.cast":
+        memref = memref.owner.operation.operands[0]
     type_ = ir.MemRefType(memref.type)
     return type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))

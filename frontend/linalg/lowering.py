@@ -7,6 +7,7 @@ from typing import Any
 from ...dialect.bindings import passmanager
 from ...dialect.irtypes import Module
 from ...passes import add_passes
+from .values import keep_arguments, own_results
 
 #: Upstream's bufferization: arguments and results of functions are contiguous memrefs.
 BUFFERIZATION = (
@@ -18,7 +19,9 @@ BUFFERIZATION = (
 def lower_linalg(module: Module, **options: Any) -> None:
     """Make kernels of a program in linalg, and bufferize the rest, in place.
 
-    It runs `linalg-to-smem-prepare`, `linalg-to-smem` and upstream's `one-shot-bufferize`.
+    It runs `linalg-to-smem-prepare`, `linalg-to-smem` and upstream's `one-shot-bufferize`. Tensors stay
+    values: no call writes an argument that is a tensor (`bufferization.writable = false`, unless the
+    program says otherwise), and each tensor that a function returns is memory of its own.
 
     Args:
         module: the program, on tensors or memrefs.
@@ -57,9 +60,12 @@ def lower_linalg(module: Module, **options: Any) -> None:
 
 
 def bufferize(module: Module) -> None:
-    """Bufferize a program, in place.
+    """Bufferize a program, in place; its tensors stay values (`lower_linalg`).
 
     Raises:
         MLIRError: if upstream's pass fails.
     """
+    functions = keep_arguments(module)
     passmanager.PassManager.parse(BUFFERIZATION).run(module.operation)
+    for function in functions:
+        own_results(function)
