@@ -54,15 +54,15 @@ def compiled(
         parts[name] = time.perf_counter() - start
 
     with timed("PyTorch to linalg"):
-        text, state, _ = exported(module, [x])
+        program = exported(module, [x])
     with new_context():
         with timed("parsing"):
-            program = parse_module(text)
+            linalg = parse_module(program.text)
         with timed("linalg to kernels"):
-            lower_linalg(program, math="approx")
+            lower_linalg(linalg, math="approx")
         with timed("kernels to cubins, host to machine code"):
-            executable = Executable(program, "main")
-    weights = state()
+            executable = Executable(linalg, "main")
+    weights = [each.detach() for each in program.held.values()]
     with timed("first call"):
         executable(*weights, x)
         torch.cuda.synchronize()

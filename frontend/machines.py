@@ -93,7 +93,7 @@ class OnCpu:
             array.shape,
             array.strides,
         )
-        return _to_torch(kept) if self._library == "torch" else kept
+        return to_torch(kept) if self._library == "torch" else kept
 
     def launch(
         self, kernel: Compiled, entry: str, arguments: Sequence[Any], grid: Sequence[int]
@@ -212,7 +212,7 @@ def _at(matrix: Matrix, element: str) -> np.ndarray:
     return np.ndarray(matrix.shape, DTYPES[element], buffer, strides=strides)
 
 
-def _to_torch(array: np.ndarray) -> Any:
+def to_torch(array: np.ndarray) -> Any:
     """Return a NumPy array as a tensor; PyTorch takes no element types of ml_dtypes."""
     torch = sys.modules["torch"]
     raw = torch.from_numpy(array.view(f"i{array.itemsize}"))

@@ -3,46 +3,131 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from ..codegen import CompileError
 from ..dialect import new_context
 from ..dialect.parsing import parse_module
 from ..layout.elements import UNIT_BYTES
+from ..runtime import LaunchError
+from .call_signature import Call, Part, TensorType, View, check_writes
 from .executable import Executable
 from .linalg.lowering import lower_linalg
-
-#: The function of an exported program.
-_ENTRY = "main"
+from .machines import to_torch
+from .torch_export import ENTRY, Exported, exported
 
 
 class TorchExecutable:
     """A module of PyTorch, compiled; its parameters and buffers stay those of the module.
 
+    A call does what a call of the module does. It writes the buffers, parameters and arguments that the
+    module writes; it returns what the module returns, in the same tuples, lists and dictionaries. An
+    argument, a buffer, or a view of one is returned as such. Gradients are not computed.
+
     Attributes:
         executable: the program, which takes the parameters before the inputs.
         text: the program in linalg, as torch-mlir exported it.
+        signature: what the program takes and gives, and what is written back.
     """
 
-    def __init__(
-        self, executable: Executable, text: str, state: Callable[[], list[Any]], is_tuple: bool
-    ) -> None:
-        self.executable, self.text = executable, text
-        self._state, self._is_tuple = state, is_tuple
+    def __init__(self, executable: Executable, exported: Exported) -> None:
+        self.executable, self.text, self.signature = executable, exported.text, exported.signature
+        self._exported = exported
+        self._pytree = importlib.import_module("torch.utils._pytree")
 
     def __call__(self, *inputs: Any) -> Any:
         """Run the module.
 
         Args:
             inputs: tensors as the example inputs: of their element types and, but for dynamic dimensions,
-                shapes.
+                shapes; numbers and other values must equal those of the example inputs.
 
         Raises:
-            LaunchError: for tensors that do not fit.
+            LaunchError: for tensors that do not fit, and if one that is written shares memory with
+                another.
         """
-        made = self.executable(*map(readable, self._state()), *map(readable, inputs))
-        return (made,) if self._is_tuple and not isinstance(made, tuple) else made
+        leaves, spec = self._pytree.tree_flatten(inputs)
+        if spec != self._exported.in_spec:
+            raise LaunchError(
+                f"the arguments are {spec}; expected, as the example inputs, {self._exported.in_spec}"
+            )
+        call = Call(self.signature, _TENSORS, leaves, self._exported.tensor)
+        outputs, rebound = call.finish(self._run(call.inputs))
+        for name, tensor in rebound.items():
+            self._exported.state.set(name, tensor)
+        return self._pytree.tree_unflatten(outputs, self._exported.out_spec)
+
+    def _run(self, inputs: Sequence[Any]) -> list[Any]:
+        """Run the program, and return its results."""
+        count = self.signature.results
+        if not count:
+            return []
+        results = self.executable(*map(readable, inputs))
+        # A program that takes no tensor has no library of its own.
+        every = results if count > 1 else (results,)
+        return [to_torch(each) if isinstance(each, np.ndarray) else each for each in every]
+
+
+class _Tensors:
+    """What a call does with tensors of PyTorch."""
+
+    def type_of(self, array: Any) -> TensorType | None:
+        if not isinstance(array, _torch().Tensor):
+            return None
+        return TensorType(str(array.dtype).removeprefix("torch."), tuple(array.shape))
+
+    def shares_memory(self, one: Any, other: Any) -> bool:
+        if one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
+            return False
+        try:
+            return np.shares_memory(_Extent(one), _Extent(other), max_work=_MAX_WORK)
+        except np.exceptions.TooHardError:
+            return True
+
+    def assign(self, target: Any, value: Any) -> None:
+        with _torch().no_grad():
+            target.copy_(value)
+
+    def view(self, array: Any, view: View) -> Any:
+        packet, _, overload = view.op.removeprefix("aten.").partition(".")
+        op = getattr(getattr(_torch().ops.aten, packet), overload)
+        with _torch().no_grad():
+            made = op(array, *view.arguments)
+        return made if view.item is None else made[view.item]
+
+    def part(self, memory: Any, part: Part) -> Any:
+        return memory.as_strided(part.shape, part.strides, part.offset)
+
+    def empty(self, size: int, like: Any) -> Any:
+        return like.new_empty(size)
+
+
+_TENSORS = _Tensors()
+
+#: Steps after which tensors count as sharing memory; interleaved columns take fewer than a hundred.
+_MAX_WORK: Any = 10**6
+
+
+class _Extent:
+    """The memory of a tensor for NumPy, which does not read it."""
+
+    def __init__(self, tensor: Any) -> None:
+        size = tensor.element_size()
+        self.__array_interface__ = {
+            "data": (tensor.data_ptr(), True),
+            "shape": tuple(tensor.shape),
+            "strides": tuple(stride * size for stride in tensor.stride()),
+            "typestr": f"|V{size}",
+            "version": 3,
+        }
+
+
+def _torch() -> Any:
+    return sys.modules["torch"]
 
 
 def readable(tensor: Any) -> Any:
@@ -61,11 +146,13 @@ def from_torch(
 ) -> TorchExecutable:
     """Compile a module of PyTorch.
 
-    torch-mlir exports it to linalg; products become kernels (`linalg-to-smem`).
+    torch-mlir exports it to linalg; products become kernels (`linalg-to-smem`). The module is not run,
+    and nothing of it changes.
 
     Args:
         module: an `nn.Module`, or a function of tensors.
-        example_inputs: tensors, of which shapes and element types are read.
+        example_inputs: tensors, of which shapes and element types are read, also in tuples, lists and
+            dictionaries; numbers and other values become part of the program.
         dynamic_shapes: as `torch.export.export` takes it.
         on: "gpu", or "cpu" for the emulator.
         mixed: see `Executable`.
@@ -75,7 +162,8 @@ def from_torch(
         What takes tensors in the place of the example inputs.
 
     Raises:
-        CompileError: if torch or torch-mlir is not installed, or the module cannot be exported.
+        CompileError: if torch or torch-mlir is not installed, or the module cannot be exported; also if
+            it changes something else than tensors, or draws random numbers.
         MLIRError: if the program cannot be lowered.
 
     Example:
@@ -85,84 +173,13 @@ def from_torch(
         >>> torch.allclose(from_torch(layer, x)(x), layer(x), atol=0.05)  # on a GPU
         True
     """
-    text, state, is_tuple = exported(module, example_inputs, dynamic_shapes)
+    program = exported(module, example_inputs, dynamic_shapes)
+    try:
+        check_writes(program.signature, _TENSORS, program.held)
+    except LaunchError as error:
+        raise CompileError(str(error)) from None
     with new_context():
-        program = parse_module(text)
-        lower_linalg(program, **options)
-        executable = Executable(program, _ENTRY, on=on, mixed=mixed)
-    return TorchExecutable(executable, text, state, is_tuple)
-
-
-def exported(
-    module: Any, example_inputs: Sequence[Any], dynamic_shapes: Any = None
-) -> tuple[str, Callable[[], list[Any]], bool]:
-    """Export a module to linalg on tensors.
-
-    Args:
-        module, example_inputs, dynamic_shapes: as for `from_torch`.
-
-    Returns:
-        The program; what returns the parameters and buffers, which are its first arguments; and whether
-        the module returns a tuple.
-
-    Raises:
-        CompileError: if torch or torch-mlir is not installed, or the module cannot be exported.
-    """
-    try:
-        torch = importlib.import_module("torch")
-        fx = importlib.import_module("torch_mlir.fx")
-    except ImportError as error:
-        raise CompileError(
-            f"{error.name} is not installed; from_torch needs torch, and torch-mlir as the bindings"
-        ) from None
-    module = module if isinstance(module, torch.nn.Module) else _Function(torch, module).module
-    state = dict(module.named_parameters()) | dict(module.named_buffers())
-    lifted = _lifted(torch, module, list(state))
-    held = [each.detach() for each in state.values()]
-    if dynamic_shapes is not None:
-        dynamic_shapes = ((*(None for _ in held), *dynamic_shapes),)
-    try:
-        with torch.no_grad():
-            made = module(*example_inputs)
-            program = fx.export_and_import(
-                lifted,
-                *held,
-                *example_inputs,
-                output_type="linalg-on-tensors",
-                func_name=_ENTRY,
-                dynamic_shapes=dynamic_shapes,
-            )
-    except Exception as error:
-        first = str(error).strip().splitlines() or [""]
-        raise CompileError(
-            f"{type(module).__name__} cannot be exported: {type(error).__name__}: {first[0]}"
-        ) from error
-    names = list(state)
-
-    def current() -> list[Any]:
-        of_module = dict(module.named_parameters()) | dict(module.named_buffers())
-        return [of_module[name].detach() for name in names]
-
-    return str(program), current, isinstance(made, tuple)
-
-
-class _Function:
-    """A module that calls a function."""
-
-    def __init__(self, torch: Any, function: Callable[..., Any]) -> None:
-        class Called(torch.nn.Module):
-            def forward(self, *inputs: Any) -> Any:
-                return function(*inputs)
-
-        self.module = Called()
-
-
-def _lifted(torch: Any, module: Any, names: list[str]) -> Any:
-    """Return a module whose first inputs are the parameters and buffers of another."""
-
-    class Lifted(torch.nn.Module):
-        def forward(self, *given: Any) -> Any:
-            state = dict(zip(names, given[: len(names)], strict=True))
-            return torch.func.functional_call(module, state, given[len(names) :])
-
-    return Lifted()
+        linalg = parse_module(program.text)
+        lower_linalg(linalg, **options)
+        executable = Executable(linalg, ENTRY, on=on, mixed=mixed)
+    return TorchExecutable(executable, program)

@@ -9,9 +9,12 @@ from mlir_smem.frontend import torch_graphs
 from mlir_smem.frontend.torch_modules import readable
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
-pytestmark = pytest.mark.skipif(
-    PACKAGE != "torch_mlir", reason=f"{PACKAGE} does not import graphs of PyTorch"
-)
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(
+        PACKAGE != "torch_mlir", reason=f"{PACKAGE} does not import graphs of PyTorch"
+    ),
+]
 from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch_layers import Layer, check, check_gradients  # noqa: E402
 

@@ -161,6 +161,7 @@ def test_from_several_threads():
     assert all(np.array_equal(x, y) for x, y in arrays)
 
 
+@pytest.mark.torch
 def test_tensors_of_pytorch():
     torch = pytest.importorskip("torch")
     body = f"""

@@ -3,6 +3,8 @@
 The programs are committed as linalg. `exported_programs.py` exported them.
 """
 
+from itertools import combinations
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -23,18 +25,24 @@ def test_every_program_is_run():
 def test_a_program(name):
     text = (COMMITTED / f"{name}.mlir").read_text()
     executable, remarks, given, program = compiled(text, lower_linalg)
+    before = [hash(array.tobytes()) for array in given]
     on_cpu = [each for each in remarks if "runs on the CPU" in each]
     assert (program.count("gpu.launch_func"), len(on_cpu)) == PROGRAMS[name]
     if name in NO_REFERENCE:
         reference, same = NO_REFERENCE[name], given
     else:
         reference, _, same, _ = compiled(text, bufferize)
-    for found, expected in zip(
-        as_tuple(executable(*given)), as_tuple(reference(*same)), strict=True
-    ):
-        check(name, found, expected)
+    results, expected = as_tuple(executable(*given)), as_tuple(reference(*same))
+    for one, other in zip(results, expected, strict=True):
+        check(name, one, other)
+    # Neither the kernels nor upstream's loops write an argument.
+    for arrays in (given, same):
+        assert [hash(array.tobytes()) for array in arrays] == before
+    for one, other in combinations([*given, *results], 2):
+        assert not np.shares_memory(one, other)
 
 
+@pytest.mark.torch
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_is_what_its_library_exports(name):
@@ -49,6 +57,7 @@ def test_a_program_is_what_its_library_exports(name):
     assert exported == committed
 
 
+@pytest.mark.torch
 def test_a_module_of_torch_keeps_its_parameters():
     torch = pytest.importorskip("torch", exc_type=ImportError)
     layer = torch.nn.Linear(64, 96, dtype=torch.bfloat16)
@@ -68,3 +77,22 @@ def test_a_function_of_jax():
     a, b = (np.full((64, 64), 0.5, ml_dtypes.bfloat16) for _ in "AB")
     product = from_jax(lambda a, b: jax.nn.relu(a @ b), a, b, on="cpu")
     assert np.array_equal(product(a, b), np.full((64, 64), 16, ml_dtypes.bfloat16))
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.skipif(PACKAGE != "torch_mlir", reason=f"{PACKAGE} has no StableHLO")
+def test_a_function_of_jax_writes_no_argument(mixed):
+    """A cache gets new rows, and is returned next to itself."""
+    jax = pytest.importorskip("jax", exc_type=ImportError)
+    cache, k = (np.full(shape, 2, ml_dtypes.bfloat16) for shape in ((64, 64), (8, 64)))
+    w = np.eye(64, dtype=ml_dtypes.bfloat16)
+
+    def step(cache, k, w):
+        return jax.lax.dynamic_update_slice(cache, k @ w * 2, (0, 0)), cache
+
+    compiled_step = from_jax(step, cache, k, w, on="cpu", mixed=mixed)
+    for _ in range(2):
+        new, old = compiled_step(cache, k, w)
+        assert np.array_equal(new, np.repeat([4, 2], (8 * 64, 56 * 64)).reshape(64, 64))
+        assert (cache == 2).all() and (old == 2).all()
+        assert not np.shares_memory(old, cache) and not np.shares_memory(old, new)

@@ -6,6 +6,8 @@ from mlir_smem.kernels.attention import attention
 
 torch = pytest.importorskip("torch", exc_type=ImportError)
 
+pytestmark = pytest.mark.torch
+
 
 def tensors():
     torch.manual_seed(0)

@@ -7,6 +7,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from mlir_smem.kernels.gemm import torch_op  # noqa: E402
 from mlir_smem.kernels.gemm.generator.problem import ProblemError  # noqa: E402
 
+pytestmark = pytest.mark.torch
+
 F32, BF16, E4M3 = torch.float32, torch.bfloat16, torch.float8_e4m3fn
 
 

@@ -269,7 +269,7 @@ def _with_ops(function, inputs):
     )
 
 
-def _text(program, *names):
+def with_versions(program, *names):
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
     lines = (line.rstrip() for line in program.strip().splitlines())
     return "\n".join((f"// {versions}", *lines, ""))
@@ -280,17 +280,17 @@ def export(name):
     installed."""
     library, _, program = name.partition("_")
     if library == "dynamo":
-        return _text(_region(*dynamo_programs()[program]), "torch", "torch-mlir")
+        return with_versions(_region(*dynamo_programs()[program]), "torch", "torch-mlir")
     if library == "torch" and program in torch_ops():
-        return _text(_with_ops(*torch_ops()[program]), "torch", "torch-mlir")
+        return with_versions(_with_ops(*torch_ops()[program]), "torch", "torch-mlir")
     if library == "torch":
         from mlir_smem.frontend.torch_modules import exported
 
         module, inputs, dynamic = torch_programs()[program]
-        return _text(exported(module, inputs, dynamic)[0], "torch", "torch-mlir")
+        return with_versions(exported(module, inputs, dynamic).text, "torch", "torch-mlir")
     from mlir_smem.frontend.jax_functions import exported
 
-    return _text(exported(*jax_programs()[program]), "jax", "torch-mlir")
+    return with_versions(exported(*jax_programs()[program]), "jax", "torch-mlir")
 
 
 def main(folder):

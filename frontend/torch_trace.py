@@ -1,0 +1,143 @@
+"""A module of PyTorch for `torch.export`: its tensors are inputs, and what its results are is noted."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from ..codegen import CompileError
+from .call_signature import Part, Place
+from .torch_state import ModuleState
+
+
+class Trace:
+    """A module whose first inputs are the tensors of another, and whose results are those of the other,
+    flattened, and the tensors to which it binds attributes anew.
+
+    Args:
+        torch: the package.
+        function: a module or a function.
+        state: its tensors.
+
+    Attributes:
+        module: the module to export.
+        out_spec: how the result was flattened; after the export.
+        rebound: the names of attributes that are bound anew.
+        aliases: of each result, the tensor of the call that it is or is a view of; the number of an
+            earlier result that it is; the part of memory that it shares with others; or None.
+        whole: the results that are a tensor of the call itself.
+    """
+
+    def __init__(self, torch: Any, function: Any, state: ModuleState) -> None:
+        self._torch, self._function, self._state = torch, function, state
+        self._pytree = importlib.import_module("torch.utils._pytree")
+        self.out_spec: Any = None
+        self.rebound: list[str] = []
+        self.aliases: list[Place | Part | int | None] = []
+        self.whole: set[int] = set()
+        trace = self
+
+        class Lifted(torch.nn.Module):
+            def forward(self, *inputs: Any) -> Any:
+                return trace._called(inputs)
+
+        self.module = Lifted()
+
+    def examples(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
+        """Return example inputs of the module to export, of which none shares memory with another.
+
+        `torch.export` would take them for one.
+        """
+        seen: set[int] = set()
+
+        def apart(leaf: Any) -> Any:
+            if not isinstance(leaf, self._torch.Tensor):
+                return leaf
+            if _memory(leaf) in seen:
+                leaf = self._torch.empty_strided(
+                    leaf.shape, leaf.stride(), dtype=leaf.dtype, device=leaf.device
+                )
+            seen.add(_memory(leaf))
+            return leaf.detach()
+
+        return self._pytree.tree_map(apart, (*self._state.tensors.values(), *inputs))
+
+    def _called(self, inputs: Sequence[Any]) -> list[Any]:
+        names = list(self._state.tensors)
+        lifted = dict(zip(names, inputs[: len(names)], strict=True))
+        arguments = inputs[len(names) :]
+        if names:
+            given = {name: lifted[first] for name, first in self._state.names.items()}
+            bound = dict(given)
+            result = self._torch.func.functional_call(
+                self._function, bound, arguments, tie_weights=False
+            )
+        else:
+            given = bound = {}
+            result = self._function(*arguments)
+        leaves, self.out_spec = self._pytree.tree_flatten(result)
+        self.rebound = [name for name in given if bound[name] is not given[name]]
+        for name in self.rebound:
+            if not isinstance(bound[name], self._torch.Tensor):
+                raise CompileError(f"the module sets {name} to {bound[name]!r}; expected a tensor")
+        leaves += [bound[name] for name in self.rebound]
+        places = {Place("state", name): tensor for name, tensor in lifted.items()}
+        for number, leaf in enumerate(self._pytree.tree_leaves(tuple(arguments))):
+            if isinstance(leaf, self._torch.Tensor):
+                places[Place("argument", number)] = leaf
+        self._note(leaves, places)
+        return leaves
+
+    def _note(self, leaves: Sequence[Any], places: dict[Place, Any]) -> None:
+        """Note what each result is."""
+        bases = {_memory(tensor): place for place, tensor in places.items()}
+        self.aliases, self.whole = [], set()
+        for number, leaf in enumerate(leaves):
+            alias: Place | Part | int | None = None
+            if isinstance(leaf, self._torch.Tensor):
+                memory = _memory(leaf)
+                same = next(i for i, other in enumerate(leaves) if other is leaf)
+                whole = next((place for place, tensor in places.items() if tensor is leaf), None)
+                if whole is not None:
+                    alias = whole
+                    self.whole.add(number)
+                elif same < number:
+                    alias = same
+                elif memory in bases:
+                    alias = bases[memory]
+                else:
+                    alias = self._part(leaf, leaves)
+            self.aliases.append(alias)
+
+    def _part(self, leaf: Any, leaves: Sequence[Any]) -> Part | None:
+        """Return the part of memory that a result shares with others; None if it shares none, or its
+        extents are dynamic."""
+        memory = _memory(leaf)
+        tensors = [each for each in leaves if isinstance(each, self._torch.Tensor)]
+        sharing = [each for each in tensors if _memory(each) == memory]
+        size = leaf.untyped_storage().nbytes()
+        numbers = [size, *leaf.shape, *leaf.stride(), leaf.storage_offset()]
+        if all(each is leaf for each in sharing) or not all(type(n) is int for n in numbers):
+            return None
+        if any(each.dtype != leaf.dtype for each in sharing):
+            return None
+        if _overlaps(leaf):
+            return None
+        number = next(i for i, each in enumerate(leaves) if each is sharing[0])
+        elements = size // leaf.element_size()
+        return Part(number, elements, tuple(leaf.shape), leaf.stride(), leaf.storage_offset())
+
+
+def _overlaps(tensor: Any) -> bool:
+    """Return whether elements of a tensor may share memory, but for those along a stride of 0."""
+    reach = 0
+    for stride, extent in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
+        if stride and extent > 1 and stride <= reach:
+            return True
+        reach += stride * (extent - 1)
+    return False
+
+
+def _memory(tensor: Any) -> int:
+    return tensor.untyped_storage()._cdata

@@ -1,0 +1,269 @@
+"""`from_torch` does what eager PyTorch does: state, arguments, aliases, and the structure of results."""
+
+import copy
+import re
+from random import Random
+
+import pytest
+
+from mlir_smem.codegen import CompileError
+from mlir_smem.dialect.bindings import PACKAGE
+from mlir_smem.frontend import from_torch
+from mlir_smem.runtime import LaunchError
+
+torch = pytest.importorskip("torch", exc_type=ImportError)
+if PACKAGE != "torch_mlir":
+    pytest.skip(f"{PACKAGE} has no graphs of PyTorch", allow_module_level=True)
+
+pytestmark = pytest.mark.torch
+
+nn, F, bf16 = torch.nn, torch.nn.functional, torch.bfloat16
+Dim = torch.export.Dim
+
+
+def ones(*shape, dtype=bf16):
+    return torch.ones(*shape, dtype=dtype)
+
+
+def emulated(module, *inputs, **options):
+    return from_torch(module, *inputs, on="cpu", mixed=True, **options)
+
+
+class Step(nn.Module):
+    """A step that counts calls, and keeps rows in a cache."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(()))
+        self.register_buffer("cache", torch.zeros(64, 64, dtype=bf16))
+        self.w = nn.Parameter(torch.eye(64, dtype=bf16))
+        self.tied = self.w
+        self.last = None
+
+    def forward(self, x):
+        self.count += 1
+        self.cache[:8] = x @ self.tied
+        return {"y": [x @ self.cache.t(), (x, None)], "count": self.count, "head": self.cache[:2]}
+
+
+def test_a_module_that_keeps_state():
+    module = Step()
+    eager = copy.deepcopy(module)
+    compiled = emulated(module, ones(8, 64))
+    assert module.count == 0 and not module.cache.any()
+    for factor in (1, 2):
+        x = ones(8, 64) * factor
+        found, expected = compiled(x), eager(x)
+        assert type(found["y"]) is list and found["y"][1] == (x, None)
+        assert found["y"][1][0] is x and found["count"] is module.count
+        assert found["head"].data_ptr() == module.cache.data_ptr()
+        assert torch.equal(found["y"][0], expected["y"][0])
+        assert torch.equal(module.cache, eager.cache) and module.count == eager.count
+    module.w.data.mul_(2)
+    assert torch.equal(compiled(x)["head"], 2 * x[:2])
+
+
+def test_an_attribute_that_is_bound_anew():
+    class Last(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("last", torch.zeros(8, 64, dtype=bf16))
+
+        def forward(self, x):
+            before, self.last = self.last, x + 1
+            return before
+
+    module, x = Last(), ones(8, 64)
+    before, compiled = module.last, emulated(module, x)
+    assert compiled(x) is before and not before.any()
+    assert torch.equal(module.last, x + 1) and "last" in dict(module.named_buffers())
+
+
+def test_an_attribute_of_another_shape_is_refused_by_the_next_call():
+    class Growing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("cache", torch.zeros(8, 64, dtype=bf16))
+
+        def forward(self, x):
+            self.cache = torch.cat([self.cache, x])
+            return self.cache.sum(0)
+
+    compiled = emulated(Growing(), ones(8, 64))
+    assert torch.equal(compiled(ones(8, 64)), ones(64) * 8)
+    expected = "state cache is bfloat16 of shape (16, 64); expected bfloat16 of shape (8, 64)"
+    with pytest.raises(LaunchError, match=re.escape(expected)):
+        compiled(ones(8, 64))
+
+
+def test_arguments_that_are_the_same_example():
+    x = ones(8, 64)
+    compiled = emulated(lambda a, b, c: a + 2 * b - c, x, x, x)
+    assert torch.equal(compiled(x, x * 3, x * 5), x * 2)
+
+
+def test_writes_reach_the_memory_of_a_view():
+    base, w = torch.zeros(8, 128, dtype=bf16), torch.eye(64, dtype=bf16)
+
+    def write(left, right, w):
+        left.add_(right @ w + 1)
+
+    compiled = emulated(write, base[:, :64], base[:, 64:], w)
+    assert compiled(base[:, :64], base[:, 64:], w) is None
+    assert base[:, :64].eq(1).all() and not base[:, 64:].any()
+    message = "argument 0 is written, and shares memory with argument 1; give a copy of one of them"
+    with pytest.raises(LaunchError, match=message):
+        compiled(base[:, :64], base[:, :64], w)
+
+
+def test_buffers_that_share_memory_are_not_written():
+    class Views(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("whole", torch.zeros(8, 64))
+            self.register_buffer("head", self.whole[:2])
+
+        def forward(self, x):
+            self.head += 1
+            return self.whole + x
+
+    message = "state head is written, and shares memory with state whole"
+    with pytest.raises(CompileError, match=message):
+        emulated(Views(), torch.zeros(8, 64))
+
+
+def test_numbers_are_part_of_the_program():
+    def scaled(parts, scale=2.0, *, shift=1):
+        return parts["x"] * scale + shift
+
+    parts = {"x": ones(8, 64)}
+    compiled = emulated(scaled, parts, 3.0)
+    assert torch.equal(compiled(parts, 3.0), ones(8, 64) * 4)
+    with pytest.raises(
+        LaunchError, match=r"argument 1 is 2.0, but the program is compiled for 3.0"
+    ):
+        compiled(parts, 2.0)
+    with pytest.raises(LaunchError, match=r"the arguments are .*; expected, as the example inputs"):
+        compiled(parts)
+
+
+def test_captured_tensors_are_read_at_each_call():
+    captured = ones(8, 64)
+    compiled = emulated(lambda x: (x + captured + torch.tensor(2.0), captured), ones(8, 64))
+    captured.mul_(5)
+    found = compiled(ones(8, 64))
+    assert found[0].eq(8).all() and found[1] is captured
+
+
+def test_dynamic_extents_are_checked():
+    rows = Dim("rows", min=2, max=64)
+    x = torch.randn(8, 64)
+    shapes = {"y": {0: rows}, "x": {0: rows}}
+    compiled = emulated(lambda x, y: x + y, x, x, dynamic_shapes=shapes)
+    assert torch.equal(compiled(x[:3], x[:3]), 2 * x[:3])
+    message = "argument 1 has the extent 4 along dimension 0; expected 3, as argument 0 has it"
+    with pytest.raises(LaunchError, match=message):
+        compiled(x[:3], x[:4])
+
+
+#: Of 8192 ones. A sum in bf16 would stay at 256.
+SUMS = {
+    "sum": lambda x: x.sum(),
+    "mean": lambda x: x.mean(),
+    "a sum along a dimension": lambda x: x.reshape(2, -1).sum(1),
+    "norm": lambda x: x.norm(),
+    "rms_norm": lambda x: F.rms_norm(x.reshape(-1), (8192,), x.reshape(-1)),
+    "var_mean": lambda x: torch.var_mean(x.reshape(1, -1), 1),
+    "avg_pool2d": lambda x: F.avg_pool2d(x[None, None], (64, 128)),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_of_narrow_floats_are_rounded_once(name):
+    x = ones(64, 128)
+    found, expected = emulated(SUMS[name], x)(x), SUMS[name](x)
+    pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+    assert all(torch.equal(one, other) and one.dtype == bf16 for one, other in pairs)
+
+
+class Counting(nn.Module):
+    """A module with attributes that are no tensors."""
+
+    def __init__(self, change):
+        super().__init__()
+        self.calls, self.seen, self.change = 0, [], change
+
+    def forward(self, x):
+        self.change(self, x)
+        return x + 1
+
+
+def later_buffer(module, x):
+    module.register_buffer("late", torch.zeros(2))
+
+
+CHANGES = {
+    "calls": lambda module, x: setattr(module, "calls", module.calls + 1),
+    "seen": lambda module, x: module.seen.append(1),
+    "new": lambda module, x: setattr(module, "new", x),
+    "late": later_buffer,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_changes_of_other_attributes_are_refused(name):
+    module = Counting(CHANGES[name])
+    with pytest.raises(CompileError, match=f"the module sets {name} when it is called"):
+        emulated(module, ones(8, 64))
+    assert (module.calls, module.seen) == (0, []) and not hasattr(module, "new")
+    assert not hasattr(module, "late")
+
+
+CAPTURED = torch.zeros(8, 64)
+REFUSED = {
+    "the module draws random numbers": lambda x: F.dropout(x, 0.5),
+    "the function writes a tensor that it captures; expected writes of": CAPTURED.add_,
+    "the module has tm_tensor.scan": lambda x: x.cumsum(0),
+    "the function cannot be exported: ": lambda x: x if x.sum() > 0 else -x,
+    "torch-mlir does not lower the module to linalg: failed to leg": lambda x: torch.linalg.svd(x)[
+        0
+    ],
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_a_program_cannot_do_is_refused_by_name(message):
+    with pytest.raises(CompileError) as error:
+        emulated(REFUSED[message], torch.zeros(8, 64))
+    assert str(error.value).startswith(message)
+    assert not CAPTURED.any()
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("seed", range(12))
+def test_a_random_program(seed):
+    """Random functions and modules do what eager does (`fuzz/torch_functions.py`)."""
+    fuzzer = pytest.importorskip("fuzz.torch_functions")
+    assert fuzzer.check(fuzzer.draw(Random(f"programs/{seed}"))) == "computed"
+
+
+def test_the_fuzzer_sees_what_is_wrong(monkeypatch):
+    fuzzer = pytest.importorskip("fuzz.torch_functions")
+    text = (
+        "values exact\ninput x = tensor(bf16, 8, 64)\nbody x.add_(1)\nreturn (x, x.t())\ncalls 2\n"
+    )
+    assert fuzzer.check(text) == "computed"
+    wrong = {
+        "wrong structure": lambda run: lambda *given: list(run(*given)),
+        "wrong memory": lambda run: lambda *given: tuple(each.clone() for each in run(*given)),
+        "wrong values": lambda run: lambda x: (run(x), x.add_(1))[0],
+        "refused though documented": lambda run: lambda *given: from_torch("nothing"),
+    }
+    for kind, change in wrong.items():
+        monkeypatch.setattr(
+            fuzzer,
+            "from_torch",
+            lambda *given, change=change, **named: change(from_torch(*given, **named)),
+        )
+        with pytest.raises(fuzzer.Wrong, match=kind):
+            fuzzer.check(text)
