@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
 SECONDS ?= 3600
+RECORD ?= build/torch-tests.json
 # The second bindings package that is tested, and of which tests: every SAMPLE-th of each file.
 BINDINGS ?= numba_cuda_mlir._mlir
 SAMPLE ?= 8
 
 .DEFAULT_GOAL := help
-.PHONY: help example test test-bindings newest gpu-test plugin fuzz fuzz-ci lint docs wheel site clean
+.PHONY: help example test test-bindings newest gpu-test torch-test plugin fuzz fuzz-ci lint docs wheel site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +30,9 @@ newest:  ## the same on the newest bindings packages of the registry, in build/n
 
 gpu-test: .venv/installed-gpu  ## the tests on a GPU (sm_90)
 	$(BIN)/pytest tests/gpu -n 8
+
+torch-test: .venv/installed-dev  ## every test that needs PyTorch (pip install torch==2.13.0), with a record in RECORD
+	$(BIN)/python tests/support/torch_tests.py --jobs $(JOBS) --record $(RECORD)
 
 plugin: .venv/installed  ## build/plugin/libsmem.so, for mlir-opt-22 and other C++ tools (LLVM_CONFIG=...)
 	$(MAKE) --no-print-directory -C tools/plugin BUILD=$(CURDIR)/build/plugin SMEM_OPT=$(CURDIR)/$(BIN)/smem-opt

@@ -23,6 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from mlir_smem.codegen import CompileError
 from mlir_smem.dialect.bindings import ir
@@ -138,7 +139,8 @@ class _Program:
         generator = torch.Generator().manual_seed(self._seed)
         if dtype == torch.bool or not dtype.is_floating_point or self._exact:
             places = torch.randint(len(_WHOLE), shape, generator=generator)
-            return _WHOLE[places].to(dtype)
+            # One place makes a view, which a program may write.
+            return _WHOLE[places].clone().to(dtype)
         return torch.randn(shape, generator=generator).to(dtype)
 
     def _transposed(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
@@ -233,18 +235,52 @@ def _memory(leaves: list[Any]) -> list[str]:
     return told
 
 
+class _Undefined(Exception):
+    """The result of a program is not defined in PyTorch."""
+
+
+class _Overlaps(TorchDispatchMode):
+    """Raises for an op in place that reads other elements of the memory that it writes, such as
+    `x.add_(x.t())`: PyTorch does not say which it reads first."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        arguments = zip(func._schema.arguments, args, strict=False)
+        written = [x for each, x in arguments if each.alias_info and each.alias_info.is_write]
+        tensors = [x for _, x in _leaves(list(args), "") if isinstance(x, torch.Tensor)]
+        for target in written:
+            if any(_elsewhere(target, other) for other in tensors):
+                raise _Undefined
+        return func(*args, **(kwargs or {}))
+
+
+def _elsewhere(target: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether tensors share elements of memory in different places."""
+    (one, there), (two, here) = (
+        (x.untyped_storage().data_ptr(), (x.storage_offset(), x.shape, x.stride()))
+        for x in (target, other)
+    )
+    if one != two or there == here:
+        return False
+    elements = torch.arange(target.untyped_storage().nbytes() // target.element_size())
+    places = [elements.as_strided(x.shape, x.stride(), x.storage_offset()) for x in (target, other)]
+    return bool(torch.isin(*places).any())
+
+
 # -- checking --------------------------------------------------------------------------------------
 
 
 def check(text: str) -> str:
-    """Check a program, and return "computed", "refused: CONSTRUCT" or "malformed".
+    """Check a program, and return "computed", "refused: CONSTRUCT", "undefined: WHY" or "malformed".
 
     Raises:
         Wrong: if something differs from eager, or a program without a `beyond` line is refused.
     """
     try:
-        expected = _expected(_Program(text))
+        with _Overlaps():
+            expected = _expected(_Program(text))
         program = _Program(text)
+    except _Undefined:
+        return "undefined: an op in place reads elsewhere what it writes"
     except Exception:
         return "malformed"
     example = program.arguments(0)
@@ -279,6 +315,7 @@ def construct_of(message: str) -> str:
     names = _CONSTRUCT.findall(message)
     if names:
         return names[0].strip("'")
+    message = re.sub(r"0x[0-9a-f]+", "N", message)
     return re.sub(r"\d+", "N", message.strip().splitlines()[0] if message.strip() else "")[:90]
 
 
@@ -336,7 +373,7 @@ def _compare_values(
 
 
 FUZZER = Fuzzer(
-    "torch_functions", draw, check, suffix=".txt", lifetime=25, seconds=60.0, gigabytes=8.0
+    "torch_functions", draw, check, suffix=".txt", lifetime=25, seconds=240.0, gigabytes=8.0
 )
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ def _operand(scope: Scope, dtype: str, shape: tuple[int, ...]) -> str:
 
 
 def product(scope: Scope) -> None:
+    """Add a product of matrices, with what follows it."""
     random = scope.random
     rank = random.choice((2, 2, 3))
     fits = [
@@ -65,6 +66,7 @@ def product(scope: Scope) -> None:
 
 
 def elements(scope: Scope) -> None:
+    """Add an element-wise op."""
     random = scope.random
     a = scope.pick()
     name, dtype, shape = a.name, a.dtype, a.shape
@@ -228,6 +230,7 @@ def _in_place(scope: Scope, name: str, dtype: str, shape: tuple[int, ...]) -> No
 
 
 def state_write(scope: Scope) -> None:
+    """Write a buffer, whole or some rows, or count in it."""
     fits = [each for each in scope.state if each.writable]
     if not fits:
         return write(scope)
@@ -249,6 +252,7 @@ def state_write(scope: Scope) -> None:
 
 
 def reduction(scope: Scope) -> None:
+    """Add a reduction, a softmax or a norm."""
     random = scope.random
     a = scope.pick(floats=True)
     if not a.shape:
@@ -277,6 +281,7 @@ def reduction(scope: Scope) -> None:
 
 
 def alias(scope: Scope) -> None:
+    """Add another name of a tensor, or a copy."""
     a = scope.pick()
     form = scope.random.choice(
         ("{}", "{}", "{}.detach()", "{}.clone()", "{}.contiguous()", "{}[:]")
