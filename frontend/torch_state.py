@@ -30,7 +30,13 @@ class ModuleState:
         self.tensors: dict[str, Any] = {}
         self.names: dict[str, str] = {}
         first: dict[int, str] = {}
+        slots: set[tuple[int, str]] = set()
         for name, tensor in self._every():
+            owner, attribute = self._owner(name)
+            # A part that the module has twice has its tensors once.
+            if (id(owner), attribute) in slots:
+                continue
+            slots.add((id(owner), attribute))
             self.names[name] = first.setdefault(id(tensor), name)
             self.tensors.setdefault(first[id(tensor)], tensor)
 

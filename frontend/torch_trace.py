@@ -67,6 +67,11 @@ class Trace:
         names = list(self._state.tensors)
         lifted = dict(zip(names, inputs[: len(names)], strict=True))
         arguments = inputs[len(names) :]
+        places = {Place("state", name): tensor for name, tensor in lifted.items()}
+        for number, leaf in enumerate(self._pytree.tree_leaves(tuple(arguments))):
+            if isinstance(leaf, self._torch.Tensor):
+                places[Place("argument", number)] = leaf
+        layouts = {p: (tuple(t.shape), t.stride()) for p, t in places.items()}
         if names:
             given = {name: lifted[first] for name, first in self._state.names.items()}
             bound = dict(given)
@@ -76,16 +81,14 @@ class Trace:
         else:
             given = bound = {}
             result = self._function(*arguments)
+        for place, tensor in places.items():
+            _check_layout(place, tensor, *layouts[place])
         leaves, self.out_spec = self._pytree.tree_flatten(result)
         self.rebound = [name for name in given if bound[name] is not given[name]]
         for name in self.rebound:
             if not isinstance(bound[name], self._torch.Tensor):
                 raise CompileError(f"the module sets {name} to {bound[name]!r}; expected a tensor")
         leaves += [bound[name] for name in self.rebound]
-        places = {Place("state", name): tensor for name, tensor in lifted.items()}
-        for number, leaf in enumerate(self._pytree.tree_leaves(tuple(arguments))):
-            if isinstance(leaf, self._torch.Tensor):
-                places[Place("argument", number)] = leaf
         self._note(leaves, places)
         return leaves
 
@@ -127,6 +130,19 @@ class Trace:
         number = next(i for i, each in enumerate(leaves) if each is sharing[0])
         elements = size // leaf.element_size()
         return Part(number, elements, tuple(leaf.shape), leaf.stride(), leaf.storage_offset())
+
+
+def _check_layout(place: Place, tensor: Any, shape: Sequence[int], strides: Sequence[int]) -> None:
+    """Check that a tensor of the call still has its extents and strides.
+
+    Raises:
+        CompileError: if an op in place has changed them; a call could not.
+    """
+    if (tuple(tensor.shape), tensor.stride()) != (shape, strides):
+        raise CompileError(
+            f"the shape or strides of {place} change in place, from {list(shape)} to "
+            f"{list(tensor.shape)}; expected writes of elements alone (t() in the place of t_())"
+        )
 
 
 def _overlaps(tensor: Any) -> bool:
