@@ -175,11 +175,16 @@ class Worker:
     @property
     def hangs(self) -> bool:
         """Whether the input has taken longer than the limit."""
-        number, began, began_busy, _, _ = _BOARD.unpack_from(self._board)
+        board = _BOARD.unpack_from(self._board)
+        number, began, began_busy, _, _ = board
         taken, limit = time.monotonic() - began, self._fuzzer.seconds
         if number < 0 or taken < limit:
             return False
-        return taken > _PATIENCE * limit or _busy(self.pid) - began_busy > limit
+        if taken <= _PATIENCE * limit and _busy(self.pid) - began_busy <= limit:
+            return False
+        # The process may have been writing the board: what was read is of no input then.
+        time.sleep(0.05)
+        return board == _BOARD.unpack_from(self._board)
 
     def ended(self) -> bool:
         """Read the output; return whether the process has ended."""
