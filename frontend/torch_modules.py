@@ -146,7 +146,7 @@ def from_torch(
 ) -> TorchExecutable:
     """Compile a module of PyTorch.
 
-    torch-mlir exports it to linalg; products become kernels (`linalg-to-smem`). The module is not run,
+    torch-mlir exports it to linalg; products become kernels (`linalg-to-smem`). The module is traced, not run,
     and nothing of it changes.
 
     Args:
