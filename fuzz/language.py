@@ -24,10 +24,22 @@ from mlir_smem.runtime import run_on_cpu
 
 from .frame import Fuzzer, Wrong, main
 from .traced.draw import draw
-from .traced.source import EPILOGUE, MODULE, PROLOGUE, constructs
+from .traced.source import EPILOGUE, MODULE, PROLOGUE, SUPPORTED, constructs
 
 #: The most whole number that fragments keep.
 _BOUND = 999.0
+
+#: What is refused, by a part of the message.
+_REFUSED = {
+    "leaves the": "an early exit of a branch",
+    "was left before its end": "an early exit of a loop",
+    "gets or loses values": "a container that gets or loses values",
+    "changes in the": "an iterator, a generator or a set that changes",
+    "begin with a value of the kernel": "a Python value that changes in a branch",
+    "which is traced once; a loop carries": "a Python value that changes in a loop",
+    "is used here, but": "a value that is used after its loop or branch",
+    "truth value": "a traced value as a truth value",
+}
 
 _numbers = itertools.count()
 
@@ -94,15 +106,18 @@ def _function(body: str, names: dict[str, Any]) -> Any:
 
 
 def check(text: str) -> str:
-    """Check the body of a kernel; return its outcome, and of one that is refused the constructs.
+    """Check the body of a kernel; return its outcome, and of one that is refused the construct.
 
     Raises:
-        Wrong: if the emulator computes something else than Python.
+        Wrong: if the emulator computes something else than Python, or if a kernel is refused that has
+            only what `docs/language.md` says is supported.
     """
-    found = outcome(text)
-    if not found.startswith("refused"):
-        return found
-    return f"refused: {' + '.join(constructs(text)) or 'variables, loops, branches, functions'}"
+    message = outcome(text)
+    if not message.startswith("refused"):
+        return message
+    if SUPPORTED.issuperset(constructs(text)):
+        raise Wrong("refused", "supported constructs", message)
+    return "refused: " + next((name for look, name in _REFUSED.items() if look in message), "other")
 
 
 def outcome(text: str) -> str:

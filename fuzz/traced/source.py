@@ -73,10 +73,13 @@ CONSTRUCTS = {
     "generator": r"in counted\(",
     "comprehension": r"for \w+ in sl\.range\([^)]*\)\]|zip\(sl\.range",
     "constant": r"\b(flag|mode) = ",
-    "truth": r"if [in] ",
+    "truth": r"if (i:|n > 3:|counts)",
     "new name": r"\bfresh\b",
     "finally": r"\b(try|finally|nullcontext)\b",
 }
+
+#: The constructs that `docs/language.md` says are supported.
+SUPPORTED = frozenset({"attribute", "element", "generator", "comprehension", "finally", "new name"})
 
 
 def constructs(body: str) -> tuple[str, ...]:
