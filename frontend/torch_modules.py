@@ -146,8 +146,8 @@ def from_torch(
 ) -> TorchExecutable:
     """Compile a module of PyTorch.
 
-    torch-mlir exports it to linalg; products become kernels (`linalg-to-smem`). The module is traced, not run,
-    and nothing of it changes.
+    torch-mlir exports it to linalg; products become kernels (`linalg-to-smem`). The module is traced, not
+    run, and nothing of it changes.
 
     Args:
         module: an `nn.Module`, or a function of tensors.
