@@ -10,7 +10,7 @@ from ...dialect.bindings import ir, scf
 from ..errors import TraceError
 from ..places import author_frame, position_of
 from ..trace import Scope, Trace, current, statement
-from ..values.base import Traced, escaped
+from ..values.base import Traced
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment
 from ..values.index import Index
@@ -29,6 +29,7 @@ from .variables import (
     same_kind,
     snapshot,
     text_of,
+    usable,
 )
 
 
@@ -327,10 +328,7 @@ def _like(name: str | Slot, regions: list[Region]) -> tuple[Any, Any]:
             "value of the kernel, for example sl.zeros"
         )
     after = same_kind(name, before, region.after.get(name), region.scope.what)
-    closed = [part for part in parts(after) if not part.scope.open]
-    if closed:
-        raise TraceError(escaped(closed[0], str(name)))
-    return before, after
+    return before, usable(name, after)
 
 
 def _joined(before: Any, after: Any, results: Iterator[Any], scope: Scope) -> Any:

@@ -29,6 +29,7 @@ from .variables import (
     same_kind,
     snapshot,
     text_of,
+    usable,
 )
 
 
@@ -262,7 +263,7 @@ class _Body:
             if self._is_same(name, after):
                 continue
             try:
-                changed[name] = same_kind(name, before, after, self.scope.what)
+                changed[name] = usable(name, same_kind(name, before, after, self.scope.what))
             except TraceError:
                 if isinstance(name, Slot) or name in self.names.read_first:
                     raise

@@ -104,6 +104,18 @@ def same_kind(name: str | Slot, before: Any, after: Any, what: str) -> Any:
     return after
 
 
+def usable(name: str | Slot, value: Any) -> Any:
+    """Return what a variable holds, if it can be used.
+
+    Raises:
+        TraceError: if the scope of a part has ended.
+    """
+    for part in parts(value):
+        if not part.scope.open:
+            raise TraceError(escaped(part, str(name)))
+    return value
+
+
 def _structure(value: Any) -> Any:
     return [_structure(each) for each in value] if isinstance(value, list | tuple) else None
 
