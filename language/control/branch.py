@@ -39,6 +39,7 @@ class Region:
     Attributes:
         scope: of its values.
         before, after: the variables of the author's function, and other places that change.
+        values_before, values_after: the same, with copies of lists, whose elements may change.
         state: what Python keeps elsewhere, before it.
     """
 
@@ -49,6 +50,8 @@ class Region:
         instead = "put what other threads do into sl.otherwise()"
         self.exit = Block(frame, self.scope.what, syntax, instead)
         self.before = snapshot(frame)
+        self.values_before = _copied(self.before)
+        self.values_after: dict[str | Slot, Any] = {}
         self.after: dict[str | Slot, Any] = {}
         self.state = State(trace.locations.kernel, frame)
         with self.location:
@@ -72,6 +75,10 @@ class Region:
         self.state.check_shapes(self.scope.what)
         for slot, (before, after) in self.state.changed(self.after).items():
             self.before[slot], self.after[slot] = before, after
+        self.values_before.update(
+            (name, value) for name, value in self.before.items() if isinstance(name, Slot)
+        )
+        self.values_after = _copied(self.after)
 
     def changed(self) -> list[str | Slot]:
         """The variables and other places that the region changed, of those that there were before."""
@@ -83,13 +90,13 @@ class Region:
         """Include the places that another region of the same branch changed."""
         for name, before in other.before.items():
             if isinstance(name, Slot):
-                self.before.setdefault(name, before)
-                self.after.setdefault(name, before)
+                for values in (self.before, self.after, self.values_before, self.values_after):
+                    values.setdefault(name, before)
 
     def yielded(self, names: list[str | Slot]) -> list[Any]:
         """End the block by a yield of variables, and return their values."""
         self.scope.open = True
-        return yielded(self.trace, self.scope, self.block, self.location, self.after, names)
+        return yielded(self.trace, self.scope, self.block, self.location, self.values_after, names)
 
 
 def yielded(
@@ -108,6 +115,11 @@ def yielded(
     trace.leave(scope)
     scope.open = False
     return values
+
+
+def _copied(values: Mapping[str | Slot, Any]) -> dict[str | Slot, Any]:
+    """Return what variables hold, with copies of lists and tuples."""
+    return {name: rebuilt(value, iter(parts(value))) for name, value in values.items()}
 
 
 def values_of(held: Iterable[Any]) -> list[Any]:
@@ -269,10 +281,10 @@ class _Branch:
         """The names that both regions define, with values that differ."""
         if self.other is None:
             return
-        one, two = self.region.after, self.other.after
+        one, two = self.region.values_after, self.other.values_after
         for name in one.keys() & two.keys() - self.region.before.keys():
             # The other branch begins with what this one has left in the name.
-            is_own = two[name] is not self.other.before.get(name)
+            is_own = self.other.after[name] is not self.other.before.get(name)
             # The use of a traced value of another kind is an error where it is used.
             is_traced = any(isinstance(part, Traced) for part in parts([one[name], two[name]]))
             is_joined = not is_traced or _can_join(name, one[name], two[name])
@@ -290,7 +302,9 @@ class _Branch:
             self.holder, _ = self.region.trace.new_block()
         region = self.region
         scope = Scope("the branch that is not taken")
-        return yielded(region.trace, scope, self.holder, region.location, region.before, names)
+        return yielded(
+            region.trace, scope, self.holder, region.location, region.values_before, names
+        )
 
     def _check_states(self, kept: Any, first: list[Any], second: list[Any] | None) -> None:
         names = [name for name, (before, _) in kept.items() for _ in parts(before)]
@@ -320,14 +334,15 @@ def _like(name: str | Slot, regions: list[Region]) -> tuple[Any, Any]:
         TraceError: if they are not.
     """
     region = regions[0]
-    before = regions[1].after.get(name) if len(regions) == 2 else region.before[name]
+    before = regions[1].values_after if len(regions) == 2 else region.values_before
+    before = before.get(name)
     before = rebuilt(before, iter([promoted(part) for part in parts(before)]))
     if not is_carried(before):
         raise TraceError(
             f"{name} is {text_of(before)} before {region.scope.what}, and changes in it; begin with a "
             "value of the kernel, for example sl.zeros"
         )
-    after = same_kind(name, before, region.after.get(name), region.scope.what)
+    after = same_kind(name, before, region.values_after.get(name), region.scope.what)
     return before, usable(name, after)
 
 

@@ -116,6 +116,32 @@ def test_what_a_branch_carries():
     np.testing.assert_array_equal(found[1], 2 * GIVEN + (GIVEN + 100) + GIVEN + 5)
 
 
+def test_a_list_that_changes_and_is_bound_anew():
+    def kernel(A, D):
+        counts, both = [1, 2], [sl.load(A), sl.load(A)]
+        with sl.when(is_second()):
+            counts[0] += 10
+            counts = [counts[0], 5]
+            both[0] = both[0] * 2.0
+            both = [both[1], both[0]]
+        for _ in sl.range(2):
+            counts[1] += 100
+            counts = [counts[1], counts[0]]
+        last = [1, 2]
+        with sl.when(is_second()):
+            last[0] = 1000
+        with sl.otherwise():
+            last = [2000, last[0]]
+        counts[0] += (last[0] - sl.where(is_second(), 1000, 2000)) + last[1] - 1
+        with sl.when(is_second()):
+            counts[0] -= 1
+        store(both[0] + both[1] * 3.0 + number(counts[0] * 2 + counts[1]), D)
+
+    found = result(kernel)
+    np.testing.assert_array_equal(found[0], GIVEN * 4 + (101 * 2 + 102))
+    np.testing.assert_array_equal(found[1], GIVEN * 7 + (111 * 2 + 105))
+
+
 def test_a_generator_and_a_helper_around_statements():
     """The variables of the function that calls them are carried, too."""
 
