@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FrameType
 
+from .exits import end_of_block
+
 #: Instructions on variables: of a function, of functions nested in it, of a module.
 _OF_VARIABLES = (
     *("LOAD_FAST", "STORE_FAST", "LOAD_DEREF", "STORE_DEREF", "LOAD_CLOSURE"),
@@ -115,7 +117,7 @@ def _is_read(code: CodeType, offset: int, name: str) -> bool:
     instructions = list(dis.get_instructions(code))
     numbers = {each.offset: number for number, each in enumerate(instructions)}
     start = bisect_right(list(numbers), offset) - 1
-    left, seen = _successors(instructions, numbers, start), set[int]()
+    left, seen = _successors(code, instructions, numbers, start), set[int]()
     while left:
         number = left.pop()
         if number in seen:
@@ -126,19 +128,26 @@ def _is_read(code: CodeType, offset: int, name: str) -> bool:
         if instruction.opname == "DELETE_FAST" and instruction.argval == name:
             uses = [False]
         if not uses:
-            left += _successors(instructions, numbers, number)
+            left += _successors(code, instructions, numbers, number)
         elif not uses[0]:
             return True
     return False
 
 
 def _successors(
-    instructions: list[dis.Instruction], numbers: dict[int, int], number: int
+    code: CodeType, instructions: list[dis.Instruction], numbers: dict[int, int], number: int
 ) -> list[int]:
-    """Return the numbers of the instructions that may follow one, exceptions apart."""
+    """Return the numbers of the instructions that may follow one, exceptions apart.
+
+    The end of a `with` statement may follow its begin, as if the block were not executed: in the kernel,
+    that of `sl.when` perhaps is not.
+    """
     instruction = instructions[number]
     operation = instruction.opname
     after: list[int] = []
+    if operation in ("BEFORE_WITH", "CALL"):
+        end = end_of_block(code, instruction.offset)
+        after += [] if end is None else [end]
     if "JUMP" in operation or operation in ("FOR_ITER", "SEND"):
         after.append(numbers[instruction.argval])
     if not operation.startswith(("RETURN", "RERAISE", "RAISE")) and operation not in _ALWAYS:

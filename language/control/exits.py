@@ -44,7 +44,7 @@ class Block:
         self.syntax = syntax
         self.instead = instead
         self.frame = frame
-        self.end = _end_of_block(frame.f_code, frame.f_lasti)
+        self.end = end_of_block(frame.f_code, frame.f_lasti)
         if self.end is None:
             raise TraceError(f"{what} is not entered by a with statement; write {syntax}:")
 
@@ -86,7 +86,7 @@ def _number(code: CodeType, offset: int) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _end_of_block(code: CodeType, offset: int) -> int | None:
+def end_of_block(code: CodeType, offset: int) -> int | None:
     """Return the number of the instruction that follows a `with` statement; None if it is none.
 
     The handler of its exceptions goes on there if `__exit__` suppresses one. So the place is in the code

@@ -86,6 +86,24 @@ def test_a_variable_that_a_loop_without_iterations_would_have_changed():
     assert "x is used here, but the loop in line" in refused(of_another_kind)
 
 
+def test_a_variable_that_is_read_where_a_later_branch_is_not_taken():
+    """A block of `sl.when` that assigns it does not hide it: other thread blocks do not execute it."""
+
+    def counted(stop):
+        for k in sl.range(stop):  # noqa: UP028
+            yield k
+
+    def kernel(A, D):
+        n = 1
+        for _ in counted(sl.block_id(0) * 2):
+            n = 5
+        with sl.when(is_second()):
+            n = 7
+        store(sl.load(A) + number(n), D)
+
+    np.testing.assert_array_equal(result(kernel), np.stack([GIVEN + 1, GIVEN + 7]))
+
+
 def test_a_variable_of_one_thread_or_partition():
     def elected(A, D):
         x = None
