@@ -41,6 +41,11 @@ def _away(a: np.ndarray) -> np.ndarray:
     return np.copysign(whole + np.copysign(np.abs(a - whole) >= 0.5, a), a)
 
 
+def _cbrt(a: np.ndarray) -> np.ndarray:
+    # NumPy's of f64 is off by more than an ulp on some processors.
+    return np.cbrt(a.astype(np.longdouble)).astype(np.float64)
+
+
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 _erfc = np.vectorize(math.erfc, otypes=[np.float64])
 
@@ -56,7 +61,7 @@ for _names, _function in (
     (("math.sqrt", "llvm.intr.sqrt"), np.sqrt),
     # Approximations.
     (("math.rsqrt",), lambda a: 1 / np.sqrt(a)),
-    (("math.cbrt",), np.cbrt),
+    (("math.cbrt",), _cbrt),
     (("math.exp", "llvm.intr.exp"), np.exp),
     (("math.expm1",), np.expm1),
     (("math.log", "llvm.intr.log"), np.log),
