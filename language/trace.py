@@ -151,7 +151,7 @@ class Trace:
             reason = error.message if isinstance(error, TraceError) else f"{type(error).__name__}"
             self.broken = TraceError(
                 f"{self.scope.what} was left by an exception ({reason}), which a kernel cannot handle",
-                located(TraceError("")).position,
+                here(),
             )
 
     def here(self) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dis
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FrameType
 
-from .exits import end_of_block
+from .exits import end_of_block, instructions_of, number_at
 
 #: Instructions on variables: of a function, of functions nested in it, of a module.
 _OF_VARIABLES = (
@@ -114,42 +113,37 @@ def is_read_after(frame: FrameType, name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_read(code: CodeType, offset: int, name: str) -> bool:
-    instructions = list(dis.get_instructions(code))
-    numbers = {each.offset: number for number, each in enumerate(instructions)}
-    start = bisect_right(list(numbers), offset) - 1
-    left, seen = _successors(code, instructions, numbers, start), set[int]()
+    left, seen = _successors(code, number_at(code, offset)), set[int]()
     while left:
         number = left.pop()
         if number in seen:
             continue
         seen.add(number)
-        instruction = instructions[number]
+        instruction = instructions_of(code)[number]
         uses = [is_store for used, is_store in _accesses(instruction) if used == name]
         if instruction.opname == "DELETE_FAST" and instruction.argval == name:
             uses = [False]
         if not uses:
-            left += _successors(code, instructions, numbers, number)
+            left += _successors(code, number)
         elif not uses[0]:
             return True
     return False
 
 
-def _successors(
-    code: CodeType, instructions: list[dis.Instruction], numbers: dict[int, int], number: int
-) -> list[int]:
+def _successors(code: CodeType, number: int) -> list[int]:
     """Return the numbers of the instructions that may follow one, exceptions apart.
 
     The end of a `with` statement may follow its begin, as if the block were not executed: in the kernel,
     that of `sl.when` perhaps is not.
     """
-    instruction = instructions[number]
+    instruction = instructions_of(code)[number]
     operation = instruction.opname
     after: list[int] = []
     if operation in ("BEFORE_WITH", "CALL"):
         end = end_of_block(code, instruction.offset)
         after += [] if end is None else [end]
     if "JUMP" in operation or operation in ("FOR_ITER", "SEND"):
-        after.append(numbers[instruction.argval])
+        after.append(number_at(code, instruction.argval))
     if not operation.startswith(("RETURN", "RERAISE", "RAISE")) and operation not in _ALWAYS:
         after.append(number + 1)
     return after

@@ -59,7 +59,7 @@ class Block:
             raise TraceError(
                 f"{self.what} is left in another function than it is entered; write {self.syntax}:"
             )
-        code, call = frame.f_code, _number(frame.f_code, frame.f_lasti)
+        code, call = frame.f_code, number_at(frame.f_code, frame.f_lasti)
         # After the call, its result is popped.
         if self.end is None or _is_same(code, call + 2, self.end):
             return
@@ -71,16 +71,17 @@ class Block:
 
 
 @lru_cache(maxsize=256)
-def _instructions(code: CodeType) -> tuple[dis.Instruction, ...]:
+def instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
+    """Return the instructions of code, without inline caches."""
     return tuple(dis.get_instructions(code))
 
 
 @lru_cache(maxsize=256)
 def _offsets(code: CodeType) -> list[int]:
-    return [each.offset for each in _instructions(code)]
+    return [each.offset for each in instructions_of(code)]
 
 
-def _number(code: CodeType, offset: int) -> int:
+def number_at(code: CodeType, offset: int) -> int:
     """Return the number of the instruction at an offset, which may be that of its inline cache."""
     return bisect_right(_offsets(code), offset) - 1
 
@@ -95,7 +96,7 @@ def end_of_block(code: CodeType, offset: int) -> int | None:
     Args:
         offset: of the call of `__enter__`.
     """
-    instructions, call = _instructions(code), _number(code, offset)
+    instructions, call = instructions_of(code), number_at(code, offset)
     if not any(each.opname in _ENTER for each in instructions[max(0, call - 4) : call + 1]):
         return None
     first = instructions[call + 1].offset
@@ -103,10 +104,10 @@ def end_of_block(code: CodeType, offset: int) -> int | None:
     handlers = [entry.target for entry in entries if entry.start <= first < entry.end]
     if not handlers:
         return None
-    number = _number(code, handlers[0])
+    number = number_at(code, handlers[0])
     while "JUMP" not in instructions[number].opname:
         number += 1
-    number = _number(code, instructions[number].argval)
+    number = number_at(code, instructions[number].argval)
     while instructions[number].opname != "POP_EXCEPT":
         number += 1
     return number + 1 + _POPPED
@@ -114,11 +115,11 @@ def end_of_block(code: CodeType, offset: int) -> int | None:
 
 def _way(code: CodeType, number: int) -> Iterator[dis.Instruction]:
     """Yield the instructions from one on, jumps followed, until the function's end."""
-    instructions = _instructions(code)
+    instructions = instructions_of(code)
     for _ in range(_COMPARED):
         instruction = instructions[number]
         if instruction.opname in _JUMPS:
-            number = _number(code, instruction.argval)
+            number = number_at(code, instruction.argval)
             continue
         if instruction.opname not in ("NOP", "NOT_TAKEN", "EXTENDED_ARG"):
             yield instruction
@@ -156,7 +157,7 @@ def _leaving(code: CodeType, call: int) -> str:
 
 def _position(code: CodeType, call: int) -> Position | None:
     """Return the position of the statement that leaves a block; None if it has no code of its own."""
-    instructions = _instructions(code)
+    instructions = instructions_of(code)
     number = call
     while number > 0 and instructions[number].positions == instructions[call].positions:
         number -= 1
