@@ -116,14 +116,14 @@ def match_tile(
         matches     K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))
     """
     order = order or assumed_order(role, len(tile.shape))
-    written, tile = tile, tile if order.assumed else order.arranged(tile)
+    written, tile = tile, tile if order.assumed else order.arrange(tile)
     found, places = operand_of(tile, role, rows, arch), element_offsets(tile)
     matched = Matched(tile.element, role, places, tile, found, None, 0, arch, rows, order)
 
     def problem_in(other: Order) -> str | None:
-        return problem_of(operand_of(other.arranged(written), role, rows, arch))
+        return problem_of(operand_of(other.arrange(written), role, rows, arch))
 
-    return _explained(matched, problem_in)
+    return _explain(matched, problem_in)
 
 
 def match_map(
@@ -155,17 +155,17 @@ def match_map(
         Swizzle<3,4,3> o (64,64):(64,1)
     """
     order = order or assumed_order(role, places.ndim)
-    arranged = places if order.assumed else order.arranged_map(places)
+    arranged = places if order.assumed else order.arrange_map(places)
     matched = _match_arranged(arranged, element, role, rows, arch, order)
 
     def problem_in(other: Order) -> str | None:
         try:
-            again = _match_arranged(other.arranged_map(places), element, role, rows, arch, other)
+            again = _match_arranged(other.arrange_map(places), element, role, rows, arch, other)
         except LayoutError as error:
             return str(error)
         return problem_of(again.found)
 
-    return _explained(matched, problem_in)
+    return _explain(matched, problem_in)
 
 
 def _match_arranged(
@@ -191,7 +191,7 @@ def _match_arranged(
     return Matched(element, role, relative, layout, found, None, start, arch, rows, order)
 
 
-def _explained(matched: Matched, problem_in: Callable[[Order], str | None]) -> Matched:
+def _explain(matched: Matched, problem_in: Callable[[Order], str | None]) -> Matched:
     """Add, to a tile without an operand, the orders in which it fits, or the nearest layout.
 
     Args:
@@ -200,7 +200,7 @@ def _explained(matched: Matched, problem_in: Callable[[Order], str | None]) -> M
     """
     if matched.order is None or isinstance(matched.found, Operand):
         return matched
-    order = matched.order.compared(problem_in)
+    order = matched.order.compare(problem_in)
     nearest = None if order.fitting else _nearest(matched)
     return replace(matched, order=order, nearest=nearest)
 

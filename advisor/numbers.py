@@ -41,7 +41,7 @@ def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
     Raises:
         TextError: if the text is not such a number.
     """
-    begin, number = _stripped(text)
+    begin, number = _strip(text)
     if re.match(r"-\d", number):
         raise TextError(what, text, begin, "it is negative; expected 0 or more", example)
     value = _magnitude(what, text, begin, number, example)
@@ -76,7 +76,7 @@ def parse_bits(
         >>> parse_bits("descriptor", "-1", "0x0", lambda value: 0, bits=8).value
         255
     """
-    begin, number = _stripped(text)
+    begin, number = _strip(text)
     if re.match(r"-\d", number):
         value = _magnitude(what, text, begin + 1, number[1:], example)
         _check_range(what, text, begin, -value, bits, example)
@@ -116,7 +116,7 @@ def _check_range(what: str, text: str, at: int, value: int, bits: int, example: 
         raise TextError(what, text, at, problem, example)
 
 
-def _stripped(text: str) -> tuple[int, str]:
+def _strip(text: str) -> tuple[int, str]:
     """Return the index of the first character that is no space, and the text without spaces around it,
     in lower case."""
     return len(text) - len(text.lstrip()), text.strip().lower()

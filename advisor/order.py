@@ -39,7 +39,7 @@ class Order(Answer):
         """Whether the order was assumed, and everyone writes such tiles in it."""
         return self.assumed and not self.others
 
-    def arranged(self, tile: TileLayout) -> TileLayout:
+    def arrange(self, tile: TileLayout) -> TileLayout:
         """Return a layout that is written in this order, in the order of the answer."""
         dims = self._dims
         return TileLayout(
@@ -50,7 +50,7 @@ class Order(Answer):
             tuple(tile.origin[dim] for dim in dims) if tile.origin else (),
         )
 
-    def arranged_map(self, places: np.ndarray) -> np.ndarray:
+    def arrange_map(self, places: np.ndarray) -> np.ndarray:
         """Return a map that is written in this order, in the order of the answer."""
         return places.transpose(self._dims)
 
@@ -58,7 +58,7 @@ class Order(Answer):
     def _dims(self) -> list[int]:
         return [self.written.index(name) for name in self.answered]
 
-    def compared(self, problem_in: Callable[[Order], str | None]) -> Order:
+    def compare(self, problem_in: Callable[[Order], str | None]) -> Order:
         """Return the order of a tile that no instruction reads, with the orders in which it fits.
 
         Args:

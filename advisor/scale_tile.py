@@ -146,10 +146,10 @@ def match_scales(
     if problem := size_problem(tile.element, tile.shape):
         raise LayoutError(problem)
     order = order or assumed_order(None, len(tile.shape))
-    arranged = tile if order.assumed else order.arranged(tile)
+    arranged = tile if order.assumed else order.arrange(tile)
     found = _blocks(arranged)
     if isinstance(found, Mismatch):
-        order = order.compared(lambda other: problem_of(_blocks(other.arranged(tile))))
+        order = order.compare(lambda other: problem_of(_blocks(other.arrange(tile))))
     return ScaleTile(arranged, found, arch, order)
 
 

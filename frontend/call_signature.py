@@ -208,13 +208,13 @@ class Call:
             return output.value
         if output.place.kind == "result":
             value = results[int(output.place.key)]
-            return value if output.part is None else self._shared(output.part, value, memories)
+            return value if output.part is None else self._share(output.part, value, memories)
         value = self._tensors[output.place]
         for view in output.views:
             value = self._arrays.view(value, view)
         return value
 
-    def _shared(self, part: Part, value: Any, memories: dict[int, Any]) -> Any:
+    def _share(self, part: Part, value: Any, memories: dict[int, Any]) -> Any:
         if part.memory not in memories:
             memories[part.memory] = self._arrays.empty(part.size, value)
         shared = self._arrays.part(memories[part.memory], part)

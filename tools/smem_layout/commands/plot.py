@@ -108,7 +108,7 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
     layout = _layout(options)
     order = order_of(options, role, len(layout.shape))
     picture = Picture(
-        layout if order.assumed else order.arranged(layout),
+        layout if order.assumed else order.arrange(layout),
         color=Color(options.color),
         access=options.access and AccessKind(options.access),
         at=_place(options.at),
