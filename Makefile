@@ -9,7 +9,7 @@ BINDINGS ?= numba_cuda_mlir._mlir
 SAMPLE ?= 8
 
 .DEFAULT_GOAL := help
-.PHONY: help example test test-bindings newest gpu-test torch-test plugin fuzz fuzz-ci lint docs wheel site clean
+.PHONY: help example test test-all smoke lit slow test-bindings newest gpu-test torch-test plugin fuzz fuzz-ci lint docs wheel site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -19,8 +19,20 @@ example: .venv/installed  ## compile examples/matmul.mlir to PTX and cubin, and 
 	$(BIN)/smem-compile examples/matmul.mlir --emit=ptx -o build/matmul.ptx
 	$(BIN)/smem-compile examples/matmul.mlir --emit=cubin -o build/matmul.cubin --explain
 
-test: .venv/installed-dev  ## every test that needs no GPU
-	$(BIN)/pytest -n $(JOBS)
+test: .venv/installed-dev  ## the tests that need no GPU, but for slow cases
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
+
+test-all: .venv/installed-dev  ## every case of them
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --tier=all --check-slow
+
+smoke: .venv/installed-dev  ## what a change of one line breaks most likely, in 30 seconds
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --tier=smoke
+
+lit: .venv/installed-dev  ## the lit tests alone
+	$(BIN)/lit -sv -j $(JOBS) lit_tests
+
+slow: .venv/installed-dev  ## measure every case, and write the table of slow ones (tests/tiers/slow.json)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal --tier=all --record-slow
 
 test-bindings: .venv/installed-dev  ## a sample of the tests on another bindings package (BINDINGS)
 	MLIR_SMEM_BINDINGS=$(BINDINGS) .ci/sample $(BIN) --sample=$(SAMPLE) -n $(JOBS)

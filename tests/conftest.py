@@ -1,17 +1,17 @@
-"""Settings of all tests."""
+"""Settings of all tests: the tiers, and the options that choose among cases."""
 
-import os
 import signal
 from collections import Counter
 
 import pytest
 import stand_in
+import tiers
+from case_seconds import CaseSeconds
 from hypothesis import settings
 
-# A developer runs the tests often, with different examples each time; `.ci/run` runs them once.
-settings.register_profile("dev", deadline=None, max_examples=20)
-settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True, database=None)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# A developer runs the tests often, with different examples each time; `make test-all` runs them once.
+settings.register_profile("default", deadline=None, max_examples=20)
+settings.register_profile("all", deadline=None, max_examples=50, derandomize=True, database=None)
 
 # A shell starts background jobs with SIGINT ignored, and processes that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -19,16 +19,26 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_addoption(parser):
+    parser.addoption(
+        "--tier",
+        choices=tiers.TIERS,
+        default="default",
+        help="the cases that run: a few that notice most mistakes, those that are not slow, or all",
+    )
+    parser.addoption("--seconds", metavar="FILE", help="write the CPU seconds of each case to FILE")
+    parser.addoption(
+        "--record-slow", action="store_true", help="write the table of slow cases (make slow)"
+    )
+    parser.addoption(
+        "--check-slow",
+        action="store_true",
+        help="fail if a case that the table does not name is slow in two runs",
+    )
     parser.addoption("--record", metavar="FILE", help="write the results of GPU tests to FILE")
     parser.addoption(
         "--every-form",
         action="store_true",
         help="assemble every kernel of the GPU tests, not only one of each form",
-    )
-    parser.addoption(
-        "--every-case",
-        action="store_true",
-        help="run every case of tests that usually run a sample; also with CI set",
     )
     parser.addoption(
         "--sample",
@@ -39,30 +49,38 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_configure(config):
+    tier = config.getoption("--tier")
+    settings.load_profile("all" if tier == "all" else "default")
+    if any(config.getoption(option) for option in ("--seconds", "--record-slow", "--check-slow")):
+        config.pluginmanager.register(CaseSeconds(config))
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not read files without a case of the smoke tier: reading all takes longer than the tier."""
+    if config.getoption("--tier") != "smoke" or collection_path.suffix != ".py":
+        return None
+    files = {case.partition("::")[0] for case in tiers.smoke_cases()}
+    return collection_path.relative_to(config.rootpath).as_posix() not in files or None
+
+
 def pytest_collection_modifyitems(config, items):
-    """Keep only every n-th case of tests marked `sampled(n)`, and of each file what --sample asks for."""
+    """Keep the cases of the tier, and of each file what --sample asks for."""
     every = config.getoption("--sample")
-    if not config.getoption("--every-case") and (every > 1 or not os.environ.get("CI")):
-        _keep_every_nth_case(config, items)
     if every < 1:
         raise pytest.UsageError(f"--sample is {every}; expected 1 or more")
-    seen, kept, skipped = Counter(), [], []
+    # A case that is named on the command line is wanted, slow or not.
+    named = {argument.removeprefix("./") for argument in config.args if "::" in argument}
+    chosen = tiers.in_tier(config.getoption("--tier"), [item.nodeid for item in items])
+    seen, selected, deselected = Counter(), [], []
     for item in items:
-        (skipped if seen[item.path] % every else kept).append(item)
-        seen[item.path] += 1
-    config.hook.pytest_deselected(items=skipped)
-    items[:] = kept
-
-
-def _keep_every_nth_case(config, items):
-    seen, kept, skipped = Counter(), [], []
-    for item in items:
-        marker = item.get_closest_marker("sampled")
-        test = item.nodeid.split("[")[0]
-        (skipped if marker and seen[test] % marker.args[0] else kept).append(item)
-        seen[test] += 1
-    config.hook.pytest_deselected(items=skipped)
-    items[:] = kept
+        runs = item.nodeid in chosen or any(item.nodeid.startswith(name) for name in named)
+        if runs:
+            runs = seen[item.path] % every == 0
+            seen[item.path] += 1
+        (selected if runs else deselected).append(item)
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = selected
 
 
 @pytest.fixture

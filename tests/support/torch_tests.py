@@ -52,7 +52,7 @@ def main():
     parser.add_argument("--record", help="write the record to this file")
     parser.add_argument("tests", nargs="*", help="files or folders; default: all that have any")
     options = parser.parse_args()
-    tests = options.tests or ["tests/frontend", "tests/kernels", "--every-case"]
+    tests = options.tests or ["tests/frontend", "tests/kernels", "--tier=all"]
     outcomes = Outcomes()
     settings = ["-c", str(ROOT / "pyproject.toml"), "-q", "-m", "torch", "-n", options.jobs]
     code = pytest.main([*settings, *tests], plugins=[outcomes])

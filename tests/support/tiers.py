@@ -1,0 +1,129 @@
+"""Which cases each tier of the tests runs, and the CPU seconds from which that follows.
+
+A case is slow if it took more than `LIMIT` CPU seconds when `make slow` wrote `tests/tiers/slow.json`.
+The `default` tier runs every other case; `all` runs the slow ones, too. `smoke` runs the few cases that
+`tests/tiers/smoke.json` names, which `tests/support/smoke.py` chooses.
+
+CPU seconds are those of the process and of its children, so a busy machine counts a little more, not
+twice as much. What fixtures of more than one test take is not counted: another case would pay it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+TIERS = ("smoke", "default", "all")
+
+#: CPU seconds above which a case is slow.
+LIMIT = 0.5
+
+#: How many times the limit a case may take that is not recorded as slow.
+TOLERANCE = 3
+
+_FOLDER = Path(__file__).parents[1] / "tiers"
+SLOW, SMOKE = _FOLDER / "slow.json", _FOLDER / "smoke.json"
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def slow_cases() -> dict[str, float]:
+    """Return the CPU seconds of the slow cases, by node id."""
+    return json.loads(SLOW.read_text())["cases"] if SLOW.exists() else {}
+
+
+def smoke_cases() -> list[str]:
+    """Return the node ids of the smoke tier."""
+    return json.loads(SMOKE.read_text())["cases"] if SMOKE.exists() else []
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds that this process and its descendants have taken so far."""
+    times = os.times()
+    total = times.user + times.system + times.children_user + times.children_system
+    running = _children(os.getpid())
+    while running:
+        process = running.pop()
+        try:
+            stat = Path(f"/proc/{process}/stat").read_text()
+        except OSError:  # it has ended
+            continue
+        # utime, stime, cutime, cstime (proc(5)); the name before them can hold spaces.
+        total += sum(map(int, stat.rpartition(")")[2].split()[11:15])) / _TICKS
+        running += _children(process)
+    return total
+
+
+def _children(process: int) -> list[int]:
+    try:
+        return [
+            int(child)
+            for task in Path(f"/proc/{process}/task").iterdir()
+            for child in (task / "children").read_text().split()
+        ]
+    except OSError:  # it has ended, or the system has no /proc
+        return []
+
+
+def slowness() -> float:
+    """Return how many times slower this machine is now than the one that wrote the table; at least 1."""
+    recorded = json.loads(SLOW.read_text())["calibration"] if SLOW.exists() else 0
+    return max(1.0, calibration() / recorded) if recorded else 1.0
+
+
+def calibration() -> float:
+    """Return the CPU seconds of a fixed piece of work in Python and NumPy; the best of three."""
+    import numpy as np
+
+    def work() -> None:
+        counts: dict[int, int] = {}
+        for number in range(400_000):
+            counts[number & 255] = counts.get(number & 255, 0) + number
+        array = np.arange(4096, dtype=np.int64)
+        for _ in range(4_000):
+            np.flatnonzero(array & 1)
+
+    seconds = []
+    for _ in range(3):
+        began = time.process_time()
+        work()
+        seconds.append(time.process_time() - began)
+    return min(seconds)
+
+
+def write_slow(seconds: dict[str, float], circumstances: dict[str, Any]) -> None:
+    """Write the table of slow cases.
+
+    Args:
+        seconds: CPU seconds of every case, by node id.
+        circumstances: of the record: date, device, versions, command.
+    """
+    slow = {case: round(s, 2) for case, s in sorted(seconds.items()) if s > LIMIT}
+    table = {
+        **circumstances,
+        "limit": LIMIT,
+        "calibration": round(calibration(), 4),
+        "measured": len(seconds),
+        "cases": slow,
+    }
+    SLOW.parent.mkdir(exist_ok=True)
+    SLOW.write_text(json.dumps(table, indent=1) + "\n")
+
+
+def unrecorded(seconds: dict[str, float], limit: float) -> dict[str, float]:
+    """Return the cases that took longer than a limit and are not in the table of slow cases."""
+    recorded = slow_cases()
+    return {case: s for case, s in seconds.items() if s > limit and case not in recorded}
+
+
+def in_tier(tier: str, cases: Iterable[str]) -> set[str]:
+    """Return those of some node ids that a tier runs."""
+    if tier == "all":
+        return {*cases}
+    if tier == "smoke":
+        return {*cases} & {*smoke_cases()}
+    return {*cases} - slow_cases().keys()
