@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 JOBS ?= 2
+PYTEST = $(BIN)/pytest -n $(JOBS) --dist worksteal $(OPTIONS)
 SECONDS ?= 3600
 RECORD ?= build/torch-tests.json
 # The second bindings package that is tested, and of which tests: every SAMPLE-th of each file.
@@ -20,19 +21,19 @@ example: .venv/installed  ## compile examples/matmul.mlir to PTX and cubin, and 
 	$(BIN)/smem-compile examples/matmul.mlir --emit=cubin -o build/matmul.cubin --explain
 
 test: .venv/installed-dev  ## the tests that need no GPU, but for slow cases
-	$(BIN)/pytest -n $(JOBS) --dist worksteal
+	$(PYTEST)
 
 test-all: .venv/installed-dev  ## every case of them
-	$(BIN)/pytest -n $(JOBS) --dist worksteal --tier=all --check-slow
+	$(PYTEST) --tier=all --check-slow
 
 smoke: .venv/installed-dev  ## what a change of one line breaks most likely, in 30 seconds
-	$(BIN)/pytest -n $(JOBS) --dist worksteal --tier=smoke
+	$(PYTEST) --tier=smoke
 
 lit: .venv/installed-dev  ## the lit tests alone
 	$(BIN)/lit -sv -j $(JOBS) lit_tests
 
 slow: .venv/installed-dev  ## measure every case, and write the table of slow ones (tests/tiers/slow.json)
-	$(BIN)/pytest -n $(JOBS) --dist worksteal --tier=all --record-slow
+	$(PYTEST) --tier=all --record-slow
 
 test-bindings: .venv/installed-dev  ## a sample of the tests on another bindings package (BINDINGS)
 	MLIR_SMEM_BINDINGS=$(BINDINGS) .ci/sample $(BIN) --sample=$(SAMPLE) -n $(JOBS)

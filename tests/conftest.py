@@ -1,7 +1,10 @@
 """Settings of all tests: the tiers, and the options that choose among cases."""
 
+import os
 import signal
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import stand_in
@@ -12,6 +15,13 @@ from hypothesis import settings
 # A developer runs the tests often, with different examples each time; `make test-all` runs them once.
 settings.register_profile("default", deadline=None, max_examples=20)
 settings.register_profile("all", deadline=None, max_examples=50, derandomize=True, database=None)
+
+# Without bytecode, each file of tests and each command that tests start would be compiled anew.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(Path(__file__).parents[1] / "build" / "pycache")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or it was -B
 
 # A shell starts background jobs with SIGINT ignored, and processes that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

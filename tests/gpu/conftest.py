@@ -31,7 +31,8 @@ def _why_not() -> str | None:
 
 
 def pytest_collection_modifyitems(config, items):
-    here = [item for item in items if Path(__file__).parent in item.path.parents]
+    folder = f"{Path(__file__).parent}/"
+    here = [item for item in items if str(item.path).startswith(folder)]
     reason = _why_not() if here else None
     for item in here:
         item.add_marker(pytest.mark.gpu)
