@@ -114,21 +114,24 @@ class ConvergentThreads:
             self._execute(instruction)
 
     def _execute(self, instruction: Instruction) -> None:
-        executor = instruction.executor
         if instruction.collective and not self.cta.gather(self):
             return
-        values = [self.read(number) for number in instruction.operands]
-        if executor.raw:
-            found = instruction.step(self, *values)
-            if executor.controls or found is None:
+        values, lanes = self.cta.values, self.lanes
+        operands = [values.read(number, lanes) for number in instruction.operands]
+        if instruction.raw:
+            computed = instruction.step(self, *operands)
+            if instruction.controls or computed is None:
                 return
         else:
-            found = instruction.step(*(self.checked(value) for value in values))
+            operands = [
+                value if type(value) is np.ndarray else self.checked(value) for value in operands
+            ]
+            computed = instruction.step(*operands)
         results = instruction.results
         if len(results) == 1:
-            self.write(results[0], found)
+            values.write(results[0], self.lanes, computed)
         else:
-            self.write_all(results, found)
+            self.write_all(results, computed)
 
     def checked(self, value: Any) -> Any:
         """Check that a value is neither poison nor in flight, and return it.

@@ -30,9 +30,24 @@ class Lanes:
             slice(int(self.threads[0]), int(self.threads[-1]) + 1) if adjacent else self.threads
         )
 
-    def take(self, array: np.ndarray) -> np.ndarray:
-        """Return the rows of these threads; an array of one row holds for all threads."""
-        return array if self.full or len(array) == 1 else array[self.index]
+    @cached_property
+    def key(self) -> bytes:
+        """The same for two sets of the same threads, and for no others."""
+        return self.mask.tobytes()
+
+    def overlaps(self, other: Lanes) -> bool:
+        """Return whether a thread is in both sets."""
+        return bool((self.mask & other.mask).any())
+
+    def rows_within(self, other: Lanes) -> slice | np.ndarray | None:
+        """Return the rows of these threads in an array with a row for each thread of another set; None
+        unless that set has all of them."""
+        if not other.mask[self.index].all():
+            return None
+        if isinstance(self.index, slice) and isinstance(other.index, slice):
+            first = other.index.start
+            return slice(self.index.start - first, self.index.stop - first)
+        return np.searchsorted(other.threads, self.threads)
 
     def where(self, condition: np.ndarray) -> np.ndarray:
         """Return the mask over the CTA of those of these threads for which a condition holds."""

@@ -60,6 +60,7 @@ class Instruction:
         step: executes it; see `registry.Executor`.
         waits: whether threads may have to wait for others at it.
         collective: whether the threads of a warpgroup execute it together.
+        raw, controls: those of the executor.
     """
 
     number: int
@@ -71,6 +72,11 @@ class Instruction:
     step: Callable[..., Any]
     waits: bool
     collective: bool
+    raw: bool = field(init=False)
+    controls: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.raw, self.controls = self.executor.raw, self.executor.controls
 
 
 class Op:

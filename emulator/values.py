@@ -1,13 +1,13 @@
 """SSA values of a CTA: each is an array with a row for each thread.
 
-All threads share the arrays; divergent threads write their own rows. A value that is the same for all
-threads may have a single row.
+A value that is the same for all threads may have a single row. Divergent threads each have an array of
+their own, until threads read a value that other sets of threads wrote: its arrays are then merged.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,20 @@ class Poison:
 POISON = Poison()
 
 
+@dataclass(slots=True)
+class _Parts:
+    """A value that disjoint sets of threads have written.
+
+    Attributes:
+        rest: the value of all threads before them.
+        written: what each set has written, with a row for each of its threads or a single one; by the
+            key of the set.
+    """
+
+    rest: Any
+    written: dict[bytes, tuple[Lanes, Any]] = field(default_factory=dict)
+
+
 class Values:
     """The values of the threads of a CTA, by number."""
 
@@ -66,33 +80,60 @@ class Values:
     def read(self, number: int, lanes: Lanes) -> Any:
         """Return the rows of some threads."""
         value = self._values[number]
-        return value if lanes.full else _take(value, lanes)
+        if type(value) is _Parts:
+            if part := value.written.get(lanes.key):
+                return part[1]
+            for others, written in value.written.values():
+                if (rows := lanes.rows_within(others)) is not None:
+                    return _take(written, rows)
+            value = self._values[number] = self._merge(value)
+        return value if lanes.full else _take(value, lanes.index)
 
     def write(self, number: int, lanes: Lanes, value: Any) -> None:
         """Set the rows of some threads; the other rows stay."""
         if lanes.full:
             self._values[number] = value
-        else:
-            self._values[number] = _merged(self._values[number], value, lanes, self._threads)
+            return
+        parts = self._values[number]
+        if type(parts) is not _Parts:
+            parts = _Parts(parts)
+        if lanes.key not in parts.written and any(
+            lanes.overlaps(others) for others, _ in parts.written.values()
+        ):
+            parts = _Parts(self._merge(parts))
+        if type(value) is Poison:
+            # Poison is not kept for single threads: a value that other threads defined stays defined.
+            self._values[number] = _merged(self._merge(parts), value, lanes, self._threads)
+            return
+        parts.written[lanes.key] = lanes, value
+        self._values[number] = parts
+
+    def _merge(self, parts: _Parts) -> Any:
+        merged = parts.rest
+        for lanes, value in parts.written.values():
+            merged = _merged(merged, value, lanes, self._threads)
+        return merged
 
 
-def _take(value: Any, lanes: Lanes) -> Any:
+def _take(value: Any, rows: slice | np.ndarray) -> Any:
+    """Return some rows of a value; an array of one row holds for all threads."""
     if isinstance(value, np.ndarray):
-        return lanes.take(value)
+        return value if len(value) == 1 else value[rows]
     if isinstance(value, tuple):
-        return tuple(_take(part, lanes) for part in value)
+        return tuple(_take(part, rows) for part in value)
     if isinstance(value, Registers):
-        rows = {name: lanes.take(getattr(value, name)) for name in ("data", "pending", "stamp")}
-        return replace(value, **rows)
+        data, pending, stamp = (
+            _take(array, rows) for array in (value.data, value.pending, value.stamp)
+        )
+        return Registers(data, pending, stamp, value.defined)
     if isinstance(value, MemRef):
-        return MemRef(*(_take(getattr(value, field.name), lanes) for field in fields(value)))
+        return MemRef(*(_take(getattr(value, field.name), rows) for field in fields(value)))
     return value
 
 
 def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
     """Return `old` with the rows of some threads replaced, in new arrays, since values share arrays."""
     if isinstance(new, Poison):
-        # Poison is not kept for single threads: a value that other threads defined stays defined.
         return new if old is None else old
     if isinstance(new, Registers) and isinstance(old, np.ndarray):
         old = _as_registers(old)

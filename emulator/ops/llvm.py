@@ -213,7 +213,7 @@ def member(struct: Any, at: int) -> Any:
     if not struct.defined[at]:
         return POISON
     column = struct.data[:, at : at + 1]
-    return replace(struct, data=column, defined=struct.defined[at : at + 1])
+    return Registers(column, struct.pending, struct.stamp, struct.defined[at : at + 1])
 
 
 @executes("llvm.insertvalue")
