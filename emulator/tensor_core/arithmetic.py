@@ -28,14 +28,24 @@ ACCUMULATORS = {
 _FRACTION_BITS = 25
 _FRACTION_BITS_OF_8 = 13
 
+#: Fraction bits of IEEE 754's formats.
+_F32_FRACTION_BITS, _F64_FRACTION_BITS = 23, 52
+_F32_BIAS = 127
+
 #: The smallest exponent of a normal accumulator.
 _ACCUMULATOR_EXPONENT = {np.dtype(np.float32): -126, np.dtype(np.float16): -14}
 
 #: The smallest exponent to which terms are aligned.
 _LEAST_EXPONENT = -133
 
-#: The exponent of zero: less than that of any term.
+#: The exponent of zero: less than that of any term, with that of a factor added, too.
 _NO_EXPONENT = -800
+
+#: Exponents of the largest term at which the sum can be computed in float32.
+_MIDDLE = range(-90, 100)
+
+#: How many scaled products int32 can hold the sum of.
+_TERMS_OF_INT32 = 16
 
 _NAN = {np.dtype(np.float32): np.uint32(0x7FFFFFFF), np.dtype(np.float16): np.uint16(0x7FFF)}
 
@@ -57,24 +67,78 @@ def multiply_add(
     Returns:
         [m, n] of C's dtype.
     """
-    added = c.astype(np.float64)
+    fraction = _FRACTION_BITS_OF_8 if types[0].dtype.itemsize == 1 else _FRACTION_BITS
+    largest = _largest_exponents(a, b, c, types)
+    # Where all terms are zero, any scale will do.
+    exponents = np.where(largest == _NO_EXPONENT, 0, largest)
+    if int(exponents.min()) >= _MIDDLE.start and int(exponents.max()) < _MIDDLE.stop:
+        exact = _sum_in_f32(a, b, c, exponents, fraction)
+        result = _cut(exact, fraction).astype(c.dtype) if c.dtype == np.float32 else exact.astype(c.dtype)
+    else:
+        exact = _sum(a, b, c, largest, fraction)
+        result = _cut_to_f32(exact, fraction) if c.dtype == np.float32 else exact.astype(c.dtype)
+    result = result + result.dtype.type(0)
+    special = _special(a, b, c)
+    if special is None:
+        return result
+    return np.where(np.isfinite(special), result, special)
+
+
+def _largest_exponents(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, types: tuple[Multiplicand, Multiplicand]
+) -> np.ndarray:
+    """Return the exponent of the largest term of each element of D, int16[m, n]."""
     a_exponents, b_exponents = (
         _exponents(values, type_.smallest_exponent or 0)
         for values, type_ in zip((a, b), types, strict=True)
     )
-    fraction = _FRACTION_BITS_OF_8 if types[0].dtype.itemsize == 1 else _FRACTION_BITS
-    largest = _exponents(added, _ACCUMULATOR_EXPONENT[c.dtype])
-    for i in range(a.shape[1]):
-        largest = np.maximum(largest, a_exponents[:, i, None] + b_exponents[i])
+    products = (_columns(a_exponents) + _rows(b_exponents)).max(axis=0)
+    largest = np.maximum(products, _exponents(c, _ACCUMULATOR_EXPONENT[c.dtype]))
+    # The exponent of a product with a zero is that of zero.
+    return np.where(largest < _NO_EXPONENT // 2, np.int16(_NO_EXPONENT), largest)
+
+
+def _columns(a: np.ndarray) -> np.ndarray:
+    """Return A as [k, m, 1], in this order in memory: what is computed from it has the same."""
+    return np.ascontiguousarray(a.T)[:, :, None]
+
+
+def _rows(b: np.ndarray) -> np.ndarray:
+    """Return B as [k, 1, n], or [k, m, n] if each row of A has its own; in this order in memory."""
+    return np.ascontiguousarray(b)[:, None] if b.ndim == 2 else np.ascontiguousarray(b)
+
+
+def _sum(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, largest: np.ndarray, fraction: int
+) -> np.ndarray:
+    """Return the sum of the aligned and truncated terms, float64[m, n]."""
     scale = np.ldexp(1.0, fraction - np.maximum(largest, _LEAST_EXPONENT))
-    total = np.trunc(added * scale)
-    for i in range(a.shape[1]):
-        total += np.trunc(a[:, i, None] * b[i] * scale)
-    total /= scale
-    found = total.astype(c.dtype) if c.dtype == np.float16 else _cut_to_f32(total, fraction)
-    special = _special(a, b, added, c.dtype)
-    found = found + found.dtype.type(0)
-    return found if special is None else np.where(np.isfinite(special), found, special)
+    total = np.trunc(c * scale)
+    for column, row in zip(a.T, b, strict=True):
+        total += np.trunc(column[:, None] * row * scale)
+    return total / scale
+
+
+def _sum_in_f32(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, exponents: np.ndarray, fraction: int
+) -> np.ndarray:
+    """Compute `_sum` in float32 and int32, in a fraction of the time.
+
+    Products have at most 22 significant bits, so that float32 holds them; those below its smallest normal
+    number are less than 1 when they are scaled, since all exponents are in `_MIDDLE`. A scaled product is
+    less than 2^27, so that int32 holds the sum of 16 of them.
+    """
+    biased = exponents.astype(np.int32) - (_F32_BIAS + fraction)
+    scale = (-biased << _F32_FRACTION_BITS).view(np.float32)
+    left, right = _columns(a.astype(np.float32)), _rows(b.astype(np.float32))
+    wide_scale = scale.astype(np.float64)
+    total = np.trunc(c * wide_scale)
+    for first in range(0, len(right), _TERMS_OF_INT32):
+        terms = slice(first, first + _TERMS_OF_INT32)
+        products = left[terms] * right[terms]
+        products *= scale
+        total += products.astype(np.int32).sum(axis=0, dtype=np.int32)  # truncates each
+    return total / wide_scale
 
 
 def multiply_add_integers(
@@ -93,33 +157,41 @@ def multiply_add_integers(
 
 
 def _exponents(values: np.ndarray, smallest: int) -> np.ndarray:
-    """Return the exponent of each value's leading bit; `_NO_EXPONENT` for zero."""
-    _, exponents = np.frexp(values)
-    return np.where(values == 0, _NO_EXPONENT, np.maximum(exponents - 1, smallest))
+    """Return the exponent of each value's leading bit, int16; `_NO_EXPONENT` for zero."""
+    if values.dtype == np.float32:
+        biased = values.view(np.int32) >> _F32_FRACTION_BITS & 2 * _F32_BIAS + 1
+        exponents = (biased - _F32_BIAS).astype(np.int16)
+    else:
+        exponents = np.frexp(values)[1].astype(np.int16) - np.int16(1)
+    return np.where(values == 0, np.int16(_NO_EXPONENT), np.maximum(exponents, np.int16(smallest)))
 
 
 def _cut_to_f32(values: np.ndarray, fraction: int) -> np.ndarray:
     """Truncate float64 to float32 with at most `fraction` fraction bits; infinite from 2^128 on."""
-    if fraction < 23:
-        significand, exponent = np.frexp(values)
-        kept = np.trunc(np.ldexp(significand, fraction + 1))
-        values = np.ldexp(kept, exponent - fraction - 1)
+    values = _cut(values, fraction)
     near = values.astype(np.float32)
     too_far = np.abs(near.astype(np.float64)) > np.abs(values)
     cut = np.where(too_far, np.nextafter(near, np.float32(0)), near)
     return np.where(np.abs(values) >= 2.0**128, np.copysign(np.float32(np.inf), cut), cut)
 
 
-def _special(a: np.ndarray, b: np.ndarray, c: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
+def _cut(values: np.ndarray, fraction: int) -> np.ndarray:
+    """Truncate float64 to as many fraction bits, at most those of float32."""
+    # Sign and exponent have bits of their own.
+    dropped = _F64_FRACTION_BITS - min(fraction, _F32_FRACTION_BITS)
+    return (values.view(np.int64) & (-1 << dropped)).view(np.float64)
+
+
+def _special(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray | None:
     """Return infinity or NaN where a term is infinite or NaN, zero elsewhere; None if all are finite."""
     if np.isfinite(a).all() and np.isfinite(b).all() and np.isfinite(c).all():
         return None
     rows = np.isfinite(a).all(axis=1, keepdims=True)
     columns = np.isfinite(b).all(axis=0)
     affected = ~(rows & columns & np.isfinite(c))
-    total = c.copy()
+    total = c.astype(np.float64)
     for i in range(a.shape[1]):
         total += a[:, i, None] * b[i]
-    found = np.where(affected, total, 0).astype(dtype)
-    found.view(_NAN[dtype].dtype)[np.isnan(found)] = _NAN[dtype]
-    return found
+    special = np.where(affected, total, 0).astype(c.dtype)
+    special.view(_NAN[c.dtype].dtype)[np.isnan(special)] = _NAN[c.dtype]
+    return special
