@@ -18,6 +18,9 @@ from ..memory import rows_of
 from .history import NO_THREAD, History
 from .vector_clocks import NEVER
 
+#: Bytes of the unit in which the tensor core reads shared memory.
+_UNIT = 16
+
 #: Reports a violation: its kind and its message.
 Report = Callable[[ViolationKind, str], None]
 
@@ -213,18 +216,43 @@ class Shadow(History):
         rows_of(self.read_epoch, size)[rows] = self._clocks.epoch[thread]
         rows_of(self.read_in_bulk, size)[rows] = False
 
-    def check_wgmma_read(self, warpgroup: int, group: int, at: np.ndarray, report: Report) -> None:
+    def check_wgmma_read(
+        self,
+        warpgroup: int,
+        group: int,
+        at: np.ndarray,
+        units: np.ndarray | None,
+        report: Report,
+    ) -> None:
         """Check that wgmma of a warpgroup may read bytes, and note the reads.
 
         Args:
             warpgroup: its number in the CTA.
             group: the wgmma group of the instruction.
             at: positions in shared memory, one for each byte read.
+            units: the numbers of the units of 16 bytes that these fill; None if they fill no whole units.
             report: reports violations.
         """
         first = self._threads.start + warpgroup * WARPGROUP
-        self._check_async_read("wgmma", slice(first, first + WARPGROUP), at, report)
-        self.wgmma_reads[warpgroup, at] = group
+        threads = slice(first, first + WARPGROUP)
+        if units is None:
+            self._check_async_read("wgmma", threads, at, report)
+            self.wgmma_reads[warpgroup, at] = group
+            return
+        if not self._may_read_units(threads, units):
+            self._check_async_read("wgmma", threads, at, report)
+        rows_of(self.wgmma_reads[warpgroup], _UNIT)[units] = group
+
+    def _may_read_units(self, threads: slice, units: np.ndarray) -> bool:
+        """Return whether `_check_async_read` of units of 16 bytes reports nothing."""
+        written, copying, writer, epoch = (
+            rows_of(of_bytes, _UNIT)[units]
+            for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)
+        )
+        if not written.all() or copying.any():
+            return False
+        proxied = self._clocks.proxied[threads].min(axis=0)
+        return bool((epoch <= proxied[writer]).all())
 
     def check_tcgen05_read(
         self, name: str, thread: int, column: int, at: np.ndarray, op: int, report: Report

@@ -30,7 +30,7 @@ _FRACTION_BITS_OF_8 = 13
 
 #: Fraction bits of IEEE 754's formats.
 _F32_FRACTION_BITS, _F64_FRACTION_BITS = 23, 52
-_F32_BIAS = 127
+_F32_BIAS, _F64_BIAS = 127, 1023
 
 #: The smallest exponent of a normal accumulator.
 _ACCUMULATOR_EXPONENT = {np.dtype(np.float32): -126, np.dtype(np.float16): -14}
@@ -158,11 +158,13 @@ def multiply_add_integers(
 
 def _exponents(values: np.ndarray, smallest: int) -> np.ndarray:
     """Return the exponent of each value's leading bit, int16; `_NO_EXPONENT` for zero."""
-    if values.dtype == np.float32:
+    if values.dtype != np.float32:
+        values = values.astype(np.float64)  # in which no value of these types is subnormal
+        biased = values.view(np.int64) >> _F64_FRACTION_BITS & 2 * _F64_BIAS + 1
+        exponents = (biased - _F64_BIAS).astype(np.int16)
+    else:
         biased = values.view(np.int32) >> _F32_FRACTION_BITS & 2 * _F32_BIAS + 1
         exponents = (biased - _F32_BIAS).astype(np.int16)
-    else:
-        exponents = np.frexp(values)[1].astype(np.int16) - np.int16(1)
     return np.where(values == 0, np.int16(_NO_EXPONENT), np.maximum(exponents, np.int16(smallest)))
 
 

@@ -2,12 +2,49 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 
 from ..convergent import ConvergentThreads
 from ..cta import Cta
 from ..errors import Stop, ViolationKind
-from .multiplicands import Multiplicand
+from ..memory import SHARED_BASE
+from .multiplicands import UNIT_BYTES, Multiplicand
+
+
+class Elements:
+    """The elements of an operand, which many instructions and CTAs read.
+
+    Attributes:
+        addresses: of the elements in shared memory, int64[rows, k].
+        size: bytes of an element.
+        at: the offset in shared memory of each byte.
+        units: the numbers of the units of 16 bytes that they fill; None if they do not fill whole units.
+    """
+
+    def __init__(self, addresses: np.ndarray, size: int) -> None:
+        self.addresses, self.size = addresses, size
+        self._first, self._last = int(addresses.min()), int(addresses.max())
+        self._elements = (addresses - SHARED_BASE) // size
+        self.at = ((addresses - SHARED_BASE)[..., None] + np.arange(size)).reshape(-1)
+        units = np.unique(self.at // UNIT_BYTES)
+        distinct = len(units) * UNIT_BYTES == len(self.at) == len(np.unique(self.at))
+        self.units: np.ndarray | None = units if distinct else None
+
+    def check_inside(self, convergent: ConvergentThreads, name: str) -> None:
+        """Check that all are in the CTA's shared memory.
+
+        Raises:
+            Stop: if one is not; this is reported.
+        """
+        shared = convergent.cta.shared
+        if self._first < shared.base or self._last + self.size > shared.base + shared.size:
+            _report_outside(convergent, name, self.addresses, self.size)
+
+    def numbers(self, cta: Cta, type_: Multiplicand) -> np.ndarray:
+        """Return the elements in a CTA's shared memory, as numbers."""
+        return type_.values(cta.shared.data.view(type_.dtype)[self._elements])
 
 
 def bytes_read(
@@ -26,14 +63,21 @@ def bytes_read(
     """
     shared = convergent.cta.shared
     if not shared.inside(addresses, size).all():
-        convergent.cta.report_at(
-            convergent,
-            ViolationKind.OUT_OF_BOUNDS,
-            f"reads {name} from {addresses.min():#x} to {addresses.max() + size - 1:#x}; the CTA's "
-            f"shared memory is from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
-        )
-        raise Stop
+        _report_outside(convergent, name, addresses, size)
     return ((addresses - shared.base)[..., None] + np.arange(size)).reshape(-1)
+
+
+def _report_outside(
+    convergent: ConvergentThreads, name: str, addresses: np.ndarray, size: int
+) -> NoReturn:
+    shared = convergent.cta.shared
+    convergent.cta.report_at(
+        convergent,
+        ViolationKind.OUT_OF_BOUNDS,
+        f"reads {name} from {addresses.min():#x} to {addresses.max() + size - 1:#x}; the CTA's "
+        f"shared memory is from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
+    )
+    raise Stop
 
 
 def numbers_at(cta: Cta, addresses: np.ndarray, type_: Multiplicand) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..errors import Stop, ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..tensor_core.arithmetic import multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import Multiplicand
-from ..tensor_core.operand_reads import bytes_read, numbers_at
+from ..tensor_core.operand_reads import Elements
 from ..tensor_core.operands import K_BYTES
 from ..values import Registers
 from .descriptors import operand_bytes
@@ -177,17 +178,29 @@ def _operand(
     cta, size = convergent.cta, type_.dtype.itemsize
     descriptor = _uniform(convergent, descriptors[rows], "descriptor")
     try:
-        address = operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes)
+        elements = _elements(descriptor, size, mn_major, extent, k_bytes)
     except ValueError as error:
         message = f"has an invalid descriptor of {name}: {error}"
         cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
         raise Stop from None
-    at = bytes_read(convergent, name, address, size)
+    elements.check_inside(convergent, name)
     warpgroup = int(convergent.lanes.threads[rows.start]) // WARPGROUP
     first_warp = warpgroup * WARPGROUP // WARP
     group = int(cta.groups.current[first_warp])
-    cta.shadow.check_wgmma_read(warpgroup, group, at, cta.reporter(convergent))
-    return numbers_at(cta, address, type_)
+    cta.shadow.check_wgmma_read(
+        warpgroup, group, elements.at, elements.units, cta.reporter(convergent)
+    )
+    return elements.numbers(cta, type_)
+
+
+@lru_cache(maxsize=4096)
+def _elements(descriptor: int, size: int, mn_major: bool, extent: int, k_bytes: int) -> Elements:
+    """Return the elements of an operand, which many instructions and CTAs read.
+
+    Raises:
+        ValueError: if the descriptor is invalid.
+    """
+    return Elements(operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes), size)
 
 
 def _kept_elements(
