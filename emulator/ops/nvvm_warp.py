@@ -36,6 +36,11 @@ def _barrier(op: Op) -> Any:
         if named is None:
             return
         threads = convergent.lanes.threads
+        if named.all():
+            for warp in convergent.lanes.warps:
+                first = int(warp) * WARP + convergent.cta.first_thread
+                convergent.cta.clocks.synchronise(np.arange(first, first + WARP))
+            return
         # Threads of a warp with the same mask are one group.
         groups = np.column_stack([threads // WARP, named @ (1 << np.arange(WARP))])
         _, group = np.unique(groups, axis=0, return_inverse=True)

@@ -15,21 +15,25 @@ from ...dialect.diagnostics import format_location
 from ..errors import ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..memory import rows_of
-from .history import NO_THREAD, History
+from .history import NO_THREAD
+from .quick_checks import UNIT, QuickChecks
 from .vector_clocks import NEVER
-
-#: Bytes of the unit in which the tensor core reads shared memory.
-_UNIT = 16
 
 #: Reports a violation: its kind and its message.
 Report = Callable[[ViolationKind, str], None]
 
 
-class Shadow(History):
+class Shadow(QuickChecks):
     """The history of shared memory, with the checks of accesses."""
 
     def check_write(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
         """Check that `threads` may write rows of `size` bytes."""
+        if not self.may_write(threads, rows, size):
+            self._check_write(threads, rows, size, report)
+
+    def _check_write(
+        self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
+    ) -> None:
         if len(rows) > 1 and len(np.unique(rows)) < len(rows):
             values, counts = np.unique(rows, return_counts=True)
             at = self._range(values[counts > 1][:, None], size)
@@ -67,7 +71,9 @@ class Shadow(History):
     def check_bulk_write(self, thread: int, rows: np.ndarray, size: int, report: Report) -> None:
         """Check that a bulk copy of a thread may write rows of `size` bytes: a proxy fence is needed
         after writes and reads of threads (`docs/decisions/0004-fences-after-reads.md`)."""
-        self.check_write(np.array([thread]), rows, size, report)
+        if self.may_write_in_bulk(thread, rows, size):
+            return
+        self._check_write(np.array([thread]), rows, size, report)
         writer, epoch = (rows_of(a, size)[rows] for a in (self.writer, self.write_epoch))
         by_thread = rows_of(self.written, size)[rows] & (writer < self._clocks.threads)
         unfenced = by_thread & self._is_unfenced(thread, writer, epoch)
@@ -239,20 +245,9 @@ class Shadow(History):
             self._check_async_read("wgmma", threads, at, report)
             self.wgmma_reads[warpgroup, at] = group
             return
-        if not self._may_read_units(threads, units):
+        if not self.may_read_units(threads, units):
             self._check_async_read("wgmma", threads, at, report)
-        rows_of(self.wgmma_reads[warpgroup], _UNIT)[units] = group
-
-    def _may_read_units(self, threads: slice, units: np.ndarray) -> bool:
-        """Return whether `_check_async_read` of units of 16 bytes reports nothing."""
-        written, copying, writer, epoch = (
-            rows_of(of_bytes, _UNIT)[units]
-            for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)
-        )
-        if not written.all() or copying.any():
-            return False
-        proxied = self._clocks.proxied[threads].min(axis=0)
-        return bool((epoch <= proxied[writer]).all())
+        rows_of(self.wgmma_reads[warpgroup], UNIT)[units] = group
 
     def check_tcgen05_read(
         self, name: str, thread: int, column: int, at: np.ndarray, op: int, report: Report

@@ -54,27 +54,31 @@ class VectorClocks:
             self.seen[:, self.threads :] = self.seen[:, self.threads :].max(axis=0)
             self.proxied[:] = self.proxied.max(axis=0)
         else:
-            self.seen[threads] = self.seen[threads].max(axis=0)
-            self.proxied[threads] = self.proxied[threads].max(axis=0)
+            rows = _adjacent(threads)
+            self.seen[rows] = self.seen[rows].max(axis=0)
+            self.proxied[rows] = self.proxied[rows].max(axis=0)
         self._advance(threads)
 
     def fence(self, threads: np.ndarray) -> None:
         """A proxy fence of threads: the accesses that they have seen also happen before operations of
         the async proxy, their own and those of threads that synchronise with them."""
-        self.proxied[threads] = self.seen[threads]
+        rows = _adjacent(threads)
+        self.proxied[rows] = self.seen[rows]
         self._advance(threads)
 
     def release(self, threads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the clocks that an arrival of threads releases: their rows of `seen` and of `proxied`,
         joined."""
-        released = self.seen[threads].max(axis=0), self.proxied[threads].max(axis=0)
+        rows = _adjacent(threads)
+        released = self.seen[rows].max(axis=0), self.proxied[rows].max(axis=0)
         self._advance(threads)
         return released
 
     def acquire(self, threads: np.ndarray, seen: np.ndarray, proxied: np.ndarray) -> None:
         """Join released clocks into those of threads."""
-        self.seen[threads] = np.maximum(self.seen[threads], seen)
-        self.proxied[threads] = np.maximum(self.proxied[threads], proxied)
+        rows = _adjacent(threads)
+        self.seen[rows] = np.maximum(self.seen[rows], seen)
+        self.proxied[rows] = np.maximum(self.proxied[rows], proxied)
 
     def seen_by_all(self, threads: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the last epochs that all of these threads have seen: in general, and by the async
@@ -108,3 +112,9 @@ class VectorClocks:
             clock[column] = self.epoch[column]
         self.epoch[column] += 1
         return released
+
+
+def _adjacent(threads: np.ndarray) -> slice | np.ndarray:
+    """Return threads in ascending order as a slice if they are adjacent: their rows are then no copy."""
+    first, last = int(threads[0]), int(threads[-1])
+    return slice(first, last + 1) if last - first + 1 == len(threads) else threads

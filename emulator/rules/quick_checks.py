@@ -1,0 +1,103 @@
+"""Quick checks of accesses to shared memory: they tell of most that they violate no rule.
+
+They look at the bytes between the first and the last that are accessed, at the latest access of several,
+or at units of 16 bytes, and so may fail to tell; the complete checks of `shadow` then decide, and report.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..lanes import WARP
+from ..memory import rows_of
+from .history import NO_THREAD, History
+from .vector_clocks import NEVER
+
+#: Bytes of the unit in which the tensor core reads shared memory.
+UNIT = 16
+
+
+class QuickChecks(History):
+    """The history of shared memory, with the quick checks."""
+
+    def may_read_units(self, threads: slice, units: np.ndarray) -> bool:
+        """Return whether the async proxy may read units of 16 bytes, for all of some threads."""
+        written, copying, writer, epoch = (
+            rows_of(of_bytes, UNIT)[units]
+            for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)
+        )
+        if not written.all() or copying.any():
+            return False
+        proxied = self._clocks.proxied[threads].min(axis=0)
+        return bool((epoch <= proxied[writer]).all())
+
+    def may_write_in_bulk(self, thread: int, rows: np.ndarray, size: int) -> bool:
+        """Return whether a bulk copy of a thread may write rows of `size` bytes."""
+        first, last = int(rows.min()), int(rows.max())
+        if last - first >= 2 * len(rows) or not _are_distinct(rows, first, last):
+            return False
+        span = slice(first * size, (last + 1) * size)
+        if self._is_read_asynchronously(np.array([thread]), span):
+            return False
+        seen, proxied = self._clocks.seen[thread], self._clocks.proxied[thread]
+        # Threads need a proxy fence after their accesses, but mbarriers and bulk copies do not.
+        fenced = seen.copy()
+        fenced[: self._clocks.threads] = np.minimum(seen, proxied)[: self._clocks.threads]
+        if (self.written[span] & (self.write_epoch[span] > fenced[self.writer[span]])).any():
+            return False
+        reader, epoch = self.reader[span], self.read_epoch[span]
+        if (reader == NO_THREAD).all():
+            return True
+        latest = np.where(self.read_in_bulk[span], seen[reader], fenced[reader])
+        return not ((reader != NO_THREAD) & (epoch > latest)).any()
+
+    def may_write(self, threads: np.ndarray, rows: np.ndarray, size: int) -> bool:
+        """Return whether threads may write rows of `size` bytes, one each or all by one thread."""
+        first, last = int(rows.min()), int(rows.max())
+        if len(threads) != len(rows) or not _are_distinct(rows, first, last):
+            return False
+        span = slice(first * size, (last + 1) * size)
+        if self._is_read_asynchronously(threads, span):
+            return False
+        # Mostly the bytes of a row have one history: its first byte then tells of all.
+        seen = self._clocks.seen
+        writer, epoch, written = (
+            rows_of(of_bytes, size)[rows]
+            for of_bytes in (self.writer, self.write_epoch, self.written)
+        )
+        if (writer != writer[:, :1]).any():
+            return False
+        if (written.any(axis=1) & (epoch.max(axis=1) > seen[threads, writer[:, 0]])).any():
+            return False
+        reader, epoch = rows_of(self.reader, size)[rows], rows_of(self.read_epoch, size)[rows]
+        if (reader != reader[:, :1]).any():
+            return False
+        reader = reader[:, 0]
+        late = epoch.max(axis=1) > seen[threads, reader]
+        return not (late & (reader != NO_THREAD)).any()
+
+    def _is_read_asynchronously(self, threads: np.ndarray, span: slice) -> bool:
+        """Return whether wgmma, bulk copies or tcgen05 may still read bytes of a span, or `cp.async` may
+        still write some, as far as the threads know."""
+        if self.tcgen05_reads is not None or self.copying[span].any():
+            return True
+        if self._bulk_readers and self.bulk_reads[span].any():
+            return True
+        first = self._threads.start
+        for warpgroup, reads in enumerate(self.wgmma_reads):
+            # Groups complete in order: the last tells of all.
+            group = reads[span].max()
+            for warp in range(warpgroup * 4, warpgroup * 4 + 4) if group else ():
+                waited = self._groups.waited_at(warp, group)
+                if waited == NEVER or (waited > self._clocks.seen[threads, first + warp * WARP]).any():
+                    return True
+        return False
+
+
+def _are_distinct(rows: np.ndarray, first: int, last: int) -> bool:
+    """Return whether rows from a first to a last are distinct."""
+    if last - first > 64 * len(rows):
+        return len(np.unique(rows)) == len(rows)
+    marked = np.zeros(last - first + 1, bool)
+    marked[rows - first] = True
+    return int(np.count_nonzero(marked)) == len(rows)
