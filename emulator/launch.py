@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -112,12 +113,9 @@ def emulate(
         True
     """
     if isinstance(module, str):
-        # Parsing loads the dialects of the text; loading all would take longer than parsing.
-        with ir.Context(load_on_create_dialects=[]):
-            module = parse_module(module)
-    with module.context:
-        program = decode(module, entry)
-        shared = SharedLayout(program)
+        module, program, shared = _decoded_text(module, entry)
+    else:
+        program, shared = _decoded(module, entry)
     _check_extents(grid, block)
     _check_cluster(grid, program.cluster)
     _check_shared(shared, dynamic_shared_bytes)
@@ -158,6 +156,21 @@ def emulate(
     if found:
         raise Violations(found)
     host.read_back()
+
+
+def _decoded(module: Any, entry: str) -> tuple[Program, SharedLayout]:
+    with module.context:
+        program = decode(module, entry)
+        return program, SharedLayout(program)
+
+
+@lru_cache(maxsize=16)
+def _decoded_text(text: str, entry: str) -> tuple[Any, Program, SharedLayout]:
+    """Decode a kernel of a text; a kernel that is run again is not decoded again."""
+    # Parsing loads the dialects of the text; loading all would take longer than parsing.
+    with ir.Context(load_on_create_dialects=[]):
+        module = parse_module(text)
+    return module, *_decoded(module, entry)
 
 
 def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:

@@ -132,6 +132,19 @@ class Op:
         operands = owner.operation.operands
         return owner.operation.name, tuple(map(self._decoder.number_of, operands))
 
+    def is_last_use(self, position: int) -> bool:
+        """Whether no other op uses an operand, which an op of the same name in the same block makes: this
+        op may then overwrite the array that the other one has made."""
+        value = self._op.operands[position]
+        if isinstance(value.owner, ir.Block):
+            return False
+        other = value.owner.operation
+        return (
+            other.name == self.name
+            and other.block == self._op.operation.block
+            and len(list(value.uses)) == 1
+        )
+
     def new_value(self) -> int:
         """Return the number of a new value that no SSA value has: state of the op for each thread."""
         return self._decoder.new_number()

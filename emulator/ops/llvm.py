@@ -219,14 +219,22 @@ def member(struct: Any, at: int) -> Any:
 @executes("llvm.insertvalue")
 def _insert(op: Op) -> Any:
     position = op.numbers("position")
+    # A struct of registers is made by a chain of these ops.
+    in_place = op.is_last_use(0)
 
     def step(convergent: ConvergentThreads, struct: Any, member: Any) -> Any:
-        return _inserted(convergent, struct, member, position)
+        return _inserted(convergent, struct, member, position, in_place)
 
     return step
 
 
-def _inserted(convergent: ConvergentThreads, struct: Any, member: Any, position: list[int]) -> Any:
+def _inserted(
+    convergent: ConvergentThreads,
+    struct: Any,
+    member: Any,
+    position: list[int],
+    in_place: bool = False,
+) -> Any:
     at, rest = position[0], position[1:]
     if not isinstance(struct, Registers):
         inner = _inserted(convergent, struct[at], member, rest) if rest else member
@@ -238,7 +246,9 @@ def _inserted(convergent: ConvergentThreads, struct: Any, member: Any, position:
         member = member.data[:, 0]
     elif not struct.pending.any():
         stamp = convergent.cta.groups.fences[convergent.lanes.threads // WARP]
-    data, defined = struct.data.copy(), struct.defined.copy()
+    data, defined = struct.data, struct.defined
+    if not in_place:
+        data, defined = data.copy(), defined.copy()
     defined[at] = member is not POISON
     if defined[at]:
         data[:, at] = member

@@ -13,6 +13,8 @@ the accumulator's range is infinite, and NaN is 0x7fffffff or 0x7fff.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from .multiplicands import Multiplicand
@@ -46,6 +48,9 @@ _MIDDLE = range(-90, 100)
 
 #: How many scaled products int32 can hold the sum of.
 _TERMS_OF_INT32 = 16
+
+#: Products that are computed at once: fewer calls of NumPy take less time, but the cache must hold them.
+_BLOCK = 1 << 17
 
 _NAN = {np.dtype(np.float32): np.uint32(0x7FFFFFFF), np.dtype(np.float16): np.uint16(0x7FFF)}
 
@@ -92,10 +97,18 @@ def _largest_exponents(
         _exponents(values, type_.smallest_exponent or 0)
         for values, type_ in zip((a, b), types, strict=True)
     )
-    products = (_columns(a_exponents) + _rows(b_exponents)).max(axis=0)
-    largest = np.maximum(products, _exponents(c, _ACCUMULATOR_EXPONENT[c.dtype]))
+    largest = _exponents(c, _ACCUMULATOR_EXPONENT[c.dtype])
+    left, right = _columns(a_exponents), _rows(b_exponents)
+    for terms in _blocks(len(right), c.size):
+        np.maximum(largest, (left[terms] + right[terms]).max(axis=0), out=largest)
     # The exponent of a product with a zero is that of zero.
     return np.where(largest < _NO_EXPONENT // 2, np.int16(_NO_EXPONENT), largest)
+
+
+def _blocks(terms: int, size: int) -> Iterator[slice]:
+    """Divide the terms of so many elements into blocks that the processor's cache holds."""
+    count = min(max(_BLOCK // size, 1), _TERMS_OF_INT32)
+    return (slice(first, first + count) for first in range(0, terms, count))
 
 
 def _columns(a: np.ndarray) -> np.ndarray:
@@ -133,8 +146,7 @@ def _sum_in_f32(
     left, right = _columns(a.astype(np.float32)), _rows(b.astype(np.float32))
     wide_scale = scale.astype(np.float64)
     total = np.trunc(c * wide_scale)
-    for first in range(0, len(right), _TERMS_OF_INT32):
-        terms = slice(first, first + _TERMS_OF_INT32)
+    for terms in _blocks(len(right), c.size):
         products = left[terms] * right[terms]
         products *= scale
         total += products.astype(np.int32).sum(axis=0, dtype=np.int32)  # truncates each
