@@ -1,59 +1,111 @@
-"""Time of the emulator on the example, by the size of the GEMM.
+"""CPU seconds of the emulator, for each of some kernels, beside those of another version of it.
 
-    python benchmarks/emulator.py [--record FILE] [--rounds 3]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/emulator.py [--against FOLDER] [--rounds 3] [--record FILE]
 
-`examples/matmul.mlir` in bf16, compiled in advance; medians of several runs. The work is the number of
-multiply-adds; if the cost grows linearly, the time for a million of them does not depend on the size.
-The whole command, `smem-run --on cpu` on files, is timed for 256x256x256.
+`examples/matmul.mlir` in bf16 at several sizes; a warp-specialized persistent GEMM fed by TMA, and causal
+attention (`emulated_kernels.py`). They are compiled in advance; medians of several runs. The work is the
+number of multiply-adds; if the cost grows linearly, the time of a million does not depend on the size.
+`--against` is the folder `emulator/` of another checkout. Both versions run in this process, in turn and
+in random order, and must compute the same bytes. The whole command, `smem-run --on cpu` on files, is timed
+for 256x256x256.
 """
 
 import argparse
+import importlib.util
+import math
+import random
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
 import ml_dtypes
 import numpy as np
+from emulated_kernels import Run, attention_run, gemm_run
 from record import record
 
 import mlir_smem
-from mlir_smem.runtime import run_on_cpu
+from mlir_smem.runtime import cpu, run_on_cpu
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "matmul.mlir"
-SIZES = ((128, 256, 64), (256, 256, 256), (256, 512, 512), (512, 512, 1024), (1024, 1024, 1024))
+SIZES = (
+    (128, 256, 64),
+    (256, 256, 256),
+    (256, 512, 512),
+    (512, 512, 512),
+    (512, 512, 1024),
+    (1024, 1024, 1024),
+)
+GEMM, HEADS, LENGTH = (512, 512, 512), 2, 1024
 
 
 def matrices(m: int, n: int, k: int) -> dict[str, np.ndarray]:
     """Random normal A and B."""
-    random = np.random.default_rng(0)
+    generator = np.random.default_rng(0)
     return {
-        "A": random.standard_normal((m, k)).astype(ml_dtypes.bfloat16),
-        "B": random.standard_normal((k, n)).astype(ml_dtypes.bfloat16),
+        "A": generator.standard_normal((m, k)).astype(ml_dtypes.bfloat16),
+        "B": generator.standard_normal((k, n)).astype(ml_dtypes.bfloat16),
     }
 
 
-def emulation(size: tuple[int, int, int], rounds: int) -> dict[str, object]:
-    """Median seconds of a run, and of a million multiply-adds."""
-    compiled = mlir_smem.compile(EXAMPLE.read_text(), emit="nvvm")
-    inputs = matrices(*size)
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        result = run_on_cpu(compiled, "matmul", inputs, ["C"])["C"].astype(np.float64)
-        times.append(time.perf_counter() - start)
+def matmul_run(compiled: mlir_smem.Compiled, m: int, n: int, k: int) -> Run:
+    """Return a run of the example."""
+    inputs = matrices(m, n, k)
     exact = inputs["A"].astype(np.float64) @ inputs["B"].astype(np.float64)
-    assert np.abs(result - exact).max() <= 2**-7 * np.abs(exact).max()
-    m, n, k = size
-    seconds = median(times)
-    per_million = seconds / (m * n * k) * 1e6
-    return {
-        "size": list(size),
-        "s": round(seconds, 3),
-        "ms_per_million": round(per_million * 1e3, 2),
+
+    def run() -> np.ndarray:
+        result = run_on_cpu(compiled, "matmul", inputs, ["C"])["C"]
+        error = np.abs(result.astype(np.float64) - exact).max()
+        assert error <= 2**-7 * np.abs(exact).max()
+        return result
+
+    return run
+
+
+def rows() -> dict[str, tuple[int, Run]]:
+    """Return the multiply-adds and a run of each row, by its name."""
+    compiled = mlir_smem.compile(EXAMPLE.read_text(), emit="nvvm")
+    found: dict[str, tuple[int, Run]] = {
+        f"matmul.mlir {m}x{n}x{k}": (m * n * k, matmul_run(compiled, m, n, k)) for m, n, k in SIZES
     }
+    size = "x".join(map(str, GEMM))
+    found[f"GEMM, TMA, warp-specialized, {size}"] = math.prod(GEMM), gemm_run(*GEMM)
+    work = HEADS * LENGTH * LENGTH * 64  # two products, half of each
+    found[f"attention, causal, {HEADS}x{LENGTH}x64"] = work, attention_run(HEADS, LENGTH)
+    return found
+
+
+def emulator_of(folder: Path) -> Callable:
+    """Load another version of the emulator beside this one, and return its `emulate`."""
+    name = "mlir_smem.emulator_before"
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec and spec.loader
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.emulate
+
+
+def timed(run: Run, versions: dict[str, Callable], rounds: int) -> dict[str, float]:
+    """Return the median CPU seconds of a run on each version of the emulator.
+
+    Raises:
+        AssertionError: if the results differ.
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in versions}
+    results = set()
+    for _ in range(rounds):
+        for name in random.sample([*versions], len(versions)):
+            cpu.emulate = versions[name]
+            began = time.process_time()
+            results.add(run().tobytes())
+            seconds[name].append(time.process_time() - began)
+    assert len(results) == 1, "the versions compute different bytes"
+    return {name: median(times) for name, times in seconds.items()}
 
 
 def command(rounds: int) -> float:
@@ -75,15 +127,24 @@ def command(rounds: int) -> float:
 
 def main() -> None:
     arguments = argparse.ArgumentParser()
+    arguments.add_argument("--against", type=Path, help="the emulator of another checkout")
     arguments.add_argument("--record")
     arguments.add_argument("--rounds", type=int, default=3)
     options = arguments.parse_args()
+    versions = {"cpu_s": cpu.emulate}
+    if options.against:
+        versions["cpu_s_before"] = emulator_of(options.against)
     results = []
-    for size in SIZES:
-        results.append(emulation(size, options.rounds))
-        m, n, k = size
-        found = results[-1]
-        print(f"{m}x{n}x{k}: {found['s']} s, {found['ms_per_million']} ms a million multiply-adds")
+    for name, (work, run) in rows().items():
+        run()  # compiles, and decodes
+        seconds = timed(run, versions, options.rounds)
+        row: dict[str, object] = {"row": name}
+        row |= {version: round(s, 3) for version, s in seconds.items()}
+        row["ms_per_million"] = round(seconds["cpu_s"] / work * 1e9, 2)
+        if options.against:
+            row["ratio"] = round(seconds["cpu_s"] / seconds["cpu_s_before"], 3)
+        results.append(row)
+        print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
     whole = command(options.rounds)
     print(f"smem-run --on cpu on 256x256x256: {whole} s")
     if options.record:

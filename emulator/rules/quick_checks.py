@@ -6,6 +6,8 @@ or at units of 16 bytes, and so may fail to tell; the complete checks of `shadow
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..lanes import WARP
@@ -37,7 +39,7 @@ class QuickChecks(History):
         if last - first >= 2 * len(rows) or not _are_distinct(rows, first, last):
             return False
         span = slice(first * size, (last + 1) * size)
-        if self._is_read_asynchronously(np.array([thread]), span):
+        if self._is_in_flight(np.array([thread]), lambda of_bytes: of_bytes[span]):
             return False
         seen, proxied = self._clocks.seen[thread], self._clocks.proxied[thread]
         # Threads need a proxy fence after their accesses, but mbarriers and bulk copies do not.
@@ -56,40 +58,43 @@ class QuickChecks(History):
         first, last = int(rows.min()), int(rows.max())
         if len(threads) != len(rows) or not _are_distinct(rows, first, last):
             return False
-        span = slice(first * size, (last + 1) * size)
-        if self._is_read_asynchronously(threads, span):
+
+        def take(of_bytes: np.ndarray) -> np.ndarray:
+            return rows_of(of_bytes, size)[rows]
+
+        if self._is_in_flight(threads, take):
             return False
         # Mostly the bytes of a row have one history: its first byte then tells of all.
         seen = self._clocks.seen
-        writer, epoch, written = (
-            rows_of(of_bytes, size)[rows]
-            for of_bytes in (self.writer, self.write_epoch, self.written)
-        )
+        writer, epoch, written = map(take, (self.writer, self.write_epoch, self.written))
         if (writer != writer[:, :1]).any():
             return False
         if (written.any(axis=1) & (epoch.max(axis=1) > seen[threads, writer[:, 0]])).any():
             return False
-        reader, epoch = rows_of(self.reader, size)[rows], rows_of(self.read_epoch, size)[rows]
+        reader, epoch = map(take, (self.reader, self.read_epoch))
         if (reader != reader[:, :1]).any():
             return False
         reader = reader[:, 0]
         late = epoch.max(axis=1) > seen[threads, reader]
         return not (late & (reader != NO_THREAD)).any()
 
-    def _is_read_asynchronously(self, threads: np.ndarray, span: slice) -> bool:
-        """Return whether wgmma, bulk copies or tcgen05 may still read bytes of a span, or `cp.async` may
-        still write some, as far as the threads know."""
-        if self.tcgen05_reads is not None or self.copying[span].any():
+    def _is_in_flight(self, threads: np.ndarray, take: Callable[[np.ndarray], np.ndarray]) -> bool:
+        """Return whether wgmma, bulk copies or tcgen05 may still read bytes, or `cp.async` may still write
+        some, as far as threads know; `take` selects the bytes from an array that has an item for each."""
+        if self.tcgen05_reads is not None or take(self.copying).any():
             return True
-        if self._bulk_readers and self.bulk_reads[span].any():
+        if self._bulk_readers and take(self.bulk_reads).any():
             return True
         first = self._threads.start
         for warpgroup, reads in enumerate(self.wgmma_reads):
             # Groups complete in order: the last tells of all.
-            group = reads[span].max()
+            group = take(reads).max()
             for warp in range(warpgroup * 4, warpgroup * 4 + 4) if group else ():
                 waited = self._groups.waited_at(warp, group)
-                if waited == NEVER or (waited > self._clocks.seen[threads, first + warp * WARP]).any():
+                if (
+                    waited == NEVER
+                    or (waited > self._clocks.seen[threads, first + warp * WARP]).any()
+                ):
                     return True
         return False
 

@@ -78,7 +78,11 @@ def multiply_add(
     exponents = np.where(largest == _NO_EXPONENT, 0, largest)
     if int(exponents.min()) >= _MIDDLE.start and int(exponents.max()) < _MIDDLE.stop:
         exact = _sum_in_f32(a, b, c, exponents, fraction)
-        result = _cut(exact, fraction).astype(c.dtype) if c.dtype == np.float32 else exact.astype(c.dtype)
+        result = (
+            _cut(exact, fraction).astype(c.dtype)
+            if c.dtype == np.float32
+            else exact.astype(c.dtype)
+        )
     else:
         exact = _sum(a, b, c, largest, fraction)
         result = _cut_to_f32(exact, fraction) if c.dtype == np.float32 else exact.astype(c.dtype)
