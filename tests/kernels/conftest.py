@@ -1,6 +1,7 @@
-"""Fixtures of the GEMM's tests."""
+"""Fixtures of the tests of kernels."""
 
 import pytest
+from attention_kernels import proven
 
 from mlir_smem.kernels.gemm.call import fusions, launches
 from mlir_smem.kernels.gemm.call.matmul import forget_calls
@@ -27,3 +28,10 @@ def cluster():
         resources={"GPU": 1},
     ) as cluster:
         yield cluster
+
+
+@pytest.fixture(scope="session", autouse=True)
+def proven_attention():
+    """Check of each kernel of attention that is emulated that the order of its accesses is proven."""
+    with proven():
+        yield

@@ -1,10 +1,16 @@
-"""Attention on the emulator, against NumPy in float64; and what is refused."""
+"""Attention on the emulator, against NumPy in float64; and what is refused.
+
+The emulator takes as long as there are blocks of keys and tiles of queries. So lengths are one or two of
+them and a bit, and cases share kernels, each of which is compiled once.
+"""
 
 import re
+from functools import partial
 
 import ml_dtypes
 import numpy as np
 import pytest
+from attention_kernels import kernel_by_cache
 
 import mlir_smem
 from mlir_smem.kernels.attention import (
@@ -15,7 +21,7 @@ from mlir_smem.kernels.attention import (
     attention,
     default_config,
 )
-from mlir_smem.kernels.attention.generator import tiles
+from mlir_smem.kernels.attention.call.emulated import attention_kernel
 from mlir_smem.kernels.attention.generator.kernel import text
 from mlir_smem.kernels.attention.generator.problem import DIMS
 
@@ -54,8 +60,18 @@ def check(q, k, v, causal=False, window=None, **options):
     left, right = window or (None, None)
     right = 0 if causal else right
     expected, logarithms = reference(q, k, v, options.get("scale"), left, right)
+    # A tile that is left out stays NaN.
     o, lse = attention(
-        q, k, v, causal=causal, window=window, layout="bhsd", return_lse=True, on="cpu", **options
+        q,
+        k,
+        v,
+        out=np.full_like(q, np.nan),
+        causal=causal,
+        window=window,
+        layout="bhsd",
+        return_lse=True,
+        on="cpu",
+        **options,
     )
     assert o.dtype == q.dtype and lse.dtype == np.float32
     assert (
@@ -68,40 +84,43 @@ def check(q, k, v, causal=False, window=None, **options):
 
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("causal", [False, True])
-def test_head_dimensions_by_default(dim, causal, capfd):
+def test_head_dimensions_by_default(dim, causal):
     problem = Problem(dim=dim, right=causal, lse=True)
     config = default_config(problem)
-    kernel = mlir_smem.compile(text(problem, config), emit="nvvm")
-    # The order of all accesses is proven, and that no warpgroups wait for each other in a circle.
-    assert capfd.readouterr().err == ""
+    kernel = attention_kernel(problem, config)
     assert kernel.manifest["kernels"][0]["shared_bytes"] == config.shared_bytes(problem)
-    check(*arrays(1, 1, 1, 130, 200, dim), causal=causal)
+    # Of short sequences: a block and a few keys, and two queries of the last warpgroup.
+    queries = config.rows - 62
+    keys = next(n for n in range(2, 200) if default_config(problem, queries, n).keys < n) + 2
+    check(*arrays(1, 1, 1, queries, keys, dim), causal=causal)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("window", [(0, 0), (40, None), (None, 3), (7, 100), (500, 500)])
-@pytest.mark.parametrize("lengths", [(150, 150), (70, 161), (161, 70), (1, 33)])
+@pytest.mark.parametrize("lengths", [(70, 70), (20, 100), (100, 34), (1, 33)])
 def test_windows(window, lengths):
+    """Blocks of 32 keys: masks cut one, hide one before or behind it, or leave one between them
+    whole. The first tile of 100 queries sees none of 34 keys.
+    """
     check(*arrays(1, 1, 1, *lengths, 64), window=window, config=SMALL)
 
 
-@pytest.mark.parametrize("lengths", [(64, 32), (65, 33), (130, 40), (40, 130)])
+@pytest.mark.parametrize("lengths", [(64, 32), (65, 33), (130, 40), (40, 100)])
 @pytest.mark.parametrize("config", [SMALL, Config(3, 64, 2), Config(2, 48, 3, 2)])
 def test_causal_masks_end_with_the_keys(lengths, config):
-    check(*arrays(1, 2, 2, *lengths, 64), causal=True, config=config)
+    heads = 2 if lengths == (64, 32) else 1
+    check(*arrays(1, heads, heads, *lengths, 64), causal=True, config=config)
 
 
-@pytest.mark.parametrize("lengths", [(300, 150), (64, 40), (250, 100)])
+@pytest.mark.parametrize("lengths", [(257, 50), (64, 40), (250, 50)])
 @pytest.mark.parametrize("config", [Config(2, 32, 2, 2, 2), Config(1, 48, 2, 1, 2)])
 def test_clusters_share_keys(lengths, config):
     """The last tile of a head may have no query."""
-    check(*arrays(1, 4, 2, *lengths, 64), config=config)
+    check(*arrays(1, 2, 1, *lengths, 64), config=config)
 
 
-def test_windows_are_proven(capfd):
+def test_windows_are_proven():
     for left, right in ((True, False), (False, True), (True, True)):
-        mlir_smem.compile(text(Problem(left=left, right=right), SMALL), emit="nvvm")
-    assert capfd.readouterr().err == ""
+        attention_kernel(Problem(dim=64, left=left, right=right, lse=True), SMALL)
 
 
 #: Ops that order something and have no result.
@@ -139,14 +158,17 @@ def test_no_op_that_orders_can_be_left_out(kernel, at, capfd):
     assert "remark: cannot prove" in capfd.readouterr().err
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("heads", [1, 2, 5])
-@pytest.mark.parametrize("lengths", [(40, 40), (130, 70), (300, 300), (420, 450)])
+@pytest.mark.parametrize("lengths", [(40, 17), (130, 10), (257, 10), (70, 10)])
 @pytest.mark.parametrize("cached", [1, 32 << 20])
 def test_causal_tiles_in_sections(heads, lengths, cached, monkeypatch):
-    # Two CTAs: a section has 4 tiles, or those of one head, unless all heads are in the cache.
-    monkeypatch.setattr(tiles, "_CACHED_BYTES", cached)
-    check(*arrays(1, heads, 1, *lengths, 64), causal=True, config=Config(1, 32, 2, 2))
+    # Two CTAs: a section has 4 tiles, or those of one head, unless all heads are in the cache. Heads have
+    # 1, 3, 5 and 2 tiles. A query sees the keys up to its own number, so all tiles see some.
+    kernel = partial(kernel_by_cache, cached)
+    monkeypatch.setattr("mlir_smem.kernels.attention.call.emulated.attention_kernel", kernel)
+    queries, keys = lengths
+    window = (None, queries - keys)
+    check(*arrays(1, heads, 1, *lengths, 64), window=window, config=Config(1, 16, 2, 2))
 
 
 @pytest.mark.parametrize(
@@ -169,36 +191,31 @@ def test_blocks_are_as_wide_as_pays(dim, right, lengths, keys):
 
 
 @pytest.mark.parametrize("dim", [128, 192, 256])
-def test_long_sequences_are_shared_by_default(dim, capfd):
-    problem = Problem(dim=dim)
-    config = default_config(problem)
+def test_long_sequences_are_shared_by_default(dim):
+    config = default_config(Problem(dim=dim))
     assert config.cluster == 2
-    mlir_smem.compile(text(problem, config), emit="nvvm")
-    assert capfd.readouterr().err == ""
-    check(*arrays(1, 1, 1, 130, 200, dim), config=config)
+    check(*arrays(1, 1, 1, config.rows + 2, config.keys + 3, dim), config=config)
 
 
 def test_heads_share_keys():
-    check(*arrays(2, 6, 2, 70, 70, 64), causal=True, config=SMALL)
-    check(*arrays(1, 4, 1, 70, 70, 64), config=SMALL)
+    check(*arrays(2, 6, 2, 40, 20, 64), causal=True, config=SMALL)
+    check(*arrays(1, 3, 1, 70, 40, 64), config=SMALL)
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dim", DIMS)
-def test_one_query(dim, capfd):
+def test_one_query(dim):
     # Heads that share keys are rows of one tile.
-    q, k, v = arrays(2, 12, 2, 1, 150, dim)
-    check(q, k, v)
+    keys = default_config(Problem(dim=dim), queries=1).keys + 3
+    if dim == 64:
+        check(*arrays(2, 6, 2, 1, 20, dim))
+    q, k, v = arrays(1, 3, 1, 1, keys, dim)
     check(q, k, v, causal=True)
-    check(q, k, v, window=(40, 0))
-    problem = Problem(dim=dim)
-    mlir_smem.compile(text(problem, default_config(problem, queries=1)), emit="nvvm")
-    assert capfd.readouterr().err == ""
+    check(q[:, :2], k, v, window=(40, 0))
 
 
 @pytest.mark.parametrize(("heads", "queries"), [(6, 1), (8, 5)])
 def test_few_queries_of_strided_arrays(heads, queries):
-    q, k, v = (each.transpose(0, 2, 1, 3) for each in arrays(2, heads, 2, queries, 70, 64))
+    q, k, v = (each.transpose(0, 2, 1, 3) for each in arrays(2, heads, 2, queries, 40, 64))
     wide, out = (np.zeros((2, queries, heads, columns), BF16) for columns in (128, 192))
     wide[..., 64:] = q
     found = attention(wide[..., 64:], k, v, out=out[..., :64], on="cpu")
@@ -207,15 +224,15 @@ def test_few_queries_of_strided_arrays(heads, queries):
 
 
 def test_scales_and_types():
-    check(*arrays(1, 1, 1, 70, 70, 64, np.float16), scale=0.3, config=SMALL)
-    q, k, v = arrays(1, 1, 1, 70, 90, 64)
+    check(*arrays(1, 1, 1, 66, 40, 64, np.float16), scale=0.3, config=SMALL)
+    q, k, v = arrays(1, 1, 1, 66, 70, 64)
     # Scores far from 0, as of outliers.
     check(q * BF16.type(16), k + BF16.type(8), v, causal=True, config=SMALL)
 
 
 @pytest.mark.parametrize("layout", ["bshd", "bhsd"])
 def test_layouts_strides_and_results(layout):
-    whole = np.random.default_rng(0).standard_normal((2, 70, 3, 3, 64)).astype(BF16)
+    whole = np.random.default_rng(0).standard_normal((2, 40, 3, 3, 64)).astype(BF16)
     by_heads = [whole[:, :, i].transpose(0, 2, 1, 3) for i in range(3)]
     expected, _ = reference(*by_heads)
     given = [whole[:, :, i] for i in range(3)] if layout == "bshd" else by_heads
@@ -228,7 +245,7 @@ def test_layouts_strides_and_results(layout):
 
 def test_arrays_of_jax():
     jnp = pytest.importorskip("jax.numpy")
-    given = [each.transpose(0, 2, 1, 3) for each in arrays(1, 2, 1, 40, 50, 64)]
+    given = [each.transpose(0, 2, 1, 3) for each in arrays(1, 2, 1, 40, 20, 64)]
     expected, logarithms = attention(*given, return_lse=True, on="cpu")
     theirs = [jnp.asarray(each) for each in given]
     found, lse = attention(*theirs, return_lse=True, on="cpu")

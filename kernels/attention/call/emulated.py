@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ....codegen import compile
+from ....codegen import Compiled, compile
 from ....runtime import Matrix, launch_on_cpu
 from ....runtime.arguments import DTYPES
 from ....runtime.arrays import host_array
@@ -14,7 +16,9 @@ from ....runtime.streams import library
 from ...errors import ProblemError
 from ...libraries import empty, whole_columns
 from ..generator.combine import combine_grid, combine_text
+from ..generator.config import Config
 from ..generator.kernel import text
+from ..generator.problem import Problem
 from .checked import Checked, Options, check_result, checked
 from .operands import LAYOUTS, Arrays, Given, by_heads
 from .packing import packing_of
@@ -24,6 +28,9 @@ _IMMUTABLE = ("jax", "jaxlib")
 
 #: CTAs of the emulator's grid, which runs them one after the other.
 _EMULATED = 2
+
+#: Compiled kernels that are kept for later calls.
+_KERNELS = 64
 
 
 def emulated(arrays: Arrays, options: Options) -> tuple[Any, Any]:
@@ -88,11 +95,27 @@ def _emulate(
     tokens = call.extents.queries, call.extents.keys
     of_packing = call.packing.on_host(tokens) if call.packing else []
     given = [q, k.swapaxes(-2, -1), v, *first, *of_packing, *descales, *call.numbers]
-    compiled = compile(text(call.problem, call.config), emit="nvvm")
-    launch_on_cpu(compiled, None, given, (_EMULATED,))
+    launch_on_cpu(attention_kernel(call.problem, call.config), None, given, (_EMULATED,))
     if call.parts > 1:
-        compiled = compile(combine_text(call.problem), emit="nvvm")
-        launch_on_cpu(compiled, None, [*first, *results], combine_grid(call.problem, call.items))
+        grid = combine_grid(call.problem, call.items)
+        launch_on_cpu(combining_kernel(call.problem), None, [*first, *results], grid)
+
+
+@lru_cache(maxsize=_KERNELS)
+def attention_kernel(problem: Problem, config: Config) -> Compiled:
+    """Return the kernel of a problem, compiled for the emulator."""
+    return compile(text(problem, config), emit="nvvm")
+
+
+def combining_kernel(problem: Problem) -> Compiled:
+    """Return the kernel that combines the results of parts, compiled for the emulator."""
+    # Masks and factors are done, and the kernel reads f32.
+    return _combining_kernel(replace(problem, left=False, right=False, descaled=""))
+
+
+@lru_cache(maxsize=_KERNELS)
+def _combining_kernel(problem: Problem) -> Compiled:
+    return compile(combine_text(problem), emit="nvvm")
 
 
 def _given(name: str, array: Any) -> Given:
