@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from test_attention import BF16, BOUNDS, reference
 
-import mlir_smem
 from mlir_smem.kernels.attention import Config, Problem, ProblemError, attention, default_config
-from mlir_smem.kernels.attention.generator.kernel import text
+from mlir_smem.kernels.attention.call.emulated import attention_kernel
 from mlir_smem.kernels.attention.generator.problem import DIMS
 
-#: Lengths of queries and keys: no queries, no keys, neither, fewer keys than queries, more than a tile.
-LENGTHS = [(70, 70), (0, 40), (1, 33), (64, 0), (130, 65), (0, 0), (20, 150)]
+
+def lengths_for(config):
+    """Return lengths of queries and keys: no queries, no keys, neither, one query, more than a tile with
+    fewer keys than queries, several blocks."""
+    return [(0, 5), (1, config.keys + 1), (9, 0), (config.rows + 2, 40), (0, 0), (20, 70)]
 
 
 def starts(lengths):
@@ -28,7 +30,7 @@ def packed(lengths, heads, groups, dim, dtype=BF16, seed=0):
 
 def check(lengths, heads=2, groups=1, dim=64, dtype=BF16, causal=False, window=None, **options):
     (q, k, v), (of_queries, of_keys) = packed(lengths, heads, groups, dim, dtype)
-    out = np.full(q.shape, 7, dtype)
+    out = np.full(q.shape, np.nan, dtype)
     found, lse = attention(
         q,
         k,
@@ -61,31 +63,34 @@ def check(lengths, heads=2, groups=1, dim=64, dtype=BF16, causal=False, window=N
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("config", [Config(1, 32, 2, 1), Config(1, 32, 2, 2), Config(2, 48, 2, 2)])
 def test_sequences_of_all_lengths(config, causal):
-    check(LENGTHS, causal=causal, config=config)
+    heads = 2 if config == Config(1, 32, 2, 1) else 1
+    check(lengths_for(config), heads, causal=causal, config=config)
 
 
 def test_windows():
-    check(LENGTHS, window=(16, 8), config=Config(1, 32, 2, 2))
-    check(LENGTHS, window=(40, None), config=Config(1, 32, 2, 1))
-    check(LENGTHS, window=(16, None), causal=True, config=Config(1, 32, 2, 2))
+    config = Config(1, 32, 2, 2)
+    lengths = lengths_for(config)
+    check(lengths, 1, window=(16, 8), config=config)
+    check(lengths, 1, window=(40, None), config=Config(1, 32, 2, 1))
+    check(lengths, 1, window=(16, None), causal=True, config=config)
 
 
 def test_f16_and_heads_that_share_keys():
-    check([(40, 70), (90, 20)], heads=6, groups=2, dtype=np.float16, causal=True)
+    check([(20, 40), (33, 20)], heads=6, groups=2, dtype=np.float16, causal=True)
 
 
 @pytest.mark.parametrize("dim", DIMS)
 def test_head_dimensions(dim):
-    check([(70, 90), (30, 10)], dim=dim, causal=True)
+    check([(66, 90), (30, 10)], 1, dim=dim, causal=True)
 
 
 def test_one_query_each():
-    check([(1, 70), (1, 10), (1, 0)], heads=4)
-    check([(1, 70), (1, 10)], heads=4, causal=True)
+    check([(1, 70), (1, 10), (1, 0)], heads=2)
+    check([(1, 70), (1, 10)], heads=2, causal=True)
 
 
 def test_heads_before_tokens():
-    (q, k, v), (of_queries, of_keys) = packed([(40, 50), (30, 20)], 2, 2, 64)
+    (q, k, v), (of_queries, of_keys) = packed([(20, 30), (10, 20)], 2, 2, 64)
     options = {"cu_seqlens_q": of_queries, "cu_seqlens_k": of_keys, "max_seqlen_q": 64, "on": "cpu"}
     expected = attention(q, k, v, **options)
     by_heads = (each.swapaxes(0, 1).copy() for each in (q, k, v))
@@ -95,10 +100,9 @@ def test_heads_before_tokens():
 
 @pytest.mark.parametrize("dim", [64, 128, 256])
 @pytest.mark.parametrize(("left", "right"), [(False, False), (False, True), (True, True)])
-def test_the_order_is_proven_for_all_lengths(dim, left, right, capfd):
+def test_the_order_is_proven_for_all_lengths(dim, left, right):
     problem = Problem(dim=dim, left=left, right=right, lse=True, packed=True)
-    mlir_smem.compile(text(problem, default_config(problem)), emit="nvvm")
-    assert capfd.readouterr().err == ""
+    attention_kernel(problem, default_config(problem))
 
 
 (Q, K, _), (OF_QUERIES, OF_KEYS) = packed([(40, 50), (30, 20)], 2, 1, 64)
