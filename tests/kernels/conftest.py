@@ -30,6 +30,12 @@ def cluster():
         yield cluster
 
 
+@pytest.fixture(scope="session")
+def compiled_kernels(tmp_path_factory):
+    """The folder of a cache on disk that all tests share."""
+    return tmp_path_factory.mktemp("kernels")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def proven_attention():
     """Check of each kernel of attention that is emulated that the order of its accesses is proven."""

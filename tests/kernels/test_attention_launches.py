@@ -15,14 +15,14 @@ from mlir_smem.runtime.scratch import Scratch
 
 
 @pytest.fixture(autouse=True)
-def fresh(gpu, monkeypatch, tmp_path):
-    """No loaded kernels, no known calls, no scratch memory."""
+def fresh(gpu, monkeypatch, compiled_kernels):
+    """No loaded kernels, no known calls, no scratch memory. All tests share compiled kernels."""
     monkeypatch.setattr(streams, "_BY_CLASS", {})
     monkeypatch.setattr(launches, "_SCRATCH", Scratch())
     launches._kernel.cache_clear()
     launches._combining.cache_clear()
     launch._CALLS.clear()
-    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(compiled_kernels))
 
 
 def array(shape, pointer, element="bf16", strides=None):

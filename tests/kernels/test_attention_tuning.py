@@ -49,19 +49,22 @@ class Clock:
 
 
 @pytest.fixture(autouse=True)
-def clock(gpu, monkeypatch, tmp_path):
+def clock(gpu, monkeypatch, compiled_kernels):
+    # Each kernel is compiled once for all tests; what one has found is not known to the next.
+    for file in compiled_kernels.glob("*.tuned.json"):
+        file.unlink()
     monkeypatch.setattr(streams, "_BY_CLASS", {})
     monkeypatch.setattr(launches, "_SCRATCH", Scratch())
     launches._kernel.cache_clear()
     launch.forget_calls()
-    monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
+    monkeypatch.setenv("MLIR_SMEM_CACHE", str(compiled_kernels))
     monkeypatch.setattr("mlir_smem.kernels.tuning.timing._Clock", Clock)
     monkeypatch.setattr("mlir_smem.kernels.tuning.timing._WARM_UP", 0)
     # In this process: others would import what the test has replaced.
     monkeypatch.setattr("mlir_smem.kernels.tuning.search.is_cached", lambda text: True)
     monkeypatch.setattr(Clock, "gpu", gpu, raising=False)
     monkeypatch.setattr(Clock, "times", {2 * 128: 1.0, 3 * 128: 1.5}, raising=False)
-    return tmp_path
+    return compiled_kernels
 
 
 def threads(gpu, **options):
