@@ -76,6 +76,13 @@ class Sums:
 
 
 def _has_sum(polynomial: Polynomial) -> bool:
-    return any(
-        symbol.name == SUM or any(map(_has_sum, symbol.operands)) for symbol in polynomial.symbols
-    )
+    # Symbols share operands; each is visited once.
+    seen: set[Symbol] = set()
+    todo = [polynomial]
+    while todo:
+        symbols = [symbol for symbol in todo.pop().symbols if symbol not in seen]
+        if any(symbol.name == SUM for symbol in symbols):
+            return True
+        seen.update(symbols)
+        todo.extend(operand for symbol in symbols for operand in symbol.operands)
+    return False

@@ -14,6 +14,7 @@ from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
 from .memrefs import is_only_read
 from .polynomials import MINIMA, Divergence, Polynomial, Symbol, number, variable
+from .substitution import Substitution
 from .sums import SUM, Sums
 from .symbols import SymbolTable
 
@@ -149,27 +150,7 @@ class Values:
 
     def replaced(self, polynomial: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial | None:
         """Replace a symbol by a polynomial; return None if the result is not known."""
-        result = Polynomial()
-        for symbols, coefficient in polynomial.terms:
-            product = number(coefficient)
-            for each in symbols:
-                new = self._replaced_symbol(each, symbol, by)
-                if new is None:
-                    return None
-                product = product * new
-            result = result + product
-        return result
-
-    def _replaced_symbol(self, each: Symbol, symbol: Symbol, by: Polynomial) -> Polynomial | None:
-        if each is symbol:
-            return by
-        if not symbol.varies & each.varies:
-            return variable(each)
-        operands = [self.replaced(operand, symbol, by) for operand in each.operands]
-        known = tuple(operand for operand in operands if operand is not None)
-        if not each.name or len(known) < len(operands):
-            return None
-        return self._computed(each.name, each.more, known)
+        return Substitution(symbol, by, self._computed).of(polynomial)
 
     def _evaluated(self, value: Value) -> Polynomial:
         owner = value.owner

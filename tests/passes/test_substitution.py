@@ -1,0 +1,50 @@
+"""Symbols replaced in polynomials: what several symbols are computed from is replaced once."""
+
+from mlir_smem.passes.check_async.polynomials import Polynomial, number, variable
+from mlir_smem.passes.check_async.substitution import Substitution
+from mlir_smem.passes.check_async.sums import SUM, _has_sum
+from mlir_smem.passes.check_async.symbols import SymbolTable
+
+TABLE = SymbolTable()
+
+
+def maximum(*operands, name="arith.maxsi"):
+    return variable(TABLE.of((name, "index", operands), operands))
+
+
+def chain(first, length):
+    """A value with 2^length paths to the first one."""
+    for i in range(length):
+        first = maximum(first, first + number(i + 1))
+    return first
+
+
+def test_the_paths_to_a_symbol_are_not_counted():
+    names = []
+
+    def compute(name, more, operands):
+        names.append(name)
+        return maximum(*operands, name=name)
+
+    loop = TABLE.of(("index",), by="loop")
+    result = Substitution(loop, number(7), compute).of(chain(variable(loop), 100))
+    assert len(names) == 100
+    assert result == chain(number(7), 100)
+
+
+def test_a_result_that_is_not_known():
+    loop = TABLE.of(("index of another",), by="loop")
+    unknown = TABLE.of(("unknown",), by="loop")
+    substitution = Substitution(loop, number(7), lambda *op: maximum(*op[2], name=op[0]))
+    assert substitution.of(chain(variable(loop) + variable(unknown), 3)) is None
+    assert substitution.of(variable(loop) + number(2)) == number(9)
+    # What does not change with the symbol stays.
+    other = variable(TABLE.of(("other",)))
+    assert substitution.of(other) == other
+
+
+def test_a_sum_is_found_behind_many_paths():
+    loop = variable(TABLE.of(("index of sums",)))
+    assert not _has_sum(chain(loop, 100))
+    assert _has_sum(chain(maximum(loop, name=SUM), 100))
+    assert not _has_sum(Polynomial())
