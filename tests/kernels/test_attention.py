@@ -96,10 +96,11 @@ def test_head_dimensions_by_default(dim, causal):
 
 
 @pytest.mark.parametrize("window", [(0, 0), (40, None), (None, 3), (7, 100), (500, 500)])
-@pytest.mark.parametrize("lengths", [(70, 70), (20, 100), (100, 34), (1, 33)])
+@pytest.mark.parametrize("lengths", [(70, 71), (20, 100), (100, 34), (1, 33)])
 def test_windows(window, lengths):
     """Blocks of 32 keys: masks cut one, hide one before or behind it, or leave one between them
-    whole. The first tile of 100 queries sees none of 34 keys.
+    whole. The first tile of 70 queries sees one key of the last block, where the last key that a query sees
+    is its own; that of 100 queries sees none of 34 keys.
     """
     check(*arrays(1, 1, 1, *lengths, 64), window=window, config=SMALL)
 
@@ -318,6 +319,13 @@ def test_rows_and_addresses_that_tma_does_not_read():
     shifted = np.zeros(64 * 2 * 64 + 1, BF16)[1:].reshape(Q.shape)
     with pytest.raises(ProblemError, match=r"q is at 0x.*; expected a multiple of 16 bytes"):
         attention(shifted, K, K, on="cpu")
+
+
+def test_a_kernel_is_compiled_once(monkeypatch):
+    expected = attention(Q + 1, K, K + 1, on="cpu")
+    monkeypatch.setattr("mlir_smem.kernels.attention.call.emulated.compile", None)
+    found = attention(Q + 1, K, K + 1, on="cpu")
+    assert found.any() and (found == expected).all()
 
 
 def test_an_unknown_machine():
