@@ -4,9 +4,9 @@ It does not use tiles and layouts: it runs the same NVVM as the GPU.
 """
 
 from .errors import EmulationError, Violation, ViolationKind, Violations
-from .launch import emulate
+from .launch import emulate, parse_lowered
 
-__all__ = ["EmulationError", "Violation", "ViolationKind", "Violations", "emulate"]
+__all__ = ["EmulationError", "Violation", "ViolationKind", "Violations", "emulate", "parse_lowered"]
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dialect.bindings import ir
-from ..dialect.parsing import parse_module
+from ..dialect.parsing import parse_module, parse_printed
 from .arguments import Arguments, number, static_memref
 from .cluster import Cluster
 from .errors import EmulationError, Violation, Violations
@@ -89,7 +89,8 @@ def emulate(
     """Run a kernel of a module after `smem-to-nvvm`, and write its results into the arrays.
 
     Args:
-        module: an `ir.Module`, or MLIR text; messages give its source locations.
+        module: an `ir.Module`, MLIR text, or what `parse_lowered` returns; messages give its source
+            locations.
         entry: the kernel's name.
         arguments: a NumPy array for each memref, with any strides, and a number for each scalar; tensor
             maps take no argument, since they describe arrays.
@@ -113,7 +114,11 @@ def emulate(
         True
     """
     if isinstance(module, str):
-        module, program, shared = _decoded_text(module, entry)
+        with _parsing_context():
+            module = parse_module(module)
+    if isinstance(module, Lowered):
+        program, shared = module.decoded(entry)
+        module = module.module
     else:
         program, shared = _decoded(module, entry)
     _check_extents(grid, block)
@@ -164,13 +169,50 @@ def _decoded(module: Any, entry: str) -> tuple[Program, SharedLayout]:
         return program, SharedLayout(program)
 
 
+class Lowered:
+    """A module that this package lowered; each kernel is decoded once.
+
+    Attributes:
+        module: the `ir.Module`, which does not change any more.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self._decoded: dict[str, tuple[Program, SharedLayout]] = {}
+
+    def decoded(self, entry: str) -> tuple[Program, SharedLayout]:
+        """Return a decoded kernel.
+
+        Raises:
+            EmulationError: if there is no such kernel, or the emulator does not know an op of it.
+        """
+        if entry not in self._decoded:
+            self._decoded[entry] = _decoded(self.module, entry)
+        return self._decoded[entry]
+
+
 @lru_cache(maxsize=16)
-def _decoded_text(text: str, entry: str) -> tuple[Any, Program, SharedLayout]:
-    """Decode a kernel of a text; a kernel that is run again is not decoded again."""
+def parse_lowered(text: str) -> Lowered:
+    """Parse a module for `emulate` that this package lowered and printed; a text that was parsed lately is
+    not parsed again.
+
+    Args:
+        text: `codegen.Compiled.located`. Text of other origin can end the process in MLIR's parser and
+            is for `emulate`, which checks it first.
+
+    Example:
+        >>> text = mlir_smem.examples.path("mma.mlir").read_text()
+        >>> lowered = parse_lowered(mlir_smem.compile(text, emit="nvvm").located)
+        >>> str(lowered.module).count("gpu.func")
+        1
+    """
+    with _parsing_context():
+        return Lowered(parse_printed(text))
+
+
+def _parsing_context() -> Any:
     # Parsing loads the dialects of the text; loading all would take longer than parsing.
-    with ir.Context(load_on_create_dialects=[]):
-        module = parse_module(text)
-    return module, *_decoded(module, entry)
+    return ir.Context(load_on_create_dialects=[])
 
 
 def _check_extents(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:

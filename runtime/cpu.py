@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen import Compiled
-from ..emulator import emulate
+from ..emulator import emulate, parse_lowered
 from ..emulator.strided import strided_copy
 from ..layout.elements import UNIT_BYTES
 from .arguments import (
@@ -112,7 +112,7 @@ def launch_on_cpu(
     x, y, z = check_launch(kernel, arguments, _matrix, grid).grid
     _check_memory(_bytes(arguments))
     emulate(
-        compiled.located or "",
+        parse_lowered(compiled.located or ""),
         kernel["entry"],
         arguments,
         grid=(x, y, z),

@@ -1,5 +1,6 @@
 """Text that would crash MLIR's parser is rejected before it is parsed."""
 
+import random
 import subprocess
 import sys
 from itertools import count
@@ -7,7 +8,7 @@ from itertools import count
 import pytest
 
 import mlir_smem
-from mlir_smem.dialect import new_context
+from mlir_smem.dialect import new_context, parsing
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.parsing import MAX_DIGITS, MAX_NESTING, parse_module
 
@@ -270,3 +271,71 @@ def test_a_function_name_can_be_non_ascii():
         text = str(parse_module('func.func @"é"() { return }'))
         assert '@"\\C3\\A9"()' in text
         parse_module(text)
+
+
+#: Tokens of brackets, strings and comments, and of what is limited.
+TOKENS = [
+    *("{", "}", "[", "]", "(", ")", "<", ">", "()", "[]", "{}", "<>") * 3,
+    *(
+        '"',
+        '"((\\""',
+        "@",
+        "@f",
+        '@"x"',
+        "//",
+        "// ((\n",
+        "->",
+        "=>",
+        "<=",
+        ">=",
+        "-",
+        "- ",
+        "\n",
+        " ",
+    ),
+    *("[" * 120, "]" * 120, "-" * 150, "- " * 150, "1" * 2500, "1.", "x", "\ud800"),
+]
+
+
+def random_text(generator):
+    """Text in which aliases use aliases that are defined before them."""
+    lines, tokens = [], list(TOKENS)
+    for i in range(generator.randrange(20)):
+        line = "".join(generator.choices(tokens, k=generator.choice((2, 8, 20))))
+        lines.append(f"#a{i} = {line}" if generator.random() < 0.8 else line)
+        tokens += [f"#a{i} ", f"[#a{i}]"] * 4
+    return "\n".join(lines)
+
+
+def test_the_fast_bound_is_never_weaker_than_the_exact_search(monkeypatch):
+    """The bound may say no where the search finds nothing, but not the other way round."""
+    monkeypatch.setattr(parsing, "_FEW_ALIASES", 0)
+    generator = random.Random(42)
+    outcomes = {True: 0, False: 0}
+    for _ in range(800):
+        text = random_text(generator)
+        within = parsing._is_within_limits(text)
+        outcomes[within] += 1
+        assert not within or parsing._first_problem(text) is None, text
+    assert min(outcomes.values()) > 20
+
+
+def test_the_fast_bound_takes_what_the_package_prints(monkeypatch):
+    """The exact search would take most of the time of an emulated run."""
+    monkeypatch.delattr(parsing, "_first_problem")
+    compiled = mlir_smem.compile(mlir_smem.examples.path("mma.mlir").read_text(), emit="nvvm")
+    with new_context():
+        parse_module(compiled.located)
+        parse_module(str(ir.Module.parse(compiled.nvvm)))
+
+
+@pytest.mark.parametrize("name", ["arith.constant", "index.constant"])
+def test_a_module_that_is_built_without_a_constant_s_value(name):
+    """`compile` prints the module of a host and parses it again; an op may be wrong."""
+    with new_context() as context, ir.Location.unknown():
+        module = ir.Module.create()
+        with ir.InsertionPoint(module.body):
+            ir.Operation.create(name, results=[ir.IndexType.get()])
+        context.emit_error_diagnostics = True
+        with pytest.raises(ir.MLIRError, match=f"'{name}' op requires attribute 'value'"):
+            mlir_smem.compile(module)

@@ -5,6 +5,7 @@ import pytest
 from programs import kernel, module
 
 import mlir_smem
+from mlir_smem.dialect import parsing
 from mlir_smem.runtime import LaunchError, run_on_cpu
 from mlir_smem.runtime.arguments import DTYPES
 
@@ -139,3 +140,10 @@ def test_elements_of_another_width_are_refused(element, given):
     with pytest.raises(LaunchError) as error:
         run_on_cpu(lowered, None, {"X": np.ones(128, given)}, ["Y"], (1,))
     assert str(error.value) == f"X has elements of {np.dtype(given)}; expected {element}"
+
+
+def test_a_compiled_module_is_not_searched_for_what_the_parser_dies_of(monkeypatch):
+    compiled = doubled(4, 4, 8)
+    monkeypatch.delattr(parsing, "_problem")
+    x = np.ones((4, 4, 8), np.float32)
+    assert (run_on_cpu(compiled, None, {"X": x}, ["Y"], [1])["Y"] == 2).all()
