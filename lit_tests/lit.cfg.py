@@ -4,18 +4,25 @@ The tests run $FILECHECK, else LLVM's FileCheck, else the `filecheck` of PyPI. T
 all of these have: no numeric expressions, no `--implicit-check-not`.
 """
 
-import atexit
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import lit.formats
 
 here = Path(__file__).parent
 environment = config.environment
+
+if sys.dont_write_bytecode:
+    # PYTHONDONTWRITEBYTECODE keeps the tree clean, and would double what each start of Python costs.
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(here.parent / "build" / "pycache")
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 #: The commands that lit runs.
 _COMMANDS = ("smem-opt", "smem-compile", "smem-layout")
@@ -60,29 +67,8 @@ def runs(probe: str) -> bool:
     return ran.returncode == 0
 
 
-def served() -> str:
-    """Start a server of the commands, which ends with lit; return the command line that uses it."""
-    client, folder = here.parent / "tools" / "server.py", tempfile.mkdtemp(prefix="smem-lit-")
-    atexit.register(shutil.rmtree, folder)
-    path = os.path.join(folder, "socket")
-    process = subprocess.Popen(
-        ["smem-opt", f"--server={path}"],
-        executable=shutil.which("smem-opt", path=environment["PATH"]),
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # only lit receives Ctrl-C
-    )
-    atexit.register(process.terminate)
-    if process.stdout.readline() != b"listening\n":
-        lit_config.fatal("smem-opt --server does not start")
-    # -S: the client needs no packages; searching for them would take as long as the rest.
-    return f"{sys.executable} -I -S {client} {path}"
-
-
 config.available_features |= {name for name, probe in _FEATURES.items() if runs(probe)}
 
-client = served()
 config.substitutions += [
     ("%{examples}", str(here.parent / "examples")),
     ("%{empty}", os.devnull),
@@ -90,5 +76,20 @@ config.substitutions += [
     # `%{refused} COMMAND`: the command must refuse its input properly; see the script.
     ("%{refused}", f"{sys.executable} {here / 'refused.py'}"),
     (r"\bFileCheck\b", file_check()),
-    *((rf"\b{command}\b", f"{client} {command}") for command in _COMMANDS),
 ]
+
+# What most tests run is imported once, here; see `forked`. A fork of a process with threads is not safe.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+sys.path.append(str(here))
+forked, refused = import_module("forked"), import_module("refused")
+for name in _COMMANDS:
+    function = name.replace("-", "_")
+    import_module(f"mlir_smem.tools.{function}")
+    forked.register([name], getattr(import_module("mlir_smem.tools.entry"), function))
+forked.register([sys.executable, str(here / "refused.py")], partial(refused.main, forked.Popen))
+if file_check() == str(Path(sys.executable).with_name("filecheck")):
+    forked.register([file_check()], import_module("filecheck.main").main)
+# The first module of a process loads what all the later ones use.
+mlir_smem = import_module("mlir_smem")
+mlir_smem.compile(mlir_smem.examples.path("mma.mlir").read_text(), emit="nvvm")
+forked.install()

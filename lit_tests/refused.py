@@ -6,18 +6,34 @@ error, without a traceback. Its standard error is copied to standard output, for
 
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
-run = subprocess.run(sys.argv[1:], stdin=sys.stdin, capture_output=True, text=True, check=False)
-print(run.stderr, end="")
 
-faults = []
-if run.returncode != 1:
-    faults.append(f"exit code {run.returncode}, expected 1")
-if run.stdout:
-    faults.append(f"wrote to standard output:\n{run.stdout}")
-if "Traceback" in run.stderr or "internal error" in run.stderr:
-    faults.append(f"failed with an exception:\n{run.stderr}")
-elif run.stderr.count("error: ") != 1:
-    faults.append(f"printed {run.stderr.count('error: ')} errors, expected 1:\n{run.stderr}")
-if faults:
-    sys.exit("refused.py: " + "; ".join(faults))
+def main(start: Callable[..., Any] = subprocess.Popen) -> None:
+    """Run the command in `sys.argv`; exit with a message if it does not refuse its input properly.
+
+    Args:
+        start: starts the command, as `subprocess.Popen` does.
+    """
+    with start(
+        sys.argv[1:], stdin=sys.stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as command:
+        output, errors = command.communicate()
+    print(errors, end="")
+
+    faults = []
+    if command.returncode != 1:
+        faults.append(f"exit code {command.returncode}, expected 1")
+    if output:
+        faults.append(f"wrote to standard output:\n{output}")
+    if "Traceback" in errors or "internal error" in errors:
+        faults.append(f"failed with an exception:\n{errors}")
+    elif errors.count("error: ") != 1:
+        faults.append(f"printed {errors.count('error: ')} errors, expected 1:\n{errors}")
+    if faults:
+        sys.exit("refused.py: " + "; ".join(faults))
+
+
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 #: A server ends after so many seconds without a request.
@@ -133,8 +134,6 @@ def _fork(listener: socket.socket) -> None:
 
 def _run(connection: socket.socket) -> int:
     """Run the requested command; return its exit code."""
-    import traceback
-
     from . import entry
 
     _, streams, _, _ = socket.recv_fds(connection, 1, 3)
@@ -143,14 +142,32 @@ def _run(connection: socket.socket) -> int:
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(folder)
+    command = getattr(entry, arguments[0].replace("-", "_"))
+    return run_command(command, arguments, environment)
+
+
+def run_command(
+    command: Callable[[], object], arguments: list[str], environment: Mapping[str, str]
+) -> int:
+    """Run a command in this process; return its exit code.
+
+    Args:
+        command: its function, which reads `sys.argv`.
+        arguments: the new `sys.argv`.
+        environment: the new environment.
+    """
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = arguments
     try:
-        getattr(entry, arguments[0].replace("-", "_"))()
+        command()
     except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except Exception:
+        import traceback
+
         traceback.print_exc()
         return 1
     finally:
