@@ -6,8 +6,8 @@
 attention (`emulated_kernels.py`). They are compiled in advance; medians of several runs. The work is the
 number of multiply-adds; if the cost grows linearly, the time of a million does not depend on the size.
 `--against` is the folder `emulator/` of another checkout. Both versions run in this process, in turn and
-in random order, and must compute the same bytes. The whole command, `smem-run --on cpu` on files, is timed
-for 256x256x256.
+in random order, and must compute the same bytes. The whole command, `smem-run --on cpu` on files, is
+timed for 256x256x256.
 """
 
 import argparse
@@ -78,8 +78,12 @@ def rows() -> dict[str, tuple[int, Run]]:
     return found
 
 
-def emulator_of(folder: Path) -> Callable:
-    """Load another version of the emulator beside this one, and return its `emulate`."""
+#: A version of the emulator: its `emulate`, and its parser of lowered text.
+Version = tuple[Callable, Callable]
+
+
+def emulator_of(folder: Path) -> Version:
+    """Load another version of the emulator beside this one."""
     name = "mlir_smem.emulator_before"
     spec = importlib.util.spec_from_file_location(
         name, folder / "__init__.py", submodule_search_locations=[str(folder)]
@@ -87,10 +91,11 @@ def emulator_of(folder: Path) -> Callable:
     assert spec and spec.loader
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.emulate
+    # Older versions parse the text themselves.
+    return module.emulate, getattr(module, "parse_lowered", lambda text: text)
 
 
-def timed(run: Run, versions: dict[str, Callable], rounds: int) -> dict[str, float]:
+def timed(run: Run, versions: dict[str, Version], rounds: int) -> dict[str, float]:
     """Return the median CPU seconds of a run on each version of the emulator.
 
     Raises:
@@ -100,7 +105,7 @@ def timed(run: Run, versions: dict[str, Callable], rounds: int) -> dict[str, flo
     results = set()
     for _ in range(rounds):
         for name in random.sample([*versions], len(versions)):
-            cpu.emulate = versions[name]
+            cpu.emulate, cpu.parse_lowered = versions[name]
             began = time.process_time()
             results.add(run().tobytes())
             seconds[name].append(time.process_time() - began)
@@ -131,7 +136,7 @@ def main() -> None:
     arguments.add_argument("--record")
     arguments.add_argument("--rounds", type=int, default=3)
     options = arguments.parse_args()
-    versions = {"cpu_s": cpu.emulate}
+    versions = {"cpu_s": (cpu.emulate, cpu.parse_lowered)}
     if options.against:
         versions["cpu_s_before"] = emulator_of(options.against)
     results = []
