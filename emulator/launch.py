@@ -193,8 +193,8 @@ class Lowered:
 
 @lru_cache(maxsize=16)
 def parse_lowered(text: str) -> Lowered:
-    """Parse a module for `emulate` that this package lowered and printed; a text that was parsed lately is
-    not parsed again.
+    """Parse a module for `emulate` that this package lowered and printed; a text that was parsed lately
+    is not parsed again.
 
     Args:
         text: `codegen.Compiled.located`. Text of other origin can end the process in MLIR's parser and

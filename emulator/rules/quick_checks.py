@@ -80,7 +80,7 @@ class QuickChecks(History):
 
     def _is_in_flight(self, threads: np.ndarray, take: Callable[[np.ndarray], np.ndarray]) -> bool:
         """Return whether wgmma, bulk copies or tcgen05 may still read bytes, or `cp.async` may still
-        write some, as far as threads know; `take` selects the bytes from an array with an item for each."""
+        write some, as far as threads know; `take` selects the bytes of an array with one for each."""
         if self.tcgen05_reads is not None or take(self.copying).any():
             return True
         if self._bulk_readers and take(self.bulk_reads).any():

@@ -13,8 +13,6 @@ from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 
-pytestmark = pytest.mark.sampled(3)
-
 #: The ISA's names of types.
 NAMES = {
     "f8E4M3FN": "e4m3",

@@ -13,8 +13,6 @@ from emitted_kernels import EmittedCase, emitted_cases
 from mlir_smem.advisor import choose_operands, cuda_source
 from mlir_smem.layout.tcgen05 import Chunks
 
-pytestmark = pytest.mark.sampled(3)
-
 #: Start of tiles in these tests: a multiple of every swizzle pattern.
 START = 0x1400
 

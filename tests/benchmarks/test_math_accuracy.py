@@ -109,7 +109,6 @@ def test_an_absolute_difference_is_enough_in_its_interval():
         assert outside(function, "f32", rows, far).tolist() == expected
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function, element", CASES, ids=str)
 def test_the_emulator_is_within_every_bound(function, element):
     with np.errstate(all="ignore"):
@@ -291,7 +290,6 @@ def test_approximate_powers_are_nan_where_their_logarithms_are_nan():
     assert not outside(function, "f32", rows, far).any()
 
 
-@pytest.mark.sampled(16)
 @pytest.mark.parametrize("function, element", CASES, ids=str)
 def test_kernels_compile(function, element):
     assert mlir_smem.compile(kernel(function, element, 1024)).cubin

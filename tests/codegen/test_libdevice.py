@@ -36,7 +36,6 @@ def refused(text):
 # Linking.
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function, element", CASES, ids=str)
 def test_no_op_leaves_an_extern_function(function, element):
     ptx = mlir_smem.compile(kernel_of(function, element, 1024), emit="ptx").ptx
@@ -55,7 +54,6 @@ def test_every_architecture(op, arch):
     assert mlir_smem.compile(kernel(op), arch).cubin
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", ["1", "2", "2x2"])
 @pytest.mark.parametrize("function, element", CASES, ids=str)
 def test_vectors(function, element, shape):

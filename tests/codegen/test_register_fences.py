@@ -100,7 +100,6 @@ def written_between(ptx):
 
 @pytest.mark.parametrize("between", [(), ("canonicalize", "cse")], ids=["as it is", "canonical"])
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.sampled(4)
 def test_no_form_has_a_write_between(case, between):
     assert written_between(ptx_of(case.text, *between)) == []
 

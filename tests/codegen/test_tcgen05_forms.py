@@ -34,7 +34,6 @@ FORMS = [
 ] + [case for mix in LOWERED for case in more_of_tcgen05(mix)[::3]]
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", FORMS, ids=str)
 def test_every_form_is_assembled(case):
     for arch in ("sm_100a", *(["sm_103a"] if case.d != "i32" else [])):
@@ -121,7 +120,6 @@ OF_BLOCKS = [
 ]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", OF_BLOCKS, ids=str)
 def test_scaled_mmas_and_pairs_are_assembled(case):
     for arch in ("sm_100a", "sm_103a"):

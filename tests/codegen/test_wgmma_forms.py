@@ -42,7 +42,6 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("case", every_case() if every else one_of_each(), ids=str)
 
 
-@pytest.mark.sampled(5)
 def test_a_legal_form_is_assembled_without_output(case):
     report = mlir_smem.compile(case.text).report
     assert report is not None

@@ -15,8 +15,6 @@ from mlir_smem.kernels.gemm.call import copies
 from mlir_smem.kernels.gemm.generator.pad import build_pad
 from mlir_smem.runtime import Matrix
 
-pytestmark = pytest.mark.sampled(2)
-
 WORDS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 

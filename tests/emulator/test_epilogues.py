@@ -6,8 +6,6 @@ from fragment_cases import CHAINS, EPILOGUES
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu
 
-pytestmark = pytest.mark.sampled(2)
-
 
 @pytest.mark.parametrize("case", CHAINS, ids=str)
 def test_chain_of_two_mma_is_exact(case):

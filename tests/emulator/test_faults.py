@@ -10,8 +10,6 @@ from seeded_faults.evaluations import Evaluation, evaluation
 
 from fuzz.generated.kernels import emulated, evaluated
 
-pytestmark = pytest.mark.sampled(2)
-
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPT = runpy.run_path(str(DOCS / "faults.py"))
 PAGE = (DOCS / "faults.md").read_text()

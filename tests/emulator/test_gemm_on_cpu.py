@@ -21,8 +21,6 @@ from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.runtime.arguments import DTYPES
 
-pytestmark = pytest.mark.sampled(2)
-
 BF16 = ml_dtypes.bfloat16
 
 

@@ -19,7 +19,6 @@ from mlir_smem.runtime import run_on_cpu
 EXTENTS = [((1, 1), 1), ((2, 1), 3), ((1, 2), 8)]
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_gemm_is_proven_and_exact(case):
     assert checked(case.text).messages == ()

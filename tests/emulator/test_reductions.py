@@ -14,7 +14,6 @@ def run(case: Reduction, inputs: dict[str, np.ndarray], arch: str = "sm_90a") ->
     return run_on_cpu(compiled, "reduce", inputs, ["O"], (1,))["O"]
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", EVERY, ids=str)
 def test_a_reduction(case):
     inputs = case.inputs()

@@ -44,7 +44,6 @@ LARGE = [
 ]
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", [*TILES, *SUBTILES, *LARGE], ids=str)
 def test_copied_bytes_are_at_the_places_of_the_layout(case):
     compiled = case.compiled(emit="nvvm")
@@ -63,7 +62,6 @@ PRODUCTS = [
 ]
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
 def test_product_of_m_and_n_major_data_is_exact(case):
     compiled = mlir_smem.compile(case.text, emit="nvvm")

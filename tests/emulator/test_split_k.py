@@ -11,8 +11,6 @@ from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm import Config, Problem
 from mlir_smem.kernels.gemm.generator.fusion import fused
 
-pytestmark = pytest.mark.sampled(2)
-
 
 @pytest.mark.parametrize(
     "options, extents, resident, ctas",

@@ -11,7 +11,6 @@ WHOLE = [
 ]
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", [*WHOLE, *PARTS], ids=str)
 def test_copied_bytes_are_at_the_places_of_the_layout(case):
     compiled = case.compiled(emit="nvvm")

@@ -17,8 +17,6 @@ from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import ConfigError
 from mlir_smem.kernels.transpose import TransposeConfig, build_transpose
 
-pytestmark = pytest.mark.sampled(2)
-
 SMALL = TransposeConfig((128, 32), stages=2, warpgroups=1)
 
 

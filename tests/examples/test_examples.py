@@ -56,7 +56,6 @@ def test_attention(t):
     attention_example.check(run_on_cpu(compiled, "attention", inputs, ["O", "L"]), inputs)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("example", TILES)
 @pytest.mark.parametrize("name", FORMATS)
 def test_block_scaled_examples(name, example):

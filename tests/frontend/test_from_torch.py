@@ -259,7 +259,6 @@ def test_what_a_program_cannot_do_is_refused_by_name(message):
     assert not CAPTURED.any()
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_random_program(seed):
     """Random functions and modules do what eager does (`fuzz/torch_functions.py`)."""

@@ -83,7 +83,6 @@ CASES = {
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_which_products_are_kernels(name):
     function, inputs, is_kernel = CASES[name]

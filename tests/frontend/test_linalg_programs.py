@@ -20,7 +20,6 @@ def test_every_program_is_run():
     assert sorted(PROGRAMS) == sorted(path.stem for path in COMMITTED.glob("*.mlir"))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program(name):
     text = (COMMITTED / f"{name}.mlir").read_text()
@@ -43,7 +42,6 @@ def test_a_program(name):
 
 
 @pytest.mark.torch
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_is_what_its_library_exports(name):
     library = name.partition("_")[0]

@@ -97,7 +97,6 @@ def test_arguments_of_the_function(case):
     check(case, prepare=False)
 
 
-@pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", RANDOM, ids=str)
 @pytest.mark.parametrize("prepare", [False, True], ids=["alone", "prepared"])
 def test_values_from_outside(case, prepare):

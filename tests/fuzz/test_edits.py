@@ -83,7 +83,6 @@ def test_a_missing_choice_is_the_first_item():
     assert read("b", ("x", "y")) == "x"
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(24))
 def test_a_pipeline_is_right(seed):
     random = Random(seed)

@@ -49,7 +49,6 @@ def modules(path):
             yield module
 
 
-@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "path",
     [path for path in FILES if path.name != UNREADABLE and "Output" not in path.parts],

@@ -99,8 +99,8 @@ def test_head_dimensions_by_default(dim, causal):
 @pytest.mark.parametrize("lengths", [(70, 71), (20, 100), (100, 34), (1, 33)])
 def test_windows(window, lengths):
     """Blocks of 32 keys: masks cut one, hide one before or behind it, or leave one between them
-    whole. The first tile of 70 queries sees one key of the last block, where the last key that a query sees
-    is its own; that of 100 queries sees none of 34 keys.
+    whole. The first tile of 70 queries sees one key of the last block, where the last key that a query
+    sees is its own; that of 100 queries sees none of 34 keys.
     """
     check(*arrays(1, 1, 1, *lengths, 64), window=window, config=SMALL)
 
@@ -138,7 +138,6 @@ PIPELINED = {
 }
 
 
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kernel", "at"),
     [

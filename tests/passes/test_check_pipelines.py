@@ -19,8 +19,6 @@ from scaled_gemm import FORMATS, TILES
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
 
-pytestmark = pytest.mark.sampled(2)
-
 #: Two tiles for each CTA, so that stages are reused; the rows of each warpgroup are stored in two parts.
 CONFIG = Config(tile=(128, 64, 64), stages=3, store_columns=32, store_buffers=3)
 EXTENTS = (256, 64, 320)

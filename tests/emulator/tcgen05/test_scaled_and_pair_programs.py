@@ -7,8 +7,6 @@ import mlir_smem
 from fuzz.generated.blocks import BlockCase
 from mlir_smem.runtime import run_on_cpu
 
-pytestmark = pytest.mark.sampled(2)
-
 E2M1 = ("f4E2M1FN", "f4E2M1FN")
 
 #: The types of scale factors of 4-bit types, and the number of elements that share a factor.

@@ -9,8 +9,6 @@ import mlir_smem
 from fuzz.generated.blocks import BlockCase
 from mlir_smem.runtime import run_on_cpu
 
-pytestmark = pytest.mark.sampled(2)
-
 MX = BlockCase(k=128, m=256)
 LONG = BlockCase("f4E2M1FN", "f4E2M1FN", "f8E4M3FN", 16, n=32, k=768)
 PAIR = BlockCase(n=32, pair=True)

@@ -14,8 +14,6 @@ from mlir_smem.emulator import EmulationError
 from mlir_smem.layout import Swizzle, element
 from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor
 
-pytestmark = pytest.mark.sampled(3)
-
 #: The kind and the types of A and B.
 MIXES = [
     ("f16", "f16", "f16"),

@@ -24,8 +24,6 @@ from tcgen05_kernels import AFTER, BEFORE, DEALLOC, PROXY_FENCE, REFILL, WAIT_LO
 
 from mlir_smem.emulator import ViolationKind
 
-pytestmark = pytest.mark.sampled(2)
-
 M, N = 256, 32
 
 INSTRUCTIONS, IMAGE, MATRICES = pair_operands(("f16", "f16", "f16"), M, N)

@@ -40,7 +40,6 @@ PRODUCTS = [
 ] + [case for mix in MIXES for case in more_of_tcgen05(mix)]
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
 def test_product_is_exact(case):
     inputs = case.inputs()

@@ -14,8 +14,6 @@ from tcgen05_operands import bytes_of
 from mlir_smem.layout import element
 from mlir_smem.layout.tcgen05 import scale_blocks, scale_layout
 
-pytestmark = pytest.mark.sampled(2)
-
 FLOATS = ["e4m3", "e5m2", "e2m3_p32", "e3m2_p32", "e2m1_p64"]
 
 

@@ -12,8 +12,6 @@ from mlir_smem.emulator.wgmma.metadata import kept_elements
 from mlir_smem.layout import Swizzle
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 
-pytestmark = pytest.mark.sampled(2)
-
 _FLOAT_8, _INTEGER_8 = ("e4m3", "e5m2"), ("s8", "u8")
 MIXES = [
     ("f16", "f16", "f32"),

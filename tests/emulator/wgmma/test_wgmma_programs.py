@@ -29,7 +29,6 @@ FORMS = [
 ]
 
 
-@pytest.mark.sampled(5)
 @pytest.mark.parametrize("case", dict.fromkeys(FORMS), ids=str)
 def test_product_is_exact(case):
     check(case)
