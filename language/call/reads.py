@@ -13,7 +13,7 @@ import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from .frozen import frozen, is_constant
@@ -158,10 +158,12 @@ def _function(value: Any) -> FunctionType | None:
     """Return the function that is called for a value; None if it is not written in Python."""
     while isinstance(value, partial):
         value = value.func
-    value = getattr(value, "__func__", value)
+    # Objects that make their attributes when asked, such as `torch.classes`, are not asked.
+    if isinstance(value, MethodType | staticmethod | classmethod):
+        value = value.__func__
     if not isinstance(value, FunctionType | type):
         # `functools.cache` is not written in Python; it names the function that it calls.
-        wrapped = getattr(value, "__wrapped__", None)
+        wrapped = inspect.getattr_static(value, "__wrapped__", None)
         value = wrapped or inspect.getattr_static(type(value), "__call__", None)
     return value if isinstance(value, FunctionType) else None
 

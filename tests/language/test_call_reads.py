@@ -241,3 +241,12 @@ def test_a_function_that_calls_itself():
     assert reads.hold()
     author.N = 2
     assert not reads.hold()
+
+
+def test_an_object_that_makes_its_attributes():
+    class Lazy:
+        def __getattr__(self, name):
+            raise RuntimeError(name)  # as `torch.classes` does
+
+    author = module("def kernel(): return [lazy]", lazy=Lazy())
+    assert Reads(author.kernel).hold()
