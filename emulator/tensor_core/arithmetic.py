@@ -13,8 +13,6 @@ the accumulator's range is infinite, and NaN is 0x7fffffff or 0x7fff.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from .multiplicands import Multiplicand
@@ -46,8 +44,8 @@ _NO_EXPONENT = -800
 #: Exponents of the largest term at which the sum can be computed in float32.
 _MIDDLE = range(-90, 100)
 
-#: How many scaled products int32 can hold the sum of.
-_TERMS_OF_INT32 = 16
+#: The bits of the exponent of a float32.
+_F32_EXPONENT = np.uint32(0x7F800000)
 
 #: Products that are computed at once: fewer calls of NumPy take less time, but the cache must hold them.
 _BLOCK = 1 << 17
@@ -73,19 +71,11 @@ def multiply_add(
         [m, n] of C's dtype.
     """
     fraction = _FRACTION_BITS_OF_8 if types[0].dtype.itemsize == 1 else _FRACTION_BITS
-    largest = _largest_exponents(a, b, c, types)
-    # Where all terms are zero, any scale will do.
-    exponents = np.where(largest == _NO_EXPONENT, 0, largest)
-    if int(exponents.min()) >= _MIDDLE.start and int(exponents.max()) < _MIDDLE.stop:
-        exact = _sum_in_f32(a, b, c, exponents, fraction)
-        result = (
-            _cut(exact, fraction).astype(c.dtype)
-            if c.dtype == np.float32
-            else exact.astype(c.dtype)
-        )
-    else:
-        exact = _sum(a, b, c, largest, fraction)
-        result = _cut_to_f32(exact, fraction) if c.dtype == np.float32 else exact.astype(c.dtype)
+    result = _sum_in_f32(a, b, c, types, fraction)
+    if result is not None:
+        return result + result.dtype.type(0)
+    exact = _sum(a, b, c, types, fraction)
+    result = _cut_to_f32(exact, fraction) if c.dtype == np.float32 else exact.astype(c.dtype)
     result = result + result.dtype.type(0)
     special = _special(a, b, c)
     if special is None:
@@ -93,42 +83,21 @@ def multiply_add(
     return np.where(np.isfinite(special), result, special)
 
 
-def _largest_exponents(
-    a: np.ndarray, b: np.ndarray, c: np.ndarray, types: tuple[Multiplicand, Multiplicand]
+def _sum(
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    types: tuple[Multiplicand, Multiplicand],
+    fraction: int,
 ) -> np.ndarray:
-    """Return the exponent of the largest term of each element of D, int16[m, n]."""
+    """Return the sum of the aligned and truncated terms, float64[m, n]."""
     a_exponents, b_exponents = (
         _exponents(values, type_.smallest_exponent or 0)
         for values, type_ in zip((a, b), types, strict=True)
     )
     largest = _exponents(c, _ACCUMULATOR_EXPONENT[c.dtype])
-    left, right = _columns(a_exponents), _rows(b_exponents)
-    for terms in _blocks(len(right), c.size):
-        np.maximum(largest, (left[terms] + right[terms]).max(axis=0), out=largest)
-    # The exponent of a product with a zero is that of zero.
-    return np.where(largest < _NO_EXPONENT // 2, np.int16(_NO_EXPONENT), largest)
-
-
-def _blocks(terms: int, size: int) -> Iterator[slice]:
-    """Divide the terms of so many elements into blocks that the processor's cache holds."""
-    count = min(max(_BLOCK // size, 1), _TERMS_OF_INT32)
-    return (slice(first, first + count) for first in range(0, terms, count))
-
-
-def _columns(a: np.ndarray) -> np.ndarray:
-    """Return A as [k, m, 1], in this order in memory: what is computed from it has the same."""
-    return np.ascontiguousarray(a.T)[:, :, None]
-
-
-def _rows(b: np.ndarray) -> np.ndarray:
-    """Return B as [k, 1, n], or [k, m, n] if each row of A has its own; in this order in memory."""
-    return np.ascontiguousarray(b)[:, None] if b.ndim == 2 else np.ascontiguousarray(b)
-
-
-def _sum(
-    a: np.ndarray, b: np.ndarray, c: np.ndarray, largest: np.ndarray, fraction: int
-) -> np.ndarray:
-    """Return the sum of the aligned and truncated terms, float64[m, n]."""
+    for column, row in zip(a_exponents.T, b_exponents, strict=True):
+        np.maximum(largest, column[:, None] + row, out=largest)
     scale = np.ldexp(1.0, fraction - np.maximum(largest, _LEAST_EXPONENT))
     total = np.trunc(c * scale)
     for column, row in zip(a.T, b, strict=True):
@@ -137,24 +106,75 @@ def _sum(
 
 
 def _sum_in_f32(
-    a: np.ndarray, b: np.ndarray, c: np.ndarray, exponents: np.ndarray, fraction: int
-) -> np.ndarray:
-    """Compute `_sum` in float32 and int32, in a fraction of the time.
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    types: tuple[Multiplicand, Multiplicand],
+    fraction: int,
+) -> np.ndarray | None:
+    """Return the truncated sum by float32 and int32, in a fraction of the time; None if they cannot hold
+    the terms.
 
-    Products have at most 22 significant bits, so that float32 holds them; those below its smallest normal
-    number are less than 1 when they are scaled, since all exponents are in `_MIDDLE`. A scaled product is
-    less than 2^27, so that int32 holds the sum of 16 of them.
+    Products of types of up to 32 bits have at most 22 significant bits, so that float32 holds them; those
+    below its smallest normal number are less than 1 when they are scaled, since all exponents are in
+    `_MIDDLE`. A scaled product is below 2^(fraction + 2), so that int32 holds the sum of all.
     """
-    biased = exponents.astype(np.int32) - (_F32_BIAS + fraction)
-    scale = (-biased << _F32_FRACTION_BITS).view(np.float32)
-    left, right = _columns(a.astype(np.float32)), _rows(b.astype(np.float32))
-    wide_scale = scale.astype(np.float64)
-    total = np.trunc(c * wide_scale)
-    for terms in _blocks(len(right), c.size):
-        products = left[terms] * right[terms]
+    if max(type_.dtype.itemsize for type_ in types) > 4 or a.shape[1] << fraction + 2 > 2**31:
+        return None
+    # In C order, which that of the terms follows.
+    left, right, added = (np.array(each, np.float32, order="C") for each in (a.T, b, c))
+    a_powers, b_powers = (
+        _leading_powers(values, type_.smallest_exponent or 0)
+        for values, type_ in zip((left, right), types, strict=True)
+    )
+    largest = _leading_powers(added, _ACCUMULATOR_EXPONENT[c.dtype])
+    result = np.empty_like(c)
+    count = max(_BLOCK // (a.shape[1] * c.shape[1]), 1)
+    for first in range(0, len(c), count):
+        rows = slice(first, first + count)
+        terms, right_of_rows = "km,kn->kmn", slice(None)
+        if b.ndim == 3:
+            terms, right_of_rows = "km,kmn->kmn", (slice(None), rows)
+        highest = np.einsum(terms, a_powers[:, rows], b_powers[right_of_rows]).max(axis=0)
+        np.maximum(highest, largest[rows], out=highest)
+        if not _are_in_middle(highest, left, right, added[rows]):
+            return None
+        scale = np.float32(2**fraction) / highest
+        products = np.einsum(terms, left[:, rows], right[right_of_rows])
         products *= scale
-        total += products.astype(np.int32).sum(axis=0, dtype=np.int32)  # truncates each
-    return total / wide_scale
+        exact = products.astype(np.int32).sum(axis=0, dtype=np.int32).astype(np.float64)
+        exact += np.trunc(added[rows] * scale)
+        if c.dtype == np.float32:
+            exact = _cut(exact, fraction)
+        exact /= scale
+        result[rows] = exact
+    return result
+
+
+def _leading_powers(values: np.ndarray, smallest: int) -> np.ndarray:
+    """Return 2^exponent for the exponents of float32 values, at least `smallest`; zero for zero, and
+    infinity for infinity and NaN."""
+    powers = (values.view(np.uint32) & _F32_EXPONENT).view(np.float32)
+    np.maximum(powers, np.float32(2.0**smallest), out=powers)
+    powers[values == 0] = 0
+    return powers
+
+
+def _are_in_middle(
+    highest: np.ndarray, left: np.ndarray, right: np.ndarray, added: np.ndarray
+) -> bool:
+    """Return whether the largest terms have exponents in `_MIDDLE`, or all terms are zero; replace the
+    zero powers by 1, since any scale is right for zero."""
+    zero = highest == 0
+    if zero.any():
+        # The product of two powers may be too small for float32.
+        least = np.float64(1)
+        for factors in (left, right):
+            least *= np.abs(factors[factors != 0]).min(initial=1)
+        if least < 2.0**_MIDDLE.start or added[zero].any():
+            return False
+        highest[zero] = 1
+    return bool(highest.min() >= 2.0**_MIDDLE.start and highest.max() < 2.0**_MIDDLE.stop)
 
 
 def multiply_add_integers(
