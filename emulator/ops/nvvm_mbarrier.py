@@ -81,7 +81,8 @@ def _arrive(op: Op) -> Any:
         number = 1 if amount is None else _number(convergent, amount, "number")
         token = np.zeros(convergent.lanes.count, np.uint64)
         for cta, barrier, threads in mbarriers_used(op, convergent, pointer):
-            token[np.isin(convergent.threads, threads)] = barrier.phase
+            if has_token:
+                token[np.isin(convergent.threads, threads)] = barrier.phase
             if cta is not convergent.cta:
                 for thread in threads:
                     cta.note_incoming(convergent, int(thread))
@@ -110,9 +111,16 @@ def _transaction(op: Op) -> Any:
 def _tested(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
     """Return the mbarriers that threads test."""
     return [
-        (barrier, np.isin(convergent.threads, threads))
+        (barrier, _rows_of(convergent, threads))
         for _, barrier, threads in mbarriers_used(op, convergent, pointer)
     ]
+
+
+def _rows_of(convergent: ConvergentThreads, threads: np.ndarray) -> np.ndarray:
+    """Return which of the convergent threads are some threads."""
+    if len(threads) == convergent.lanes.count:
+        return np.ones(len(threads), bool)
+    return np.isin(convergent.threads, threads)
 
 
 def _is_complete(barrier: MBarrier, wanted: np.ndarray, by_parity: bool) -> np.ndarray:

@@ -138,8 +138,14 @@ def mbarrier_addresses(
         cta = next((cta for cta in ctas if cta.shared is memory), None)
         if cta is None:
             raise op.refuse("is in global memory; mbarriers are in shared memory")
+        threads = convergent.threads[among]
+        if (local == local[:1]).all():
+            # Mostly all threads use the same one.
+            if len(local):
+                yield cta, int(local[0]), threads
+            continue
         for at in np.unique(local):
-            yield cta, int(at), convergent.threads[among][local == at]
+            yield cta, int(at), threads[local == at]
 
 
 def mbarriers_written(

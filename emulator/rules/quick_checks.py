@@ -30,8 +30,27 @@ class QuickChecks(History):
         )
         if not written.all() or copying.any():
             return False
+        first = writer[0, 0]
+        if (writer == first).all():
+            return bool(epoch.max() <= self._clocks.proxied[threads, first].min())
         proxied = self._clocks.proxied[threads].min(axis=0)
         return bool((epoch <= proxied[writer]).all())
+
+    def may_read(self, threads: np.ndarray, rows: np.ndarray, size: int) -> bool:
+        """Return whether threads may read rows of `size` bytes, one each."""
+        # Often all read the same row, such as an mbarrier.
+        if (rows == rows[:1]).all():
+            rows = rows[:1]
+        written, copying, writer, epoch = (
+            rows_of(of_bytes, size)[rows]
+            for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)
+        )
+        if not written.all() or copying.any():
+            return False
+        first = writer[:, :1]
+        if (writer != first).any():
+            return False
+        return not (epoch.max(axis=1) > self._clocks.seen[threads, first[:, 0]]).any()
 
     def may_write_in_bulk(self, thread: int, rows: np.ndarray, size: int) -> bool:
         """Return whether a bulk copy of a thread may write rows of `size` bytes."""

@@ -207,6 +207,14 @@ class Shadow(QuickChecks):
 
     def check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
         """Check that `threads` may read rows of `size` bytes, and note the reads."""
+        if not len(rows) or not self.may_read(threads, rows, size):
+            self._check_read(threads, rows, size, report)
+        thread = threads[:, None]
+        rows_of(self.reader, size)[rows] = thread
+        rows_of(self.read_epoch, size)[rows] = self._clocks.epoch[thread]
+        rows_of(self.read_in_bulk, size)[rows] = False
+
+    def _check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
         copying = rows_of(self.copying, size)[rows]
         self._check_arrived(rows, copying, report)
         unwritten = ~rows_of(self.written, size)[rows] & ~copying
@@ -218,9 +226,6 @@ class Shadow(QuickChecks):
         unseen &= rows_of(self.write_epoch, size)[rows] > self._clocks.seen[thread, writer]
         if unseen.any():
             self._report_unseen("reads", threads, rows, unseen, report)
-        rows_of(self.reader, size)[rows] = thread
-        rows_of(self.read_epoch, size)[rows] = self._clocks.epoch[thread]
-        rows_of(self.read_in_bulk, size)[rows] = False
 
     def check_wgmma_read(
         self,

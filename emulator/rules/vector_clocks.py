@@ -77,8 +77,11 @@ class VectorClocks:
     def acquire(self, threads: np.ndarray, seen: np.ndarray, proxied: np.ndarray) -> None:
         """Join released clocks into those of threads."""
         rows = _adjacent(threads)
-        self.seen[rows] = np.maximum(self.seen[rows], seen)
-        self.proxied[rows] = np.maximum(self.proxied[rows], proxied)
+        for clocks, released in ((self.seen, seen), (self.proxied, proxied)):
+            if isinstance(rows, slice):
+                np.maximum(clocks[rows], released, out=clocks[rows])
+            else:
+                clocks[rows] = np.maximum(clocks[rows], released)
 
     def seen_by_all(self, threads: slice | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the last epochs that all of these threads have seen: in general, and by the async
