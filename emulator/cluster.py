@@ -44,6 +44,7 @@ class Cluster:
             at = index[0] + x, index[1] + y, index[2] + z
             self.ctas.append(Cta(program, launch, self, rank, at))
         self.barrier = ClusterBarrier(self)
+        self._schedule = launch.schedule
         self.state: dict[str, Any] = {}
 
     @property
@@ -59,10 +60,10 @@ class Cluster:
         """
         for cta in self.ctas:
             cta.start(arguments)
+        self._schedule.begin(self.ctas)
         try:
             while any(cta.convergent_groups for cta in self.ctas):
-                progress = [cta.advance() for cta in self.ctas]
-                if not any(progress):
+                if not self._schedule.advance(self.ctas):
                     self._deadlock()
         except Stop:
             return

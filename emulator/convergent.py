@@ -104,9 +104,11 @@ class ConvergentThreads:
 
     # -- running -----------------------------------------------------------------------------------
 
-    def run(self) -> None:
-        """Execute instructions until the threads must wait, or are done."""
-        while self.frames and self.blocked is None:
+    def run(self, most: int = -1) -> None:
+        """Execute instructions until the threads must wait, or are done, or have executed `most`; -1 is
+        as many as they can."""
+        while self.frames and self.blocked is None and most:
+            most -= 1
             frame = self.frames[-1]
             instruction = frame.block.instructions[frame.index]
             frame.index += 1

@@ -90,16 +90,24 @@ class Cta:
         """
         progress = False
         for convergent in list(self.convergent_groups):
-            if convergent not in self.convergent_groups:
-                continue
-            if convergent.blocked is not None:
-                if not convergent.blocked():
-                    continue
-                convergent.blocked = None
-            progress = True
-            convergent.run()
-            convergent.retire_if_done()
+            if convergent in self.convergent_groups and self.resume(convergent):
+                progress = True
         return progress
+
+    def resume(self, convergent: ConvergentThreads, most: int = -1) -> bool:
+        """Run threads until they must wait, or have executed `most` instructions; -1 is as many as they
+        can. Return whether they made progress.
+
+        Raises:
+            EmulationError, Stop: as for `advance`.
+        """
+        if convergent.blocked is not None:
+            if not convergent.blocked():
+                return False
+            convergent.blocked = None
+        convergent.run(most)
+        convergent.retire_if_done()
+        return True
 
     def add(self, lanes: Lanes, frames: list[Frame]) -> ConvergentThreads:
         """Add a set of convergent threads at the position that `frames` gives."""

@@ -19,6 +19,7 @@ from .errors import EmulationError, Violation, Violations
 from .memory import SHARED_BASE, GlobalMemory
 from .program import Program, decode
 from .rules.global_order import GlobalOrder
+from .schedule import Schedule, schedule_of
 from .shared_layout import SharedLayout
 from .tma.tensor_map import MAP_BYTES, TensorMap, tensor_map
 
@@ -58,6 +59,7 @@ class Launch:
         memory: global memory.
         tensor_maps: by the address that is the kernel's argument.
         order: the order of accesses of different clusters to global memory.
+        schedule: the order in which threads run.
     """
 
     grid: tuple[int, int, int]
@@ -69,6 +71,7 @@ class Launch:
     memory: GlobalMemory
     tensor_maps: dict[int, TensorMap]
     order: GlobalOrder
+    schedule: Schedule
 
     @property
     def threads(self) -> int:
@@ -85,6 +88,7 @@ def emulate(
     block: tuple[int, int, int],
     dynamic_shared_bytes: int,
     progress: Progress = _no_progress,
+    schedule: int = 0,
 ) -> None:
     """Run a kernel of a module after `smem-to-nvvm`, and write its results into the arrays.
 
@@ -98,8 +102,11 @@ def emulate(
         block: threads of a thread block along x, y, z.
         dynamic_shared_bytes: bytes of dynamic shared memory, as in a launch on a GPU.
         progress: wraps the indices of the CTAs while they are run.
+        schedule: the order in which threads that nothing orders run: 0 is a fixed one, in the order of
+            the threads; others are the seeds of random ones (see `schedule.SeededSchedule`).
 
     Raises:
+        ValueError: if `schedule` is negative.
         EmulationError: for an op that the emulator does not support, or arguments that do not fit.
         Violations: if the kernel violates a rule of the hardware; see `errors.ViolationKind`.
 
@@ -139,10 +146,19 @@ def emulate(
     end = dynamic_end if dynamic_shared_bytes else shared.end
     order = GlobalOrder(prod(grid) // prod(program.cluster))
     launch = Launch(
-        grid, program.cluster, block, end, shared.dynamic_start, shared.symbols, memory, maps, order
+        grid,
+        program.cluster,
+        block,
+        end,
+        shared.dynamic_start,
+        shared.symbols,
+        memory,
+        maps,
+        order,
+        schedule_of(schedule),
     )
     found: list[Violation] = []
-    ctas = ((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
+    ctas = launch.schedule.order((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
     with np.errstate(all="ignore"):
         for index in progress(ctas):
             if any(at % extent for at, extent in zip(index, program.cluster, strict=True)):

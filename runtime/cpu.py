@@ -35,6 +35,7 @@ def run_on_cpu(
     outputs: Sequence[str],
     grid: Sequence[int] | None = None,
     progress: Progress = lambda blocks, _: blocks,
+    schedule: int = 0,
 ) -> dict[str, np.ndarray]:
     """Run a kernel once on the emulator; arguments and results are those of `run_on_gpu`.
 
@@ -45,6 +46,7 @@ def run_on_cpu(
         outputs: the arguments to read back; those that are not inputs are zeros at the start.
         grid: thread blocks along x, y, z; computed from the manifest if None.
         progress: wraps the thread blocks while they run, for example in a progress bar.
+        schedule: the order in which threads run; see `emulate`.
 
     Returns:
         The outputs, by name.
@@ -73,7 +75,7 @@ def run_on_cpu(
         }
     except MemoryError as error:
         raise LaunchError(f"the arrays do not fit this machine's memory: {error}") from None
-    launch_on_cpu(compiled, entry, list(arguments.values()), grid, progress)
+    launch_on_cpu(compiled, entry, list(arguments.values()), grid, progress, schedule)
     return {name: arguments[name] for name in outputs}
 
 
@@ -83,6 +85,7 @@ def launch_on_cpu(
     arguments: Sequence[Any],
     grid: Sequence[int] | None = None,
     progress: Progress = lambda blocks, _: blocks,
+    schedule: int = 0,
 ) -> None:
     """Run a kernel once on the emulator, and write its results into the given arrays.
 
@@ -91,7 +94,7 @@ def launch_on_cpu(
         entry: the kernel's name; None if there is only one.
         arguments: for each argument of the kernel, a NumPy array or a number.
         grid: thread blocks along x, y, z; computed from the manifest if None.
-        progress: as for `run_on_cpu`.
+        progress, schedule: as for `run_on_cpu`.
 
     Raises:
         LaunchError: if the arguments do not fit the kernel, or the machine; nothing has been written.
@@ -119,6 +122,7 @@ def launch_on_cpu(
         block=block,
         dynamic_shared_bytes=kernel["shared_bytes"],
         progress=lambda blocks: progress(blocks, prod((x, y, z))),
+        schedule=schedule,
     )
 
 

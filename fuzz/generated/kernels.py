@@ -111,11 +111,19 @@ def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
     return Compiled(manifest_of(device_module(module), arch), nvvm, located=nvvm)
 
 
-def emulated(compiled: Compiled, kernel: Kernel) -> str:
-    """Run a lowered kernel; return the rules that it violates, "wrong result", or an empty string."""
+def emulated(compiled: Compiled, kernel: Kernel, schedule: int = 0) -> str:
+    """Run a lowered kernel; return the rules that it violates, "wrong result", or an empty string.
+
+    Args:
+        compiled: the lowered kernel.
+        kernel: its inputs and results.
+        schedule: the order in which threads run; see `emulate`.
+    """
     try:
         outputs = [kernel.output, *kernel.others]
-        results = run_on_cpu(compiled, kernel.entry, kernel.inputs, outputs, kernel.grid)
+        results = run_on_cpu(
+            compiled, kernel.entry, kernel.inputs, outputs, kernel.grid, schedule=schedule
+        )
     except Violations as error:
         return ", ".join(dict.fromkeys(violation.kind.value for violation in error.found))
     except EmulationError as error:
