@@ -13,7 +13,7 @@ _LINE = re.compile(rf'^ *(?:"smem\.({_DROPPED})"\(.*|(gpu\.barrier))$')
 
 #: Waits that return the index of a stage, which is computed instead.
 _STAGE = re.compile(r'^ *(%\w+) = "smem\.(producer_acquire|consumer_wait)"\((%\w+), (%\w+)\) : .*$')
-_PIPELINE = re.compile(r'^ *(%\w+) = "smem\.create_pipeline"\(\) \{stages = (\d+)', re.MULTILINE)
+_PIPELINE = re.compile(r'^ *(%\w+) = "smem\.create_pipeline"\(\).*stages = (\d+)', re.MULTILINE)
 
 #: Waits that leave some mma pending; the edit leaves one more.
 _WAIT = re.compile(
@@ -42,7 +42,7 @@ def _lacking(line: str, stages: dict[str, str]) -> tuple[str, str] | None:
         return match[1] or match[2], ""
     if match := _STAGE.match(line):
         slot, name, pipeline, step = match.groups()
-        count = f"{slot}_count"
+        count = f"%count_of_{slot[1:]}"
         constant = f"{count} = arith.constant {stages[pipeline]} : index"
         return name, f"{constant}\n{slot} = arith.remui {step}, {count} : index"
     if match := _WAIT.match(line):

@@ -1,0 +1,72 @@
+"""Evaluate programs of the net in several processes; a crash or a hang is an outcome."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from ..frame.fuzzer import Fuzzer
+from ..frame.main import Run
+from ..frame.worker import Found
+from .programs import program
+from .verdicts import Row, row
+
+#: CPU seconds after which a program counts as a hang.
+_SECONDS = 60.0
+
+
+def evaluated(
+    indices: Sequence[int], seed: int, schedules: int, jobs: int, seconds: float
+) -> dict[int, Row]:
+    """Return the rows of programs, by index; those of a crash or a hang have no digest.
+
+    Args:
+        indices: the programs.
+        seed: the seed of the programs.
+        schedules: under how many schedules the emulator runs each.
+        jobs: the number of processes.
+        seconds: wall seconds after which no other program is begun; its row is missing then.
+    """
+
+    def check(text: str) -> str:
+        index = int(text)
+        return json.dumps([index, asdict(row(program(index, seed), schedules))])
+
+    fuzzer = _Net("net", lambda _: "", check, lifetime=300, seconds=_SECONDS, indices=indices)
+    run = _Evaluations(fuzzer, seed, min(jobs, max(1, len(indices))))
+    run.until(time.monotonic() + seconds, len(indices))
+    rows = {}
+    for outcome in run.outcomes:
+        index, fields = json.loads(outcome)
+        rows[index] = Row(**fields | {"runs": tuple(fields["runs"])})
+    for found in run.failures:
+        code = "h" if found.failure.kind == "hang" else "c"
+        rows[indices[found.number]] = Row("", code)
+    return rows
+
+
+@dataclass(frozen=True)
+class _Net(Fuzzer):
+    """The programs of some indices, each as the text of its index."""
+
+    indices: Sequence[int] = ()
+
+    def drawn(self, seed: int, number: int) -> str:
+        return str(self.indices[number])
+
+
+class _Evaluations(Run):
+    """Programs that are evaluated.
+
+    Attributes:
+        failures: every program that crashed or hung.
+    """
+
+    def __init__(self, fuzzer: Fuzzer, seed: int, jobs: int) -> None:
+        super().__init__(fuzzer, seed, jobs)
+        self.failures: list[Found] = []
+
+    def _note(self, found: Found) -> None:
+        self.failures.append(found)

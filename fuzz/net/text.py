@@ -1,0 +1,131 @@
+"""Texts of modules: their synchronisation added, taken out, weakened and moved."""
+
+import re
+from random import Random
+
+from ..generated.edits import moved, omissions
+
+#: The edits of a program; "whole" leaves it as it is.
+EDITS = ("whole", "without", "weakened", "moved", "thinned")
+
+#: What puts each op in order with the next one, whatever they are.
+_EVERYTHING = (
+    '"smem.copy_commit"() : () -> ()',
+    '"smem.copy_wait"() {pending = 0 : i32} : () -> ()',
+    '"smem.fence"() : () -> ()',
+    "gpu.barrier",
+)
+
+_ACTS = re.compile(r'^ *(?:%\w+ = )?"smem\.(?:copy|copy_async|mma|store|load)"\(')
+_MMA = re.compile(r'^( *)%(\w+) = ("smem\.mma"\(.*\) -> )(\S.*)#smem\.accumulator>$')
+
+#: What is dropped from a thinned program.
+_SYNC = re.compile(
+    r'^ *(?:"smem\.(?:copy_commit|copy_wait|fence|warpgroup_barrier)"\(.*|gpu\.barrier)$'
+)
+
+_PENDING = re.compile(r"(pending = )(\d+)( : i32)")
+_COUNT = re.compile(r"((?:producers|consumers) = )(\d+)( : i32)")
+_TURN = re.compile(r'^ *"smem\.order_(?:wait|arrive)"\(')
+_WAITS = re.compile(
+    r'^( *)%(\w+) = "smem\.(consumer_wait|producer_acquire)"\((%\w+), (%\w+)\)(.*)$'
+)
+_PIPELINE = re.compile(r'^ *(%\w+) = "smem\.create_pipeline"\(\).*stages = (\d+)', re.MULTILINE)
+
+
+def synchronized(text: str) -> str:
+    """Return a module in program order with every op that orders accesses after each access."""
+    lines = []
+    for line in text.splitlines():
+        indent = line[: len(line) - len(line.lstrip())]
+        match = _MMA.match(line)
+        if match:
+            _, name, op, type_ = match.groups()
+            flying = f"{type_}#smem.in_flight>"
+            lines.append(f"{indent}%running{name} = {op}{flying}")
+            wait = f'%{name} = "smem.wait"(%running{name}) {{pending = 0 : i32}}'
+            lines.append(f"{indent}{wait} : ({flying}) -> {type_}#smem.accumulator>")
+        else:
+            lines.append(line)
+        if _ACTS.match(line):
+            lines += [indent + op for op in _EVERYTHING]
+    return "\n".join(lines) + "\n"
+
+
+def edited(text: str, edit: str, random: Random) -> str | None:
+    """Return a module with an edit at a random place; None if no place can have it.
+
+    Args:
+        text: the module.
+        edit: one of `EDITS`.
+        random: draws the place.
+    """
+    if edit == "whole":
+        return text
+    if edit == "thinned":
+        share = random.choice((0.03, 0.1, 0.3))
+        lines = text.splitlines(keepends=True)
+        kept = [
+            line for line in lines if not (_SYNC.match(line.rstrip()) and random.random() < share)
+        ]
+        return "".join(kept) if len(kept) < len(lines) else None
+    texts = {"without": _without, "weakened": _weakened, "moved": _moved}[edit](text)
+    return random.choice(texts) if texts else None
+
+
+def _without(text: str) -> list[str]:
+    """The modules without one synchronisation, or without one turn."""
+    lines = text.splitlines(keepends=True)
+    turns = [i for i, line in enumerate(lines) if _TURN.match(line)]
+    return [*omissions(text).values(), *(_replaced(lines, i, []) for i in turns)]
+
+
+def _weakened(text: str) -> list[str]:
+    """The modules in which a wait leaves one more pending, a count is another one, a barrier is one of a
+    warpgroup, or the parity of a wait is flipped."""
+    lines = text.splitlines(keepends=True)
+    stages = dict(_PIPELINE.findall(text))
+    made = []
+    for i, line in enumerate(lines):
+        if match := _PENDING.search(line):
+            made.append(_replaced(lines, i, [_with(line, match, int(match[2]) + 1)]))
+        for match in _COUNT.finditer(line):
+            others = {int(match[2]) + 1, max(1, int(match[2]) - 1)} - {int(match[2])}
+            made += [_replaced(lines, i, [_with(line, match, each)]) for each in sorted(others)]
+        if line.strip() == "gpu.barrier":
+            weaker = line.replace("gpu.barrier", '"smem.warpgroup_barrier"() : () -> ()')
+            made.append(_replaced(lines, i, [weaker]))
+        if match := _WAITS.match(line.rstrip("\n")):
+            made.append(_replaced(lines, i, _of_other_parity(match, stages)))
+    return made
+
+
+def _of_other_parity(match: re.Match[str], stages: dict[str, str]) -> list[str]:
+    """Return a wait for the index that has the same stage and the other parity."""
+    indent, name, op, pipeline, index, rest = match.groups()
+    count, other = f"%stages_of_{name}", f"%parity_of_{name}"
+    return [
+        f"{indent}{count} = arith.constant {stages.get(pipeline, 1)} : index\n",
+        f"{indent}{other} = arith.addi {index}, {count} : index\n",
+        f'{indent}%{name} = "smem.{op}"({pipeline}, {other}){rest}\n',
+    ]
+
+
+def _moved(text: str) -> list[str]:
+    """The modules in which a synchronisation is moved after the next op, or a line up."""
+    lines = text.splitlines(keepends=True)
+    later = list(moved(text).values())
+    for i, line in enumerate(lines):
+        before = lines[i - 1].rstrip() if i else "{"
+        movable = _SYNC.match(line.rstrip()) or _TURN.match(line)
+        if movable and not before.endswith(("{", ":")) and not before.lstrip().startswith("}"):
+            later.append("".join([*lines[: i - 1], line, lines[i - 1], *lines[i + 1 :]]))
+    return later
+
+
+def _with(line: str, match: re.Match[str], number: int) -> str:
+    return f"{line[: match.start()]}{match[1]}{number}{match[3]}{line[match.end() :]}"
+
+
+def _replaced(lines: list[str], i: int, others: list[str]) -> str:
+    return "".join([*lines[:i], *others, *lines[i + 1 :]])
