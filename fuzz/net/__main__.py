@@ -9,6 +9,7 @@ lacks.
 
 import argparse
 import os
+import signal
 import sys
 import time
 from collections import defaultdict
@@ -50,6 +51,8 @@ def main() -> int:
     options = parser.parse_args()
     # Products are small; threads of their own would only wait for each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # A run that is ended ends its processes.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if options.show is not None:
         return _show(options.show)
     return _record(options) if options.record else _compare(options)

@@ -1,0 +1,218 @@
+"""Count the mutants of the checker, of `smem-insert-sync` and of `smem-allocate` that the net notices.
+
+    python tests/mutation/net.py --jobs 16 --seconds 540 --record benchmarks/results/mutants-net.json
+
+The net is the record of `python -m fuzz.net`: a mutant is noticed by the first of its programs of which a
+pass says something else. A run that ends early adds its rows to FILE; the next one evaluates what FILE
+lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib
+import json
+import os
+import random
+import signal
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+from benchmarks.record import circumstances
+from mutation.importing import import_with
+from mutation.mutations import ROOT, Mutant, mutants_of
+from mutation.run import Evaluating, evaluate
+
+NET = ROOT / "benchmarks" / "results" / "prover-net.json"
+
+#: How many mutants are drawn, and of how many programs each is evaluated at most.
+COUNT, PROGRAMS = 50, 600
+
+#: Seconds after which a program hangs, and a process is killed.
+_PROGRAM_SECONDS, _SECONDS = 60, 3000
+
+#: What mutants that decide something contain, in their original text.
+_DECIDES = (" < ", " <= ", " > ", " >= ", " == ", " != ", " and ", " or ", " in ", " is ", "not ")
+
+
+def files() -> list[str]:
+    """Return the files that are mutated."""
+    found = [
+        *(ROOT / "passes" / "check_async").rglob("*.py"),
+        *(ROOT / "passes" / "insert_sync").rglob("*.py"),
+        *(ROOT / "passes").glob("allocate*.py"),
+        *(ROOT / "passes").glob("allocate*/**/*.py"),
+    ]
+    return sorted(str(file.relative_to(ROOT)) for file in found)
+
+
+def drawn(count: int = COUNT) -> list[Mutant]:
+    """Return mutants drawn by a seed: one of each file in turn, mostly of conditions."""
+    draw = random.Random("net")
+    left = {file: mutants_of(file) for file in files()}
+    chosen: list[Mutant] = []
+    while len(chosen) < count and any(left.values()):
+        for file in draw.sample([*left], len(left)):
+            if not left[file] or len(chosen) == count:
+                continue
+            weights = [4 if _decides(mutant) else 1 for mutant in left[file]]
+            (mutant,) = draw.choices(left[file], weights)
+            left[file].remove(mutant)
+            chosen.append(mutant)
+    return chosen
+
+
+def _decides(mutant: Mutant) -> bool:
+    original = mutant.what.partition(" -> ")[0]
+    return any(part in f" {original} " for part in _DECIDES)
+
+
+@dataclass(eq=False)
+class NetEvaluating(Evaluating):
+    """A process that evaluates a mutant by programs of the net.
+
+    Attributes:
+        programs: the indices of the programs.
+        net: the record of the net.
+    """
+
+    programs: range = range(0)
+    net: Path = NET
+
+    def start(self) -> None:
+        super().start()
+        self.until = time.monotonic() + _SECONDS
+
+    def _evaluate(self) -> None:
+        output = os.open(self.output, os.O_WRONLY | os.O_CREAT)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        imported = import_with(self.mutant) if self.mutant else []
+        emulates = not self.mutant or "passes/allocate" in self.mutant.file
+        noticed = _difference(self.net, self.programs, emulates)
+        self.file.write_text(json.dumps([noticed, bool(imported)]))
+
+
+def _difference(net: Path, programs: range, emulates: bool) -> str | None:
+    """Return the first program whose row differs from the record; None if none does.
+
+    Args:
+        net: the record.
+        programs: the indices of the programs.
+        emulates: whether the emulator runs each, under one schedule.
+    """
+    from fuzz.net.programs import program
+    from fuzz.net.record import read
+    from fuzz.net.verdicts import VERDICTS, row
+
+    rows, seed = read(net)
+
+    def hangs(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, hangs)
+    for index in programs:
+        before = rows[index]
+        if not before.digest:
+            continue
+        drawn_program = program(index, seed)
+        if drawn_program.digest != before.digest:
+            return f"program {index}: another text"
+        signal.alarm(_PROGRAM_SECONDS)
+        try:
+            now = row(drawn_program, int(emulates))
+        except TimeoutError:
+            return f"program {index}: does not end"
+        finally:
+            signal.alarm(0)
+        if now.verdict != before.verdict:
+            return f"program {index}: {VERDICTS[before.verdict]} -> {VERDICTS[now.verdict]}"
+        if (now.inserted, now.count) != (before.inserted, before.count):
+            what = f"{before.inserted}{before.count} -> {now.inserted}{now.count}"
+            return f"program {index}: smem-insert-sync {what}"
+        if now.runs and now.runs != before.runs[:1]:
+            return f"program {index}: emulator: {before.runs[:1]} -> {now.runs}"
+    return None
+
+
+def _load() -> None:
+    """Import the packages of others that every process needs."""
+    for name in ("ml_dtypes", "numpy", "torch_mlir.ir"):
+        importlib.import_module(name)
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--record", type=Path, metavar="FILE", help="add the results to FILE")
+    parser.add_argument("--net", type=Path, default=NET, help="the record of the net")
+    parser.add_argument("--programs", type=int, default=PROGRAMS, help="programs of each mutant")
+    parser.add_argument("--only", default="", help="evaluate only mutants with this in their names")
+    parser.add_argument("--jobs", type=int, default=1, help="number of parallel processes")
+    parser.add_argument(
+        "--seconds", type=float, default=1e9, help="start no evaluation after this time"
+    )
+    options = parser.parse_args()
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        os.execve(
+            sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"}
+        )
+    rows = {}
+    if options.record and options.record.exists():
+        rows = {row["mutant"]: row for row in json.loads(options.record.read_text())["mutants"]}
+    mutants = drawn()
+    rows = {mutant.name: rows[mutant.name] for mutant in mutants if mutant.name in rows}
+    missing = [m for m in mutants if m.name not in rows and options.only in m.name]
+    print(f"{len(missing)} of {len(mutants)} mutants", flush=True)
+    _load()
+    began = time.monotonic()
+
+    def done(each: Evaluating) -> None:
+        noticed, imported = each.found()
+        assert each.mutant
+        if not imported:
+            noticed = "never imported"
+        rows[each.mutant.name] = {
+            "mutant": each.mutant.name,
+            "line": each.mutant.line,
+            "noticed": noticed,
+        }
+        print(f"{time.monotonic() - began:5.0f} s  {each.mutant.name}: {noticed}", flush=True)
+        if options.record:
+            _write(options.record, [rows[m.name] for m in mutants if m.name in rows], options)
+
+    with TemporaryDirectory() as name:
+        evaluations = [
+            NetEvaluating(m, "net", None, Path(name) / str(i), programs=range(options.programs))
+            for i, m in enumerate(missing)
+        ]
+        for each in evaluations:
+            each.net = options.net.resolve()
+        evaluate(evaluations, options.jobs, began + options.seconds, done)
+    noticed = sum(bool(row["noticed"]) for row in rows.values())
+    print(f"{len(rows)} of {len(mutants)} evaluated; the net notices {noticed}")
+
+
+def _write(file: Path, rows: list[dict], options: argparse.Namespace) -> None:
+    facts = {
+        "command": circumstances()["command"],
+        "date": datetime.date.today().isoformat(),
+        "programs": options.programs,
+        "drawn": COUNT,
+        "evaluated": len(rows),
+        "mutants": rows,
+    }
+    file.write_text(json.dumps(facts, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
