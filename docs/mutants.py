@@ -10,6 +10,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from mutation.explained import explanation
+from net_mutants import print_section
 
 _RECORD = Path(__file__).parents[1] / "benchmarks" / "results" / "mutants.json"
 
@@ -66,6 +67,7 @@ def _print_page() -> None:
             print(f"## {title}\n")
             _table(section)
             _survivors(section)
+    print_section()
 
 
 def _table(rows: list[dict]) -> None:
