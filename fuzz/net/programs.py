@@ -24,7 +24,13 @@ from .turns import turns_kernel
 GENERATORS = ("gemm", "pipeline", "pipeline", "blocks", "language", "statements", "turns")
 
 #: Pairs of a generator and an edit; every block of as many indices has each pair once.
-STRATA = tuple((generator, edit) for generator in GENERATORS for edit in EDITS)
+#: Kernels of turns have nothing that can be thinned.
+STRATA = tuple(
+    (generator, edit)
+    for generator in GENERATORS
+    for edit in EDITS
+    if (generator, edit) != ("turns", "thinned")
+)
 
 #: Products of M, N and K up to which a program is small enough for eight runs.
 _MOST_PRODUCTS = 1 << 19
