@@ -91,7 +91,8 @@ def _compare(options: argparse.Namespace) -> int:
     left = len(indices) - len(after)
     if left:
         print(f"{left} programs have not been evaluated: the time was over")
-    return compared(before, after)
+    # What has not been evaluated is not known to be the same.
+    return compared(before, after) or (2 if left else 0)
 
 
 def compared(before: Mapping[int, Row], after: Mapping[int, Row]) -> int:

@@ -76,6 +76,10 @@ def _decides(mutant: Mutant) -> bool:
     return any(part in f" {original} " for part in _DECIDES)
 
 
+class _Late(BaseException):
+    """A program takes too long; what evaluates it catches every `Exception`."""
+
+
 @dataclass(eq=False)
 class NetEvaluating(Evaluating):
     """A process that evaluates a mutant by programs of the net.
@@ -117,7 +121,7 @@ def _difference(net: Path, programs: range, emulates: bool) -> str | None:
     rows, seed = read(net)
 
     def hangs(*_: object) -> None:
-        raise TimeoutError
+        raise _Late
 
     signal.signal(signal.SIGALRM, hangs)
     for index in programs:
@@ -130,7 +134,7 @@ def _difference(net: Path, programs: range, emulates: bool) -> str | None:
         signal.alarm(_PROGRAM_SECONDS)
         try:
             now = row(drawn_program, int(emulates))
-        except TimeoutError:
+        except _Late:
             return f"program {index}: does not end"
         finally:
             signal.alarm(0)
