@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -91,8 +92,15 @@ def emulator_of(folder: Path) -> Version:
     assert spec and spec.loader
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    # Older versions parse the text themselves.
-    return module.emulate, getattr(module, "parse_lowered", lambda text: text)
+    # Older versions parse the text themselves, and know one schedule.
+    if hasattr(module, "parse_lowered"):
+        return module.emulate, module.parse_lowered
+
+    def emulate(*arguments: Any, schedule: int, **launch: Any) -> None:
+        assert not schedule
+        module.emulate(*arguments, **launch)
+
+    return emulate, lambda text: text
 
 
 def timed(run: Run, versions: dict[str, Version], rounds: int) -> dict[str, float]:

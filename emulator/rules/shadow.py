@@ -34,6 +34,7 @@ class Shadow(QuickChecks):
     def _check_write(
         self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
     ) -> None:
+        """Report what is wrong with writes of rows of `size` bytes."""
         if len(rows) > 1 and len(np.unique(rows)) < len(rows):
             values, counts = np.unique(rows, return_counts=True)
             at = self._range(values[counts > 1][:, None], size)
@@ -215,6 +216,7 @@ class Shadow(QuickChecks):
         rows_of(self.read_in_bulk, size)[rows] = False
 
     def _check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
+        """Report what is wrong with reads of rows of `size` bytes."""
         copying = rows_of(self.copying, size)[rows]
         self._check_arrived(rows, copying, report)
         unwritten = ~rows_of(self.written, size)[rows] & ~copying

@@ -73,10 +73,9 @@ def measured(jobs: int) -> tuple[dict[str, set[Line]], dict[str, float]]:
         seconds = Path(folder) / "seconds.json"
         command = [sys.executable, "-m", "pytest", "-p", "smoke", f"--seconds={seconds}"]
         command += ["-n", str(jobs), "--dist", "worksteal"]
-        environment = os.environ | {
-            "LINES_OF_CASES": f"{folder}/lines",
-            "PYTHONPATH": str(Path(__file__).parent),
-        }
+        environment = dict(os.environ, LINES_OF_CASES=f"{folder}/lines")
+        paths = [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         subprocess.run(command, cwd=ROOT, env=environment, check=False)
         lines: dict[str, set[Line]] = defaultdict(set)
         for file in Path(folder).glob("lines.*"):
