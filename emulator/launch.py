@@ -216,6 +216,9 @@ def parse_lowered(text: str) -> Lowered:
         text: `codegen.Compiled.located`. Text of other origin can end the process in MLIR's parser and
             is for `emulate`, which checks it first.
 
+    Returns:
+        The module, for `emulate`.
+
     Example:
         >>> text = mlir_smem.examples.path("mma.mlir").read_text()
         >>> lowered = parse_lowered(mlir_smem.compile(text, emit="nvvm").located)

@@ -7,6 +7,7 @@ begins after the imports, with its own streams, folder and environment, and ends
 import gc
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,9 @@ from typing import Any
 import lit.TestRunner
 
 from mlir_smem.tools import server
+
+#: Seconds after which a command is ended.
+_MOST_SECONDS = 300
 
 #: What runs for a command line that begins with these words. The function reads `sys.argv`, which begins
 #: with the last of them.
@@ -62,8 +66,11 @@ def _run(
     """Run a command in the process that `Popen` has forked, and end it."""
     # The streams are in place. `Popen` returns when the pipe for errors of `exec` is closed.
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
-    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace")
+    # The objects that these replace may close what they stand for, in a fork of a fork.
+    sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    # A command that hangs ends before its test does.
+    signal.alarm(_MOST_SECONDS)
     code = 134  # the exit code of a process that aborts
     try:
         code = server.run_command(command, arguments, environment)

@@ -42,8 +42,8 @@ def test_a_wait_that_returns_a_stage_is_replaced_by_its_computation():
     removed, new = changed(omissions(TEXT)["consumer_wait 1"])
     assert removed == ['%slot = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index']
     assert new == [
-        "%slot_count = arith.constant 3 : index",
-        "%slot = arith.remui %i, %slot_count : index",
+        "%count_of_slot = arith.constant 3 : index",
+        "%slot = arith.remui %i, %count_of_slot : index",
     ]
 
 

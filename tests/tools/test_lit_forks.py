@@ -56,3 +56,13 @@ def test_an_exception_is_a_traceback(forked):
     output, errors, code = run(forked, "true")
     assert (output, code) == ("", 1)
     assert "ZeroDivisionError" in errors
+
+
+def test_a_fork_of_a_fork_has_its_streams(forked):
+    def refuse():
+        with forked.Popen(["true", "report"], stderr=subprocess.PIPE, text=True) as process:
+            print("saw", process.communicate("")[1], end="")
+
+    forked.register(["true", "report"], lambda: print("an error", file=sys.stderr))
+    forked.register(["true", "refuse"], refuse)
+    assert run(forked, "true", "refuse") == ("saw an error\n", "", 0)
