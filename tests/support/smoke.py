@@ -16,6 +16,9 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from functools import reduce
+from heapq import heapify, heappop, heappush
+from operator import or_
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -33,9 +36,6 @@ _FILE_SECONDS = 0.06
 _CASE_SECONDS = 0.01
 
 _FOLDERS = sorted({path.parent for path in ROOT.glob("*/__init__.py")} - {ROOT / "fuzz"})
-
-#: A line of the package: the file, and the number.
-Line = tuple[str, int]
 
 
 class LinesOfCases:
@@ -67,8 +67,8 @@ def pytest_configure(config) -> None:
         config.pluginmanager.register(LinesOfCases(os.environ["LINES_OF_CASES"]))
 
 
-def measured(jobs: int) -> tuple[dict[str, set[Line]], dict[str, float]]:
-    """Run the default tier; return the lines and the CPU seconds of each case that passes."""
+def measured(jobs: int) -> tuple[dict[str, int], dict[str, float]]:
+    """Run the default tier; return the lines of each case, a bit for each, and its CPU seconds."""
     with TemporaryDirectory() as folder:
         seconds = Path(folder) / "seconds.json"
         command = [sys.executable, "-m", "pytest", "-p", "smoke", f"--seconds={seconds}"]
@@ -77,48 +77,61 @@ def measured(jobs: int) -> tuple[dict[str, set[Line]], dict[str, float]]:
         paths = [str(Path(__file__).parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         subprocess.run(command, cwd=ROOT, env=environment, check=False)
-        lines: dict[str, set[Line]] = defaultdict(set)
+        numbers: dict[tuple[str, int], int] = {}
+        lines: dict[str, int] = defaultdict(int)
         for file in Path(folder).glob("lines.*"):
             data = CoverageData(str(file))
             data.read()
             for source in data.measured_files():
                 for line, cases in data.contexts_by_lineno(source).items():
+                    bit = 1 << numbers.setdefault((source, line), len(numbers))
                     for case in cases:
-                        lines[case].add((source, line))
+                        lines[case] |= bit
+        lines.pop("", None)  # imports
         return lines, json.loads(seconds.read_text())
 
 
 def choose(
-    lines: dict[str, set[Line]], seconds: dict[str, float], budget: float
+    lines: dict[str, int], seconds: dict[str, float], budget: float
 ) -> tuple[list[str], float]:
     """Return the chosen cases in the order of the choice, and the share of all lines they execute.
 
     Args:
-        lines: the lines that each case executes.
+        lines: the lines that each case executes, a bit for each.
         seconds: the CPU seconds of each case that may be chosen.
         budget: of the chosen cases together, in CPU seconds.
     """
-    every_line = set().union(*lines.values())
-    missing, files, chosen = set(every_line), set(), []
-    candidates = {case: lines[case] for case in seconds if lines.get(case)}
-    while candidates and missing:
+    every_line = missing = reduce(or_, lines.values(), 0)
+    files: set[str] = set()
+    chosen: list[str] = []
 
-        def cost(case: str) -> float:
-            reading = 0.0 if case.partition("::")[0] in files else _FILE_SECONDS
-            return max(seconds[case], _CASE_SECONDS) + reading
+    def value(case: str) -> float:
+        return (lines[case] & missing).bit_count() / cost(case)
 
-        new = {case: len(executed & missing) for case, executed in candidates.items()}
-        candidates = {
-            case: candidates[case] for case, count in new.items() if count and cost(case) <= budget
-        }
-        if not candidates:
-            break
-        best = max(candidates, key=lambda case: (new[case] / cost(case), case))
-        budget -= cost(best)
-        missing -= candidates[best]
-        files.add(best.partition("::")[0])
-        chosen.append(best)
-    return chosen, 1 - len(missing) / len(every_line)
+    def cost(case: str) -> float:
+        reading = 0.0 if _file_of(case) in files else _FILE_SECONDS
+        return max(seconds[case], _CASE_SECONDS) + reading
+
+    # A value falls as lines are executed: the largest of old values is mostly still the largest.
+    heap = [(-value(case), case) for case in seconds if case in lines]
+    heapify(heap)
+    while heap:
+        _, case = heappop(heap)
+        now = value(case)
+        if not now or cost(case) > budget:
+            continue
+        if heap and now < -heap[0][0]:
+            heappush(heap, (-now, case))
+            continue
+        budget -= cost(case)
+        missing &= ~lines[case]
+        files.add(_file_of(case))
+        chosen.append(case)
+    return chosen, 1 - missing.bit_count() / every_line.bit_count()
+
+
+def _file_of(case: str) -> str:
+    return case.partition("::")[0]
 
 
 def main() -> None:
