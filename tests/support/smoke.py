@@ -32,6 +32,9 @@ from coverage import Coverage, CoverageData  # noqa: E402
 #: CPU seconds to read a file of tests, about.
 _FILE_SECONDS = 0.06
 
+#: Characters of a node id, at most: some have a whole program as a parameter.
+_LONGEST_NAME = 300
+
 #: CPU seconds that a case takes at least: pytest's own.
 _CASE_SECONDS = 0.01
 
@@ -113,7 +116,9 @@ def choose(
         return max(seconds[case], _CASE_SECONDS) + reading
 
     # A value falls as lines are executed: the largest of old values is mostly still the largest.
-    heap = [(-value(case), case) for case in seconds if case in lines]
+    heap = [
+        (-value(case), case) for case in seconds if case in lines and len(case) <= _LONGEST_NAME
+    ]
     heapify(heap)
     while heap:
         _, case = heappop(heap)
