@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from mutation.explained import explanation
+from mutation.net import fails
 
 _RECORD = Path(__file__).parents[1] / "benchmarks" / "results" / "mutants-net.json"
 
@@ -35,13 +36,14 @@ def print_section() -> None:
     for folder in folders:
         _print_line(f"`{folder}`", [row for row in rows if _folder(row) == folder])
     _print_line("**all**", rows)
-    left = [row for row in rows if not row["noticed"]]
+    left = [row for row in rows if not fails(row)]
     if left:
         print("\nNot noticed:\n")
     for row in left:
         reason = explanation(row["mutant"])
         name = row["mutant"].replace("|", "\\|")
-        print(f"- `{name}`{': ' + reason if reason else ''}")
+        seen = f"; {row['noticed']}" if row["noticed"] else ""
+        print(f"- `{name}`{seen}{': ' + reason if reason else ''}")
 
 
 def _folder(row: dict) -> str:
@@ -50,7 +52,7 @@ def _folder(row: dict) -> str:
 
 
 def _print_line(name: str, rows: list[dict]) -> None:
-    left = [row for row in rows if not row["noticed"]]
+    left = [row for row in rows if not fails(row)]
     equivalent = sum(explanation(row["mutant"]).startswith("equivalent") for row in left)
     numbers = len(rows), len(rows) - len(left), equivalent, len(left) - equivalent
     print(f"| {name} | {' | '.join(map(str, numbers))} |")

@@ -14,9 +14,8 @@ from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.emulator import EmulationError, Violations
 from mlir_smem.layout.arch import Arch
-from mlir_smem.passes import OpError
+from mlir_smem.passes import OpError, pass_named
 from mlir_smem.passes.assert_bounds import AssertBounds
-from mlir_smem.passes.check_async import CheckAsync
 from mlir_smem.passes.driver.base import Pass
 from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
 from mlir_smem.runtime import run_on_cpu
@@ -78,7 +77,7 @@ def checked(module: ir.Module, check: Pass | None = None) -> CheckResult:
     remarks: list[str] = []
     with remark_handler(lambda _, message: remarks.append(message)):
         try:
-            (check or CheckAsync()).run(module)
+            (check or pass_named("smem-check-async")()).run(module)
         except OpError as error:
             return CheckResult("wrong", (error.message,))
     return CheckResult("not proven" if remarks else "proven", tuple(remarks))
@@ -94,7 +93,7 @@ def evaluated(kernel: Kernel) -> Evaluated:
     with new_context() as context:
         module = ir.Module.parse(kernel.text)
         for each in kernel.pipeline().passes():
-            if isinstance(each, CheckAsync):
+            if each.name == "smem-check-async":
                 result = checked(module, each)
                 AssertBounds().run(module)
             else:

@@ -116,11 +116,11 @@ def compared(before: Mapping[int, Row], after: Mapping[int, Row]) -> int:
         if name in changed:
             _print(name, changed[name], everything=fails, listed=name != record.SAME)
     for name, indices in sorted(insertions.items()):
-        lost = name.startswith("inserted, proven")
+        lost = name.startswith(record.LOST_INSERTION)
         _print(f"smem-insert-sync: {name}", indices, everything=lost)
     if runs:
         _print("other outcomes of the emulator", runs)
-    lost = any(name.startswith("inserted, proven") for name in insertions)
+    lost = any(name.startswith(record.LOST_INSERTION) for name in insertions)
     return int(lost or any(record.CHANGES[name] for name in changed))
 
 

@@ -20,7 +20,7 @@ _SECONDS = 60.0
 def evaluated(
     indices: Sequence[int], seed: int, schedules: int, jobs: int, seconds: float
 ) -> dict[int, Row]:
-    """Return the rows of programs, by index; those of a crash or a hang have no digest.
+    """Return the rows of programs, by index.
 
     Args:
         indices: the programs.
@@ -43,7 +43,8 @@ def evaluated(
         rows[index] = Row(**fields | {"runs": tuple(fields["runs"])})
     for found in run.failures:
         code = "h" if found.failure.kind == "hang" else "c"
-        rows[indices[found.number]] = Row("", code)
+        index = indices[found.number]
+        rows[index] = Row(program(index, seed).digest, code)
     return rows
 
 

@@ -35,6 +35,9 @@ STRATA = tuple(
 #: Products of M, N and K up to which a program is small enough for eight runs.
 _MOST_PRODUCTS = 1 << 19
 
+#: Kernels that are drawn until one fits, at most.
+_MOST_DRAWN = 10_000
+
 #: Warpgroups, tiles and K steps of a pipeline, multiplied, at most.
 _MOST_STEPS = 4
 
@@ -67,16 +70,21 @@ class Program:
 
 
 def program(index: int, seed: int = 0) -> Program:
-    """Draw the program of an index."""
+    """Draw the program of an index.
+
+    Raises:
+        LookupError: if no kernel is found that fits and can have the edit.
+    """
     block, place = divmod(index, len(STRATA))
     generator, edit = _shuffled(seed, block)[place]
     random = Random(f"net {seed}/{index}")
-    while True:
+    for _ in range(_MOST_DRAWN):
         kernels = _DRAWN[generator](random)
         text = edited(kernels[0].text, edit, random) if kernels else None
         if text is not None:
-            made = tuple(replace(kernel, text=text) for kernel in kernels)
-            return Program(index, generator, edit, made)
+            kernels = tuple(replace(kernel, text=text) for kernel in kernels)
+            return Program(index, generator, edit, kernels)
+    raise LookupError(f"none of {_MOST_DRAWN} kernels of {generator} can have the edit '{edit}'")
 
 
 @cache

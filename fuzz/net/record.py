@@ -21,7 +21,7 @@ CHANGES = {
     "newly wrong although right": True,
     "other verdict": False,
     "crashes or hangs": True,
-    "drifted: the generators draw another program": False,
+    "drifted: the generators draw another program": True,
 }
 
 SAME, RIGHTLY, UNSOUND, UNTESTED, LOST, LOST_RIGHTLY, WRONGLY, OTHER, DIES, DRIFTED = CHANGES
@@ -51,6 +51,10 @@ def change(before: Row, after: Row) -> str:
     if before.verdict == "p":
         return LOST if runs.is_right or not runs.runs else LOST_RIGHTLY
     return OTHER
+
+
+#: How changes begin that fail a comparison; see `insertion_change`.
+LOST_INSERTION = "inserted, proven"
 
 
 def insertion_change(before: Row, after: Row) -> str:

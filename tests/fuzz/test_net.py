@@ -70,9 +70,17 @@ def test_changes_of_verdicts(before, after, runs, expected):
     assert compared({0: was}, {0: now}) == record.CHANGES[expected]
 
 
-def test_another_text_is_no_change_of_the_verdict():
+def test_another_text_fails():
     was, now = Row("abc", "w", "p", 1, WRONG_RUNS), Row("abd", "p", "p", 1)
     assert record.change(was, now) == record.DRIFTED
+    assert compared({0: was}, {0: now}) == 1
+
+
+def test_an_edit_that_nothing_can_have_is_told(monkeypatch):
+    monkeypatch.setattr("fuzz.net.programs.edited", lambda *_: None)
+    monkeypatch.setattr("fuzz.net.programs._MOST_DRAWN", 2)
+    with pytest.raises(LookupError, match="none of 2 kernels of"):
+        program(0)
 
 
 def test_a_program_that_the_emulator_now_finds_wrong_is_unsound():
