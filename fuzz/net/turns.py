@@ -21,8 +21,8 @@ def turns_kernel(random: Random) -> Kernel:
     turns, own_stages = random.random() < 0.8, random.random() < 0.4
     columns = random.choice((16, 32, 64))
     if own_stages:
-        # With fewer stages a warpgroup would wait for a phase two after the one that it has seen, which has
-        # the same parity.
+        # With fewer stages a warpgroup would wait for a phase two after the one that it has seen, which
+        # has the same parity.
         kernel = _alternating(warpgroups, steps, max(stages, warpgroups), columns, turns)
     else:
         kernel = _shared(warpgroups, steps, max(stages, 1 + late), columns, turns, late)
