@@ -75,11 +75,14 @@ def _record(options: argparse.Namespace) -> int:
     record.write(options.record, rows, seed, time.monotonic() - began)
     left = sum(index not in rows for index in wanted)
     print(f"{len(missing) - left} evaluated in {time.monotonic() - began:.0f} s; {left} are left")
-    proven_wrong = [
-        i for i, each in rows.items() if each.verdict == "p" and set(each.runs) - {RIGHT}
+    proven = [i for i, each in rows.items() if each.verdict == "p" and {*each.runs} - {RIGHT}]
+    inserted = [
+        i for i, each in rows.items() if each.inserted == "p" and {*each.inserted_runs} - {RIGHT}
     ]
-    if proven_wrong:
-        print(f"proven, but not right under every schedule: {sorted(proven_wrong)}")
+    if proven:
+        print(f"proven, but not right under every schedule: {sorted(proven)}")
+    if inserted:
+        print(f"inserted and proven, but not right under every schedule: {sorted(inserted)}")
     return 0
 
 
@@ -87,7 +90,7 @@ def _compare(options: argparse.Namespace) -> int:
     before, seed = record.read(options.compare)
     indices = [i for i in range(options.first, options.first + options.count) if i in before]
     schedules = SCHEDULES if options.emulate else 0
-    after = evaluated(indices, seed, schedules, options.jobs, options.seconds)
+    after = evaluated(indices, seed, schedules, options.jobs, options.seconds, before)
     left = len(indices) - len(after)
     if left:
         print(f"{left} programs have not been evaluated: the time was over")
@@ -116,11 +119,11 @@ def compared(before: Mapping[int, Row], after: Mapping[int, Row]) -> int:
         if name in changed:
             _print(name, changed[name], everything=fails, listed=name != record.SAME)
     for name, indices in sorted(insertions.items()):
-        lost = name.startswith(record.LOST_INSERTION)
+        lost = record.insertion_fails(name)
         _print(f"smem-insert-sync: {name}", indices, everything=lost)
     if runs:
         _print("other outcomes of the emulator", runs)
-    lost = any(name.startswith(record.LOST_INSERTION) for name in insertions)
+    lost = any(record.insertion_fails(name) for name in insertions)
     return int(lost or any(record.CHANGES[name] for name in changed))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ..frame.fuzzer import Fuzzer
@@ -18,7 +18,12 @@ _SECONDS = 60.0
 
 
 def evaluated(
-    indices: Sequence[int], seed: int, schedules: int, jobs: int, seconds: float
+    indices: Sequence[int],
+    seed: int,
+    schedules: int,
+    jobs: int,
+    seconds: float,
+    before: Mapping[int, Row] | None = None,
 ) -> dict[int, Row]:
     """Return the rows of programs, by index.
 
@@ -28,11 +33,13 @@ def evaluated(
         schedules: under how many schedules the emulator runs each.
         jobs: the number of processes.
         seconds: wall seconds after which no other program is begun; its row is missing then.
+        before: earlier rows of programs; see `row`.
     """
 
     def check(text: str) -> str:
         index = int(text)
-        return json.dumps([index, asdict(row(program(index, seed), schedules))])
+        was = before.get(index) if before else None
+        return json.dumps([index, asdict(row(program(index, seed), schedules, was))])
 
     fuzzer = _Net("net", lambda _: "", check, lifetime=300, seconds=_SECONDS, indices=indices)
     run = _Evaluations(fuzzer, seed, min(jobs, max(1, len(indices))))
@@ -40,7 +47,8 @@ def evaluated(
     rows = {}
     for outcome in run.outcomes:
         index, fields = json.loads(outcome)
-        rows[index] = Row(**fields | {"runs": tuple(fields["runs"])})
+        runs = {name: tuple(fields[name]) for name in ("runs", "inserted_runs")}
+        rows[index] = Row(**fields | runs)
     for found in run.failures:
         code = "h" if found.failure.kind == "hang" else "c"
         index = indices[found.number]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.record import circumstances
 
-from .verdicts import VERDICTS, Row
+from .verdicts import RIGHT, VERDICTS, Row
 
 #: What may become of a program since the record, and whether it fails a comparison.
 CHANGES = {
@@ -54,14 +54,25 @@ def change(before: Row, after: Row) -> str:
 
 
 #: How changes begin that fail a comparison; see `insertion_change`.
-LOST_INSERTION = "inserted, proven"
+_LOST_INSERTIONS = ("inserted, proven", "UNSOUND")
 
 
 def insertion_change(before: Row, after: Row) -> str:
     """Return how `smem-insert-sync` treats a program differently; "" if it does not."""
-    if before.digest != after.digest or before.inserted == after.inserted:
+    if before.digest != after.digest:
         return ""
-    return f"{_name(before.inserted)} -> {_name(after.inserted)}"
+    if after.inserted == "p" and after.inserted_runs:
+        wrong = {*after.inserted_runs} - {*before.inserted_runs, RIGHT}
+        if wrong and (before.inserted != "p" or {*before.inserted_runs} <= {RIGHT}):
+            return f"UNSOUND: inserted, proven, and the emulator found it wrong ({min(wrong)})"
+    if before.inserted != after.inserted:
+        return f"{_name(before.inserted)} -> {_name(after.inserted)}"
+    return "other ops inserted" if before.count != after.count else ""
+
+
+def insertion_fails(change: str) -> bool:
+    """Return whether a change of what `smem-insert-sync` does fails a comparison."""
+    return change.startswith(_LOST_INSERTIONS)
 
 
 def _name(code: str) -> str:
@@ -77,22 +88,19 @@ def write(file: Path, rows: Mapping[int, Row], seed: int, seconds: float) -> Non
         seed: the seed of the programs.
         seconds: wall seconds of the last run.
     """
-    table = sorted({outcome for row in rows.values() for outcome in row.runs})
-    codes = {outcome: f"{i:x}" for i, outcome in enumerate(table)}
+    table = sorted({outcome for row in rows.values() for outcome in row.runs + row.inserted_runs})
     texts = {}
     for index, row in sorted(rows.items()):
-        runs = [codes[outcome] for outcome in row.runs]
-        # One code if all schedules agree.
-        shown = runs[0] if len(set(runs)) == 1 else ",".join(runs)
-        times = f"*{len(runs)}" if len(set(runs)) == 1 else ""
+        runs, inserted_runs = _codes(row.runs, table), _codes(row.inserted_runs, table)
         texts[index] = (
-            f"{row.digest} {row.verdict} {row.inserted}{row.count} {shown}{times}".rstrip()
+            f"{row.digest} {row.verdict} {row.inserted}{row.count} {runs} {inserted_runs}"
         )
     head = circumstances() | {
         "seed": seed,
         "seconds": round(seconds),
         "programs": len(rows),
-        "row": "digest, verdict, smem-insert-sync's verdict and how many ops, outcomes of schedules",
+        "row": "digest, verdict, smem-insert-sync's verdict and how many ops, outcomes of schedules, "
+        "outcomes of what smem-insert-sync made",
         "verdicts": VERDICTS,
         "outcomes": table,
     }
@@ -109,10 +117,27 @@ def read(file: Path) -> tuple[dict[int, Row], int]:
     return rows, record["seed"]
 
 
-def _row(text: str, table: list[str]) -> Row:
-    digest, verdict, inserted, *rest = text.split(" ")
-    runs: tuple[str, ...] = ()
-    if rest:
-        codes, _, times = rest[0].partition("*")
-        runs = tuple(table[int(code, 16)] for code in codes.split(",")) * int(times or 1)
-    return Row(digest, verdict, inserted[0], int(inserted[1:]), runs)
+def _codes(runs: Sequence[str], table: Sequence[str]) -> str:
+    """Return the places of outcomes in a table, in hexadecimal digits: once if all are the same."""
+    codes = [f"{table.index(outcome):x}" for outcome in runs]
+    if not codes:
+        return "-"
+    return f"{codes[0]}*{len(codes)}" if len(set(codes)) == 1 else ",".join(codes)
+
+
+def _outcomes(text: str, table: Sequence[str]) -> tuple[str, ...]:
+    codes, _, times = text.partition("*")
+    outcomes = tuple(table[int(code, 16)] for code in codes.split(",")) if text != "-" else ()
+    return outcomes * int(times or 1)
+
+
+def _row(text: str, table: Sequence[str]) -> Row:
+    digest, verdict, inserted, runs, inserted_runs = text.split(" ")
+    return Row(
+        digest,
+        verdict,
+        inserted[0],
+        int(inserted[1:]),
+        _outcomes(runs, table),
+        _outcomes(inserted_runs, table),
+    )

@@ -15,7 +15,7 @@ from mlir_smem.ir.walk import walk
 from mlir_smem.layout import LayoutError
 from mlir_smem.passes import OpError, Pass, pass_named
 
-from ..generated.kernels import emulated, folded
+from ..generated.kernels import Kernel, emulated, folded
 from .programs import Program
 
 #: Schedules under which the emulator runs a program.
@@ -30,6 +30,9 @@ VERDICTS = {
     "c": "crash",
     "h": "hang",
 }
+
+#: Schedules under which the emulator runs what `smem-insert-sync` has made of a program.
+INSERTED_SCHEDULES = 2
 
 #: What a run under a schedule that shows nothing wrong is called.
 RIGHT = "right"
@@ -54,6 +57,7 @@ class Row:
             a refusal, or of the checker's verdict on the result.
         count: how many ops it inserts.
         runs: the emulator's outcome under each schedule; empty if the program is not lowered.
+        inserted_runs: the same, of what `smem-insert-sync` makes of it.
     """
 
     digest: str
@@ -61,6 +65,7 @@ class Row:
     inserted: str = "-"
     count: int = 0
     runs: tuple[str, ...] = ()
+    inserted_runs: tuple[str, ...] = ()
 
     @property
     def is_right(self) -> bool:
@@ -68,36 +73,49 @@ class Row:
         return bool(self.runs) and set(self.runs) == {RIGHT}
 
 
-def row(program: Program, schedules: int = SCHEDULES) -> Row:
+def row(program: Program, schedules: int = SCHEDULES, before: Row | None = None) -> Row:
     """Evaluate a program.
 
     Args:
         program: the program.
         schedules: under how many schedules the emulator runs it; 0 leaves it out.
+        before: an earlier row of the program: where `smem-insert-sync` now inserts other ops, the
+            emulator runs the result in any case.
     """
     verdict, compiled = _checked(program)
-    inserted, count = _inserted(program.text)
+    inserted, count, synchronized = _inserted(program)
+    differs = before is not None and (inserted, count) != (before.inserted, before.count)
     runs = () if compiled is None else tuple(_runs(program, compiled, schedules))
-    return Row(program.digest, verdict, inserted, count, runs)
+    inserted_schedules = INSERTED_SCHEDULES if differs else min(schedules, INSERTED_SCHEDULES)
+    inserted_runs = (
+        () if synchronized is None else tuple(_runs(program, synchronized, inserted_schedules))
+    )
+    return Row(program.digest, verdict, inserted, count, runs, inserted_runs)
 
 
 def _checked(program: Program) -> tuple[str, Compiled | None]:
     """Return the verdict of a program, and the lowered module even if the checker refuses it."""
-    kernel, verdict = program.kernels[0], "p"
+    verdicts: list[str] = []
     try:
-        with new_context() as context:
-            module = ir.Module.parse(kernel.text)
-            for each in kernel.pipeline().passes():
-                if each.name == "smem-check-async":
-                    verdict = verdict_of(module, each)
-                    pass_named("smem-assert-bounds")().run(module)
-                else:
-                    each.run(module)
-            return verdict, folded(module, context, kernel.arch)
+        with new_context():
+            module = ir.Module.parse(program.text)
+            lowered = _lowered(module, program.kernels[0], verdicts)
+            return verdicts[0], lowered
     except _REFUSALS:
-        return ("r" if verdict == "p" else verdict), None
+        return (verdicts[0] if verdicts and verdicts[0] != "p" else "r"), None
     except Exception:
         return "c", None
+
+
+def _lowered(module: Module, kernel: Kernel, verdicts: list[str]) -> Compiled:
+    """Lower a module for the emulator, and add the checker's verdict, which may refuse it, to a list."""
+    for each in kernel.pipeline().passes():
+        if each.name == "smem-check-async":
+            verdicts.append(verdict_of(module, each))
+            pass_named("smem-assert-bounds")().run(module)
+        else:
+            each.run(module)
+    return folded(module, module.context, kernel.arch)
 
 
 def verdict_of(module: Module, check: Pass) -> str:
@@ -111,20 +129,27 @@ def verdict_of(module: Module, check: Pass) -> str:
     return "u" if remarks else "p"
 
 
-def _inserted(text: str) -> tuple[str, int]:
-    """Return what `smem-insert-sync` makes of a program without its synchronization."""
+def _inserted(program: Program) -> tuple[str, int, Compiled | None]:
+    """Return what `smem-insert-sync` makes of a program without its synchronization.
+
+    Returns:
+        The code, how many ops it inserts, and the lowered module.
+    """
+    count = 0
+    verdicts: list[str] = []
     try:
         with new_context():
-            module = ir.Module.parse(text)
+            module = ir.Module.parse(program.text)
             _strip(module)
             pass_named("smem-insert-sync")().run(module)
             module.operation.verify()
             count = len([*_synchronization(module)])
-            return verdict_of(module, pass_named("smem-check-async")()), count
+            lowered = _lowered(module, program.kernels[0], verdicts)
+            return verdicts[0], count, lowered
     except _REFUSALS:
-        return "r", 0
+        return (verdicts[0] if verdicts else "r"), count, None
     except Exception:
-        return "c", 0
+        return "c", count, None
 
 
 def _synchronization(module: Module) -> Iterator[Op]:
@@ -161,4 +186,5 @@ def _outcome(run: Callable[[], str]) -> str:
         seen = run()
     except Exception as error:
         return f"crash: {type(error).__name__}"
-    return "refused" if seen.startswith("refused") else seen or RIGHT
+    # Which rule is broken first is no matter.
+    return "refused" if seen.startswith("refused") else ", ".join(sorted(seen.split(", "))) or RIGHT

@@ -1,5 +1,6 @@
 """The net under the prover: its programs are those of the record, and changes of verdicts are told."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,9 +95,30 @@ def test_a_lost_insertion_fails(capsys):
     assert "smem-insert-sync: inserted, proven -> refused: 7" in capsys.readouterr().out
 
 
+def test_other_ops_that_the_emulator_finds_wrong_are_unsound(capsys):
+    was = Row("abc", "p", "p", 3, RIGHT_RUNS, (RIGHT, RIGHT))
+    now = Row("abc", "p", "p", 2, (), (RIGHT, "race"))
+    assert compared({7: was}, {7: now}) == 1
+    message = (
+        "smem-insert-sync: UNSOUND: inserted, proven, and the emulator found it wrong (race): 7"
+    )
+    assert message in capsys.readouterr().out
+    assert compared({7: was}, {7: Row("abc", "p", "p", 2, (), (RIGHT, RIGHT))}) == 0
+    assert "smem-insert-sync: other ops inserted: 7" in capsys.readouterr().out
+
+
+def test_what_is_inserted_runs_on_the_emulator_where_it_differs():
+    rows = ((each, verdicts.row(each, schedules=0)) for each in map(program, range(60)))
+    drawn, before = next((each, row) for each, row in rows if row.inserted == "p")
+    assert not before.inserted_runs
+    assert verdicts.row(drawn, 0, before) == before
+    fewer = replace(before, count=before.count + 1)
+    assert verdicts.row(drawn, 0, fewer).inserted_runs == (RIGHT,) * verdicts.INSERTED_SCHEDULES
+
+
 def test_a_record_is_read_as_it_was_written(tmp_path):
     rows = {
-        3: Row("00ff00", "p", "p", 4, RIGHT_RUNS),
+        3: Row("00ff00", "p", "p", 4, RIGHT_RUNS, (RIGHT, RIGHT)),
         4: Row("00ff01", "u", "r", 0, WRONG_RUNS),
         5: Row("", "h"),
     }
