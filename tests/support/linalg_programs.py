@@ -96,14 +96,18 @@ BF16_BOUND, ROUNDED_SUMS_BOUND = 2**-6, 2**-5
 E4M3_BOUND = 2**-11
 
 
-def arrays(program, seed=0):
-    """Random arguments for a program; extents that are dynamic are 72."""
+#: The extent that is dynamic; of other programs 72, which cuts a tile.
+DYNAMIC = {"torch_layer": 3}  # batches of 64 rows
+
+
+def arrays(program, seed=0, dynamic=72):
+    """Random arguments for a program; `dynamic` is every extent that is dynamic."""
     random = np.random.default_rng(seed)
     (function,) = (op for op in program.body.operations if op.operation.name == "func.func")
     unknown = ir.ShapedType.get_dynamic_size()
     made = []
     for type_ in ir.TypeAttr(function.operation.attributes["function_type"]).value.inputs:
-        shape = [72 if extent == unknown else extent for extent in type_.shape]
+        shape = [dynamic if extent == unknown else extent for extent in type_.shape]
         dtype = DTYPES[str(type_.element_type)]
         if np.issubdtype(dtype, np.integer):
             made.append(random.integers(-9, 9, shape).astype(dtype))
@@ -112,12 +116,12 @@ def arrays(program, seed=0):
     return made
 
 
-def compiled(text, lower):
+def compiled(text, lower, dynamic=72):
     """Return an executable, its remarks, its arguments, and the program."""
     remarks = []
     with new_context(), remark_handler(lambda _, message: remarks.append(message)):
         program = parsed(text)
-        given = arrays(program)
+        given = arrays(program, dynamic=dynamic)
         lower(program)
         return Executable(program, on="cpu", mixed=True), remarks, given, str(program)
 
