@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ..dialect.bindings import ir
@@ -87,8 +88,9 @@ class Op:
         self._op = op
         self.name: str = op.operation.name
         self.location = op.location
-        self.operand_types = [operand.type for operand in op.operands]
-        self.result_types = [result.type for result in op.results]
+        # An op view's properties are slower: they belong to the op's class in Python.
+        self.operands = list(op.operation.operands)
+        self.results = list(op.operation.results)
         self.regions: list[Region] = []
         self.successors: list[Block] = []
         self.operand_numbers: tuple[int, ...] = ()
@@ -96,6 +98,16 @@ class Op:
         self.symbols = decoder.symbols
         #: Those of the executor; a registered function may set them for this op.
         self.waits = self.collective = False
+
+    @cached_property
+    def operand_types(self) -> list[Any]:
+        """The types of its operands."""
+        return [operand.type for operand in self.operands]
+
+    @cached_property
+    def result_types(self) -> list[Any]:
+        """The types of its results."""
+        return [result.type for result in self.results]
 
     def has(self, name: str) -> bool:
         """Whether the op has an attribute."""
@@ -251,31 +263,30 @@ class Decoder:
 
     def number_of(self, value: Any) -> int:
         """Return the number of an SSA value; a use may come before its definition in textual order."""
-        if value not in self._numbers:
-            self._numbers[value] = self.new_number()
-        return self._numbers[value]
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = self.new_number()
+        return number
 
     def _instruction(self, op: Any, blocks: dict[Any, Block]) -> Instruction:
-        found = executor(op.operation.name, op.location)
-        position = len(self.locations)
-        self.locations.append(op.location)
-        self.tracks |= found.tracked
         decoded = Op(self, op)
-        operands = tuple(self.number_of(operand) for operand in op.operands)
-        decoded.operand_numbers = operands
+        found = executor(decoded.name, decoded.location)
+        position = len(self.locations)
+        self.locations.append(decoded.location)
+        self.tracks |= found.tracked
+        decoded.operand_numbers = tuple(map(self.number_of, decoded.operands))
         decoded.regions = [self.region(r) for r in op.operation.regions if len(r.blocks)]
         decoded.successors = [blocks[s] for s in op.operation.successors]
-        decoded.result_numbers = results = tuple(self.number_of(result) for result in op.results)
+        decoded.result_numbers = tuple(map(self.number_of, decoded.results))
         decoded.waits = found.waits or any(region.waits for region in decoded.regions)
         decoded.collective = found.collective
         step = found.make(decoded)
-        name = op.operation.name
         return Instruction(
             position,
-            name,
-            op.location,
-            operands,
-            results,
+            decoded.name,
+            decoded.location,
+            decoded.operand_numbers,
+            decoded.result_numbers,
             found,
             step,
             decoded.waits,

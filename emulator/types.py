@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import ml_dtypes
@@ -70,7 +71,7 @@ def bits_of(type_: Any, location: Any = None) -> int:
         # Pointers to shared memory have 64 bits, too, in LLVM's data layout of NVPTX.
         return 64
     dtype = dtype_of(type_, location)
-    return int(np.prod(shape_of(type_), dtype=int)) * dtype.itemsize * 8
+    return prod(shape_of(type_)) * dtype.itemsize * 8
 
 
 def struct_members(type_: Any) -> list[Any] | None:

@@ -1,5 +1,6 @@
 """Settings of all tests: the tiers, and the options that choose among cases."""
 
+import gc
 import os
 import signal
 import sys
@@ -64,6 +65,12 @@ def pytest_configure(config):
     settings.load_profile("all" if tier == "all" else "default")
     if any(config.getoption(option) for option in ("--seconds", "--record-slow", "--check-slow")):
         config.pluginmanager.register(CaseSeconds(config))
+
+
+def pytest_collection_finish():
+    """Collect garbage less often: modules that are decoded and cases that wait are no garbage."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def pytest_ignore_collect(collection_path, config):
