@@ -32,6 +32,16 @@ def test_cases_of_a_tier(slow_table, tier, cases):
     assert tiers.in_tier(tier, ["t.py::quick", "t.py::slow"]) == cases
 
 
+@pytest.mark.parametrize(("before", "expected"), [(1, 3), (2, 3), (5, 5)])
+def test_of_a_long_test_every_nth_case_is_in_the_default_tier(slow_table, before, expected):
+    cases = [f"t.py::long[{i}]" for i in range(90)]
+    seconds = dict.fromkeys(cases, 0.4) | {"t.py::long[slow]": 2.0, "t.py::short[0]": 0.4}
+    tiers.SLOW.write_text(json.dumps({"cases": {}, "tests": {"t.py::long": before}}))
+    tiers.write_slow(seconds, {})
+    assert tiers.long_tests() == {"t.py::long": expected}
+    assert tiers.in_tier("default", seconds) == {*cases[::expected], "t.py::short[0]"}
+
+
 def test_unknown_tiers_are_refused_with_those_that_there_are(capsys):
     assert pytest.main([__file__, "--tier=fast"]) == pytest.ExitCode.USAGE_ERROR
     message = capsys.readouterr().err

@@ -1,7 +1,8 @@
 """Which cases each tier of the tests runs, and the CPU seconds from which that follows.
 
-A case is slow if it took more than `LIMIT` CPU seconds when `make slow` wrote `tests/tiers/slow.json`.
-The `default` tier runs every other case; `all` runs the slow ones, too. `smoke` runs the few cases that
+A case is slow if it took more than `LIMIT` CPU seconds when `make slow` wrote `tests/tiers/slow.json`. A
+test is long if its other cases took more than `TEST_LIMIT` in all. The `default` tier runs the cases that
+are not slow, and of a long test every n-th; `all` runs every case. `smoke` runs the few cases that
 `tests/tiers/smoke.json` names, which `tests/support/smoke.py` chooses.
 
 CPU seconds are those of the process and of its children, so a busy machine counts a little more, not
@@ -13,7 +14,9 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterable
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,12 @@ TIERS = ("smoke", "default", "all")
 
 #: CPU seconds above which a case is slow.
 LIMIT = 0.5
+
+#: CPU seconds that the `default` tier may spend on the cases of one test.
+TEST_LIMIT = 12.0
+
+#: The cases of this test are tests of their own.
+LIT = "tests/test_lit.py::"
 
 #: How many times the limit a case may take that is not recorded as slow.
 TOLERANCE = 3
@@ -34,6 +43,11 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 def slow_cases() -> dict[str, float]:
     """Return the CPU seconds of the slow cases, by node id."""
     return json.loads(SLOW.read_text())["cases"] if SLOW.exists() else {}
+
+
+def long_tests() -> dict[str, int]:
+    """Return of the long tests, by name, that one in how many cases is in the default tier."""
+    return json.loads(SLOW.read_text()).get("tests", {}) if SLOW.exists() else {}
 
 
 def smoke_cases() -> list[str]:
@@ -106,12 +120,34 @@ def write_slow(seconds: dict[str, float], circumstances: dict[str, Any]) -> None
     table = {
         **circumstances,
         "limit": LIMIT,
+        "test_limit": TEST_LIMIT,
         "calibration": round(calibration(), 4),
         "measured": len(seconds),
+        "tests": _one_in(seconds),
         "cases": slow,
     }
     SLOW.parent.mkdir(exist_ok=True)
     SLOW.write_text(json.dumps(table, indent=1) + "\n")
+
+
+def _one_in(seconds: dict[str, float]) -> dict[str, int]:
+    """Return of each long test that one in how many cases keeps to `TEST_LIMIT`. A test that is in the
+    table keeps its number if that is enough: the cases of the default tier change seldom."""
+    before = long_tests()
+    totals: dict[str, float] = defaultdict(float)
+    for case, s in sorted(seconds.items()):
+        if s <= LIMIT and not case.startswith(LIT):
+            totals[_test(case)] += s
+    return {
+        test: max(ceil(total / TEST_LIMIT), before.get(test, 1))
+        for test, total in totals.items()
+        if total > TEST_LIMIT
+    }
+
+
+def _test(case: str) -> str:
+    """Return the name of the test of a case, without the parameters."""
+    return case.partition("[")[0]
 
 
 def unrecorded(seconds: dict[str, float], limit: float) -> dict[str, float]:
@@ -121,9 +157,17 @@ def unrecorded(seconds: dict[str, float], limit: float) -> dict[str, float]:
 
 
 def in_tier(tier: str, cases: Iterable[str]) -> set[str]:
-    """Return those of some node ids that a tier runs."""
+    """Return those of some node ids, in the order of the files, that a tier runs."""
     if tier == "all":
         return {*cases}
     if tier == "smoke":
         return {*cases} & {*smoke_cases()}
-    return {*cases} - slow_cases().keys()
+    slow, one_in = slow_cases(), long_tests()
+    places: Counter[str] = Counter()
+    chosen = set()
+    for case in cases:
+        test = _test(case)
+        if places[test] % one_in.get(test, 1) == 0 and case not in slow:
+            chosen.add(case)
+        places[test] += 1
+    return chosen
