@@ -52,7 +52,7 @@ class Tcgen05Mma(Answer):
     @property
     def shapes(self) -> dict[tuple[int, int], int]:
         """(M, N) of the instructions, and the number of subtiles of D with that shape."""
-        assert self.a.mma_tiles and self.b.mma_tiles
+        assert self.a.mma_tiles is not None and self.b.mma_tiles is not None
         rows, widths = self.a.mma_tiles.pieces, self.b.mma_tiles.pieces
         return Counter((m * self.op.ctas, n * self.op.ctas) for m in rows for n in widths)
 

@@ -179,7 +179,8 @@ def argument_type(annotation: Any) -> ArgumentType:
         return _one_of(inner)
     if origin is tuple:
         return _tuple_of(inner)
-    assert origin is Sequence, annotation
+    if origin is not Sequence:
+        raise TypeError(f"no argument can be annotated with {annotation}")
     return _sequence_of(*inner)
 
 

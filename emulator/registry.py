@@ -69,7 +69,8 @@ def controls(*names: str, waits: bool = False) -> Callable[[Callable], Callable]
 def _registers(names: tuple[str, ...], **flags: bool) -> Callable[[Callable], Callable]:
     def add(make: Callable) -> Callable:
         for name in names:
-            assert name not in _EXECUTORS, name
+            if name in _EXECUTORS:
+                raise ValueError(f"{name} is registered twice")
             _EXECUTORS[name] = Executor(make, **flags)
         return make
 

@@ -25,7 +25,8 @@ class Lowerings:
 
         def add(function: _Function) -> _Function:
             for each in classes:
-                assert each not in self._functions, each
+                if each in self._functions:
+                    raise ValueError(f"{each.__name__} is registered twice")
                 self._functions[each] = function
             return function
 

@@ -306,7 +306,7 @@ def _match_dim(
 def _value(text: str, element: Element, values: dict[str, int]) -> int:
     """Return the value of an entry of a form, in elements."""
     match = re.fullmatch(r"(\d*)([A-Za-z]*)", text)
-    assert match, text
+    assert match is not None
     number, letter = match.groups()
     scale = int(number) if number else 1
     if not letter:

@@ -140,7 +140,8 @@ def chunked_mma_tiles(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -
         starts.append(tuple(row))
         seconds.append(tuple(next_))
         at += piece
-    assert len(sbos) <= 1
+    if len(sbos) > 1:
+        return Mismatch(f"its MMA tiles need SBOs of {sorted(sbos)} bytes, and an operand has one")
     canonical = Canonical(FORMS[Major.K, Swizzle.B128], None, max(sbos, default=0))
     return Chunks(canonical, pieces, tuple(starts), Tcgen05Descriptor, seconds=tuple(seconds))
 
@@ -162,5 +163,6 @@ def _atom(
     canonical = match(subtile.layout)
     if isinstance(canonical, Mismatch):
         return Mismatch(f"{where}: {canonical.reason}")
-    assert canonical.major is Major.K
+    if canonical.major is not Major.K:
+        return Mismatch(f"{where} are {canonical.major}-major, and K blocks of 48 bytes are K-major")
     return canonical, subtile.offset * operand.element.bits // 8
