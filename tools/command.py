@@ -7,7 +7,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
@@ -56,14 +56,19 @@ class _Version(argparse.Action):
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
 
     def __call__(self, *_: Any) -> None:
-        # Imported here, because its search for distributions would delay every command.
-        from .version import versions
+        print_versions()
 
-        try:
-            print(versions(), flush=True)
-        except BrokenPipeError:
-            _discard_output()
-        raise SystemExit(0)
+
+def print_versions() -> NoReturn:
+    """Print the versions, and end the command."""
+    # Imported here, because its search for distributions would delay every command.
+    from .version import versions
+
+    try:
+        print(versions(), flush=True)
+    except BrokenPipeError:
+        _discard_output()
+    raise SystemExit(0)
 
 
 def add_diagnostics_option(to: Parser) -> None:

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 
-from .command import interrupted
+from .command import interrupted, print_versions
 
 
 def smem_opt() -> None:
@@ -19,7 +19,7 @@ def smem_opt() -> None:
 def smem_compile() -> None:
     """`smem-compile`."""
     _without_threads()
-    if not any("nvvm" in word for word in sys.argv):
+    if not any("nvvm" in word or word == "--version" for word in sys.argv):
         _start_llvm()
     _run("smem_compile")
 
@@ -56,15 +56,15 @@ def _run(name: str) -> None:
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(interrupted(command)))
     # Imported modules are not garbage: collection would take a fifth of the start-up time.
     gc.disable()
+    if sys.argv[1:] == ["--version"]:
+        # The modules of the commands import much more than the versions need.
+        print_versions()
     try:
         module = import_module(f".{name}", __package__)
     except ImportError as error:
         # The modules import the MLIR bindings. The versions tell which are missing.
         if "--version" in sys.argv:
-            from .version import versions
-
-            print(versions())
-            raise SystemExit(0) from None
+            print_versions()
         print(f"{command}: error: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     gc.freeze()

@@ -1,7 +1,9 @@
 """`--version`: this package and the tools that it uses, as `mlir-opt --version` prints its own."""
 
 import re
+from contextlib import suppress
 from importlib import import_module, metadata
+from importlib.util import find_spec
 
 
 def versions() -> str:
@@ -22,7 +24,7 @@ def versions() -> str:
 
 def _bindings() -> str:
     # The parts are imported when asked for: `smem-layout` runs where no bindings are.
-    package = import_module("..dialect.bindings", __package__).PACKAGE
+    package = import_module("..dialect.bindings_choice", __package__).PACKAGE
     llvm = import_module("..dialect.packages", __package__).mlir_version(package)
     return f"{llvm or 'of an unknown version'}, bindings {_distribution(package)}"
 
@@ -30,18 +32,25 @@ def _bindings() -> str:
 def _distribution(package: str) -> str:
     """Return the name and version of the distribution that holds a package; the package's name alone if
     it was not installed as a distribution."""
-    for name in metadata.packages_distributions().get(package.partition(".")[0], ()):
+    top, _, _ = package.partition(".")
+    # Mostly they have the same name; to find another one, the files of all distributions are read.
+    with suppress(metadata.PackageNotFoundError):
+        likely = metadata.distribution(top.replace("_", "-"))
+        if any(file.parts[0] == top for file in likely.files or ()):
+            return f"{likely.name} {likely.version}"
+    for name in metadata.packages_distributions().get(top, ()):
         return f"{name} {metadata.version(name)}"
     return package
 
 
 def _nvptx() -> str:
-    package = import_module("..dialect.bindings", __package__).PACKAGE
-    name = import_module("..codegen.nvptx_choice", __package__).nvptx_for(package).name
-    if not name.startswith("llvmlite "):
-        return name
+    package = import_module("..dialect.bindings_choice", __package__).PACKAGE
+    bindings_have_it = import_module("..codegen.nvptx_of_bindings", __package__).has_nvptx(package)
+    if bindings_have_it or find_spec("llvmlite") is None:
+        return import_module("..codegen.nvptx_choice", __package__).nvptx_for(package).name
+    # Our module that uses llvmlite imports NumPy, too.
     llvm = import_module("llvmlite.binding").llvm_version_info
-    return f"{name}, LLVM {'.'.join(map(str, llvm))}"
+    return f"llvmlite {metadata.version('llvmlite')}, LLVM {'.'.join(map(str, llvm))}"
 
 
 def _ptxas() -> str:

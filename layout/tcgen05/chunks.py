@@ -164,5 +164,7 @@ def _atom(
     if isinstance(canonical, Mismatch):
         return Mismatch(f"{where}: {canonical.reason}")
     if canonical.major is not Major.K:
-        return Mismatch(f"{where} are {canonical.major}-major, and K blocks of 48 bytes are K-major")
+        return Mismatch(
+            f"{where} are {canonical.major}-major, and K blocks of 48 bytes are K-major"
+        )
     return canonical, subtile.offset * operand.element.bits // 8

@@ -1,10 +1,15 @@
 """The passes by name: those of this project, and those that other packages add."""
 
+from __future__ import annotations
+
 import warnings
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
 
 from .base import OptionError, Pass
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: Entry points of this group add passes: each names a subclass of `Pass`.
 GROUP = "mlir_smem.passes"
@@ -55,6 +60,9 @@ def find_pass(name: str) -> type[Pass] | None:
 @cache
 def _entries() -> tuple[EntryPoint, ...]:
     """Return the entry points; to find them, every installed distribution is read."""
+    # Few runs get here, and the import takes as long as a small pass.
+    from importlib.metadata import entry_points
+
     return tuple(entry_points(group=GROUP))
 
 

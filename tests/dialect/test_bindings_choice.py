@@ -6,15 +6,10 @@ import sys
 
 import pytest
 
+# They use nothing of the dialect, so the packages can be stubs.
+LOAD = """
 from mlir_smem.dialect import bindings
-
-# Only the shim is loaded. It uses nothing of the dialect, so the packages can be stubs.
-LOAD = f"""
-import importlib.util
-spec = importlib.util.spec_from_file_location("shim", {bindings.__file__!r})
-shim = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(shim)
-print(shim.PACKAGE, shim.ir.__name__)
+print(bindings.PACKAGE, bindings.ir.__name__)
 """
 
 MODULES = ("ir", "passmanager")

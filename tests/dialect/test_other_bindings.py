@@ -7,9 +7,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from mlir_smem.dialect import bindings
+from mlir_smem.dialect import bindings, bindings_choice
 
-OTHERS = [package for package in bindings.PACKAGES if package != bindings.PACKAGE]
+OTHERS = [package for package in bindings_choice.PACKAGES if package != bindings.PACKAGE]
 
 CODE = """
 import importlib, sys
