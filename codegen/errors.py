@@ -15,6 +15,13 @@ class LLVMRefusal(CompileError):
     """A module that LLVM does not compile."""
 
 
+def no_temporary_files(error: OSError) -> CompileError:
+    """Return the error to raise where temporary files cannot be written."""
+    return CompileError(
+        f"no temporary file can be written: {error.strerror or error}; TMPDIR can name another folder"
+    )
+
+
 def located(op: Any, message: str) -> LocatedError:
     """Emit a diagnostic at an op; return the error to raise."""
     # The process that runs LLVM loads this file, and nothing of the dialect.

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..dialect.bindings import PACKAGE
-from .errors import CompileError
+from .errors import CompileError, no_temporary_files
 from .llvm_protocol import LAST, Answer, Request
 
 #: The program of the process. It finds packages where this one does, after its own `sys.path`.
@@ -41,7 +41,10 @@ class LLVMProcess:
 
     def __init__(self) -> None:
         # A file, because a pipe that is not read would fill up and block LLVM.
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        except OSError as error:
+            raise no_temporary_files(error) from None
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-c", _SCRIPT, PACKAGE, *map(os.path.abspath, sys.path)],

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from .errors import CompileError
+from .errors import CompileError, no_temporary_files
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,16 @@ def assemble(ptx: str, arch: str, lines: bool = False) -> tuple[bytes, Report]:
         lines: whether the cubin has the lines of the PTX's `.loc`.
 
     Raises:
-        CompileError: with ptxas's output, if it refuses the PTX.
+        CompileError: with ptxas's output, if it refuses the PTX; or if there is no room for temporary
+            files.
     """
+    try:
+        return _assembled(ptx, arch, lines)
+    except OSError as error:
+        raise no_temporary_files(error) from None
+
+
+def _assembled(ptx: str, arch: str, lines: bool) -> tuple[bytes, Report]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(ptx)

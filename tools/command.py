@@ -4,10 +4,11 @@ import argparse
 import json
 import os
 import re
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
+
+from .entry import interrupted
 
 
 class Parser(argparse.ArgumentParser):
@@ -144,12 +145,6 @@ def run(
     else:
         print(f"{prog}: error: {message}", file=sys.stderr)
     return 1
-
-
-def interrupted(prog: str) -> int:
-    """Print that Ctrl-C ended a command, and return the shells' exit code for it."""
-    print(f"{prog}: interrupted", file=sys.stderr, flush=True)
-    return 128 + signal.SIGINT
 
 
 def _discard_output() -> None:

@@ -1,13 +1,12 @@
-"""Entry points of the commands; import errors become one message."""
+"""Entry points of the commands; what goes wrong while a command is imported becomes one message."""
 
 import gc
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-
-from .command import interrupted, print_versions
 
 
 def smem_opt() -> None:
@@ -19,9 +18,7 @@ def smem_opt() -> None:
 def smem_compile() -> None:
     """`smem-compile`."""
     _without_threads()
-    if not any("nvvm" in word or word == "--version" for word in sys.argv):
-        _start_llvm()
-    _run("smem_compile")
+    _run("smem_compile", _start_llvm)
 
 
 def smem_run() -> None:
@@ -35,8 +32,16 @@ def smem_layout() -> None:
     _run("smem_layout")
 
 
+def interrupted(prog: str) -> int:
+    """Print that Ctrl-C ended a command, and return the shells' exit code for it."""
+    print(f"{prog}: interrupted", file=sys.stderr, flush=True)
+    return 128 + signal.SIGINT
+
+
 def _start_llvm() -> None:
     """Start the LLVM process, which loads LLVM while this process loads MLIR."""
+    if any("nvvm" in word or word == "--version" for word in sys.argv):
+        return
     from ..codegen.errors import CompileError
     from ..codegen.llvm_process import prepare
 
@@ -50,27 +55,28 @@ def _without_threads() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def _run(name: str) -> None:
+def _run(name: str, before: Callable[[], None] = lambda: None) -> None:
     command = name.replace("_", "-")
     # Extension modules raise other errors on an interruption while they are imported.
-    before = signal.signal(signal.SIGINT, lambda *_: os._exit(interrupted(command)))
+    handler = signal.signal(signal.SIGINT, lambda *_: os._exit(interrupted(command)))
     # Imported modules are not garbage: collection would take a fifth of the start-up time.
     gc.disable()
-    if sys.argv[1:] == ["--version"]:
-        # The modules of the commands import much more than the versions need.
-        print_versions()
     try:
+        before()
+        if sys.argv[1:] == ["--version"]:
+            # The modules of the commands import much more than the versions need.
+            import_module(".command", __package__).print_versions()
         module = import_module(f".{name}", __package__)
     except ImportError as error:
         # The modules import the MLIR bindings. The versions tell which are missing.
         if "--version" in sys.argv:
-            print_versions()
+            import_module(".command", __package__).print_versions()
         print(f"{command}: error: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     gc.freeze()
     gc.enable()
     try:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, handler)
         code = getattr(module, name)(sys.argv[1:])
     except KeyboardInterrupt:
         code = interrupted(command)

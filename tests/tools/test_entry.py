@@ -100,6 +100,20 @@ def test_ctrl_c_while_a_command_starts(where, how):
     assert (ran.returncode, ran.stderr.decode()) == (130, "smem-opt: interrupted\n")
 
 
+def test_no_room_for_temporary_files_is_one_line():
+    nowhere = "import tempfile\ntempfile._candidate_tempdir_list = lambda: ['/nowhere']\n"
+    ran = subprocess.run(
+        [sys.executable, "-c", nowhere + COMMANDS["smem-compile"], EXAMPLE],
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    assert failed(ran) == (
+        "smem-compile: error: no temporary file can be written: No usable temporary directory found in "
+        "['/nowhere']; TMPDIR can name another folder\n"
+    )
+
+
 def test_the_commands_are_installed():
     assert {"smem-opt", "smem-compile", "smem-run"} <= set(COMMANDS)
 
