@@ -15,7 +15,7 @@ from hypothesis import settings
 
 # A developer runs the tests often, with different examples each time; `make test-all` runs them once.
 settings.register_profile("default", deadline=None, max_examples=20)
-settings.register_profile("all", deadline=None, max_examples=50, derandomize=True, database=None)
+settings.register_profile("all", deadline=None, max_examples=20, derandomize=True, database=None)
 
 # Without bytecode, each file of tests and each command that tests start would be compiled anew.
 if sys.dont_write_bytecode:

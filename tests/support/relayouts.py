@@ -107,11 +107,13 @@ class Filled:
 !A = memref<{source.shape[0]}x{source.shape[1]}x{held}, strided<{strides}>>
 !source = {view}
 !bytes = memref<{size}xi8, #gpu.address_space<workgroup>>
+!words = memref<{size // 8}xi64, #gpu.address_space<workgroup>>
+!D = memref<{size // 8}xi64>
 !tile = !smem.tile<tensor<{whole}x{self.name}>, #smem.swizzle<"{self.swizzle}", "{order}">>
 !subtile = !smem.tile<tensor<{subtile}x{self.name}>, #smem.auto>
 !spare = !smem.tile<tensor<8x8xbf16>, #smem.auto>
 gpu.module @kernels {{
-  gpu.func @fill(%A: !A {{smem.name = "A"}}, %D: memref<{size}xi8> {{smem.name = "D"}})
+  gpu.func @fill(%A: !A {{smem.name = "A"}}, %D: !D {{smem.name = "D"}})
       kernel attributes {{known_block_size = array<i32: {self.threads}, 1, 1>}} {{
     %spare = "smem.alloc"() : () -> !spare
     %thread = gpu.thread_id x
@@ -122,12 +124,13 @@ gpu.module @kernels {{
     %row = arith.addi %nought, %r : index
     %column = arith.addi %nought, %c : index
     %zero = arith.constant 0 : index
-    %size = arith.constant {size} : index
-    %none = arith.constant 0 : i8
+    %size = arith.constant {size // 8} : index
+    %none = arith.constant 0 : i64
     %all = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
     %bytes = memref.view %all[%zero][] : memref<?xi8, #gpu.address_space<workgroup>> to !bytes
+    %words = memref.view %all[%zero][] : memref<?xi8, #gpu.address_space<workgroup>> to !words
     scf.for %i = %thread to %size step %threads {{
-      memref.store %none, %bytes[%i] : !bytes
+      memref.store %none, %words[%i] : !words
     }}
     gpu.barrier
     %tile = "smem.view"(%bytes) : (!bytes) -> !tile
@@ -137,8 +140,8 @@ gpu.module @kernels {{
     "smem.copy"(%source, %subtile) {{{attributes}}} : (!source, !subtile) -> ()
     gpu.barrier
     scf.for %i = %thread to %size step %threads {{
-      %byte = memref.load %bytes[%i] : !bytes
-      memref.store %byte, %D[%i] : memref<{size}xi8>
+      %word = memref.load %words[%i] : !words
+      memref.store %word, %D[%i] : !D
     }}
     gpu.return
   }}

@@ -119,23 +119,26 @@ class TileCopyKernel:
         return f"""
 !A = memref<{given.shape[0]}x{given.shape[1]}x{held}, strided<{strides}>>
 !bytes = memref<{size}xi8, #gpu.address_space<workgroup>>
+!words = memref<{size // 8}xi64, #gpu.address_space<workgroup>>
+!D = memref<{size // 8}xi64>
 !from = {from_type}
 !from_subtile = {from_subtile}
 !to = {to_type}
 !to_subtile = {to_subtile}
 gpu.module @kernels {{
-  gpu.func @between(%A: !A {{smem.name = "A"}}, %D: memref<{size}xi8> {{smem.name = "D"}})
+  gpu.func @between(%A: !A {{smem.name = "A"}}, %D: !D {{smem.name = "D"}})
       kernel attributes {{known_block_size = array<i32: {self.threads}, 1, 1>}} {{
     %thread = gpu.thread_id x
     %threads = gpu.block_dim x
     %nought = gpu.block_id y
     %zero = arith.constant 0 : index
-    %size = arith.constant {size} : index
-    %none = arith.constant 0 : i8
+    %size = arith.constant {size // 8} : index
+    %none = arith.constant 0 : i64
     %all = gpu.dynamic_shared_memory : memref<?xi8, #gpu.address_space<workgroup>>
     %bytes = memref.view %all[%zero][] : memref<?xi8, #gpu.address_space<workgroup>> to !bytes
+    %words = memref.view %all[%zero][] : memref<?xi8, #gpu.address_space<workgroup>> to !words
     scf.for %i = %thread to %size step %threads {{
-      memref.store %none, %bytes[%i] : !bytes
+      memref.store %none, %words[%i] : !words
     }}
     %from = "smem.alloc"() : () -> !from
     {from_ops}
@@ -146,8 +149,8 @@ gpu.module @kernels {{
     "smem.copy"(%from_subtile, %to_subtile){attributes} : (!from_subtile, !to_subtile) -> ()
     gpu.barrier
     scf.for %i = %thread to %size step %threads {{
-      %byte = memref.load %bytes[%i] : !bytes
-      memref.store %byte, %D[%i] : memref<{size}xi8>
+      %word = memref.load %words[%i] : !words
+      memref.store %word, %D[%i] : !D
     }}
     gpu.return
   }}
