@@ -12,8 +12,8 @@ import mlir_smem
 from mlir_smem.emulator.floats import rounded
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
-#: Threads of a CTA; a kernel takes a multiple of that many rows.
-THREADS = 128
+#: Threads of a CTA; a kernel takes a multiple of that many rows. The emulator takes as long for more.
+THREADS = 512
 
 DTYPES = {
     "f16": np.dtype(np.float16),

@@ -210,7 +210,7 @@ gpu.module @kernels {{
     def wavefronts(self) -> Access:
         """The predicted passes over the banks of the copy's stores, if it fills the whole tile.
 
-        The kernel clears its memory before the copy: `size_bytes // 32` additional passes.
+        The kernel clears its memory before the copy: `size_bytes // 128` additional passes.
         """
         assert self.start is None
         return transposition(self.whole, self.threads).wavefronts(self.whole)
