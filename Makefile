@@ -7,7 +7,7 @@ SECONDS ?= 3600
 RECORD ?= build/torch-tests.json
 # The second bindings package that is tested, and of which tests: every SAMPLE-th of each file.
 BINDINGS ?= numba_cuda_mlir._mlir
-SAMPLE ?= 8
+SAMPLE ?= 16
 
 .DEFAULT_GOAL := help
 .PHONY: help example test test-all smoke lit slow test-bindings newest gpu-test torch-test plugin fuzz fuzz-ci lint docs wheel site clean
@@ -53,8 +53,8 @@ plugin: .venv/installed  ## build/plugin/libsmem.so, for mlir-opt-22 and other C
 fuzz: .venv/installed-dev  ## random inputs of every kind, for SECONDS (an hour) on all cores
 	$(BIN)/python -m fuzz --seconds $(SECONDS)
 
-fuzz-ci: .venv/installed-dev  ## the same for 20 seconds each, with a fresh seed
-	$(BIN)/python -m fuzz --each 20 --jobs $(JOBS)
+fuzz-ci: .venv/installed-dev  ## the same for 10 seconds each, with a fresh seed
+	$(BIN)/python -m fuzz --each 10 --jobs $(JOBS)
 
 lint: .venv/installed-dev  ## the hooks of pre-commit (ruff, ends of files), pyright, and the import contracts
 	$(BIN)/pre-commit run --all-files

@@ -1,5 +1,6 @@
 """Parses an SVG picture: the places of its cells, from their geometry."""
 
+from collections import defaultdict
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
@@ -35,12 +36,15 @@ def read(text):
 def _panel(rects, texts):
     (width,), (height,) = ({_number(rect, name) for rect in rects} for name in ("width", "height"))
     left, top = (min(_number(rect, name) for rect in rects) for name in ("x", "y"))
+    by_cell = defaultdict(list)
+    for tx, ty, text in texts:
+        by_cell[(ty - top) // height, (tx - left) // width].append(text)
     found = []
     for rect in rects:
         x, y = _number(rect, "x"), _number(rect, "y")
         (line, line_rest), (at, at_rest) = divmod(y - top, height), divmod(x - left, width)
         assert not line_rest and not at_rest, "off the grid"
-        inside = [t for tx, ty, t in texts if x < tx < x + width and y < ty < y + height]
+        inside = by_cell[line, at]
         lane = _number(rect, "data-lane")
         labels = [t for t in inside if not t.startswith("l")]
         assert len(labels) == ("data-row" in rect.attrib)
