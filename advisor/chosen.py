@@ -144,7 +144,9 @@ def choose_operands(
         found[role] = made
         address = made.address + made.layout.size_bytes
     _check_room(list(found.values()))
-    return ChosenOperands(found.get(Role.A), found.get(Role.B), op)
+    chosen = ChosenOperands(found.get(Role.A), found.get(Role.B), op)
+    _ = chosen.mma  # it refuses more columns than a CTA has
+    return chosen
 
 
 def _check_mma(op: MmaOp, a: TileSpec, b: TileSpec) -> None:

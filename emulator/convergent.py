@@ -107,13 +107,15 @@ class ConvergentThreads:
     def run(self, most: int = -1) -> None:
         """Execute instructions until the threads must wait, or are done, or have executed `most`; -1 is
         as many as they can."""
+        values = self.cta.values
         while self.frames and self.blocked is None and most:
             most -= 1
             frame = self.frames[-1]
             instruction = frame.block.instructions[frame.index]
             frame.index += 1
             self.current = instruction
-            self._execute(instruction)
+            if not (instruction.plain and values.compute(instruction, self.lanes)):
+                self._execute(instruction)
 
     def _execute(self, instruction: Instruction) -> None:
         if instruction.collective and not self.cta.gather(self):

@@ -62,6 +62,7 @@ class Instruction:
         waits: whether threads may have to wait for others at it.
         collective: whether the threads of a warpgroup execute it together.
         raw, controls: those of the executor.
+        plain: whether it computes one result from operands, and nothing else.
     """
 
     number: int
@@ -75,9 +76,11 @@ class Instruction:
     collective: bool
     raw: bool = field(init=False)
     controls: bool = field(init=False)
+    plain: bool = field(init=False)
 
     def __post_init__(self) -> None:
         self.raw, self.controls = self.executor.raw, self.executor.controls
+        self.plain = not self.raw and not self.collective and len(self.results) == 1
 
 
 class Op:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .lanes import Lanes
+
+if TYPE_CHECKING:
+    from .program import Instruction
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,30 @@ class Values:
             return
         parts.written[lanes.key] = lanes, value
         self._values[number] = parts
+
+    def compute(self, instruction: Instruction, lanes: Lanes) -> bool:
+        """Execute an instruction that is `plain` for some threads, if its operands are arrays that need
+        neither a merge nor a check; return whether they are. Most instructions are executed here.
+        """
+        stored, full = self._values, lanes.full
+        operands = []
+        for number in instruction.operands:
+            value = stored[number]
+            if type(value) is _Parts:
+                if full or (part := value.written.get(lanes.key)) is None:
+                    return False
+                value = part[1]
+            elif not full and type(value) is np.ndarray and len(value) != 1:
+                value = value[lanes.index]
+            if type(value) is not np.ndarray:
+                return False
+            operands.append(value)
+        computed = instruction.step(*operands)
+        if full:
+            stored[instruction.results[0]] = computed
+        else:
+            self.write(instruction.results[0], lanes, computed)
+        return True
 
     def _merge(self, parts: _Parts) -> Any:
         merged = parts.rest

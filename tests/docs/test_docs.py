@@ -76,7 +76,8 @@ def test_files_in_the_commands_of_records_exist():
         command = json.loads(record.read_text())["command"].split()
         files = [word for word in command if word.endswith(".py")]
         if "-m" in command:
-            files.append(command[command.index("-m") + 1].replace(".", "/") + ".py")
+            module = command[command.index("-m") + 1].replace(".", "/")
+            files.append(f"{module}/__main__.py" if (ROOT / module).is_dir() else f"{module}.py")
         assert files, record
         assert all((ROOT / file).exists() for file in files), record
 

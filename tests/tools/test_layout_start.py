@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import pytest
+import tiers
 
 from mlir_smem.tools.smem_layout import COMMANDS
 
-#: Maximum CPU time of a command in seconds, user and system.
+#: Maximum CPU time of a command in seconds, user and system, on a machine as that of the table of slow
+#: cases.
 LIMIT = 0.3
 
 PLAIN = ["choose", "--a", "128x64xbf16", "--b", "64x256xbf16"]
@@ -50,11 +52,11 @@ def started(arguments):
     ids=" ".join,
 )
 def test_it_starts_quickly_and_without_mlir(arguments):
-    best = float("inf")
+    best, limit = float("inf"), LIMIT * tiers.slowness()
     for _ in range(8):
         seconds, foreign = started(arguments)
         assert foreign == []
         best = min(best, seconds)
-        if best < LIMIT:
+        if best < limit:
             break
-    assert best < LIMIT, f"{best:.2f} s on {os.cpu_count()} CPUs"
+    assert best < limit, f"{best:.2f} s on {os.cpu_count()} CPUs"

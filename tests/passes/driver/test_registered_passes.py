@@ -33,7 +33,7 @@ def plugins(monkeypatch):
 
     def install(*names):
         entries = [EntryPoint(n, f"{__name__}:{n}", registry.GROUP) for n in names]
-        monkeypatch.setattr(registry, "entry_points", lambda group: entries)
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries)
         forget()
 
     yield install
