@@ -5,7 +5,8 @@
 The repository's last commit is cloned into a temporary folder and installed there. Each command then
 runs alone, for its seconds of wall time and of CPU; `make test-all` also gives the CPU seconds of each
 group of cases (the files of a folder of tests). `--before` is a record or a file of CPU seconds by case
-(`pytest --seconds=FILE`) of an earlier revision, whose groups stand beside.
+(`pytest --seconds=FILE`) of an earlier revision, whose groups stand beside. A record that exists keeps
+what is not measured again.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from record import record
+from record import circumstances, record
 
 ROOT = Path(__file__).parents[1]
 
@@ -90,7 +91,10 @@ def main() -> None:
     if options.before:
         result["groups_before"] = groups(json.loads(Path(options.before).read_text()))
     if options.record:
-        record(options.record, result)
+        written = Path(options.record)
+        earlier = json.loads(written.read_text()) if written.exists() else {}
+        kept = {name: value for name, value in earlier.items() if name not in circumstances()}
+        record(options.record, kept | result)
 
 
 if __name__ == "__main__":
