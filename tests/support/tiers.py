@@ -26,7 +26,7 @@ TIERS = ("smoke", "default", "all")
 LIMIT = 0.5
 
 #: CPU seconds that the `default` tier may spend on the cases of one test.
-TEST_LIMIT = 12.0
+TEST_LIMIT = 20.0
 
 #: The cases of this test are tests of their own.
 LIT = "tests/test_lit.py::"
