@@ -1,6 +1,6 @@
 """Kernels with inputs and results, and what the checker and the emulator report."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,16 +89,30 @@ def evaluated(kernel: Kernel) -> Evaluated:
     Raises:
         OpError, Invalid, MLIRError: if anything other than the checker refuses it.
     """
-    result = CheckResult("proven")
-    with new_context() as context:
-        module = ir.Module.parse(kernel.text)
-        for each in kernel.pipeline().passes():
-            if each.name == "smem-check-async":
-                result = checked(module, each)
-                AssertBounds().run(module)
-            else:
-                each.run(module)
-        return Evaluated(result, folded(module, context, kernel.arch))
+    results = [CheckResult("proven")]
+    with new_context():
+        compiled = lower(ir.Module.parse(kernel.text), kernel, results.append)
+    return Evaluated(results[-1], compiled)
+
+
+def lower(module: ir.Module, kernel: Kernel, note: Callable[[CheckResult], None]) -> Compiled:
+    """Lower a module in place for the emulator, even if the checker refuses it, and fold its constants.
+
+    Args:
+        module: the module of the kernel, or an edit of it.
+        kernel: tells how it is lowered.
+        note: is called with the checker's result, also if another pass then refuses the module.
+
+    Raises:
+        OpError, Invalid, MLIRError: if anything other than the checker refuses it.
+    """
+    for each in kernel.pipeline().passes():
+        if each.name == "smem-check-async":
+            note(checked(module, each))
+            AssertBounds().run(module)
+        else:
+            each.run(module)
+    return folded(module, module.context, kernel.arch)
 
 
 def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mlir_smem.codegen import Compiled
 from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.diagnostics import Invalid, remark_handler
+from mlir_smem.dialect.diagnostics import Invalid
 from mlir_smem.dialect.irtypes import Module, Op
 from mlir_smem.dialect.types import FragmentType, is_accumulator, is_in_flight, with_state
 from mlir_smem.ir.walk import walk
 from mlir_smem.layout import LayoutError
-from mlir_smem.passes import OpError, Pass, pass_named
+from mlir_smem.passes import OpError, pass_named
 
-from ..generated.kernels import Kernel, emulated, folded
+from ..generated.kernels import CheckResult, emulated, lower
 from .programs import Program
 
 #: Schedules under which the emulator runs a program.
@@ -30,6 +30,9 @@ VERDICTS = {
     "c": "crash",
     "h": "hang",
 }
+
+#: The codes of the checker's results.
+_CODES = {"proven": "p", "not proven": "u", "wrong": "w"}
 
 #: Schedules under which the emulator runs what `smem-insert-sync` has made of a program.
 INSERTED_SCHEDULES = 2
@@ -82,8 +85,8 @@ def row(program: Program, schedules: int = SCHEDULES, before: Row | None = None)
         before: an earlier row of the program: where `smem-insert-sync` now inserts other ops, the
             emulator runs the result in any case.
     """
-    verdict, compiled = _checked(program)
-    inserted, count, synchronized = _inserted(program)
+    verdict, compiled = _check(program)
+    inserted, count, synchronized = _insert_sync(program)
     differs = before is not None and (inserted, count) != (before.inserted, before.count)
     runs = () if compiled is None else tuple(_runs(program, compiled, schedules))
     inserted_schedules = INSERTED_SCHEDULES if differs else min(schedules, INSERTED_SCHEDULES)
@@ -93,50 +96,34 @@ def row(program: Program, schedules: int = SCHEDULES, before: Row | None = None)
     return Row(program.digest, verdict, inserted, count, runs, inserted_runs)
 
 
-def _checked(program: Program) -> tuple[str, Compiled | None]:
+def _check(program: Program) -> tuple[str, Compiled | None]:
     """Return the verdict of a program, and the lowered module even if the checker refuses it."""
-    verdicts: list[str] = []
+    results: list[CheckResult] = []
     try:
         with new_context():
             module = ir.Module.parse(program.text)
-            lowered = _lowered(module, program.kernels[0], verdicts)
-            return verdicts[0], lowered
+            compiled = lower(module, program.kernels[0], results.append)
+            return _code(results), compiled
     except _REFUSALS:
-        return (verdicts[0] if verdicts and verdicts[0] != "p" else "r"), None
+        code = _code(results)
+        return ("r" if code == "p" else code), None
     except Exception:
         return "c", None
 
 
-def _lowered(module: Module, kernel: Kernel, verdicts: list[str]) -> Compiled:
-    """Lower a module for the emulator, and add the checker's verdict, which may refuse it, to a list."""
-    for each in kernel.pipeline().passes():
-        if each.name == "smem-check-async":
-            verdicts.append(verdict_of(module, each))
-            pass_named("smem-assert-bounds")().run(module)
-        else:
-            each.run(module)
-    return folded(module, module.context, kernel.arch)
+def _code(results: Sequence[CheckResult]) -> str:
+    """Return the code of the checker's result; of none, that of a refusal."""
+    return _CODES[results[0].evaluation] if results else "r"
 
 
-def verdict_of(module: Module, check: Pass) -> str:
-    """Return the code of what a pass says of a module: an error is "wrong", a remark "unproven"."""
-    remarks: list[str] = []
-    with remark_handler(lambda _, message: remarks.append(message)):
-        try:
-            check.run(module)
-        except OpError:
-            return "w"
-    return "u" if remarks else "p"
-
-
-def _inserted(program: Program) -> tuple[str, int, Compiled | None]:
+def _insert_sync(program: Program) -> tuple[str, int, Compiled | None]:
     """Return what `smem-insert-sync` makes of a program without its synchronization.
 
     Returns:
         The code, how many ops it inserts, and the lowered module.
     """
     count = 0
-    verdicts: list[str] = []
+    results: list[CheckResult] = []
     try:
         with new_context():
             module = ir.Module.parse(program.text)
@@ -144,10 +131,10 @@ def _inserted(program: Program) -> tuple[str, int, Compiled | None]:
             pass_named("smem-insert-sync")().run(module)
             module.operation.verify()
             count = len([*_synchronization(module)])
-            lowered = _lowered(module, program.kernels[0], verdicts)
-            return verdicts[0], count, lowered
+            compiled = lower(module, program.kernels[0], results.append)
+            return _code(results), count, compiled
     except _REFUSALS:
-        return (verdicts[0] if verdicts else "r"), count, None
+        return _code(results), count, None
     except Exception:
         return "c", count, None
 
