@@ -1,8 +1,7 @@
 """Each lit test as a case; `make lit` runs them alone, and `lit -v lit_tests/...` shows details."""
 
-import json
-import subprocess
-import sys
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
 
 import lit_runner
 import pytest
@@ -15,47 +14,20 @@ NAMES = sorted(
 )
 
 
-class Runner:
-    """The process that runs lit tests.
-
-    Attributes:
-        names: the tests that lit finds.
-    """
-
-    def __init__(self):
-        self._process = subprocess.Popen(
-            [sys.executable, lit_runner.__file__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.names = json.loads(self._process.stdout.readline())
-
-    def run(self, name):
-        """Return the outcome of a test, and its message."""
-        print(name, file=self._process.stdin, flush=True)
-        return json.loads(self._process.stdout.readline())
-
-    def end(self):
-        self._process.stdin.close()
-        self._process.stdout.close()
-        assert self._process.wait(60) == 0
-
-
 @pytest.fixture(scope="module")
 def runner():
-    runner = Runner()
-    yield runner
-    runner.end()
+    """A process that runs lit tests; it is no fork of this one."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
+        yield executor
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_lit(runner, name):
-    outcome, message = runner.run(name)
+    outcome, message = runner.submit(lit_runner.outcome, name).result()
     if outcome == "skipped":
         pytest.skip(message)
     assert outcome == "passed", message
 
 
 def test_every_test_is_found(runner):
-    assert runner.names == NAMES
+    assert runner.submit(lit_runner.names).result() == NAMES

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from exported_programs import COMMITTED, export
-from linalg_programs import DYNAMIC, NO_REFERENCE, PROGRAMS, as_tuple, check, compiled
+from linalg_programs import DYNAMIC, NO_REFERENCE, PROGRAMS, as_tuple, check, compile_program
 
 from mlir_smem.dialect.bindings import PACKAGE
 from mlir_smem.frontend import from_jax, from_torch
@@ -23,15 +23,14 @@ def test_every_program_is_run():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program(name):
     text = (COMMITTED / f"{name}.mlir").read_text()
-    dynamic = DYNAMIC.get(name, 72)
-    executable, remarks, given, program = compiled(text, lower_linalg, dynamic)
+    executable, remarks, given, program = compile_program(text, lower_linalg, DYNAMIC[name])
     before = [hash(array.tobytes()) for array in given]
     on_cpu = [each for each in remarks if "runs on the CPU" in each]
     assert (program.count("gpu.launch_func"), len(on_cpu)) == PROGRAMS[name]
     if name in NO_REFERENCE:
         reference, same = NO_REFERENCE[name], given
     else:
-        reference, _, same, _ = compiled(text, bufferize, dynamic)
+        reference, _, same, _ = compile_program(text, bufferize, DYNAMIC[name])
     results, expected = as_tuple(executable(*given)), as_tuple(reference(*same))
     for one, other in zip(results, expected, strict=True):
         check(name, one, other)

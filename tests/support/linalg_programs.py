@@ -1,6 +1,7 @@
 """Programs of PyTorch and JAX in linalg: how many kernels they have, and how exact they are."""
 
 import importlib
+from collections import defaultdict
 
 import ml_dtypes
 import numpy as np
@@ -96,11 +97,11 @@ BF16_BOUND, ROUNDED_SUMS_BOUND = 2**-6, 2**-5
 E4M3_BOUND = 2**-11
 
 
-#: The extent that is dynamic; of other programs 72, which cuts a tile.
-DYNAMIC = {"torch_layer": 3}  # batches of 64 rows
+#: What a dynamic extent is: 72 rows cut a tile; `torch_layer` has batches of 64 rows.
+DYNAMIC = defaultdict(lambda: 72, torch_layer=3)
 
 
-def arrays(program, seed=0, dynamic=72):
+def arrays(program, dynamic, seed=0):
     """Random arguments for a program; `dynamic` is every extent that is dynamic."""
     random = np.random.default_rng(seed)
     (function,) = (op for op in program.body.operations if op.operation.name == "func.func")
@@ -116,14 +117,14 @@ def arrays(program, seed=0, dynamic=72):
     return made
 
 
-def compiled(text, lower, dynamic=72):
+def compile_program(text, lower, dynamic):
     """Return an executable, its remarks, its arguments, and the program."""
     remarks = []
     with new_context(), remark_handler(lambda _, message: remarks.append(message)):
         program = parsed(text)
-        given = arrays(program, dynamic=dynamic)
+        arguments = arrays(program, dynamic)
         lower(program)
-        return Executable(program, on="cpu", mixed=True), remarks, given, str(program)
+        return Executable(program, on="cpu", mixed=True), remarks, arguments, str(program)
 
 
 def parsed(text):

@@ -1,39 +1,37 @@
-"""Runs lit tests for `tests/test_lit.py`: reads the name of each in a line, and answers in one.
+"""Runs lit tests for `tests/test_lit.py`, in a process of its own.
 
-It is a process of its own because lit forks: a fork of a pytest worker, which has imported much and holds
-all cases, takes three times as long.
+lit forks, and a fork of a pytest worker, which has imported much and holds all cases, takes three times
+as long as one of a small process.
 """
 
-import json
 import os
-import sys
+from functools import cache
 from pathlib import Path
 from unittest import SkipTest
 
-from lit.LitTestCase import load_test_suite
+from lit.LitTestCase import LitTestCase, load_test_suite
 
 SUITE = Path(__file__).parents[2] / "lit_tests"
 
 
-def main() -> None:
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # lit prints, too
+@cache
+def suite() -> dict[str, LitTestCase]:
+    """Return the tests as lit finds them, by their paths in the suite."""
     prefix = "mlir-smem :: "
-    suite = {test.id().removeprefix(prefix): test for test in load_test_suite([str(SUITE)])}
-    print(json.dumps(sorted(suite)), file=answers, flush=True)
-    for line in sys.stdin:
-        print(json.dumps(_outcome(suite[line.rstrip("\n")])), file=answers, flush=True)
+    return {test.id().removeprefix(prefix): test for test in load_test_suite([os.fspath(SUITE)])}
 
 
-def _outcome(test) -> tuple[str, str]:
+def names() -> list[str]:
+    """Return the paths of the tests."""
+    return sorted(suite())
+
+
+def outcome(name: str) -> tuple[str, str]:
+    """Run a test; return "passed", "failed" or "skipped", and its message."""
     try:
-        test.runTest()
+        suite()[name].runTest()
     except SkipTest as reason:
         return "skipped", str(reason)
     except AssertionError as error:
         return "failed", str(error)
     return "passed", ""
-
-
-if __name__ == "__main__":
-    main()

@@ -29,7 +29,7 @@ LIMIT = 0.5
 TEST_LIMIT = 20.0
 
 #: The cases of this test are tests of their own.
-LIT = "tests/test_lit.py::"
+_LIT = "tests/test_lit.py::"
 
 #: How many times the limit a case may take that is not recorded as slow.
 TOLERANCE = 3
@@ -42,17 +42,22 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 def slow_cases() -> dict[str, float]:
     """Return the CPU seconds of the slow cases, by node id."""
-    return json.loads(SLOW.read_text())["cases"] if SLOW.exists() else {}
+    return _read(SLOW).get("cases", {})
 
 
 def long_tests() -> dict[str, int]:
     """Return of the long tests, by name, that one in how many cases is in the default tier."""
-    return json.loads(SLOW.read_text()).get("tests", {}) if SLOW.exists() else {}
+    return _read(SLOW).get("tests", {})
 
 
 def smoke_cases() -> list[str]:
     """Return the node ids of the smoke tier."""
-    return json.loads(SMOKE.read_text())["cases"] if SMOKE.exists() else []
+    return _read(SMOKE).get("cases", [])
+
+
+def _read(table: Path) -> dict[str, Any]:
+    """Return a table; an empty one if it has not been written."""
+    return json.loads(table.read_text()) if table.exists() else {}
 
 
 def cpu_seconds() -> float:
@@ -85,7 +90,7 @@ def _children(process: int) -> list[int]:
 
 def slowness() -> float:
     """Return how many times slower this machine is now than the one that wrote the table; at least 1."""
-    recorded = json.loads(SLOW.read_text())["calibration"] if SLOW.exists() else 0
+    recorded = _read(SLOW).get("calibration", 0)
     return max(1.0, calibration() / recorded) if recorded else 1.0
 
 
@@ -136,7 +141,7 @@ def _one_in(seconds: dict[str, float]) -> dict[str, int]:
     before = long_tests()
     totals: dict[str, float] = defaultdict(float)
     for case, s in sorted(seconds.items()):
-        if s <= LIMIT and not case.startswith(LIT):
+        if s <= LIMIT and not case.startswith(_LIT):
             totals[_test(case)] += s
     return {
         test: max(ceil(total / TEST_LIMIT), before.get(test, 1))
