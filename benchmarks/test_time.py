@@ -93,8 +93,8 @@ def main() -> None:
     if options.record:
         written = Path(options.record)
         earlier = json.loads(written.read_text()) if written.exists() else {}
-        kept = {name: value for name, value in earlier.items() if name not in circumstances()}
-        record(options.record, kept | result)
+        measured = {name: value for name, value in earlier.items() if name not in circumstances()}
+        record(options.record, measured | result)
 
 
 if __name__ == "__main__":

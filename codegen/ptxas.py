@@ -77,23 +77,19 @@ def assemble(ptx: str, arch: str, lines: bool = False) -> tuple[bytes, Report]:
         CompileError: with ptxas's output, if it refuses the PTX; or if there is no room for temporary
             files.
     """
+    debug = ["-lineinfo"] if lines else []
+    options = [f"-arch={arch}", "-O3", "-v", *debug]
     try:
-        return _assembled(ptx, arch, lines)
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+            source.write_text(ptx)
+            run = _run([find_ptxas(), *options, str(source), "-o", str(target)])
+            output = run.stderr + run.stdout
+            if run.returncode or not target.exists():
+                raise CompileError(f"ptxas refuses the PTX:\n{output.strip()}")
+            return target.read_bytes(), _report(output)
     except OSError as error:
         raise no_temporary_files(error) from None
-
-
-def _assembled(ptx: str, arch: str, lines: bool) -> tuple[bytes, Report]:
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
-        source.write_text(ptx)
-        debug = ["-lineinfo"] if lines else []
-        options = [f"-arch={arch}", "-O3", "-v", *debug]
-        run = _run([find_ptxas(), *options, str(source), "-o", str(target)])
-        output = run.stderr + run.stdout
-        if run.returncode or not target.exists():
-            raise CompileError(f"ptxas refuses the PTX:\n{output.strip()}")
-        return target.read_bytes(), _report(output)
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:

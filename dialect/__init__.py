@@ -11,14 +11,23 @@ if TYPE_CHECKING:
 
 __all__ = ["coordinates_of", "dialects", "irdl", "layout_of", "new_context", "register"]
 
+#: The file that defines each name.
+_DEFINED_IN = {
+    "coordinates_of": "queries",
+    "dialects": "registration",
+    "irdl": "registration",
+    "layout_of": "queries",
+    "new_context": "registration",
+    "register": "registration",
+}
+
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name not in __all__:
+    if name not in _DEFINED_IN:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    file = "queries" if name in ("coordinates_of", "layout_of") else "registration"
-    return getattr(import_module(f".{file}", __name__), name)
+    return getattr(import_module(f".{_DEFINED_IN[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -141,7 +141,7 @@ class Op:
     def definition_of_operand(self, position: int) -> tuple[str, tuple[int, ...]]:
         """Return the name and the operands of the op that defines an operand; of a block argument, an
         empty name and none."""
-        owner = self._op.operands[position].owner
+        owner = self.operands[position].owner
         if isinstance(owner, ir.Block):
             return "", ()
         operands = owner.operation.operands
@@ -150,7 +150,7 @@ class Op:
     def is_last_use(self, position: int) -> bool:
         """Whether no other op uses an operand, which an op of the same name in the same block makes: this
         op may then overwrite the array that the other one has made."""
-        value = self._op.operands[position]
+        value = self.operands[position]
         if isinstance(value.owner, ir.Block):
             return False
         other = value.owner.operation
@@ -273,24 +273,24 @@ class Decoder:
 
     def _instruction(self, op: Any, blocks: dict[Any, Block]) -> Instruction:
         decoded = Op(self, op)
-        found = executor(decoded.name, decoded.location)
+        entry = executor(decoded.name, decoded.location)
         position = len(self.locations)
         self.locations.append(decoded.location)
-        self.tracks |= found.tracked
+        self.tracks |= entry.tracked
         decoded.operand_numbers = tuple(map(self.number_of, decoded.operands))
         decoded.regions = [self.region(r) for r in op.operation.regions if len(r.blocks)]
         decoded.successors = [blocks[s] for s in op.operation.successors]
         decoded.result_numbers = tuple(map(self.number_of, decoded.results))
-        decoded.waits = found.waits or any(region.waits for region in decoded.regions)
-        decoded.collective = found.collective
-        step = found.make(decoded)
+        decoded.waits = entry.waits or any(region.waits for region in decoded.regions)
+        decoded.collective = entry.collective
+        step = entry.make(decoded)
         return Instruction(
             position,
             decoded.name,
             decoded.location,
             decoded.operand_numbers,
             decoded.result_numbers,
-            found,
+            entry,
             step,
             decoded.waits,
             decoded.collective,

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from .entry import interrupted
+from .entry import report_interruption
 
 
 class Parser(argparse.ArgumentParser):
@@ -135,7 +135,7 @@ def run(
             raise
         message = str(error)
     except KeyboardInterrupt:
-        return interrupted(prog)
+        return report_interruption(prog)
     except Exception as error:
         if debug:
             raise

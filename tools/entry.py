@@ -32,7 +32,7 @@ def smem_layout() -> None:
     _run("smem_layout")
 
 
-def interrupted(prog: str) -> int:
+def report_interruption(prog: str) -> int:
     """Print that Ctrl-C ended a command, and return the shells' exit code for it."""
     print(f"{prog}: interrupted", file=sys.stderr, flush=True)
     return 128 + signal.SIGINT
@@ -58,7 +58,7 @@ def _without_threads() -> None:
 def _run(name: str, before: Callable[[], None] = lambda: None) -> None:
     command = name.replace("_", "-")
     # Extension modules raise other errors on an interruption while they are imported.
-    handler = signal.signal(signal.SIGINT, lambda *_: os._exit(interrupted(command)))
+    handler = signal.signal(signal.SIGINT, lambda *_: os._exit(report_interruption(command)))
     # Imported modules are not garbage: collection would take a fifth of the start-up time.
     gc.disable()
     try:
@@ -79,7 +79,7 @@ def _run(name: str, before: Callable[[], None] = lambda: None) -> None:
         signal.signal(signal.SIGINT, handler)
         code = getattr(module, name)(sys.argv[1:])
     except KeyboardInterrupt:
-        code = interrupted(command)
+        code = report_interruption(command)
     # The command has finished: ignore Ctrl-C during the exit.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise SystemExit(code)

@@ -3,7 +3,6 @@
 import re
 from contextlib import suppress
 from importlib import import_module, metadata
-from importlib.util import find_spec
 
 
 def versions() -> str:
@@ -45,12 +44,11 @@ def _distribution(package: str) -> str:
 
 def _nvptx() -> str:
     package = import_module("..dialect.bindings_choice", __package__).PACKAGE
-    bindings_have_it = import_module("..codegen.nvptx_of_bindings", __package__).has_nvptx(package)
-    if bindings_have_it or find_spec("llvmlite") is None:
-        return import_module("..codegen.nvptx_choice", __package__).nvptx_for(package).name
-    # Our module that uses llvmlite imports NumPy, too.
+    name = import_module("..codegen.nvptx_choice", __package__).nvptx_for(package).name
+    if not name.startswith("llvmlite "):
+        return name
     llvm = import_module("llvmlite.binding").llvm_version_info
-    return f"llvmlite {metadata.version('llvmlite')}, LLVM {'.'.join(map(str, llvm))}"
+    return f"{name}, LLVM {'.'.join(map(str, llvm))}"
 
 
 def _ptxas() -> str:

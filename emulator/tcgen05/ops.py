@@ -10,7 +10,7 @@ import numpy as np
 from ..access import store
 from ..convergent import ConvergentThreads
 from ..cta import Cta
-from ..errors import Stop, ViolationKind
+from ..errors import EmulationError, Stop, ViolationKind
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
@@ -104,9 +104,12 @@ def _allocated_by_pair(
     pair = pair_of(convergent)
 
     def allocate() -> int:
-        # All allocations of the kernel are of pairs, so both CTAs get the same columns.
-        first, _ = (memory.allocate(count) for memory in pair.memories)
-        assert first is not None
+        first, second = (memory.allocate(count) for memory in pair.memories)
+        if first is None or first != second:
+            raise EmulationError(
+                f"the CTAs of a pair get {first} and {second} for {count} columns of tensor memory",
+                convergent.current.location,
+            )
         return first
 
     return pair.execute_together(

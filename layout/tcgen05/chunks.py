@@ -163,8 +163,4 @@ def _atom(
     canonical = match(subtile.layout)
     if isinstance(canonical, Mismatch):
         return Mismatch(f"{where}: {canonical.reason}")
-    if canonical.major is not Major.K:
-        return Mismatch(
-            f"{where} are {canonical.major}-major, and K blocks of 48 bytes are K-major"
-        )
     return canonical, subtile.offset * operand.element.bits // 8
