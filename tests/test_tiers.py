@@ -33,9 +33,16 @@ def test_cases_of_a_tier(slow_table, tier, cases):
 
 
 @pytest.mark.parametrize(("before", "expected"), [(1, 3), (2, 3), (5, 5)])
-def test_of_a_long_test_every_nth_case_is_in_the_default_tier(slow_table, before, expected):
+def test_of_a_long_test_every_nth_case_is_in_the_default_tier(
+    slow_table, monkeypatch, before, expected
+):
     cases = [f"t.py::long[{i}]" for i in range(90)]
-    seconds = dict.fromkeys(cases, 0.4) | {"t.py::long[slow]": 2.0, "t.py::short[0]": 0.4}
+    of_a_case = 2.5 * tiers.TEST_LIMIT / len(cases)
+    monkeypatch.setattr(tiers, "LIMIT", of_a_case)
+    seconds = dict.fromkeys(cases, of_a_case) | {
+        "t.py::long[slow]": 2 * of_a_case,
+        "t.py::short[0]": of_a_case,
+    }
     tiers.SLOW.write_text(json.dumps({"cases": {}, "tests": {"t.py::long": before}}))
     tiers.write_slow(seconds, {})
     assert tiers.long_tests() == {"t.py::long": expected}

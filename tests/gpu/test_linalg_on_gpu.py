@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exported_programs import COMMITTED
-from linalg_programs import PROGRAMS, as_tuple, check, compiled, parsed
+from linalg_programs import DYNAMIC, PROGRAMS, as_tuple, check, compile_program, parsed
 
 from mlir_smem.dialect import new_context
 from mlir_smem.frontend import Executable
@@ -29,12 +29,12 @@ def to_numpy(tensor, dtype):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_as_on_the_emulator(name):
     text = (COMMITTED / f"{name}.mlir").read_text()
-    emulated, _, given, _ = compiled(text, lower_linalg)
-    expected = as_tuple(emulated(*given))
+    emulated, _, arguments, _ = compile_program(text, lower_linalg, DYNAMIC[name])
+    expected = as_tuple(emulated(*arguments))
     with new_context():
         program = parsed(text)
         lower_linalg(program)
         executable = Executable(program, mixed=True)
-    found = as_tuple(executable(*map(on_gpu, given)))
+    found = as_tuple(executable(*map(on_gpu, arguments)))
     for one, other in zip(found, expected, strict=True):
         check(name, to_numpy(one, other.dtype), other)
