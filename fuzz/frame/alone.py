@@ -1,24 +1,43 @@
-"""Check one input in its own process."""
+"""Check given inputs."""
 
 import math
 import select
+from collections.abc import Sequence
 
 from .fuzzer import Failure, Fuzzer
-from .worker import Worker
+from .worker import Found, Worker
 
 
 def outcome(fuzzer: Fuzzer, text: str) -> Failure | None:
-    """The failure of an input; None if there is none."""
-    worker = Worker(fuzzer, [(0, lambda: text)], math.inf)
-    try:
-        while True:
-            ready, _, _ = select.select([worker.pipe], [], [], 0.5)
-            if ready and worker.ended():
-                found = worker.result()
-                break
-            if worker.hangs:
-                found = worker.kill()
-                break
-    finally:
-        worker.close()
-    return found.failure if found else None
+    """Check an input in a process of its own; return its failure."""
+    return outcomes(fuzzer, [text])[0]
+
+
+def outcomes(fuzzer: Fuzzer, texts: Sequence[str]) -> list[Failure | None]:
+    """Check inputs one after another; return the failure of each.
+
+    One process checks them until one fails; another one checks the next.
+    """
+    failures: list[Failure | None] = []
+    while len(failures) < len(texts):
+        inputs = [(n, lambda n=n: texts[n]) for n in range(len(failures), len(texts))]
+        worker = Worker(fuzzer, inputs, math.inf)
+        try:
+            found = _end(worker)
+            checked = found.number - len(failures) if found else worker.done
+        finally:
+            worker.close()
+        failures += [None] * checked
+        if found:
+            failures.append(found.failure)
+    return failures
+
+
+def _end(worker: Worker) -> Found | None:
+    """Wait until a process ends; return the input that failed."""
+    while True:
+        ready, _, _ = select.select([worker.pipe], [], [], 0.5)
+        if ready and worker.ended():
+            return worker.result()
+        if worker.hangs:
+            return worker.kill()

@@ -12,8 +12,8 @@ from typing import NoReturn
 
 from benchmarks.record import record
 
-from .alone import outcome
-from .fuzzer import ROOT, Fuzzer
+from .alone import outcome, outcomes
+from .fuzzer import ROOT, Failure, Fuzzer
 from .shrink import minimised
 from .worker import Found, Worker
 
@@ -24,10 +24,14 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
     if options.only is not None:
         text = fuzzer.drawn(options.seed, options.only)
         sys.stdout.write(text)
-        raise SystemExit(_report(fuzzer, f"input {options.only} of seed {options.seed}", text))
+        failure = outcome(fuzzer, text)
+        _report(f"input {options.only} of seed {options.seed}", failure)
+        raise SystemExit(failure is not None)
     if options.replay:
-        codes = [_report(fuzzer, str(file), file.read_text()) for file in options.replay]
-        raise SystemExit(max(codes))
+        failures = outcomes(fuzzer, [file.read_text() for file in options.replay])
+        for file, failure in zip(options.replay, failures, strict=True):
+            _report(str(file), failure)
+        raise SystemExit(any(failures))
     began = time.monotonic()
     print(f"fuzz.{fuzzer.name}: seed {options.seed}", flush=True)
     run = Run(fuzzer, options.seed, options.jobs)
@@ -149,11 +153,9 @@ class Run:
             self.first[key] = found
 
 
-def _report(fuzzer: Fuzzer, name: str, text: str) -> int:
-    """Check an input and print its failure; return the exit code."""
-    failure = outcome(fuzzer, text)
+def _report(name: str, failure: Failure | None) -> None:
+    """Print the failure of an input."""
     print(f"{name}: {failure or 'no failure'}", file=sys.stderr)
-    return 1 if failure else 0
 
 
 def _save(fuzzer: Fuzzer, options: argparse.Namespace, found: Found, times: int) -> None:

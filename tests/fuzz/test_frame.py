@@ -47,6 +47,17 @@ def test_success_is_reported(tmp_path):
     assert (ran.returncode, ran.stderr) == (0, f"{tmp_path / 'input'}: no failure\n")
 
 
+def test_inputs_after_a_failure_are_checked(tmp_path):
+    inputs = [tmp_path / name for name in "abcde"]
+    for file, number in zip(inputs, (50, 3, 60, 2, 70), strict=True):
+        file.write_text(f"{number}\n")
+    ran = run("--replay", *inputs)
+    assert ran.returncode == 1
+    lines = [line for line in ran.stderr.splitlines() if line.startswith(str(tmp_path))]
+    expected = ["no failure", FAILURES["3"], "no failure", FAILURES["2"], "no failure"]
+    assert lines == [f"{file}: {failure}" for file, failure in zip(inputs, expected, strict=True)]
+
+
 def test_failures_are_saved_once_and_reduced(tmp_path):
     ran = run("--seed", 3, "--count", 150, "--seconds", 250, "--minimise", 40, "--out", tmp_path)
     assert ran.returncode == 1
