@@ -68,6 +68,12 @@ class Cluster:
         except Stop:
             return
 
+    def discard(self) -> None:
+        """Free the memory of the cluster and of its CTAs. They refer to each other: their arrays, often
+        megabytes, would else stay until Python collects cycles."""
+        for part in (*self.ctas, self):
+            vars(part).clear()
+
     def _deadlock(self) -> None:
         stuck = [s for cta in self.ctas for s in cta.convergent_groups if not s.children]
         words = "; ".join(

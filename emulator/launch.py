@@ -172,6 +172,7 @@ def emulate(
                 if violation.place not in known:
                     known.add(violation.place)
                     found.append(violation)
+            cluster.discard()
             if len(found) >= _ENOUGH:
                 break
     if found:

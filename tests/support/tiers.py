@@ -78,12 +78,11 @@ def cpu_seconds() -> float:
 
 
 def _children(process: int) -> list[int]:
+    """Return the running processes that the main thread of a process has started. Those of its other
+    threads, of which libraries make many, count when they have ended."""
     try:
-        return [
-            int(child)
-            for task in Path(f"/proc/{process}/task").iterdir()
-            for child in (task / "children").read_text().split()
-        ]
+        with open(f"/proc/{process}/task/{process}/children", "rb", buffering=0) as children:
+            return [*map(int, children.read().split())]
     except OSError:  # it has ended, or the system has no /proc
         return []
 
