@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from .local_memory import of_cta as local_memory
 from .memory import (
     CLUSTER,
     GENERIC,
+    GLOBAL,
     LOCAL_BYTES,
     LOCAL_WINDOW,
     RANK_SHIFT,
@@ -21,6 +23,9 @@ from .memory import (
     Bytes,
     GlobalArray,
 )
+
+if TYPE_CHECKING:
+    from .cta import Cta
 
 #: The widest access of a thread, in bytes; wider values take several accesses.
 _WIDEST = 16
@@ -49,17 +54,15 @@ def load(
     """
     address, accessing = _addresses_and_threads(convergent, address, readers)
     found = np.empty((len(address), size), np.uint8)
-    owners = {id(cta.shared): cta for cta in convergent.cta.cluster.ctas}
     unit = _unit(size, alignment)
     for at in range(0, size, unit):
         for memory, among, local in locate(
             convergent, address + at, space, unit, "reads", accessing
         ):
-            owner = owners.get(id(memory))
-            if owner is not None:
-                if not among.any():
-                    continue
+            if owner := _owner(convergent, memory):
                 threads = accessing[among] + convergent.cta.first_thread
+                if not len(threads):
+                    continue
                 if owner is not convergent.cta:
                     owner.note_incoming(convergent, int(threads[-1]))
                 report = convergent.cta.reporter(convergent)
@@ -71,6 +74,14 @@ def load(
                 _check_written(convergent, local, unit)
             found[among, at : at + unit] = memory.load(local, unit)
     return found
+
+
+def _owner(convergent: ConvergentThreads, memory: Bytes) -> Cta | None:
+    """Return the CTA whose shared memory a memory is."""
+    cta = convergent.cta
+    if memory is cta.shared:
+        return cta
+    return next((other for other in cta.cluster.ctas if other.shared is memory), None)
 
 
 def store(
@@ -149,7 +160,7 @@ def locate(
     size: int,
     does: str,
     threads: np.ndarray | None = None,
-) -> Iterator[tuple[Bytes, np.ndarray, np.ndarray]]:
+) -> Iterable[tuple[Bytes, np.ndarray | slice, np.ndarray]]:
     """Find the memory that each access of `size` bytes is in.
 
     Args:
@@ -160,15 +171,52 @@ def locate(
         does: the verb of messages, such as "reads".
         threads: the threads of the addresses; None for all of `convergent`.
 
-    Yields:
-        The memory, bool[threads]: the threads that access it, and their addresses in it.
+    Returns:
+        The memory, which of the threads access it (bool[threads], or a slice of all), and their addresses
+        in it.
 
     Raises:
         Stop: if an address is misaligned or outside of memory; this is reported.
     """
+    address = address.astype(np.int64, copy=False)
+    if found := _single_memory(convergent, address, space, size):
+        memory, local = found
+        return [(memory, slice(None), local)]
+    return _locate_each(convergent, address, space, size, does, threads)
+
+
+def _single_memory(
+    convergent: ConvergentThreads, address: np.ndarray, space: int, size: int
+) -> tuple[Bytes, np.ndarray] | None:
+    """Return the memory that all accesses are in, and their addresses in it; None if they are in several,
+    in a memory of single threads, or wrong."""
+    if not len(address) or np.bitwise_or.reduce(address) & (size - 1):
+        return None
+    first = int(address[0])
+    memory: Bytes = convergent.cta.shared
+    if space == GENERIC and SHARED_WINDOW <= first < SHARED_WINDOW + (1 << 24):
+        address = address - SHARED_WINDOW
+    elif space in (GENERIC, GLOBAL) and first < LOCAL_WINDOW:
+        if (array := convergent.cta.launch.memory.array_with(first)) is None:
+            return None
+        memory = array
+    elif space != SHARED:
+        return None
+    inside = memory.base <= address.min() and address.max() + size <= memory.base + memory.size
+    return (memory, address) if inside else None
+
+
+def _locate_each(
+    convergent: ConvergentThreads,
+    address: np.ndarray,
+    space: int,
+    size: int,
+    does: str,
+    threads: np.ndarray | None,
+) -> Iterator[tuple[Bytes, np.ndarray, np.ndarray]]:
+    """Find the memory of each access; see `locate`."""
     cta = convergent.cta
     accessing = convergent.lanes.threads if threads is None else threads
-    address = address.astype(np.int64)
     misaligned = address % size != 0
     if misaligned.any():
         first = int(address[misaligned][0])

@@ -90,7 +90,7 @@ class ConvergentThreads:
         """Broadcast an array of one row, or of a row for each thread, to a row for each thread."""
         if len(array) == self.lanes.count:
             return array
-        return np.broadcast_to(array, (self.lanes.count, *array.shape[1:]))
+        return array.repeat(self.lanes.count, axis=0)
 
     def part(self, rows: np.ndarray) -> ConvergentThreads:
         """Return some of these threads, for a predicated instruction that waits for nothing.

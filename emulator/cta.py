@@ -242,7 +242,7 @@ class Cta:
         if not registers.defined.all():
             self.report_poison(convergent)
         pending = registers.pending
-        if not pending.any():
+        if not np.count_nonzero(pending):
             return
         warps = convergent.lanes.threads // WARP
         if (pending >= self.groups.current[warps]).any():

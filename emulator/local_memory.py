@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .memory import LOCAL_BYTES, LOCAL_WINDOW, Bytes, rows_of
+from .memory import LOCAL_BYTES, LOCAL_WINDOW, Bytes, rows_of, take_rows
 
 if TYPE_CHECKING:
     from .cta import Cta
@@ -53,7 +53,7 @@ class LocalMemory:
 
     def holds(self, addresses: np.ndarray, size: int) -> np.ndarray:
         """Return which accesses of `size` bytes, at addresses in `bytes`, are within a variable."""
-        taken = rows_of(self.taken, size)[self.bytes.rows(addresses, size)]
+        taken = take_rows(self.taken, size, self.bytes.rows(addresses, size))
         return np.logical_and.reduce(taken, axis=1)
 
     def note_written(self, addresses: np.ndarray, size: int) -> None:
@@ -62,7 +62,7 @@ class LocalMemory:
 
     def all_written(self, addresses: np.ndarray, size: int) -> bool:
         """Whether all of `size` bytes at addresses in `bytes` were written."""
-        return bool(rows_of(self.written, size)[self.bytes.rows(addresses, size)].all())
+        return bool(take_rows(self.written, size, self.bytes.rows(addresses, size)).all())
 
 
 def of_cta(cta: Cta) -> LocalMemory:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 import numpy as np
 
 #: First address of a CTA's shared memory in the shared window on sm_90 (measured).
@@ -53,7 +55,7 @@ class Bytes:
 
     def load(self, addresses: np.ndarray, size: int) -> np.ndarray:
         """Return uint8[n, size] at n addresses, which are multiples of `size`."""
-        return rows_of(self.data, size)[self.rows(addresses, size)]
+        return take_rows(self.data, size, self.rows(addresses, size))
 
     def store(self, addresses: np.ndarray, values: np.ndarray) -> None:
         """Write uint8[n, size] at n addresses, which are multiples of `size`."""
@@ -63,6 +65,12 @@ class Bytes:
 def rows_of(data: np.ndarray, size: int) -> np.ndarray:
     """View an array that has an item for each byte as rows of `size` bytes."""
     return data.reshape(-1, size)
+
+
+def take_rows(data: np.ndarray, size: int, rows: np.ndarray) -> np.ndarray:
+    """Return some of the rows of `size` bytes of an array that has an item for each byte."""
+    # A fifth of the time of `rows_of(data, size)[rows]`.
+    return data.reshape(-1, size).take(rows, axis=0)
 
 
 class GlobalArray(Bytes):
@@ -87,25 +95,30 @@ class GlobalMemory:
     def __init__(self) -> None:
         self._next = _GLOBAL_BASE
         self._ranges: list[GlobalArray] = []
-        self._starts = np.zeros(0, np.int64)
+        self._starts: list[int] = []
 
     def add(self, name: str, data: np.ndarray) -> int:
         """Copy contiguous bytes to a new address, and return it."""
         found = GlobalArray(name, self._next, data.nbytes)
         found.data[: data.nbytes] = data
         self._ranges.append(found)
-        self._starts = np.array([r.base for r in self._ranges])
+        self._starts.append(found.base)
         self._next += (data.nbytes // _GAP + 2) * _GAP
         return found.base
 
     def array(self, address: int) -> GlobalArray:
         """Return the array that begins at an address."""
-        return self._ranges[int(np.searchsorted(self._starts, address))]
+        return self._ranges[bisect_left(self._starts, address)]
 
     def at(self, address: int) -> np.ndarray:
         """Return the bytes of the array that begins at an address."""
         found = self.array(address)
         return found.data[: found.size]
+
+    def array_with(self, address: int) -> GlobalArray | None:
+        """Return the array that begins last before an address, or at it."""
+        index = bisect_right(self._starts, address) - 1
+        return self._ranges[index] if index >= 0 else None
 
     def find(self, addresses: np.ndarray, size: int) -> list[tuple[GlobalArray, np.ndarray]]:
         """Return the arrays that are accessed, each with bool[n]: which accesses are within it."""

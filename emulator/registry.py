@@ -12,6 +12,7 @@ import pkgutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from .errors import EmulationError
@@ -100,6 +101,7 @@ def executor(name: str, location: Any) -> Executor:
     return _EXECUTORS[name]
 
 
+@cache
 def load_ops() -> None:
     """Import every module of the emulator, so that a new file or folder registers its ops."""
     package = sys.modules[__name__.rpartition(".")[0]]

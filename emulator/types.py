@@ -14,6 +14,9 @@ from .errors import EmulationError
 #: Integers are signless, so they are stored unsigned; signed ops view them as signed.
 _INTEGERS = {1: np.bool_, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
+#: The signed integers of each size in bytes.
+_SIGNED = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
+
 _FLOATS = {
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
@@ -83,9 +86,10 @@ def struct_members(type_: Any) -> list[Any] | None:
 
 def signed(array: np.ndarray) -> np.ndarray:
     """View integers as two's complement numbers; i1 is 0 or -1."""
-    if array.dtype.kind == "b":
+    dtype = array.dtype
+    if dtype.kind == "b":
         return -array.view(np.int8)
-    return array.view(np.dtype(f"i{array.dtype.itemsize}")) if array.dtype.kind == "u" else array
+    return array.view(_SIGNED[dtype.itemsize]) if dtype.kind == "u" else array
 
 
 def unsigned(dtype: np.dtype) -> np.dtype:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...dialect.diagnostics import format_location
 from ..errors import ViolationKind
-from ..memory import GlobalArray, rows_of
+from ..memory import GlobalArray, rows_of, take_rows
 from .releases import Releases
 from .vector_clocks import NEVER
 
@@ -113,7 +113,7 @@ class GlobalOrder:
         if array.writes is None:
             return
         rows = array.rows(addresses, size)
-        last, where = rows_of(array.writes, size)[rows], _positions(array, addresses)
+        last, where = take_rows(array.writes, size, rows), _positions(array, addresses)
         self._check(convergent, "reads", threads, array, last, where)
         if array.reads is None:
             array.reads = np.full(len(array.data), _NONE, np.int32)
@@ -138,15 +138,16 @@ class GlobalOrder:
             self.releases.overwrite(addresses, size)
         if not self._several:
             return
-        rows, writes = array.rows(addresses, size), rows_of(_noted(array), size)
+        rows, writes = array.rows(addresses, size), _noted(array)
         where = _positions(array, addresses)
-        self._check(convergent, "writes", threads, array, writes[rows], where, atomic)
+        last = take_rows(writes, size, rows)
+        self._check(convergent, "writes", threads, array, last, where, atomic)
         if array.reads is not None:
-            reads = rows_of(array.reads, size)
-            self._check(convergent, "writes", threads, array, reads[rows], where)
-            reads[rows] = _NONE
+            last = take_rows(array.reads, size, rows)
+            self._check(convergent, "writes", threads, array, last, where)
+            rows_of(array.reads, size)[rows] = _NONE
         epochs, kind = convergent.cta.clocks.epoch[threads], _ATOMIC if atomic else _ORDINARY
-        writes[rows] = self._note(convergent, threads, epochs, kind)[:, None]
+        rows_of(writes, size)[rows] = self._note(convergent, threads, epochs, kind)[:, None]
 
     # -- bulk copies -------------------------------------------------------------------------------
 
@@ -230,7 +231,8 @@ class GlobalOrder:
             position: returns the position in the array of an element of `last`.
             atomic: whether the accesses are atomic.
         """
-        if not (foreign := last < self._first).any():
+        foreign = last < self._first
+        if not np.count_nonzero(foreign):
             return
         numbers, which = np.unique(last[foreign], return_inverse=True)
         cluster, thread, epoch, _, kind = self._accesses[:, numbers]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...dialect.diagnostics import format_location
 from ..lanes import WARPGROUP
-from ..memory import Bytes, rows_of
+from ..memory import Bytes, rows_of, take_rows
 from .vector_clocks import VectorClocks
 from .wgmma_groups import WgmmaGroups
 
@@ -60,6 +60,8 @@ class History:
         self.bulk_reads = np.zeros(size, np.int32)
         self.tcgen05_reads: np.ndarray | None = None
         self.barriers: dict[int, MBarrier] = {}
+        # The warpgroups that have read by wgmma.
+        self._wgmma_readers: set[int] = set()
         # The names of these instructions, by the op's number.
         self._tcgen05_readers: dict[int, str] = {}
         # The op of each bulk copy that has not been waited for.
@@ -99,11 +101,11 @@ class History:
     def _writing_op(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
         """Describe the op that wrote the first of the bad bytes."""
         size = bad.shape[1] if bad.ndim == 2 else 1
-        op = rows_of(self.write_op, size)[rows].reshape(bad.shape)[bad][0]
+        op = take_rows(self.write_op, size, rows).reshape(bad.shape)[bad][0]
         where = format_location(self._locations[op])
         if copying:
             return f"the copy at {where}"
-        thread = rows_of(self.writer, size)[rows].reshape(bad.shape)[bad][0]
+        thread = take_rows(self.writer, size, rows).reshape(bad.shape)[bad][0]
         if thread >= self._clocks.threads:
             return f"the bulk copy at {where}"
         return f"{self._thread(thread)} at {where}"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..lanes import WARP
-from ..memory import rows_of
+from ..memory import take_rows
 from .history import NO_THREAD, History
 from .vector_clocks import NEVER
 
@@ -25,10 +25,10 @@ class QuickChecks(History):
     def may_read_units(self, threads: slice, units: np.ndarray) -> bool:
         """Return whether the async proxy may read units of 16 bytes, for all of some threads."""
         written, copying, writer, epoch = (
-            rows_of(of_bytes, UNIT)[units]
+            take_rows(of_bytes, UNIT, units)
             for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)
         )
-        if not written.all() or copying.any():
+        if not written.all() or np.count_nonzero(copying):
             return False
         first = writer[0, 0]
         if (writer == first).all():
@@ -39,18 +39,19 @@ class QuickChecks(History):
     def may_read(self, threads: np.ndarray, rows: np.ndarray, size: int) -> bool:
         """Return whether threads may read rows of `size` bytes, one each."""
         # Often all read the same row, such as an mbarrier.
-        if (rows == rows[:1]).all():
+        if rows[0] == rows[-1] and (rows == rows[0]).all():
             rows = rows[:1]
         written, copying, writer, epoch = (
-            rows_of(of_bytes, size)[rows]
+            take_rows(of_bytes, size, rows)
             for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)
         )
-        if not written.all() or copying.any():
+        if not written.all() or np.count_nonzero(copying):
             return False
         first = writer[:, :1]
-        if (writer != first).any():
+        if np.count_nonzero(writer != first):
             return False
-        return not (epoch.max(axis=1) > self._clocks.seen[threads, first[:, 0]]).any()
+        late = epoch.max(axis=1) > self._clocks.seen[threads, first[:, 0]]
+        return not np.count_nonzero(late)
 
     def may_write_in_bulk(self, thread: int, rows: np.ndarray, size: int) -> bool:
         """Return whether a bulk copy of a thread may write rows of `size` bytes."""
@@ -79,35 +80,36 @@ class QuickChecks(History):
             return False
 
         def take(of_bytes: np.ndarray) -> np.ndarray:
-            return rows_of(of_bytes, size)[rows]
+            return take_rows(of_bytes, size, rows)
 
         if self._is_in_flight(threads, take):
             return False
         # Mostly the bytes of a row have one history: its first byte then tells of all.
         seen = self._clocks.seen
-        writer, epoch, written = map(take, (self.writer, self.write_epoch, self.written))
-        if (writer != writer[:, :1]).any():
+        writer = take(self.writer)
+        if np.count_nonzero(writer != writer[:, :1]):
             return False
-        if (written.any(axis=1) & (epoch.max(axis=1) > seen[threads, writer[:, 0]])).any():
+        late = take(self.write_epoch).max(axis=1) > seen[threads, writer[:, 0]]
+        if np.count_nonzero(late) and np.count_nonzero(late & take(self.written).any(axis=1)):
             return False
-        reader, epoch = map(take, (self.reader, self.read_epoch))
-        if (reader != reader[:, :1]).any():
+        reader = take(self.reader)
+        if np.count_nonzero(reader != reader[:, :1]):
             return False
         reader = reader[:, 0]
-        late = epoch.max(axis=1) > seen[threads, reader]
-        return not (late & (reader != NO_THREAD)).any()
+        late = take(self.read_epoch).max(axis=1) > seen[threads, reader]
+        return not np.count_nonzero(late & (reader != NO_THREAD))
 
     def _is_in_flight(self, threads: np.ndarray, take: Callable[[np.ndarray], np.ndarray]) -> bool:
         """Return whether wgmma, bulk copies or tcgen05 may still read bytes, or `cp.async` may still
         write some, as far as threads know; `take` selects the bytes of an array with one for each."""
-        if self.tcgen05_reads is not None or take(self.copying).any():
+        if self.tcgen05_reads is not None or np.count_nonzero(take(self.copying)):
             return True
-        if self._bulk_readers and take(self.bulk_reads).any():
+        if self._bulk_readers and np.count_nonzero(take(self.bulk_reads)):
             return True
         first = self._threads.start
-        for warpgroup, reads in enumerate(self.wgmma_reads):
+        for warpgroup in self._wgmma_readers:
             # Groups complete in order: the last tells of all.
-            group = take(reads).max()
+            group = take(self.wgmma_reads[warpgroup]).max()
             for warp in range(warpgroup * 4, warpgroup * 4 + 4) if group else ():
                 waited = self._groups.waited_at(warp, group)
                 if (

@@ -14,7 +14,7 @@ import numpy as np
 from ...dialect.diagnostics import format_location
 from ..errors import ViolationKind
 from ..lanes import WARP, WARPGROUP
-from ..memory import rows_of
+from ..memory import rows_of, take_rows
 from .history import NO_THREAD
 from .quick_checks import UNIT, QuickChecks
 from .vector_clocks import NEVER
@@ -40,7 +40,7 @@ class Shadow(QuickChecks):
             at = self._range(values[counts > 1][:, None], size)
             report(ViolationKind.RACE, f"several threads write {at} at the same time")
         thread = threads[:, None]
-        copying = rows_of(self.copying, size)[rows]
+        copying = take_rows(self.copying, size, rows)
         if copying.any():
             report(
                 ViolationKind.COPY_IN_FLIGHT,
@@ -48,14 +48,14 @@ class Shadow(QuickChecks):
                 "still be writing: smem.copy_wait (cp.async.wait_group) is missing before it",
             )
         seen = self._clocks.seen
-        writer = rows_of(self.writer, size)[rows]
-        unseen = rows_of(self.written, size)[rows] & ~copying
-        unseen &= rows_of(self.write_epoch, size)[rows] > seen[thread, writer]
+        writer = take_rows(self.writer, size, rows)
+        unseen = take_rows(self.written, size, rows) & ~copying
+        unseen &= take_rows(self.write_epoch, size, rows) > seen[thread, writer]
         if unseen.any():
             self._report_unseen("writes", threads, rows, unseen, report)
-        reader = rows_of(self.reader, size)[rows]
+        reader = take_rows(self.reader, size, rows)
         unseen = (reader != NO_THREAD) & (
-            rows_of(self.read_epoch, size)[rows] > seen[thread, reader]
+            take_rows(self.read_epoch, size, rows) > seen[thread, reader]
         )
         if unseen.any():
             report(
@@ -75,8 +75,8 @@ class Shadow(QuickChecks):
         if self.may_write_in_bulk(thread, rows, size):
             return
         self._check_write(np.array([thread]), rows, size, report)
-        writer, epoch = (rows_of(a, size)[rows] for a in (self.writer, self.write_epoch))
-        by_thread = rows_of(self.written, size)[rows] & (writer < self._clocks.threads)
+        writer, epoch = (take_rows(a, size, rows) for a in (self.writer, self.write_epoch))
+        by_thread = take_rows(self.written, size, rows) & (writer < self._clocks.threads)
         unfenced = by_thread & self._is_unfenced(thread, writer, epoch)
         if unfenced.any():
             report(
@@ -85,8 +85,8 @@ class Shadow(QuickChecks):
                 f"{self._writing_op(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
                 "between them",
             )
-        reader, epoch = (rows_of(a, size)[rows] for a in (self.reader, self.read_epoch))
-        by_thread = (reader != NO_THREAD) & ~rows_of(self.read_in_bulk, size)[rows]
+        reader, epoch = (take_rows(a, size, rows) for a in (self.reader, self.read_epoch))
+        by_thread = (reader != NO_THREAD) & ~take_rows(self.read_in_bulk, size, rows)
         unfenced = by_thread & self._is_unfenced(thread, reader, epoch)
         if unfenced.any():
             report(
@@ -105,8 +105,8 @@ class Shadow(QuickChecks):
         self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
     ) -> None:
         """Check that no wgmma may still read bytes that `threads` write."""
-        for warpgroup, reads in enumerate(self.wgmma_reads):
-            by_byte = rows_of(reads, size)[rows]
+        for warpgroup in sorted(self._wgmma_readers):
+            by_byte = take_rows(self.wgmma_reads[warpgroup], size, rows)
             if not by_byte.any():
                 continue
             group = by_byte.max(axis=1)
@@ -139,7 +139,7 @@ class Shadow(QuickChecks):
 
     def _check_bulk_reads(self, rows: np.ndarray, size: int, report: Report) -> None:
         """Check that no bulk copy may still read bytes that are written."""
-        reads = rows_of(self.bulk_reads, size)[rows]
+        reads = take_rows(self.bulk_reads, size, rows)
         if reads.any():
             where = format_location(self._locations[self._bulk_readers[reads[reads > 0][0]]])
             report(
@@ -158,7 +158,7 @@ class Shadow(QuickChecks):
         report: Report,
     ) -> None:
         """Check that no tcgen05.mma or cp may still read bytes that `threads` write."""
-        column, commit, op = (rows_of(of_bytes, size)[rows] for of_bytes in reads)
+        column, commit, op = (take_rows(of_bytes, size, rows) for of_bytes in reads)
         unseen = (column != NO_THREAD) & (commit > self._clocks.seen[threads[:, None], column])
         if unseen.any():
             missing = "a wait for the mbarrier of its tcgen05.commit (mbarrier.try_wait) is"
@@ -177,7 +177,7 @@ class Shadow(QuickChecks):
     ) -> None:
         """Report an access that does not happen after the write of its bytes."""
         size = unseen.shape[1]
-        bulk = unseen & (rows_of(self.writer, size)[rows] >= self._clocks.threads)
+        bulk = unseen & (take_rows(self.writer, size, rows) >= self._clocks.threads)
         if bulk.any():
             self._report_bulk(does, rows, bulk, report)
         if (unseen := unseen & ~bulk).any():
@@ -191,7 +191,7 @@ class Shadow(QuickChecks):
         """Report an access to bytes of a bulk copy whose completion the thread has not observed."""
         size = bulk.shape[1] if bulk.ndim == 2 else 1
         writer, epoch = (
-            rows_of(a, size)[rows].reshape(bulk.shape)[bulk][0]
+            take_rows(a, size, rows).reshape(bulk.shape)[bulk][0]
             for a in (self.writer, self.write_epoch)
         )
         missing = (
@@ -217,15 +217,15 @@ class Shadow(QuickChecks):
 
     def _check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
         """Report what is wrong with reads of rows of `size` bytes."""
-        copying = rows_of(self.copying, size)[rows]
+        copying = take_rows(self.copying, size, rows)
         self._check_arrived(rows, copying, report)
-        unwritten = ~rows_of(self.written, size)[rows] & ~copying
+        unwritten = ~take_rows(self.written, size, rows) & ~copying
         if unwritten.any():
             self._report_unwritten(rows, unwritten, report)
         thread = threads[:, None]
-        writer = rows_of(self.writer, size)[rows]
-        unseen = rows_of(self.written, size)[rows] & ~copying
-        unseen &= rows_of(self.write_epoch, size)[rows] > self._clocks.seen[thread, writer]
+        writer = take_rows(self.writer, size, rows)
+        unseen = take_rows(self.written, size, rows) & ~copying
+        unseen &= take_rows(self.write_epoch, size, rows) > self._clocks.seen[thread, writer]
         if unseen.any():
             self._report_unseen("reads", threads, rows, unseen, report)
 
@@ -246,6 +246,7 @@ class Shadow(QuickChecks):
             units: the numbers of the units of 16 bytes that these fill; None if they fill no whole units.
             report: reports violations.
         """
+        self._wgmma_readers.add(warpgroup)
         first = self._threads.start + warpgroup * WARPGROUP
         threads = slice(first, first + WARPGROUP)
         if units is None:

@@ -47,10 +47,12 @@ def folder(tmp_path, monkeypatch):
     (added / "ops.py").write_text(OPS)
     importlib.invalidate_caches()
     registry.load_ops()  # the emulator's own ops, which stay registered
+    registry.load_ops.cache_clear()
     monkeypatch.setattr(emulator, "__path__", [*emulator.__path__, str(tmp_path)])
     monkeypatch.setattr(registry, "_EXECUTORS", dict(registry._EXECUTORS))
     monkeypatch.setattr(registry, "_ASSEMBLY", list(registry._ASSEMBLY))
     yield added
+    registry.load_ops.cache_clear()
     for name in [n for n in sys.modules if n.startswith(f"{emulator.__name__}.added")]:
         del sys.modules[name]
     if hasattr(emulator, "added"):
