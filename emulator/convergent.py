@@ -176,7 +176,9 @@ class ConvergentThreads:
 
     def branch(
         self,
-        sides: Sequence[tuple[np.ndarray, Action]],
+        condition: np.ndarray,
+        if_true: Action,
+        if_false: Action,
         waits: bool,
         side_frames: int,
         reconverge: Action,
@@ -185,17 +187,19 @@ class ConvergentThreads:
         """Send the threads to the sides of a branch.
 
         Args:
-            sides: disjoint masks over the CTA that cover these threads, and the action that moves
-                threads to each side.
+            condition: bool[threads], or of a single row.
+            if_true, if_false: move threads to each side.
             waits: whether threads may wait for others before the sides reconverge.
             side_frames: how many frames, counted from the innermost, belong to the sides alone.
             reconverge: moves the threads, without those frames, to the reconvergence point.
             until: the basic block of the reconvergence point, if it is the start of one.
         """
-        taken = [(mask, action) for mask, action in sides if mask.any()]
-        if len(taken) == 1:
-            taken[0][1](self)
+        count = np.count_nonzero(condition)
+        if count in (0, len(condition)):
+            (if_true if count else if_false)(self)
             return
+        where = self.lanes.where
+        taken = [(where(condition), if_true), (where(~condition), if_false)]
         if not waits or not self.lanes.whole_warps:
             self._split(taken, side_frames, reconverge, until)
             return

@@ -51,7 +51,7 @@ class Lanes:
 
     def where(self, condition: np.ndarray) -> np.ndarray:
         """Return the mask over the CTA of those of these threads for which a condition holds."""
-        found = np.zeros_like(self.mask)
+        found = np.zeros(len(self.mask), bool)
         found[self.index] = condition
         return found
 

@@ -50,8 +50,8 @@ class Bytes:
         return (addresses >= self.base) & (addresses + size <= self.base + self.size)
 
     def rows(self, addresses: np.ndarray, size: int) -> np.ndarray:
-        """Return the row of each address in rows of `size` bytes; addresses are multiples of `size`."""
-        return (addresses - self.base) // size
+        """Return the row of each address in rows of `size` bytes, a power of two that divides it."""
+        return addresses - self.base >> size.bit_length() - 1
 
     def load(self, addresses: np.ndarray, size: int) -> np.ndarray:
         """Return uint8[n, size] at n addresses, which are multiples of `size`."""

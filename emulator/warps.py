@@ -8,6 +8,9 @@ from .convergent import ConvergentThreads
 from .errors import Stop, ViolationKind
 from .lanes import WARP
 
+#: The member mask of a whole warp.
+_ALL_LANES = np.uint32(0xFFFFFFFF)
+
 
 def whole_warps(convergent: ConvergentThreads) -> np.ndarray:
     """Return the warps of the threads; check that whole warps execute the instruction.
@@ -60,6 +63,8 @@ def member_lanes(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray
             instruction with the same mask; this is reported.
     """
     cta, threads = convergent.cta, convergent.lanes.threads
+    if convergent.lanes.whole_warps and cta.threads % WARP == 0 and (masks == _ALL_LANES).all():
+        return np.ones((len(threads), WARP), bool)
     masks = convergent.broadcast(masks)
     named = (masks[:, None] >> np.arange(WARP, dtype=np.uint32) & 1).astype(bool)
     left_out = ~named[np.arange(len(threads)), threads % WARP]

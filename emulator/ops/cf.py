@@ -42,7 +42,7 @@ def _conditional(op: Op) -> Any:
 
         return action
 
-    take = to(target_if_true, passed[0]), to(target_if_false, passed[1])
+    if_true, if_false = to(target_if_true, passed[0]), to(target_if_false, passed[1])
 
     def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
         frame = convergent.frames[-1]
@@ -52,9 +52,8 @@ def _conditional(op: Op) -> Any:
             if postdominator is not None and postdominator is not frame.until:
                 whole.frames.append(replace(frame, block=postdominator, index=0))
 
-        chosen = convergent.broadcast(convergent.checked(condition))
-        masks = convergent.lanes.where(chosen), convergent.lanes.where(~chosen)
-        convergent.branch(list(zip(masks, take, strict=True)), waits, 1, reconverge, postdominator)
+        chosen = convergent.checked(condition)
+        convergent.branch(chosen, if_true, if_false, waits, 1, reconverge, postdominator)
 
     return step
 

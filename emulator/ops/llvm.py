@@ -17,7 +17,7 @@ from ..local_memory import of_cta as local_memory
 from ..memory import CLUSTER, GENERIC, LOCAL_BYTES, RANK_SHIFT, SHARED, SHARED_WINDOW
 from ..program import Op
 from ..registry import computes, executes
-from ..types import bits_of, dtype_of, is_pointer, shape_of, signed, space_of, struct_members
+from ..types import bits_of, dtype_of, shape_of, signed, space_of, struct_members
 from ..values import POISON, Registers
 
 #: The value in `rawConstantIndices` of an index that is an operand.
@@ -154,27 +154,29 @@ def _store(op: Op) -> Any:
 
 @executes("llvm.mlir.zero", "llvm.mlir.poison", "llvm.mlir.undef", "ub.poison")
 def _whole(op: Op) -> Any:
-    type_, defined = op.result_types[0], op.name == "llvm.mlir.zero"
-    return lambda convergent: _filled(convergent, type_, defined, op.location)
+    return _filled(op.result_types[0], op.name == "llvm.mlir.zero", op.location)
 
 
-def _filled(convergent: ConvergentThreads, type_: Any, defined: bool, location: Any) -> Any:
-    """Return a value of zeros, or a poison value."""
+def _filled(type_: Any, defined: bool, location: Any) -> Callable[[ConvergentThreads], Any]:
+    """Return a function that makes a value of zeros, or a poison value."""
     members = struct_members(type_)
     if members is None:
         if not defined:
-            return POISON
-        dtype = np.dtype(np.int64) if is_pointer(str(type_)) else dtype_of(type_, location)
-        return np.zeros((1, *shape_of(type_)), dtype)
+            return lambda convergent: POISON
+        dtype, shape = dtype_of(type_, location), shape_of(type_)
+        return lambda convergent: np.zeros((1, *shape), dtype)
     if not _is_uniform(members):
-        return tuple(_filled(convergent, member, defined, location) for member in members)
-    found = new_registers(
-        convergent,
-        np.zeros((convergent.lanes.count, len(members)), dtype_of(members[0], location)),
-        np.full(len(members), defined),
-    )
-    # No instruction writes poison: the stamp comes from values that are inserted later.
-    return found if defined else replace(found, stamp=np.full_like(found.stamp, -1))
+        steps = [_filled(member, defined, location) for member in members]
+        return lambda convergent: tuple(step(convergent) for step in steps)
+    dtype, count = dtype_of(members[0], location), len(members)
+
+    def step(convergent: ConvergentThreads) -> Registers:
+        data = np.zeros((convergent.lanes.count, count), dtype)
+        found = new_registers(convergent, data, np.full(count, defined))
+        # No instruction writes poison: the stamp comes from values that are inserted later.
+        return found if defined else replace(found, stamp=np.full_like(found.stamp, -1))
+
+    return step
 
 
 def _is_uniform(members: list[Any]) -> bool:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from ..convergent import ConvergentThreads, Frame
 from ..program import Op, Region
 from ..registry import controls
@@ -12,10 +10,6 @@ from ..types import signed
 
 def _nothing(convergent: ConvergentThreads) -> None:
     """The reconvergence point is after the op, where the threads are already."""
-
-
-def _condition(convergent: ConvergentThreads, value: Any) -> np.ndarray:
-    return convergent.broadcast(convergent.checked(value))
 
 
 @controls("scf.yield")
@@ -47,12 +41,8 @@ def _if(op: Op) -> Any:
     then, otherwise = (enter(region) for region in (*op.regions, None)[:2])
 
     def step(convergent: ConvergentThreads, condition: Any) -> None:
-        chosen = _condition(convergent, condition)
-        sides = [
-            (convergent.lanes.where(chosen), then),
-            (convergent.lanes.where(~chosen), otherwise),
-        ]
-        convergent.branch(sides, waits, 0, _nothing)
+        chosen = convergent.checked(condition)
+        convergent.branch(chosen, then, otherwise, waits, 0, _nothing)
 
     return step
 
@@ -67,9 +57,7 @@ def _for(op: Op) -> Any:
     def branch(convergent: ConvergentThreads, side_frames: int, again: Any, done: Any) -> None:
         now, end = convergent.read(counter), convergent.read(limit)
         inside = now < end if unsigned else signed(now) < signed(end)
-        inside = convergent.broadcast(inside)
-        sides = [(convergent.lanes.where(inside), again), (convergent.lanes.where(~inside), done)]
-        convergent.branch(sides, body.waits, side_frames, _nothing)
+        convergent.branch(inside, again, done, body.waits, side_frames, _nothing)
 
     def results_from(convergent: ConvergentThreads) -> None:
         convergent.write_all(results, [convergent.read(number) for number in carried])
@@ -114,14 +102,10 @@ def _while(op: Op) -> Any:
 
     def decide(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
         condition, *forwarded = values
-        chosen = _condition(convergent, condition)
+        chosen = convergent.checked(condition)
         # Both sides read these values: the body, and the results.
         convergent.write_all(after.entry.arguments, forwarded)
-        sides = [
-            (convergent.lanes.where(chosen), enter_after),
-            (convergent.lanes.where(~chosen), done),
-        ]
-        convergent.branch(sides, waits, 1, _nothing)
+        convergent.branch(chosen, enter_after, done, waits, 1, _nothing)
 
     def enter_after(convergent: ConvergentThreads) -> None:
         convergent.frames[-1] = Frame(after.entry, leave=again)
