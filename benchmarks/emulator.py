@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -29,6 +30,8 @@ from emulated_kernels import Run, attention_run, gemm_run
 from record import record
 
 import mlir_smem
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.parsing import parse_printed
 from mlir_smem.runtime import cpu, run_on_cpu
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "matmul.mlir"
@@ -92,15 +95,22 @@ def emulator_of(folder: Path) -> Version:
     assert spec and spec.loader
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    # Older versions parse the text themselves, and know one schedule.
+    # Older versions read text; still older ones parse it themselves, and know one schedule.
     if hasattr(module, "parse_lowered"):
-        return module.emulate, module.parse_lowered
+        return module.emulate, lambda code: module.parse_lowered(as_text(code))
 
     def emulate(*arguments: Any, schedule: int, **launch: Any) -> None:
         assert not schedule
         module.emulate(*arguments, **launch)
 
-    return emulate, lambda text: text
+    return emulate, as_text
+
+
+@cache
+def as_text(bytecode: bytes) -> str:
+    """Return a module as text with source locations."""
+    with ir.Context(load_on_create_dialects=[]):
+        return parse_printed(bytecode).operation.get_asm(enable_debug_info=True)
 
 
 def timed(run: Run, versions: dict[str, Version], rounds: int) -> dict[str, float]:

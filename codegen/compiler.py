@@ -1,13 +1,15 @@
 """From a module with `smem` ops to a cubin, in stages whose code is kept."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
+from io import BytesIO
 from typing import Any
 
 from ..dialect import new_context, register
 from ..dialect.arguments import wrong_argument
 from ..dialect.bindings import ir, is_dialect_loaded, passmanager
 from ..dialect.packages import is_foreign
-from ..dialect.parsing import parse_module
+from ..dialect.parsing import parse_module, parse_printed
 from ..dialect.smem import Smem
 from ..interop.exchange import Side, exchange, is_module
 from ..ir.errors import OpError
@@ -40,8 +42,8 @@ class Compiled:
     Attributes:
         manifest: what a host needs to launch the kernels (see `codegen.manifest`).
         nvvm: the module after `smem-to-nvvm`, as MLIR text.
-        located: the same with source locations, and with assertions about run-time positions in tiles,
-            for the emulator; None unless `nvvm` is the last stage.
+        bytecode: the same with source locations, and with assertions about run-time positions in tiles,
+            for the emulator, which reads MLIR bytecode faster; None unless `nvvm` is the last stage.
         llvm: LLVM IR.
         ptx: PTX.
         cubin: machine code.
@@ -61,7 +63,16 @@ class Compiled:
     ptx: str | None = None
     cubin: bytes | None = None
     report: Report | None = field(default=None)
-    located: str | None = field(default=None, repr=False)
+    bytecode: bytes | None = field(default=None, repr=False)
+
+    @cached_property
+    def located(self) -> str | None:
+        """`bytecode` as text."""
+        if self.bytecode is None:
+            return None
+        with ir.Context(load_on_create_dialects=[]):
+            module = parse_printed(self.bytecode)
+            return module.operation.get_asm(enable_debug_info=True)
 
     def stage(self, name: str) -> str | bytes:
         """Return the code of a stage.
@@ -159,6 +170,11 @@ def _erase_launches(module: Any) -> None:
             op.operation.erase()
 
 
+def _text(module: Any) -> str:
+    # The passes have verified it.
+    return module.operation.get_asm(assume_verified=True)
+
+
 def compile_in_place(
     module: Any,
     arch: str,
@@ -204,11 +220,12 @@ def compile_in_place(
     lower_nvgpu(kernels)
     manifest = manifest_of(kernels, arch)
     if emit == "nvvm":
-        located = module.operation.get_asm(enable_debug_info=True)
+        bytecode = BytesIO()
+        module.operation.write_bytecode(bytecode)
         if for_emulator:
             erase_assertions(module)
-        return Compiled(manifest, str(module), located=located)
-    nvvm = str(module)
+        return Compiled(manifest, _text(module), bytecode=bytecode.getvalue())
+    nvvm = _text(module)
     lower_to_llvm_dialect(module)
     if debug_info == "lines":
         add_line_tables(kernels, source_name)

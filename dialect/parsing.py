@@ -133,17 +133,17 @@ def parse_module(text: str | bytes) -> Module:
     return parse_printed(text)
 
 
-def parse_printed(text: str) -> Module:
+def parse_printed(text: str | bytes) -> Module:
     """Parse a module in the current context, without a check.
 
     Args:
-        text: what this package printed of a module that it lowered and verified. Any other text can end
-            the process; it is for `parse_module`.
+        text: what this package printed of a module that it lowered and verified, or its bytecode. Any
+            other text can end the process; it is for `parse_module`.
 
     Raises:
         MLIRError: if an op has no form that can be read again.
     """
-    return ir.Module.parse(readable(text))
+    return ir.Module.parse(readable(text) if isinstance(text, str) else text)
 
 
 def _parse_bytecode(data: bytes) -> Module:

@@ -209,20 +209,20 @@ class Lowered:
 
 
 @lru_cache(maxsize=16)
-def parse_lowered(text: str) -> Lowered:
+def parse_lowered(text: str | bytes) -> Lowered:
     """Parse a module for `emulate` that this package lowered and printed; a text that was parsed lately
     is not parsed again.
 
     Args:
-        text: `codegen.Compiled.located`. Text of other origin can end the process in MLIR's parser and
-            is for `emulate`, which checks it first.
+        text: `codegen.Compiled.bytecode` or `.located`. Text of other origin can end the process in
+            MLIR's parser and is for `emulate`, which checks it first.
 
     Returns:
         The module, for `emulate`.
 
     Example:
         >>> text = mlir_smem.examples.path("mma.mlir").read_text()
-        >>> lowered = parse_lowered(mlir_smem.compile(text, emit="nvvm").located)
+        >>> lowered = parse_lowered(mlir_smem.compile(text, emit="nvvm").bytecode)
         >>> str(lowered.module).count("gpu.func")
         1
     """

@@ -86,21 +86,24 @@ class Instruction:
 class Op:
     """An op, as it is passed to the functions of the registry while the program is decoded."""
 
-    def __init__(self, decoder: Decoder, op: Any) -> None:
+    def __init__(
+        self, decoder: Decoder, op: Any, entry: Executor, blocks: dict[Any, Block]
+    ) -> None:
         self._decoder = decoder
+        # No op view: its properties are slower, since they belong to the op's class in Python.
         self._op = op
-        self.name: str = op.operation.name
+        self.name: str = op.name
         self.location = op.location
-        # An op view's properties are slower: they belong to the op's class in Python.
-        self.operands = list(op.operation.operands)
-        self.results = list(op.operation.results)
-        self.regions: list[Region] = []
-        self.successors: list[Block] = []
-        self.operand_numbers: tuple[int, ...] = ()
-        self.result_numbers: tuple[int, ...] = ()
+        self.operands = list(op.operands)
+        self.operand_numbers = tuple(map(decoder.number_of, self.operands))
+        self.regions = [decoder.region(region) for region in op.regions if len(region.blocks)]
+        self.successors = [blocks[block] for block in op.successors] if entry.controls else []
+        self.results = list(op.results)
+        self.result_numbers = tuple(map(decoder.number_of, self.results))
         self.symbols = decoder.symbols
         #: Those of the executor; a registered function may set them for this op.
-        self.waits = self.collective = False
+        self.waits = entry.waits or any(region.waits for region in self.regions)
+        self.collective = entry.collective
 
     @cached_property
     def operand_types(self) -> list[Any]:
@@ -155,9 +158,7 @@ class Op:
             return False
         other = value.owner.operation
         return (
-            other.name == self.name
-            and other.block == self._op.operation.block
-            and len(list(value.uses)) == 1
+            other.name == self.name and other.block == self._op.block and len(list(value.uses)) == 1
         )
 
     def new_value(self) -> int:
@@ -258,7 +259,7 @@ class Decoder:
         waits = False
         for source, block in decoded.items():
             for op in source.operations:
-                instruction = self._instruction(op, decoded)
+                instruction = self._instruction(op.operation, decoded)
                 block.instructions.append(instruction)
                 waits |= instruction.waits
             block.successors = [decoded[s] for s in source.successors]
@@ -272,17 +273,11 @@ class Decoder:
         return number
 
     def _instruction(self, op: Any, blocks: dict[Any, Block]) -> Instruction:
-        decoded = Op(self, op)
-        entry = executor(decoded.name, decoded.location)
+        entry = executor(op)
         position = len(self.locations)
-        self.locations.append(decoded.location)
+        self.locations.append(op.location)
         self.tracks |= entry.tracked
-        decoded.operand_numbers = tuple(map(self.number_of, decoded.operands))
-        decoded.regions = [self.region(r) for r in op.operation.regions if len(r.blocks)]
-        decoded.successors = [blocks[s] for s in op.operation.successors]
-        decoded.result_numbers = tuple(map(self.number_of, decoded.results))
-        decoded.waits = entry.waits or any(region.waits for region in decoded.regions)
-        decoded.collective = entry.collective
+        decoded = Op(self, op, entry, blocks)
         step = entry.make(decoded)
         return Instruction(
             position,

@@ -90,15 +90,15 @@ def assembled(op: Any, text: str) -> Callable[..., Any] | None:
     return next((step for make in _ASSEMBLY if (step := make(op, text))), None)
 
 
-def executor(name: str, location: Any) -> Executor:
-    """Return how ops of a name are executed.
+def executor(op: Any) -> Executor:
+    """Return how an op (an `ir.Operation`) is executed.
 
     Raises:
-        EmulationError: if no op of that name is registered.
+        EmulationError: if no op of its name is registered.
     """
-    if name not in _EXECUTORS:
-        raise EmulationError(f"'{name}' is an op that the emulator does not know", location)
-    return _EXECUTORS[name]
+    if (entry := _EXECUTORS.get(op.name)) is None:
+        raise EmulationError(f"'{op.name}' is an op that the emulator does not know", op.location)
+    return entry
 
 
 @cache

@@ -64,7 +64,7 @@ def run(seed: int, index: int) -> Ran:
     try:
         compiled = mlir_smem.compile(kernel.text, reserved_bytes=kernel.reserved_bytes)
         # The emulator runs the module that the machine code was made from.
-        compiled = replace(compiled, located=compiled.nvvm)
+        compiled = replace(compiled, bytecode=compiled.nvvm.encode())
         emulated, measured = (
             where(compiled, kernel.entry, dict(kernel.inputs), [kernel.output], kernel.grid)[
                 kernel.output

@@ -115,7 +115,7 @@ def launch_on_cpu(
     x, y, z = check_launch(kernel, arguments, _matrix, grid).grid
     _check_memory(_bytes(arguments))
     emulate(
-        parse_lowered(compiled.located or ""),
+        parse_lowered(compiled.bytecode or b""),
         kernel["entry"],
         arguments,
         grid=(x, y, z),
@@ -128,7 +128,7 @@ def launch_on_cpu(
 
 def _emulated(compiled: Compiled, entry: str | None) -> Mapping[str, Any]:
     """Return the manifest of a kernel that the emulator can run."""
-    if compiled.located is None:
+    if compiled.bytecode is None:
         raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")
     return kernel_named(compiled.manifest, entry)
 

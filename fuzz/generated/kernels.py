@@ -121,7 +121,7 @@ def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
     pm.add("gpu.module(canonicalize,cse)")
     pm.run(module.operation)
     nvvm = str(module)
-    return Compiled(manifest_of(device_module(module), arch), nvvm, located=nvvm)
+    return Compiled(manifest_of(device_module(module), arch), nvvm, bytecode=nvvm.encode())
 
 
 def emulated(compiled: Compiled, kernel: Kernel, schedule: int = 0) -> str:

@@ -65,7 +65,7 @@ def test_an_epilogue_sees_the_whole_sum():
     problem = Problem(fusion=fusion, c="f32")
     product = SplitProduct(problem, Config(**SMALL, cluster_k=2), 64, 64, 320, 3)
     arguments = product.arguments
-    run_text(product.kernel.located, "gemm", arguments, **product.options)
+    run_text(product.kernel.bytecode, "gemm", arguments, **product.options)
     expected = product.a.astype(np.float32) @ product.b.astype(np.float32)
     assert (arguments[2] == expected**2).all()
 
@@ -77,14 +77,14 @@ def test_the_sums_are_in_the_order_of_the_ranks():
     scale = np.where(np.arange(256) < 128, 1e4, 1e-3)
     product.a = (random.standard_normal((64, 256)) * scale).astype(product.a.dtype)
     arguments = product.arguments
-    run_text(product.kernel.located, "gemm", arguments, **product.options)
+    run_text(product.kernel.bytecode, "gemm", arguments, **product.options)
     parts = []
     for half in (slice(0, 128), slice(128, 256)):
         alone = SplitProduct(Problem(c="f32"), Config(**SMALL), 64, 64, 128, 3)
         alone.a = np.ascontiguousarray(product.a[:, half])
         alone.b = np.ascontiguousarray(product.b[half])
         given = alone.arguments
-        run_text(alone.kernel.located, "gemm", given, **alone.options)
+        run_text(alone.kernel.bytecode, "gemm", given, **alone.options)
         parts.append(given[2])
     assert arguments[2].tobytes() == (parts[0] + parts[1]).tobytes()
 

@@ -48,7 +48,7 @@ class OnCpu:
             assert not any(each % matrix.item_bytes for each in addresses)
         arrays = tuple(map(array_at, matrices))
         options = {"block": entry["block"], "grid": grid[0], "shared": 0}
-        run_text(self._kernel.located, entry["entry"], arrays, **options)
+        run_text(self._kernel.bytecode, entry["entry"], arrays, **options)
 
 
 def array_at(matrix):

@@ -60,7 +60,7 @@ def test_gemm_is_exact(problem, cluster, consumers, extents):
     config = Config(tile=(128, 128, 64), cluster=cluster, consumers=consumers, stages=2)
     kernel = compiled(problem, config)
     a, b, c = matrices(problem, *extents)
-    run_text(kernel.located, "gemm", (a, b, c), **options(kernel, config, cluster))
+    run_text(kernel.bytecode, "gemm", (a, b, c), **options(kernel, config, cluster))
     # Sums of small integers are exact in f32.
     assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
 
@@ -88,7 +88,7 @@ def test_batches(batch, extents):
 
     (a, first), (b, second) = operand("a", m, k), operand("b", k, n)
     c = np.zeros((*extents, m, n), BF16)
-    run_text(kernel.located, "gemm", (first, second, c), **options(kernel, config, (4, 1)))
+    run_text(kernel.bytecode, "gemm", (first, second, c), **options(kernel, config, (4, 1)))
     assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
 
 
@@ -130,7 +130,7 @@ def test_epilogues(exchanged, consumers, by_tma, capfd):
     bias, residual = random.normal(size=n).astype(BF16), random.normal(size=(m, n)).astype(BF16)
     scale, alpha = random.normal(size=m).astype(np.float32), np.float32(0.5)
     given = (*arrays, bias, scale, residual, alpha)
-    run_text(kernel.located, "gemm", given, **options(kernel, config, (4, 1)))
+    run_text(kernel.bytecode, "gemm", given, **options(kernel, config, (4, 1)))
     a, b, c = (array.T for array in arrays) if exchanged else arrays
     a, b = (b, a) if exchanged else (a, b)
     product = a.astype(np.float32) @ b.astype(np.float32)
@@ -151,7 +151,7 @@ def test_a_matrix_of_an_epilogue_of_many_parts(consumers, buffers, capfd):
     m, n = 3 * 64 * consumers, 128
     a, b, c = matrices(problem, m, n, 64)
     y = np.random.default_rng(7).integers(-9, 9, (m, n)).astype(BF16)
-    run_text(kernel.located, "gemm", (a, b, c, y), **options(kernel, config, (2, 1)))
+    run_text(kernel.bytecode, "gemm", (a, b, c, y), **options(kernel, config, (2, 1)))
     product = a.astype(np.float32) @ b.astype(np.float32) + y.astype(np.float32)
     assert (c == product.astype(BF16)).all()
 
@@ -165,7 +165,7 @@ def test_an_epilogue_of_integers():
     random = np.random.default_rng(7)
     a, b = (random.integers(-9, 9, (64, 128), np.int8) for _ in "ab")
     scale, c = random.normal(size=64).astype(np.float32), np.zeros((64, 64), BF16)
-    run_text(kernel.located, "gemm", (a, b.T, c, scale), **options(kernel, config, (1, 1)))
+    run_text(kernel.bytecode, "gemm", (a, b.T, c, scale), **options(kernel, config, (1, 1)))
     product = a.astype(np.int32) @ b.T.astype(np.int32)
     assert (c == (product.astype(np.float32) * scale).astype(BF16)).all()
 
@@ -185,7 +185,7 @@ def test_gated_products(b_major, config):
     kernel = compiled(problem, config)
     a, b, c = matrices(problem, 200, 136, 200)
     _, b2, _ = matrices(problem, 8, 136, 200)
-    run_text(kernel.located, "gemm", (a, b, c, b2), **options(kernel, config, (4, 1)))
+    run_text(kernel.bytecode, "gemm", (a, b, c, b2), **options(kernel, config, (4, 1)))
     a, b, b2 = (each.astype(np.float32) for each in (a, b, b2))
     assert (c == (np.maximum(a @ b, 0) * (a @ b2)).astype(BF16)).all()
 
@@ -199,7 +199,7 @@ def test_two_results(consumers, buffers):
     kernel = compiled(problem, config)
     a, b, c = matrices(problem, 200, 136, 128)
     d = np.zeros((200, 136), np.float32)
-    run_text(kernel.located, "gemm", (a, b, c, d), **options(kernel, config, (4, 1)))
+    run_text(kernel.bytecode, "gemm", (a, b, c, d), **options(kernel, config, (4, 1)))
     product = a.astype(np.float32) @ b.astype(np.float32)
     assert (d == product).all()
     assert (c == np.maximum(product, 0).astype(BF16)).all()
@@ -213,7 +213,7 @@ def test_few_rows(columns, consumers):
     config = Config((64 * consumers, columns, 64), 4, consumers=consumers, store_columns=columns)
     kernel = compiled(problem, config)
     a, b, c = matrices(problem, 200, columns - 3, 320)
-    run_text(kernel.located, "gemm", (a, b, c), **options(kernel, config, (2, 1)))
+    run_text(kernel.bytecode, "gemm", (a, b, c), **options(kernel, config, (2, 1)))
     assert (c == (a.astype(np.float32) @ b.astype(np.float32)).astype(BF16)).all()
 
 
@@ -245,7 +245,7 @@ def test_types_and_buffers(a, b, c, config):
     first = integers(rng, (m, k), dtypes[0])
     second = np.asarray(integers(rng, (k, n), dtypes[1]), order="F" if majors[1] == "k" else "C")
     found = np.zeros((m, n), dtypes[2])
-    run_text(kernel.located, "gemm", (first, second, found), **options(kernel, config, (2, 1)))
+    run_text(kernel.bytecode, "gemm", (first, second, found), **options(kernel, config, (2, 1)))
     expected = first.astype(np.float32) @ second.astype(np.float32)
     assert (found == expected.astype(dtypes[2])).all()
 

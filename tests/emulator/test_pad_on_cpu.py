@@ -58,7 +58,7 @@ def test_every_word_is_copied(word, extents, strides):
     x = given(*extents, word, strides(*extents))
     memory, y = padded(*extents, word)
     run_text(
-        kernel.located, "pad", (x[None], y[None]), **options(kernel, windows(copy, 1, *extents))
+        kernel.bytecode, "pad", (x[None], y[None]), **options(kernel, windows(copy, 1, *extents))
     )
     assert np.array_equal(x, y)
     assert (memory[:, extents[1] :] == 77).all()
@@ -70,7 +70,7 @@ def test_rows_without_padding_are_written_between_their_neighbours():
     x = given(40, 27, 2, (32, 1))
     memory = np.full((40, 50), 77, np.int16)
     run_text(
-        kernel.located,
+        kernel.bytecode,
         "pad",
         (x[None], memory[None, :, 9:36]),
         **options(kernel, windows(copy, 1, 40, 27)),
@@ -88,7 +88,7 @@ def test_two_matrices_are_copied_by_one_launch(words):
     (_, y), (_, v) = (padded(*e, w) for e, w in zip(extents, words, strict=True))
     grid = sum(windows(copy, 1, *each) for copy, each in zip(copies, extents, strict=True))
     run_text(
-        kernel.located,
+        kernel.bytecode,
         "pad_both",
         tuple(each[None] for each in (x, y, u, v)),
         **options(kernel, grid),
@@ -102,7 +102,7 @@ def test_a_batch_is_copied():
     x = np.random.default_rng(3).integers(-99, 99, (3, 70, 45)).astype(np.int16)
     y = np.zeros((3, 70, 48), np.int16)
     grid = windows(copy, *x.shape)
-    run_text(kernel.located, "pad", (x, y[..., :45]), **options(kernel, grid))
+    run_text(kernel.bytecode, "pad", (x, y[..., :45]), **options(kernel, grid))
     assert np.array_equal(y[..., :45], x) and not y[..., 45:].any()
 
 

@@ -79,7 +79,7 @@ def test_an_epilogue_sees_the_whole_sum():
         Problem(fusion=fusion, c="f32"), Config(**SMALL, split_k=3), 64, 64, 320, 3
     )
     arguments = product.arguments
-    run_text(product.kernel.located, "gemm", arguments, **product.options)
+    run_text(product.kernel.bytecode, "gemm", arguments, **product.options)
     expected = product.a.astype(np.float32) @ product.b.astype(np.float32)
     assert (arguments[2] == expected**2).all()
 
@@ -103,7 +103,7 @@ FAULTS = {
 
 
 def test_the_undamaged_kernel_breaks_no_rule(split):
-    assert not faults_of(split.kernel.located, "gemm", split.arguments, **split.options)
+    assert not faults_of(split.kernel.bytecode, "gemm", split.arguments, **split.options)
 
 
 @pytest.mark.parametrize("name", FAULTS)

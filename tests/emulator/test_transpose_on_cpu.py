@@ -37,7 +37,7 @@ def test_transpose_is_exact(element, extents, grid):
     kernel = compiled(element)
     x = given(element, *extents)
     y = np.zeros_like(x, order="C")
-    run_text(kernel.located, "transpose", (x, y), **options(kernel, grid))
+    run_text(kernel.bytecode, "transpose", (x, y), **options(kernel, grid))
     assert (x == y).all()
 
 
@@ -54,7 +54,7 @@ def test_other_configurations_are_exact(element, config):
     kernel = compiled(element, config)
     x = given(element, 272, 208)
     y = np.zeros_like(x, order="C")
-    run_text(kernel.located, "transpose", (x, y), **options(kernel, 2))
+    run_text(kernel.bytecode, "transpose", (x, y), **options(kernel, 2))
     assert (x == y).all()
 
 

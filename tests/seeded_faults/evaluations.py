@@ -40,4 +40,5 @@ def evaluation(fault: Fault) -> Evaluation:
 
 
 def _edited(compiled: Compiled, fault: Fault) -> Compiled:
-    return Compiled(compiled.manifest, compiled.nvvm, located=fault.edit(compiled.nvvm))
+    edited = fault.edit(compiled.nvvm)
+    return Compiled(compiled.manifest, compiled.nvvm, bytecode=edited.encode())

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-from mlir_smem.emulator import ViolationKind, Violations, emulate
+from mlir_smem.emulator import ViolationKind, Violations, emulate, parse_lowered
 
 #: MLIR's names of NumPy's types; MLIR's integers are signless.
 ELEMENTS = {
@@ -88,9 +88,9 @@ def run(body, *arguments, block=32, grid=1, shared=0, types=None, symbols="", bu
 
 
 def run_text(text, entry, arguments, block=32, grid=1, shared=0):
-    """Run a kernel of a module."""
+    """Run a kernel of a module: text, or the bytecode of a compiled one."""
     emulate(
-        text,
+        parse_lowered(text) if isinstance(text, bytes) else text,
         entry,
         list(arguments),
         grid=triple(grid),

@@ -49,7 +49,7 @@ class SplitProduct:
 
     def check(self):
         arguments = self.arguments
-        run_text(self.kernel.located, "gemm", arguments, **self.options)
+        run_text(self.kernel.bytecode, "gemm", arguments, **self.options)
         expected = self.a.astype(np.float32) @ self.b.astype(np.float32)
         assert (arguments[2] == expected.astype(DTYPES[self.problem.c])).all()
         assert not self.semaphores.any()
