@@ -8,7 +8,7 @@ from ..ir.kernel import parameter_attributes
 from ..ir.launch_attributes import TENSOR_MAP
 from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.view_memory import DYNAMIC_ALIGNMENT
-from ..ir.walk import walk
+from ..ir.walk import walk, walk_dialects
 from .back_end import TRANSLATED
 from .errors import CompileError, located
 from .libdevice import PREFIX, find_libdevice, in_llvm, signature
@@ -46,7 +46,7 @@ def lower_to_llvm_dialect(module: Any) -> None:
     _declare_dynamic_memory(device_module(module))
     _pass_by_value(device_module(module), maps)
     # The translation to LLVM IR crashes on ops of other dialects.
-    left = [op for op in walk(device_module(module)) if op.name.split(".")[0] not in TRANSLATED]
+    left = walk_dialects(device_module(module), lambda dialect: dialect not in TRANSLATED)
     # Upstream puts casts around an op that it cannot lower; the op itself is reported first.
     left.sort(key=lambda op: op.name == "builtin.unrealized_conversion_cast")
     if left:

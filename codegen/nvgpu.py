@@ -11,15 +11,17 @@ have the same value, which code generation and the emulator know.
 from collections.abc import Iterator
 from typing import Any
 
-from ..dialect.bindings import ir, llvm, passmanager
+from ..dialect.bindings import ir, is_dialect_loaded, llvm, passmanager
 from ..dialect.diagnostics import Invalid
 from ..dialect.irtypes import Op, Type, Value
 from ..ir import emit
 from ..ir.nvgpu import TensorMapType, is_tensor_map, tensor_map_type
 from ..ir.shared_memory import strided_metadata
 from ..ir.tensor_map_parameters import add_tensor_map
-from ..ir.walk import walk
+from ..ir.walk import walk, walk_dialects
 from .errors import located
+
+_DIALECT = "nvgpu"
 
 PIPELINE = "gpu.module(convert-nvgpu-to-nvvm)"
 
@@ -36,7 +38,9 @@ def lower_nvgpu(kernels: Any) -> None:
         MLIRError, CompileError: with a located diagnostic, if an op or a tensor map has no lowering.
     """
     functions = [f for f in walk(kernels, "gpu.func") if any(map(is_tensor_map, _inputs(f)))]
-    if not functions and not any(op.name.startswith("nvgpu.") for op in walk(kernels)):
+    # A context without the dialect has no ops of it.
+    is_loaded = is_dialect_loaded(kernels.context, _DIALECT)
+    if not functions and not (is_loaded and walk_dialects(kernels, _DIALECT.__eq__)):
         return
     for function in functions:
         for number, type_ in enumerate(_inputs(function)):

@@ -87,7 +87,11 @@ def launches_of(function: Op, within: Op) -> Iterator[Op]:
     if any("sym_name" not in op.attributes for op in symbols):
         return
     names = [ir.StringAttr(op.attributes["sym_name"]).value for op in symbols]
-    for launch in walk(within, LAUNCH):
+    # The host's functions are in no gpu.module, and kernels launch no kernel.
+    hosts = [
+        op for op in within.operation.regions[0].blocks[0] if op.operation.name != "gpu.module"
+    ]
+    for launch in [launch for host in hosts for launch in walk(host, LAUNCH)]:
         if ir.SymbolRefAttr(launch.attributes["kernel"]).value == names:
             yield launch
 

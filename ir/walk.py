@@ -1,6 +1,6 @@
 """Walks that collect ops by name, or by class for ops of the dialect."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,10 @@ from ..dialect.smem import Smem
 #: The name of an op, or a class of ops of the dialect. Ops found by class are op views.
 Wanted = str | type[SmemOp]
 
-_ADVANCE = ir.WalkResult.ADVANCE
+_ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
+
+#: Ops that hold no other op of these names: a walk for them alone does not enter their bodies.
+_GLOBALS = {"func.func", "gpu.func", "llvm.func", "llvm.mlir.global"}
 
 
 def walk(root: Op, *wanted: Wanted) -> Iterator[Op]:
@@ -44,12 +47,28 @@ def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
                 names = _names(each, len(Smem.operations))
                 adders |= dict.fromkeys(names, lambda op, ops=ops: ops.append(op.opview))
     adder_of = adders.get
+    within_globals = not adders.keys() <= _GLOBALS
 
     # Called for every op of a module; it takes most of the time of some passes.
     def visit(op: Op) -> Any:
-        add = adder_of(op.name)
+        name = op.name
+        add = adder_of(name)
         if add is not None:
             add(op)
+        return _ADVANCE if within_globals or name not in _GLOBALS else _SKIP
+
+    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def walk_dialects(root: Op, chosen: Callable[[str], bool]) -> list[Op]:
+    """Return the ops in `root` of the dialects for whose names a function returns True, in pre-order."""
+    found: list[Op] = []
+    is_chosen = cache(lambda name: chosen(name.partition(".")[0]))
+
+    def visit(op: Op) -> Any:
+        if is_chosen(op.name):
+            found.append(op)
         return _ADVANCE
 
     root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)

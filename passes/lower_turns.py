@@ -26,8 +26,9 @@ def lower_turns(module: Module) -> None:
         OpError: if there are not enough barriers.
     """
     for function in functions_of(module):
-        first_of = order_barriers(function)
-        for partition in walk(function, PartitionOp):
+        partitions = list(walk(function, PartitionOp))
+        first_of = order_barriers(partitions)
+        for partition in partitions:
             turns = list(walk(partition, OrderWaitOp, OrderArriveOp))
             if partition.operation in first_of:
                 _lower(partition, turns, first_of[partition.operation])

@@ -1,7 +1,7 @@
 """Named barriers of groups of warpgroups."""
 
 from ...dialect.irtypes import Op
-from ...dialect.ops import ReduceOp
+from ...dialect.ops import PartitionOp, ReduceOp
 from ...ir.errors import OpError
 from ...ir.kernel import function_of
 from ...ir.order_barriers import BARRIERS, FIRST_BARRIER, order_barriers
@@ -35,7 +35,8 @@ class NamedBarriers:
 
 def _assigned(function: Op) -> dict[tuple[int, int, int], int]:
     numbers: dict[tuple[int, int, int], int] = {}
-    free, end = FIRST_BARRIER, min([*order_barriers(function).values(), BARRIERS])
+    in_turns = order_barriers(walk(function, PartitionOp))
+    free, end = FIRST_BARRIER, min([*in_turns.values(), BARRIERS])
     for op in walk(function, ReduceOp):
         exchange = exchange_of(op)
         if exchange is None or exchange.warpgroups == 1 or _key(exchange) in numbers:
