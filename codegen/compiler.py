@@ -5,11 +5,12 @@ from functools import cached_property
 from io import BytesIO
 from typing import Any
 
-from ..dialect import new_context, register
+from ..dialect import register
 from ..dialect.arguments import wrong_argument
 from ..dialect.bindings import ir, is_dialect_loaded, passmanager
 from ..dialect.packages import is_foreign
 from ..dialect.parsing import parse_module, parse_printed
+from ..dialect.registration import shared_context
 from ..dialect.smem import Smem
 from ..interop.exchange import Side, exchange, is_module
 from ..ir.errors import OpError
@@ -148,7 +149,7 @@ def compile(
         raise ValueError(f"unknown debug_info '{debug_info}'; expected {' or '.join(DEBUG_INFO)}")
     options |= {"debug_info": debug_info, "source_name": source_name}
     if foreign or isinstance(module, str | bytes):
-        with new_context() as context:
+        with shared_context() as context:
             ours = exchange(module, Side.ours(context)) if foreign else parse_module(module)
             return compile_in_place(ours, arch, emit, **options)
     register(module.context)

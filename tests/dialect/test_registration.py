@@ -8,8 +8,10 @@ import pytest
 from programs import module, tile
 
 import mlir_smem
-from mlir_smem.dialect import dialects, new_context, ops, register
+from mlir_smem.dialect import dialects, new_context, ops, register, registration
 from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.registration import shared_context
+from mlir_smem.dialect.smem import Smem
 
 ALLOC = f'%0 = "smem.alloc"() : () -> {tile(8, 8)}'
 
@@ -84,6 +86,8 @@ def test_compile_works_when_the_host_enables_multithreading():
     code = f"""
 import mlir_smem
 from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.registration import shared_context
+from mlir_smem.dialect.smem import Smem
 context = mlir_smem.register(ir.Context())
 module = ir.Module.parse({module()!r}, context)
 context.enable_multithreading(True)
@@ -142,3 +146,37 @@ def test_a_context_with_modules_of_registered_dialects_is_taken():
     module = ir.Module.parse("func.func private @f()", context)
     mlir_smem.register(context)
     assert "func.func" in str(module)
+
+
+def test_a_shared_context_is_used_again():
+    with shared_context() as first, shared_context() as nested:
+        assert nested is not first
+    with shared_context() as second:
+        assert second in (first, nested)
+
+
+def test_a_shared_context_is_left_behind_after_an_error():
+    with shared_context() as context:
+        pass
+    with pytest.raises(ValueError, match="an error"), shared_context() as failed:
+        raise ValueError("an error")
+    with shared_context() as after:
+        assert failed is context and after is not context
+
+
+def test_a_shared_context_has_ops_that_are_defined_later(monkeypatch):
+    with shared_context() as before:
+        pass
+    monkeypatch.setattr(Smem, "operations", [*Smem.operations[:-1]])
+    monkeypatch.setattr(Smem, "_emitted", (0, b""))
+    with shared_context() as after:
+        assert after is not before
+
+
+def test_a_shared_context_is_renewed(monkeypatch):
+    monkeypatch.setattr(registration, "_USES", 2)
+    contexts = set()
+    for _ in range(6):
+        with shared_context() as context:
+            contexts.add(context)
+    assert len(contexts) >= 3
