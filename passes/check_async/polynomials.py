@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from math import prod
 from typing import TypeAlias
 
@@ -64,12 +65,16 @@ class Polynomial:
     terms: tuple[Term, ...] = ()
 
     def __add__(self, other: Polynomial) -> Polynomial:
+        if not self.terms or not other.terms:
+            return self if self.terms else other
         return _sum((*self.terms, *other.terms))
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        return self + other * number(-1)
+        return self + other.scaled(-1)
 
     def __mul__(self, other: Polynomial) -> Polynomial:
+        if (factor := other.constant) is not None:
+            return self.scaled(factor)
         return _sum(
             [
                 (tuple(sorted((*a, *b), key=lambda s: s.number)), x * y)
@@ -77,6 +82,11 @@ class Polynomial:
                 for b, y in other.terms
             ]
         )
+
+    def scaled(self, factor: int) -> Polynomial:
+        """Return the product with a constant."""
+        terms = self.terms if factor else ()
+        return Polynomial(tuple((symbols, x * factor) for symbols, x in terms))
 
     @property
     def constant(self) -> int | None:
@@ -86,7 +96,7 @@ class Polynomial:
         (symbols, coefficient), *others = self.terms
         return None if symbols or others else coefficient
 
-    @property
+    @cached_property
     def symbols(self) -> frozenset[Symbol]:
         """The symbols in it."""
         return frozenset(symbol for symbols, _ in self.terms for symbol in symbols)
@@ -98,7 +108,7 @@ class Polynomial:
             return self.terms[0][0][0]
         return None
 
-    @property
+    @cached_property
     def varies(self) -> frozenset[Variable]:
         """The loops, partitions and values with which it may change; see `Symbol`."""
         return frozenset().union(*(symbol.varies for symbol in self.symbols))
@@ -118,7 +128,7 @@ class Polynomial:
         """Whether threads of the same number have the same value in all CTAs of a cluster."""
         return all(symbol.same_in_cluster for symbol in self.symbols)
 
-    @property
+    @cached_property
     def lower_bound(self) -> int | None:
         """A number that it is not below; None if none is known."""
         total, subtracted = 0, False
@@ -178,4 +188,6 @@ def _sum(terms: Iterable[Term]) -> Polynomial:
     for symbols, coefficient in terms:
         added[symbols] = added.get(symbols, 0) + coefficient
     left = [(symbols, coefficient) for symbols, coefficient in added.items() if coefficient]
-    return Polynomial(tuple(sorted(left, key=lambda term: [s.number for s in term[0]])))
+    if len(left) > 1:
+        left.sort(key=lambda term: [s.number for s in term[0]])
+    return Polynomial(tuple(left))

@@ -36,6 +36,9 @@ class Side(Enum):
         self.arrives = arrives
         self.arrived = arrived
 
+    # Enum hashes names, in Python.
+    __hash__ = object.__hash__
+
     @property
     def other(self) -> Side:
         """The side that passes its stages to this one."""

@@ -46,6 +46,9 @@ class Reader(Enum):
 
     MMA, THREADS, BULK = range(3)
 
+    # Enum hashes names, in Python.
+    __hash__ = object.__hash__
+
 
 class Write(NamedTuple):
     """A write of a tile.
