@@ -48,6 +48,15 @@ def test_nvvm_has_no_smem_ops(cubin):
         assert ir.Module.parse(cubin.nvvm).operation.verify()
 
 
+def test_the_emulators_module_has_locations_and_is_text_or_bytecode():
+    compiled = mlir_smem.compile(module(), emit="nvvm")
+    assert len(compiled.bytecode) < len(compiled.located) / 2
+    assert "loc(" in compiled.located and "loc(" not in compiled.nvvm
+    with new_context():
+        assert ir.Module.parse(compiled.bytecode).operation.verify()
+    assert mlir_smem.compile(module(), emit="ptx").located is None
+
+
 @pytest.mark.parametrize("last", STAGES)
 def test_stages_after_the_last_are_left_out(last):
     compiled = mlir_smem.compile(module(), emit=last)

@@ -1,10 +1,13 @@
 """Clusters: special registers, the cluster barrier, arrivals in other CTAs, and early returns."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from emulated import faults_of, memref, run_text
 
-from mlir_smem.emulator import EmulationError, ViolationKind
+from mlir_smem.emulator import EmulationError, ViolationKind, cluster
 
 #: The address of eight bytes of each CTA's shared memory, which its mbarrier follows.
 START = 0x400
@@ -328,3 +331,20 @@ def test_elect_in_divergent_code_of_a_warp():
     fault = only("scf.if %first { %e = nvvm.elect.sync -> i1 }", cluster=(1,))
     assert fault.kind is ViolationKind.DIVERGENT
     assert "is executed by thread 0, a part of a warp" in fault.message
+
+
+def test_memory_is_freed_when_a_cluster_has_run(monkeypatch):
+    clocks = []
+
+    class Clocks(cluster.VectorClocks):
+        def __init__(self, *sizes):
+            clocks.append(weakref.ref(self))
+            super().__init__(*sizes)
+
+    monkeypatch.setattr(cluster, "VectorClocks", Clocks)
+    gc.disable()
+    try:
+        run("nvvm.cluster.arrive\nnvvm.cluster.wait", np.zeros((8, 32), np.int32), 8, (2,))
+        assert [each() for each in clocks] == [None] * 4
+    finally:
+        gc.enable()
