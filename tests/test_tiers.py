@@ -67,7 +67,8 @@ def test_children_count():
         child.stdout.readline()
         running = tiers.cpu_seconds() - before
         child.stdin.close()
-    assert 0.1 <= running <= tiers.cpu_seconds() - before
+    # Running processes are measured in ticks of 10 ms, those that have ended exactly.
+    assert 0.1 <= running <= tiers.cpu_seconds() - before + 0.02
 
 
 @pytest.mark.parametrize(("again", "fails"), [(1.6, True), (0.4, False)])
