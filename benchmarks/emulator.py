@@ -30,8 +30,6 @@ from emulated_kernels import Run, attention_run, gemm_run
 from record import record
 
 import mlir_smem
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import parse_printed
 from mlir_smem.runtime import cpu, run_on_cpu
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "matmul.mlir"
@@ -109,8 +107,7 @@ def emulator_of(folder: Path) -> Version:
 @cache
 def as_text(bytecode: bytes) -> str:
     """Return a module as text with source locations."""
-    with ir.Context(load_on_create_dialects=[]):
-        return parse_printed(bytecode).operation.get_asm(enable_debug_info=True)
+    return mlir_smem.Compiled({}, bytecode=bytecode).located or ""
 
 
 def timed(run: Run, versions: dict[str, Version], rounds: int) -> dict[str, float]:

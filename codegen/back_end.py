@@ -1,9 +1,8 @@
 """From a gpu.module of the LLVM dialect to LLVM IR and PTX, with the location of an error of LLVM."""
 
-import io
 from typing import Any
 
-from ..dialect.bindings import PACKAGE, ir
+from ..dialect.bindings import PACKAGE, bytecode_of, ir
 from ..dialect.diagnostics import file_position
 from ..ir.walk import walk
 from .errors import CompileError, located
@@ -57,10 +56,8 @@ def to_llvm(kernels: Any, target: Target | None) -> tuple[str, str | None]:
 
 
 def _compiled(kernels: Any, target: Target | None) -> tuple[str, str | None]:
-    bytecode = io.BytesIO()
-    kernels.operation.write_bytecode(bytecode)
     library = find_libdevice().absolute() if target and _calls_libdevice(kernels) else None
-    request = Request(bytecode.getvalue(), PACKAGE, TRANSLATED, target, library, MAX_SECONDS)
+    request = Request(bytecode_of(kernels), PACKAGE, TRANSLATED, target, library, MAX_SECONDS)
     answers: dict[Answer, Any] = {}
     errors: list[tuple[str, str]] = []
     try:

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from io import BytesIO
 from typing import Any
 
 from ..dialect import register
 from ..dialect.arguments import wrong_argument
-from ..dialect.bindings import ir, is_dialect_loaded, passmanager
+from ..dialect.bindings import bytecode_of, ir, is_dialect_loaded, passmanager
 from ..dialect.packages import is_foreign
 from ..dialect.parsing import parse_module, parse_printed
 from ..dialect.registration import shared_context
@@ -72,8 +71,7 @@ class Compiled:
         if self.bytecode is None:
             return None
         with ir.Context(load_on_create_dialects=[]):
-            module = parse_printed(self.bytecode)
-            return module.operation.get_asm(enable_debug_info=True)
+            return parse_printed(self.bytecode).operation.get_asm(enable_debug_info=True)
 
     def stage(self, name: str) -> str | bytes:
         """Return the code of a stage.
@@ -221,11 +219,10 @@ def compile_in_place(
     lower_nvgpu(kernels)
     manifest = manifest_of(kernels, arch)
     if emit == "nvvm":
-        bytecode = BytesIO()
-        module.operation.write_bytecode(bytecode)
+        bytecode = bytecode_of(module)
         if for_emulator:
             erase_assertions(module)
-        return Compiled(manifest, _text(module), bytecode=bytecode.getvalue())
+        return Compiled(manifest, _text(module), bytecode=bytecode)
     nvvm = _text(module)
     lower_to_llvm_dialect(module)
     if debug_info == "lines":

@@ -7,6 +7,7 @@ of any version.
 import importlib
 import inspect
 import re
+from io import BytesIO
 from typing import Any
 
 from .bindings_choice import PACKAGE as PACKAGE
@@ -54,6 +55,13 @@ def _generic_barrier(found: re.Match[str]) -> str:
         f'{found["indent"]}"nvvm.barrier"({", ".join(operands)}) '
         f"<{{operandSegmentSizes = array<i32: {segments}>}}> : ({types}) -> ()"
     )
+
+
+def bytecode_of(module: Any) -> bytes:
+    """Return a module, or another op, as MLIR bytecode."""
+    buffer = BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
 
 
 def is_dialect_loaded(context: Any, name: str) -> bool:

@@ -40,8 +40,8 @@ _USES = 64
 
 
 @dataclass
-class _LeftContext:
-    """A shared context that nothing uses now.
+class _SharedContext:
+    """A context that one use after another enters.
 
     Attributes:
         context: the context.
@@ -54,7 +54,8 @@ class _LeftContext:
     uses: int = 0
 
 
-_left: list[_LeftContext] = []
+#: Those that nothing uses now.
+_idle: list[_SharedContext] = []
 
 #: The class of every context, also of one created in C++; `ir.Context` is its subclass in Python.
 _CONTEXT = ir.Context.__mro__[-2]
@@ -146,14 +147,14 @@ def shared_context() -> Iterator[Context]:
     """
     with _LOCK:
         definitions = (*Smem.types, *Smem.attributes, *Smem.operations)
-        left = _left.pop() if _left else None
-        if left is None or left.definitions != definitions or left.uses == _USES:
-            left = _LeftContext(_new_context(), definitions)
-        with left.context, ir.Location.unknown():
-            yield left.context
+        shared = _idle.pop() if _idle else None
+        if shared is None or shared.definitions != definitions or shared.uses == _USES:
+            shared = _SharedContext(_new_context(), definitions)
+        with shared.context, ir.Location.unknown():
+            yield shared.context
         # Not after an exception, whose traceback may hold modules.
-        left.uses += 1
-        _left.append(left)
+        shared.uses += 1
+        _idle.append(shared)
 
 
 def _new_context() -> Context:

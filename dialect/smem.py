@@ -1,9 +1,8 @@
 """The dialect class, to which types, attributes and ops are attached."""
 
-from io import BytesIO
 from typing import Any
 
-from .bindings import ext, ir
+from .bindings import bytecode_of, ext, ir
 
 
 class Smem(ext.Dialect, name="smem"):
@@ -19,7 +18,5 @@ class Smem(ext.Dialect, name="smem"):
         if cls._emitted[0] == count:
             return ir.Module.parse(cls._emitted[1])
         module = super()._emit_module()
-        bytecode = BytesIO()
-        module.operation.write_bytecode(bytecode)
-        cls._emitted = count, bytecode.getvalue()
+        cls._emitted = count, bytecode_of(module)
         return module

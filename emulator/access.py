@@ -179,8 +179,8 @@ def locate(
         Stop: if an address is misaligned or outside of memory; this is reported.
     """
     address = address.astype(np.int64, copy=False)
-    if found := _single_memory(convergent, address, space, size):
-        memory, local = found
+    if single := _single_memory(convergent, address, space, size):
+        memory, local = single
         return [(memory, slice(None), local)]
     return _locate_each(convergent, address, space, size, does, threads)
 

@@ -51,9 +51,9 @@ class Lanes:
 
     def where(self, condition: np.ndarray) -> np.ndarray:
         """Return the mask over the CTA of those of these threads for which a condition holds."""
-        found = np.zeros(len(self.mask), bool)
-        found[self.index] = condition
-        return found
+        mask = np.zeros(len(self.mask), bool)
+        mask[self.index] = condition
+        return mask
 
     @cached_property
     def warps(self) -> np.ndarray:

@@ -1,10 +1,10 @@
 """Lowering of a module given as text or bytecode, for hosts that exchange no objects."""
 
-from io import BytesIO
 from typing import Literal, overload
 
 from ..dialect import new_context
 from ..dialect.arguments import wrong_argument
+from ..dialect.bindings import bytecode_of
 from ..dialect.parsing import parse_module
 from ..passes import parse_pipeline
 from .host_version import for_llvm, from_llvm
@@ -81,8 +81,6 @@ def lower_text(
         module = parse_module(text)
         passes.run(module.operation)
         if bytecode:
-            written = BytesIO()
-            module.operation.write_bytecode(written)
-            return written.getvalue()
+            return bytecode_of(module)
         printed = module.operation.get_asm(print_generic_op_form=generic, enable_debug_info=True)
         return printed if host_llvm is None else for_llvm(printed, host_llvm)

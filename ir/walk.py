@@ -63,16 +63,16 @@ def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
 
 def walk_dialects(root: Op, chosen: Callable[[str], bool]) -> list[Op]:
     """Return the ops in `root` of the dialects for whose names a function returns True, in pre-order."""
-    found: list[Op] = []
+    ops: list[Op] = []
     is_chosen = cache(lambda name: chosen(name.partition(".")[0]))
 
     def visit(op: Op) -> Any:
         if is_chosen(op.name):
-            found.append(op)
+            ops.append(op)
         return _ADVANCE
 
     root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
+    return ops
 
 
 def holds(root: Op, *wanted: Wanted) -> bool:

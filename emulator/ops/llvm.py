@@ -154,10 +154,12 @@ def _store(op: Op) -> Any:
 
 @executes("llvm.mlir.zero", "llvm.mlir.poison", "llvm.mlir.undef", "ub.poison")
 def _whole(op: Op) -> Any:
-    return _filled(op.result_types[0], op.name == "llvm.mlir.zero", op.location)
+    return _zeros_or_poison(op.result_types[0], op.name == "llvm.mlir.zero", op.location)
 
 
-def _filled(type_: Any, defined: bool, location: Any) -> Callable[[ConvergentThreads], Any]:
+def _zeros_or_poison(
+    type_: Any, defined: bool, location: Any
+) -> Callable[[ConvergentThreads], Any]:
     """Return a function that makes a value of zeros, or a poison value."""
     members = struct_members(type_)
     if members is None:
@@ -166,15 +168,15 @@ def _filled(type_: Any, defined: bool, location: Any) -> Callable[[ConvergentThr
         dtype, shape = dtype_of(type_, location), shape_of(type_)
         return lambda convergent: np.zeros((1, *shape), dtype)
     if not _is_uniform(members):
-        steps = [_filled(member, defined, location) for member in members]
-        return lambda convergent: tuple(step(convergent) for step in steps)
+        parts = [_zeros_or_poison(member, defined, location) for member in members]
+        return lambda convergent: tuple(part(convergent) for part in parts)
     dtype, count = dtype_of(members[0], location), len(members)
 
     def step(convergent: ConvergentThreads) -> Registers:
         data = np.zeros((convergent.lanes.count, count), dtype)
-        found = new_registers(convergent, data, np.full(count, defined))
+        registers = new_registers(convergent, data, np.full(count, defined))
         # No instruction writes poison: the stamp comes from values that are inserted later.
-        return found if defined else replace(found, stamp=np.full_like(found.stamp, -1))
+        return registers if defined else replace(registers, stamp=np.full_like(registers.stamp, -1))
 
     return step
 

@@ -23,13 +23,13 @@ def outcomes(fuzzer: Fuzzer, texts: Sequence[str]) -> list[Failure | None]:
         inputs = [(n, lambda n=n: texts[n]) for n in range(len(failures), len(texts))]
         worker = Worker(fuzzer, inputs, math.inf)
         try:
-            found = _end(worker)
-            checked = found.number - len(failures) if found else worker.done
+            failed = _end(worker)
+            passed = failed.number - len(failures) if failed else worker.done
         finally:
             worker.close()
-        failures += [None] * checked
-        if found:
-            failures.append(found.failure)
+        failures += [None] * passed
+        if failed:
+            failures.append(failed.failure)
     return failures
 
 

@@ -12,8 +12,8 @@ from typing import NoReturn
 
 from benchmarks.record import record
 
-from .alone import outcome, outcomes
-from .fuzzer import ROOT, Failure, Fuzzer
+from .alone import outcomes
+from .fuzzer import ROOT, Fuzzer
 from .shrink import minimised
 from .worker import Found, Worker
 
@@ -24,14 +24,10 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
     if options.only is not None:
         text = fuzzer.drawn(options.seed, options.only)
         sys.stdout.write(text)
-        failure = outcome(fuzzer, text)
-        _report(f"input {options.only} of seed {options.seed}", failure)
-        raise SystemExit(failure is not None)
+        raise SystemExit(_report(fuzzer, [f"input {options.only} of seed {options.seed}"], [text]))
     if options.replay:
-        failures = outcomes(fuzzer, [file.read_text() for file in options.replay])
-        for file, failure in zip(options.replay, failures, strict=True):
-            _report(str(file), failure)
-        raise SystemExit(any(failures))
+        texts = [file.read_text() for file in options.replay]
+        raise SystemExit(_report(fuzzer, options.replay, texts))
     began = time.monotonic()
     print(f"fuzz.{fuzzer.name}: seed {options.seed}", flush=True)
     run = Run(fuzzer, options.seed, options.jobs)
@@ -153,9 +149,12 @@ class Run:
             self.first[key] = found
 
 
-def _report(name: str, failure: Failure | None) -> None:
-    """Print the failure of an input."""
-    print(f"{name}: {failure or 'no failure'}", file=sys.stderr)
+def _report(fuzzer: Fuzzer, names: Sequence[object], texts: Sequence[str]) -> int:
+    """Check inputs and print the failure of each; return the exit code."""
+    failures = outcomes(fuzzer, texts)
+    for name, failure in zip(names, failures, strict=True):
+        print(f"{name}: {failure or 'no failure'}", file=sys.stderr)
+    return int(any(failures))
 
 
 def _save(fuzzer: Fuzzer, options: argparse.Namespace, found: Found, times: int) -> None:

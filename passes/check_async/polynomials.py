@@ -70,11 +70,11 @@ class Polynomial:
         return _sum((*self.terms, *other.terms))
 
     def __sub__(self, other: Polynomial) -> Polynomial:
-        return self + other.scaled(-1)
+        return self + other * number(-1)
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         if (factor := other.constant) is not None:
-            return self.scaled(factor)
+            return Polynomial(tuple((symbols, x * factor) for symbols, x in self.terms if factor))
         return _sum(
             [
                 (tuple(sorted((*a, *b), key=lambda s: s.number)), x * y)
@@ -82,11 +82,6 @@ class Polynomial:
                 for b, y in other.terms
             ]
         )
-
-    def scaled(self, factor: int) -> Polynomial:
-        """Return the product with a constant."""
-        terms = self.terms if factor else ()
-        return Polynomial(tuple((symbols, x * factor) for symbols, x in terms))
 
     @property
     def constant(self) -> int | None:

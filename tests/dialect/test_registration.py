@@ -86,8 +86,6 @@ def test_compile_works_when_the_host_enables_multithreading():
     code = f"""
 import mlir_smem
 from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.registration import shared_context
-from mlir_smem.dialect.smem import Smem
 context = mlir_smem.register(ir.Context())
 module = ir.Module.parse({module()!r}, context)
 context.enable_multithreading(True)

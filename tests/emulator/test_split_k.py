@@ -103,7 +103,7 @@ FAULTS = {
 
 
 def test_the_undamaged_kernel_breaks_no_rule(split):
-    assert not faults_of(split.kernel.bytecode, "gemm", split.arguments, **split.options)
+    assert not faults_of(split.kernel.located, "gemm", split.arguments, **split.options)
 
 
 @pytest.mark.parametrize("name", FAULTS)

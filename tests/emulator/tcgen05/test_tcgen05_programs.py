@@ -139,7 +139,7 @@ def test_removed_op_is_noticed(dropped, kind, words):
     inputs = case.inputs()
     arrays = [inputs["A"], inputs["B"], np.zeros((case.m, case.n), np.float32)]
     options = {"block": 128, "shared": manifest["shared_bytes"]}
-    assert faults_of(lowered.bytecode, "product", arrays, **options) == []
+    assert faults_of(lowered.located, "product", arrays, **options) == []
     lines = lowered.located.splitlines(keepends=True)
     broken = "".join(line for line in lines if not re.search(dropped, line))
     assert broken != lowered.located
