@@ -239,9 +239,9 @@ class Cta:
 
     def check_registers(self, convergent: ConvergentThreads, registers: Registers) -> None:
         """Check that registers that the threads read are defined and not in flight."""
-        if not registers.defined.all():
+        pending, defined = registers.pending, registers.defined
+        if np.count_nonzero(defined) != len(defined):
             self.report_poison(convergent)
-        pending = registers.pending
         if not np.count_nonzero(pending):
             return
         warps = convergent.lanes.threads // WARP

@@ -10,6 +10,7 @@ from typing import Any
 from ..dialect.bindings import ir
 from .errors import EmulationError
 from .registry import Executor, executor, load_ops
+from .types import space_of
 
 #: The attribute of a tensor map argument.
 TENSOR_MAP = "smem.tensor_map"
@@ -109,6 +110,11 @@ class Op:
     def operand_types(self) -> list[Any]:
         """The types of its operands."""
         return [operand.type for operand in self.operands]
+
+    @cached_property
+    def space(self) -> int:
+        """The state space of its first operand, a pointer."""
+        return space_of(str(self.operand_types[0]))
 
     @cached_property
     def result_types(self) -> list[Any]:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from .program import Instruction
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Registers:
-    """A struct of registers of one type, such as an accumulator.
+    """A struct of registers of one type, such as an accumulator; it is not changed once it is made.
 
     Attributes:
         data: a row for each thread, a column for each register.
@@ -100,10 +100,11 @@ class Values:
         parts = self._values[number]
         if type(parts) is not _Parts:
             parts = _Parts(parts)
-        if lanes.key not in parts.written and any(
-            lanes.overlaps(others) for others, _ in parts.written.values()
-        ):
-            parts = _Parts(self._merge(parts))
+        elif lanes.key not in parts.written:
+            for others, _ in parts.written.values():
+                if lanes.overlaps(others):
+                    parts = _Parts(self._merge(parts))
+                    break
         if type(value) is Poison:
             # Poison is not kept for single threads: a value that other threads defined stays defined.
             self._values[number] = _merged(self._merge(parts), value, lanes, self._threads)

@@ -65,7 +65,7 @@ def _integer_to_pointer(op: Op) -> Any:
 
 @executes("llvm.addrspacecast")
 def _change_space(op: Op) -> Any:
-    source, target = space_of(str(op.operand_types[0])), space_of(str(op.result_types[0]))
+    source, target = op.space, space_of(str(op.result_types[0]))
     cast = _cast(op, source, target)
     return lambda convergent, pointer: cast(convergent.cta.rank, convergent.checked(pointer))
 
@@ -126,7 +126,7 @@ def _load(op: Op) -> Any:
     size, shape = bits_of(type_, op.location) // 8, shape_of(type_)
     dtype = dtype_of(type_, op.location)
     alignment = op.number("alignment", natural_alignment(type_, op.location))
-    space = space_of(str(op.operand_types[0]))
+    space = op.space
 
     def step(convergent: ConvergentThreads, pointer: Any) -> np.ndarray:
         raw = load(convergent, convergent.checked(pointer), space, size, alignment)
@@ -199,10 +199,11 @@ def new_registers(
 
 @executes("llvm.extractvalue")
 def _extract(op: Op) -> Any:
-    position = op.numbers("position")
+    first, *rest = op.numbers("position")
 
     def step(convergent: ConvergentThreads, struct: Any) -> Any:
-        for at in position:
+        struct = member(struct, first)
+        for at in rest:
             struct = member(struct, at)
         return struct
 
@@ -248,7 +249,7 @@ def _inserted(
         pending = np.maximum(pending, member.pending)
         stamp = np.maximum(stamp, member.stamp)
         member = member.data[:, 0]
-    elif not struct.pending.any():
+    elif not np.count_nonzero(pending):
         stamp = convergent.cta.groups.fences[convergent.lanes.threads // WARP]
     data, defined = struct.data, struct.defined
     if not in_place:

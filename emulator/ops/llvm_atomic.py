@@ -12,7 +12,7 @@ from ..convergent import ConvergentThreads
 from ..memory import GENERIC, GLOBAL, GlobalArray
 from ..program import Op
 from ..registry import executes
-from ..types import dtype_of, space_of
+from ..types import dtype_of
 
 #: New values of a 32-bit word, from the old one and the operand, by the number of the operation (LLVM
 #: dialect, AtomicBinOp): add, and uinc_wrap (`atom.inc`).
@@ -33,7 +33,7 @@ _SIZE = 4
 
 @executes("llvm.atomicrmw")
 def _atomic(op: Op) -> Any:
-    operation, space = op.number("bin_op"), space_of(str(op.operand_types[0]))
+    operation, space = op.number("bin_op"), op.space
     type_ = op.result_types[0]
     if operation not in _OPERATIONS or str(type_) != "i32" or space not in (GENERIC, GLOBAL):
         raise op.refuse(

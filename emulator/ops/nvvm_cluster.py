@@ -11,7 +11,6 @@ from ..errors import Stop, ViolationKind
 from ..memory import RANK_SHIFT, SHARED
 from ..program import Op
 from ..registry import executes
-from ..types import space_of
 from ..warps import whole_warps
 
 
@@ -41,7 +40,7 @@ def _wait(op: Op) -> Any:
 
 @executes("nvvm.mapa")
 def _map_address(op: Op) -> Any:
-    if space_of(str(op.operand_types[0])) != SHARED:
+    if op.space != SHARED:
         raise op.refuse("maps an address that is not in shared memory")
 
     def step(convergent: ConvergentThreads, pointer: Any, rank: Any) -> np.ndarray:

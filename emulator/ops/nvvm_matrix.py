@@ -19,7 +19,6 @@ from ..convergent import ConvergentThreads
 from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
-from ..types import space_of
 from ..warps import full_warps
 from .llvm import new_registers
 
@@ -54,7 +53,7 @@ def _is_transposed(op: Op) -> bool:
 @executes("nvvm.ldmatrix")
 def _load(op: Op) -> Any:
     count, transposed = op.number("num"), _is_transposed(op)
-    rows, space = _matrices(op, count), space_of(str(op.operand_types[0]))
+    rows, space = _matrices(op, count), op.space
 
     def step(convergent: ConvergentThreads, pointer: Any) -> Any:
         readers, address, warps = rows(convergent, pointer)
@@ -74,7 +73,7 @@ def _load(op: Op) -> Any:
 @executes("nvvm.stmatrix")
 def _store(op: Op) -> Any:
     count, transposed = len(op.operand_types) - 1, _is_transposed(op)
-    rows, space = _matrices(op, count), space_of(str(op.operand_types[0]))
+    rows, space = _matrices(op, count), op.space
 
     def step(convergent: ConvergentThreads, pointer: Any, *sources: Any) -> None:
         writers, address, warps = rows(convergent, pointer)

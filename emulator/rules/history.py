@@ -67,7 +67,7 @@ class History:
         # The op of each bulk copy that has not been waited for.
         self._bulk_readers: dict[int, int] = {}
 
-    def note_write(self, threads: np.ndarray, rows: np.ndarray, size: int, op: int) -> None:
+    def note_write(self, threads: np.ndarray, rows: np.ndarray | slice, size: int, op: int) -> None:
         """Note that `threads` have written rows of `size` bytes."""
         thread = threads[:, None]
         rows_of(self.written, size)[rows] = True

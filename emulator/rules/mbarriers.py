@@ -13,7 +13,6 @@ from ..access import locate
 from ..convergent import ConvergentThreads
 from ..errors import Stop, ViolationKind
 from ..program import Op
-from ..types import space_of
 from .vector_clocks import VectorClocks
 
 if TYPE_CHECKING:
@@ -131,21 +130,19 @@ def mbarrier_addresses(
 ) -> Iterator[tuple[Cta, int, np.ndarray]]:
     """Yield each mbarrier that threads access: the CTA in whose shared memory it is, its address, and the
     threads, by their numbers in the cluster."""
-    ctas = convergent.cta.cluster.ctas
-    address = convergent.broadcast(convergent.checked(pointer))
-    space = space_of(str(op.operand_types[0]))
-    for memory, among, local in locate(convergent, address, space, SIZE, "uses"):
+    address, threads = convergent.checked(pointer), convergent.threads
+    # Mostly all threads use the same one.
+    same = bool((address == address[0]).all())
+    if same:
+        address = address[:1]
+    accessing = convergent.lanes.threads[: len(address)]
+    for memory, among, local in locate(convergent, address, op.space, SIZE, "uses", accessing):
+        ctas = convergent.cta.cluster.ctas
         cta = next((cta for cta in ctas if cta.shared is memory), None)
         if cta is None:
             raise op.refuse("is in global memory; mbarriers are in shared memory")
-        threads = convergent.threads[among]
-        if (local == local[:1]).all():
-            # Mostly all threads use the same one.
-            if len(local):
-                yield cta, int(local[0]), threads
-            continue
-        for at in np.unique(local):
-            yield cta, int(at), threads[local == at]
+        for at in sorted({*local.tolist()}):
+            yield cta, at, threads if same else threads[among][local == at]
 
 
 def mbarriers_written(

@@ -38,8 +38,7 @@ class QuickChecks(History):
 
     def may_read(self, threads: np.ndarray, rows: np.ndarray, size: int) -> bool:
         """Return whether threads may read rows of `size` bytes, one each."""
-        # Often all read the same row, such as an mbarrier.
-        if rows[0] == rows[-1] and (rows == rows[0]).all():
+        if is_one_row(rows):
             rows = rows[:1]
         written, copying, writer, epoch = (
             take_rows(of_bytes, size, rows)
@@ -65,7 +64,10 @@ class QuickChecks(History):
         # Threads need a proxy fence after their accesses, but mbarriers and bulk copies do not.
         fenced = seen.copy()
         fenced[: self._clocks.threads] = np.minimum(seen, proxied)[: self._clocks.threads]
-        if (self.written[span] & (self.write_epoch[span] > fenced[self.writer[span]])).any():
+        writer = self.writer[span]
+        if (writer == writer[0]).all():
+            writer = writer[:1]
+        if (self.written[span] & (self.write_epoch[span] > fenced[writer])).any():
             return False
         reader, epoch = self.reader[span], self.read_epoch[span]
         if (reader == NO_THREAD).all():
@@ -118,6 +120,11 @@ class QuickChecks(History):
                 ):
                     return True
         return False
+
+
+def is_one_row(rows: np.ndarray) -> bool:
+    """Return whether all rows are the same: often all threads read one, such as an mbarrier."""
+    return rows[0] == rows[-1] and bool((rows == rows[0]).all())
 
 
 def _are_distinct(rows: np.ndarray, first: int, last: int) -> bool:

@@ -16,7 +16,7 @@ from ..errors import ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..memory import rows_of, take_rows
 from .history import NO_THREAD
-from .quick_checks import UNIT, QuickChecks
+from .quick_checks import UNIT, QuickChecks, is_one_row
 from .vector_clocks import NEVER
 
 #: Reports a violation: its kind and its message.
@@ -210,6 +210,8 @@ class Shadow(QuickChecks):
         """Check that `threads` may read rows of `size` bytes, and note the reads."""
         if not len(rows) or not self.may_read(threads, rows, size):
             self._check_read(threads, rows, size, report)
+        if len(rows) and is_one_row(rows):
+            threads, rows = threads[-1:], rows[-1:]
         thread = threads[:, None]
         rows_of(self.reader, size)[rows] = thread
         rows_of(self.read_epoch, size)[rows] = self._clocks.epoch[thread]

@@ -15,7 +15,7 @@ from ..lanes import WARP
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import count_arrivals, mbarrier_addresses, mbarrier_at
-from ..types import is_pointer, shape_of, space_of
+from ..types import is_pointer, shape_of
 from ..warps import full_warps
 from .cp import execute as copy
 from .descriptors import KINDS, UnknownInstruction
@@ -67,7 +67,7 @@ def _single_warp(convergent: ConvergentThreads) -> int | None:
 
 @executes("nvvm.tcgen05.alloc", waits=True)
 def _allocate(op: Op) -> Any:
-    group, space = group_of(op), space_of(str(op.operand_types[0]))
+    group, space = group_of(op), op.space
 
     def step(convergent: ConvergentThreads, slot: Any, columns: Any) -> None:
         warp = _single_warp(convergent)

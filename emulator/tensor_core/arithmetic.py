@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .compiled_sums import COLUMNS, largest_terms, truncated_sums
 from .multiplicands import Multiplicand
 
 #: Accumulator types, by their names in the ISA.
@@ -46,9 +47,6 @@ _MIDDLE = range(-90, 100)
 
 #: The bits of the exponent of a float32.
 _F32_EXPONENT = np.uint32(0x7F800000)
-
-#: Products that are computed at once: fewer calls of NumPy take less time, but the cache must hold them.
-_BLOCK = 1 << 17
 
 _NAN = {np.dtype(np.float32): np.uint32(0x7FFFFFFF), np.dtype(np.float16): np.uint16(0x7FFF)}
 
@@ -121,34 +119,18 @@ def _sum_in_f32(
     """
     if max(type_.dtype.itemsize for type_ in types) > 4 or a.shape[1] << fraction + 2 > 2**31:
         return None
-    # In C order, which that of the terms follows.
-    left, right, added = (np.array(each, np.float32, order="C") for each in (a.T, b, c))
-    a_powers, b_powers = (
+    if c.shape[1] % COLUMNS:
+        return None
+    left, right, added = (np.ascontiguousarray(values, np.float32) for values in (a, b, c))
+    powers = (
         _leading_powers(values, type_.smallest_exponent or 0)
         for values, type_ in zip((left, right), types, strict=True)
     )
-    largest = _leading_powers(added, _ACCUMULATOR_EXPONENT[c.dtype])
-    result = np.empty_like(c)
-    count = max(_BLOCK // (a.shape[1] * c.shape[1]), 1)
-    for first in range(0, len(c), count):
-        rows = slice(first, first + count)
-        terms, right_of_rows = "km,kn->kmn", slice(None)
-        if b.ndim == 3:
-            terms, right_of_rows = "km,kmn->kmn", (slice(None), rows)
-        highest = np.einsum(terms, a_powers[:, rows], b_powers[right_of_rows]).max(axis=0)
-        np.maximum(highest, largest[rows], out=highest)
-        if not _are_in_middle(highest, left, right, added[rows]):
-            return None
-        scale = np.float32(2**fraction) / highest
-        products = np.einsum(terms, left[:, rows], right[right_of_rows])
-        products *= scale
-        exact = products.astype(np.int32).sum(axis=0, dtype=np.int32).astype(np.float64)
-        exact += np.trunc(added[rows] * scale)
-        if c.dtype == np.float32:
-            exact = _cut(exact, fraction)
-        exact /= scale
-        result[rows] = exact
-    return result
+    highest = largest_terms(*powers, added, 2.0 ** _ACCUMULATOR_EXPONENT[c.dtype])
+    if not _are_in_middle(highest, left, right, added):
+        return None
+    exact = truncated_sums(left, right, added, highest, 2.0**fraction)
+    return (_cut(exact, fraction) if c.dtype == np.float32 else exact).astype(c.dtype)
 
 
 def _leading_powers(values: np.ndarray, smallest: int) -> np.ndarray:

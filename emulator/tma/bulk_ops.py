@@ -13,7 +13,6 @@ from ..memory import GLOBAL, RANK_SHIFT, SHARED, GlobalArray
 from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import SIZE
-from ..types import space_of
 from .bulk_tensor_ops import deliver, target_ctas
 from .tensor_map import UNIT
 
@@ -21,7 +20,7 @@ from .tensor_map import UNIT
 @executes("nvvm.cp.async.bulk.shared.cluster.global", tracked=True)
 def _load(op: Op) -> Any:
     has_mask = op.numbers("operandSegmentSizes")[4]
-    space = space_of(str(op.operand_types[0]))
+    space = op.space
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
         given = [

@@ -25,7 +25,7 @@ from ..program import Op
 from ..registry import executes
 from ..rules.mbarriers import SIZE, add_tx_count, mbarrier_at
 from ..rules.shadow import Report
-from ..types import signed, space_of
+from ..types import signed
 from .tensor_map import UNIT, TensorMap
 
 _KEY = "bulk groups"
@@ -191,7 +191,7 @@ def _load(op: Op) -> Any:
         raise op.refuse(
             f"is of a group, or of mode {op.text('mode')}; the emulator knows plain tiles"
         )
-    space = space_of(str(op.operand_types[0]))
+    space = op.space
 
     def step(convergent: ConvergentThreads, target: Any, map_: Any, *rest: Any) -> None:
         coordinates, others = rest[:rank], [target, *rest[rank : rank + 1 + has_mask]]
@@ -263,7 +263,10 @@ def deliver(
     rows = cta.shared.rows(addresses, UNIT)
     cta.shadow.check_bulk_write(int(thread[0]), rows, UNIT, _reporter(convergent, cta))
     writer = np.array([barrier.column])
-    cta.shadow.note_write(writer, rows, UNIT, convergent.current.number)
+    # A box is mostly written whole, in the order of the swizzle.
+    first, last = rows.min(), rows.max()
+    written = slice(first, last + 1) if last - first + 1 == len(rows) else rows
+    cta.shadow.note_write(writer, written, UNIT, convergent.current.number)
     cta.shared.store(addresses, data)
     add_tx_count(convergent, barrier, -data.size)
 

@@ -59,7 +59,7 @@ def test_each_cell_belongs_to_one_register(shape):
 
 
 def test_shape_16x256b_is_the_wgmma_fragment():
-    matrix = np.arange(64 * 32).reshape(64, 32)
+    matrix = np.arange(64 * 32, dtype=np.int32).reshape(64, 32)
     lanes, columns = cells_of("16x256b", 16)
     found = np.concatenate([matrix[16 * warp :][lanes, columns] for warp in range(4)])
     assert (found == to_elements(matrix)).all()
