@@ -62,7 +62,7 @@ class Instruction:
         step: executes it; see `registry.Executor`.
         waits: whether threads may have to wait for others at it.
         collective: whether the threads of a warpgroup execute it together.
-        raw, controls: those of the executor.
+        raw, controls: as of the executor.
         plain: whether it computes one result from operands, and nothing else.
     """
 
@@ -75,12 +75,12 @@ class Instruction:
     step: Callable[..., Any]
     waits: bool
     collective: bool
-    raw: bool = field(init=False)
+    raw: bool
     controls: bool = field(init=False)
     plain: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.raw, self.controls = self.executor.raw, self.executor.controls
+        self.controls = self.executor.controls
         self.plain = not self.raw and not self.collective and len(self.results) == 1
 
 
@@ -104,7 +104,7 @@ class Op:
         self.symbols = decoder.symbols
         #: Those of the executor; a registered function may set them for this op.
         self.waits = entry.waits or any(region.waits for region in self.regions)
-        self.collective = entry.collective
+        self.collective, self.raw = entry.collective, entry.raw
 
     @cached_property
     def operand_types(self) -> list[Any]:
@@ -295,6 +295,7 @@ class Decoder:
             step,
             decoded.waits,
             decoded.collective,
+            decoded.raw,
         )
 
 

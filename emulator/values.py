@@ -143,6 +143,31 @@ class Values:
         return merged
 
 
+def where(condition: np.ndarray, a: Any, b: Any) -> Any:
+    """Return `a` for the threads for which a condition holds, and `b` for the others.
+
+    Args:
+        condition: bool[threads].
+        a, b: values of one type. Unless all threads take the same one, a member that is poison in one of
+            them is poison.
+    """
+    count = np.count_nonzero(condition)
+    if count in (0, len(condition)):
+        return a if count else b
+    if isinstance(a, tuple):
+        return tuple(where(condition, *parts) for parts in zip(a, b, strict=True))
+    if isinstance(a, Poison) or isinstance(b, Poison):
+        return POISON
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return np.where(condition.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
+    a, b = (_as_registers(each) if isinstance(each, np.ndarray) else each for each in (a, b))
+    data = np.where(condition[:, None], a.data, b.data)
+    pending, stamp = (
+        np.where(condition, *parts) for parts in ((a.pending, b.pending), (a.stamp, b.stamp))
+    )
+    return Registers(data, pending, stamp, a.defined & b.defined)
+
+
 def _take(value: Any, rows: slice | np.ndarray) -> Any:
     """Return some rows of a value; an array of one row holds for all threads."""
     if isinstance(value, np.ndarray):

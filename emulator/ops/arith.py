@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from ...dialect.bindings import ir
+from ..convergent import ConvergentThreads
 from ..errors import EmulationError
 from ..floats import narrowed, rounded
 from ..program import Op
 from ..registry import computes
-from ..types import dtype_of, shape_of, signed
+from ..types import dtype_of, shape_of, signed, struct_members
+from ..values import where
 
 
 def _binary(names: tuple[str, ...], function: Callable[[Any, Any], Any]) -> None:
@@ -208,6 +210,9 @@ def _compare_floats(op: Op) -> Any:
 
 @computes("arith.select", "llvm.select")
 def _select(op: Op) -> Any:
+    if struct_members(op.result_types[0]) is not None:
+        op.raw = True
+        return _select_struct
     try:
         dtype_of(op.result_types[0], op.location)
     except EmulationError:
@@ -218,6 +223,11 @@ def _select(op: Op) -> Any:
         return np.where(condition.reshape(*condition.shape, *extra), a, b)
 
     return step
+
+
+def _select_struct(convergent: ConvergentThreads, condition: Any, a: Any, b: Any) -> Any:
+    """Select structs, whose members may be in flight or poison: nothing reads them yet."""
+    return where(convergent.broadcast(convergent.checked(condition)), a, b)
 
 
 def _cast(change: Callable[[np.ndarray, np.dtype], np.ndarray]) -> Callable[[Op], Any]:

@@ -122,11 +122,11 @@ def _sum_in_f32(
     if c.shape[1] % COLUMNS:
         return None
     left, right, added = (np.ascontiguousarray(values, np.float32) for values in (a, b, c))
-    powers = (
+    a_powers, b_powers = (
         _leading_powers(values, type_.smallest_exponent or 0)
         for values, type_ in zip((left, right), types, strict=True)
     )
-    highest = largest_terms(*powers, added, 2.0 ** _ACCUMULATOR_EXPONENT[c.dtype])
+    highest = largest_terms(a_powers, b_powers, added, 2.0 ** _ACCUMULATOR_EXPONENT[c.dtype])
     if not _are_in_middle(highest, left, right, added):
         return None
     exact = truncated_sums(left, right, added, highest, 2.0**fraction)

@@ -15,7 +15,7 @@ COLUMNS = 8
 _LOOPS = """
 define void @{name}(ptr noalias %a, ptr noalias %b, ptr noalias %c, ptr noalias %largest,
                     ptr noalias %out, float %number, i64 %rows, i64 %columns, i64 %steps,
-                    i64 %step_stride, i64 %row_stride) {{
+                    i64 %step_stride, i64 %row_stride) nounwind {{
 start:
   %number_0 = insertelement <8 x float> poison, float %number, i64 0
   %numbers = shufflevector <8 x float> %number_0, <8 x float> poison, <8 x i32> zeroinitializer

@@ -6,7 +6,7 @@ from emulated import ELEMENTS, elementwise, run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_smem.emulator import EmulationError
+from mlir_smem.emulator import EmulationError, Violations
 
 THREADS = 8
 LEFT = np.arange(THREADS, dtype=np.float32)
@@ -152,20 +152,51 @@ def test_select_of_whole_vectors():
     assert second == [*RIGHT[:4], *LEFT[4:]]
 
 
-@pytest.mark.parametrize("value", ["struct", "memref"])
-def test_select_of_structs_and_memrefs_is_refused(value):
-    lines = {
-        "struct": """
-    %u = llvm.mlir.zero : !llvm.struct<(f32, f32)>
-    %w = arith.select %k, %u, %u : !llvm.struct<(f32, f32)>""",
-        "memref": "%w = arith.select %k, %A, %A : memref<8xf32>",
-    }
+PAIR = "!llvm.struct<(f32, f32)>"
+NESTED = f"!llvm.struct<(i32, {PAIR})>"
+STRUCTS = [
+    "%four = arith.constant 4 : index",
+    "%k = arith.cmpi ult, %tid, %four : index",
+    f"%poison = llvm.mlir.poison : {PAIR}",
+    f"%p = llvm.insertvalue %x, %poison[0] : {PAIR}",
+    f"%q = llvm.insertvalue %y, %p[1] : {PAIR}",
+    f"%zero = llvm.mlir.zero : {PAIR}",
+]
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["registers", "in a struct"])
+def test_select_of_structs(nested):
+    lines = [f"%w = arith.select %k, %q, %zero : {PAIR}"]
+    if nested:
+        lines = [
+            f"%empty = llvm.mlir.zero : {NESTED}",
+            f"%n = llvm.insertvalue %q, %empty[1] : {NESTED}",
+            f"%s = arith.select %k, %n, %empty : {NESTED}",
+            f"%w = llvm.extractvalue %s[1] : {NESTED}",
+        ]
+    members = [f"%r{i} = llvm.extractvalue %w[{i}] : {PAIR}" for i in range(2)]
+    first, second = pair_of(*STRUCTS, *lines, *members)
+    assert first == [*LEFT[:4], *[0] * 4]
+    assert second == [*RIGHT[:4], *[0] * 4]
+
+
+def test_select_of_a_struct_with_a_poison_member():
+    # The first member is whole in both; the second is poison in one.
+    select = f"%w = arith.select %k, %p, %zero : {PAIR}"
+    member = "%r{} = llvm.extractvalue %w[{}] : !llvm.struct<(f32, f32)>"
+    other = "%r1 = arith.addf %x, %y : f32"
+    assert pair_of(*STRUCTS, select, member.format(0, 0), other)[0] == [*LEFT[:4], *[0] * 4]
+    with pytest.raises(Violations, match="poison"):
+        pair_of(*STRUCTS, select, member.format(0, 1), other)
+
+
+def test_select_of_memrefs_is_refused():
     with pytest.raises(
         EmulationError, match=r"'arith.select' selects between values that are not numbers"
     ):
         pair_of(
             "%k = arith.cmpi eq, %tid, %c0 : index",
-            lines[value],
+            "%w = arith.select %k, %A, %A : memref<8xf32>",
             "%r0 = arith.addf %x, %y : f32",
             "%r1 = arith.addf %x, %y : f32",
         )

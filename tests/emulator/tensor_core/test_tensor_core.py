@@ -62,10 +62,10 @@ TYPES = {name: type_ for name, type_ in OF_WGMMA.items() if type_.is_float}
 @pytest.mark.parametrize("name", TYPES)
 def test_compiled_sums_are_those_of_columns_alone(name, accumulator, exponents):
     # A single column is summed by NumPy, in float64.
-    rng, type_ = np.random.default_rng(0), TYPES[name]
+    rng, type_, (low, high) = np.random.default_rng(0), TYPES[name], exponents
 
     def numbers(*shape):
-        values = np.ldexp(rng.normal(size=shape), rng.integers(*exponents, shape, endpoint=True))
+        values = np.ldexp(rng.normal(size=shape), rng.integers(low, high, shape, endpoint=True))
         values[rng.random(shape) < 0.2] = 0
         return values
 
