@@ -2,9 +2,10 @@
 
     python benchmarks/test_time.py [--before GROUPS] [--record FILE]
 
-The repository's last commit is cloned into a temporary folder and installed there. Each command then
-runs alone, for its seconds of wall time and of CPU; `make test-all` also gives the CPU seconds of each
-group of cases (the files of a folder of tests). `--before` is a record or a file of CPU seconds by case
+The repository's last commit is cloned into a temporary folder. Each command then runs there alone, for
+its seconds of wall time and of CPU: first `.ci/run`, which also installs, and of which `make test-all`
+is a part. That gives the CPU seconds of each group of cases (the files of a folder of tests), too.
+`--before` is a record or a file of CPU seconds by case
 (`pytest --seconds=FILE`) of an earlier revision, whose groups stand beside. A record that exists keeps
 what is not measured again.
 """
@@ -24,21 +25,21 @@ from record import circumstances, record
 
 ROOT = Path(__file__).parents[1]
 
-_COMMANDS = {
-    "make test": ["make", "test"],
-    "make test-all": ["make", "test-all", "OPTIONS=--seconds=build/seconds.json"],
-    "make smoke": ["make", "smoke"],
-    ".ci/run": [".ci/run"],
-}
+_CI = ".ci/run"
+_COMMANDS = {_CI: [_CI], "make test": ["make", "test"], "make smoke": ["make", "smoke"]}
+
+#: The summary of pytest.
+_SUMMARY = re.compile(r"(\d+) passed(?:, (\d+) skipped)?.* in ([\d.]+)s")
 
 
-def timed(command: list[str], folder: str) -> dict[str, object]:
-    """Run a command in a folder; return its seconds, and how many cases passed and were skipped.
+def timed(command: list[str], folder: str, **environment: str) -> dict[str, dict[str, int]]:
+    """Run a command in a folder; return its seconds, and how many cases passed and were skipped in its
+    first tests; of `.ci/run` by the names of the whole and of its part.
 
     Raises:
         SystemExit: if it fails, with the end of its output.
     """
-    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    environment = {n: value for n, value in os.environ.items() if n != "CI"} | environment
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
     run = subprocess.run(
@@ -49,12 +50,13 @@ def timed(command: list[str], folder: str) -> dict[str, object]:
     if run.returncode:
         raise SystemExit(f"{' '.join(command)} fails:\n{run.stdout[-4000:]}{run.stderr[-2000:]}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    counts = {
-        outcome: int(match[1])
-        for outcome in ("passed", "skipped")
-        if (match := re.search(rf"(\d+) {outcome}", run.stdout))
-    }
-    return {"wall_s": round(seconds), "cpu_s": round(cpu)} | counts
+    whole = {"wall_s": round(seconds), "cpu_s": round(cpu)}
+    summary = _SUMMARY.search(run.stdout)
+    assert summary, "the tests have no summary"
+    counts = {"passed": int(summary[1]), "skipped": int(summary[2] or 0)}
+    if command == [_CI]:
+        return {_CI: whole, "make test-all": {"wall_s": round(float(summary[3])), **counts}}
+    return {" ".join(command): whole | counts}
 
 
 def groups(seconds: dict[str, float]) -> dict[str, dict[str, float]]:
@@ -81,11 +83,15 @@ def main() -> None:
     result: dict[str, object] = {"cores": os.cpu_count()}
     with TemporaryDirectory() as folder:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), folder], check=True)
-        result["install"] = timed(["make", ".venv/installed-dev", ".venv/installed-docs"], folder)
-        for name in options.only or _COMMANDS:
-            result[name] = timed(_COMMANDS[name], folder)
-            print(name, result[name], flush=True)
         file = Path(folder, "build", "seconds.json")
+        for name, command in _COMMANDS.items():
+            if name not in (options.only or _COMMANDS):
+                continue
+            # Of the tests of `.ci/run`, only `make test-all` takes the options.
+            seconds = {"OPTIONS": f"--seconds={file}"} if name == _CI else {}
+            times = timed(command, folder, **seconds)
+            print(times, flush=True)
+            result |= times
         if file.exists():
             result["groups"] = groups(json.loads(file.read_text()))
     if options.before:
