@@ -5,6 +5,8 @@
 The repository's last commit is cloned into a temporary folder. Each command then runs there alone, for
 its seconds of wall time and of CPU: first `.ci/run`, which also installs, and of which `make test-all`
 is a part. That gives the CPU seconds of each group of cases (the files of a folder of tests), too.
+`calibration_s` are those of a fixed piece of work after a command (`tests/support/tiers.py`): the same
+machine is not always as fast; `tests/tiers/slow.json` has those of its measurement.
 `--before` is a record or a file of CPU seconds by case
 (`pytest --seconds=FILE`) of an earlier revision, whose groups stand beside. A record that exists keeps
 what is not measured again.
@@ -16,6 +18,7 @@ import os
 import re
 import resource
 import subprocess
+import sys
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -24,6 +27,9 @@ from tempfile import TemporaryDirectory
 from record import circumstances, record
 
 ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tests" / "support"))
+
+import tiers  # noqa: E402
 
 _CI = ".ci/run"
 _COMMANDS = {_CI: [_CI], "make test": ["make", "test"], "make smoke": ["make", "smoke"]}
@@ -32,7 +38,7 @@ _COMMANDS = {_CI: [_CI], "make test": ["make", "test"], "make smoke": ["make", "
 _SUMMARY = re.compile(r"(\d+) passed(?:, (\d+) skipped)?.* in ([\d.]+)s")
 
 
-def timed(command: list[str], folder: str, **environment: str) -> dict[str, dict[str, int]]:
+def timed(command: list[str], folder: str, **environment: str) -> dict[str, dict[str, float]]:
     """Run a command in a folder; return its seconds, and how many cases passed and were skipped in its
     first tests; of `.ci/run` by the names of the whole and of its part.
 
@@ -50,10 +56,11 @@ def timed(command: list[str], folder: str, **environment: str) -> dict[str, dict
     if run.returncode:
         raise SystemExit(f"{' '.join(command)} fails:\n{run.stdout[-4000:]}{run.stderr[-2000:]}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    whole = {"wall_s": round(seconds), "cpu_s": round(cpu)}
+    whole: dict[str, float] = {"wall_s": round(seconds), "cpu_s": round(cpu)}
     summary = _SUMMARY.search(run.stdout)
     assert summary, "the tests have no summary"
     counts = {"passed": int(summary[1]), "skipped": int(summary[2] or 0)}
+    whole["calibration_s"] = round(tiers.calibration(), 3)
     if command == [_CI]:
         return {_CI: whole, "make test-all": {"wall_s": round(float(summary[3])), **counts}}
     return {" ".join(command): whole | counts}
