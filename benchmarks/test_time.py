@@ -3,13 +3,12 @@
     python benchmarks/test_time.py [--before GROUPS] [--record FILE]
 
 The repository's last commit is cloned into a temporary folder. Each command then runs there alone, for
-its seconds of wall time and of CPU: first `.ci/run`, which also installs, and of which `make test-all`
-is a part. That gives the CPU seconds of each group of cases (the files of a folder of tests), too.
-`calibration_s` are those of a fixed piece of work after a command (`tests/support/tiers.py`): the same
-machine is not always as fast; `tests/tiers/slow.json` has those of its measurement.
-`--before` is a record or a file of CPU seconds by case
-(`pytest --seconds=FILE`) of an earlier revision, whose groups stand beside. A record that exists keeps
-what is not measured again.
+its seconds of wall time and of CPU: first `.ci/run`, whose time is with the installation, and of which
+`make test-all` is a part. That gives the CPU seconds of each group of cases (the files of a folder of
+tests), too. `calibration_s` are those of a fixed piece of work after a command
+(`tests/support/tiers.py`): a machine is not always as fast; `tests/tiers/slow.json` has its own.
+`--before` is a record or a file of CPU seconds by case (`pytest --seconds=FILE`) of an earlier revision,
+whose groups stand beside. A record that exists keeps what is not measured again.
 """
 
 import argparse
@@ -94,6 +93,9 @@ def main() -> None:
         for name, command in _COMMANDS.items():
             if name not in (options.only or _COMMANDS):
                 continue
+            if name != _CI:
+                install = ["make", ".venv/installed-dev"]
+                subprocess.run(install, cwd=folder, capture_output=True, check=True)
             # Of the tests of `.ci/run`, only `make test-all` takes the options.
             seconds = {"OPTIONS": f"--seconds={file}"} if name == _CI else {}
             times = timed(command, folder, **seconds)
