@@ -37,14 +37,16 @@ _COMMANDS = {_CI: [_CI], "make test": ["make", "test"], "make smoke": ["make", "
 _SUMMARY = re.compile(r"(\d+) passed(?:, (\d+) skipped)?.* in ([\d.]+)s")
 
 
-def timed(command: list[str], folder: str, **environment: str) -> dict[str, dict[str, float]]:
-    """Run a command in a folder; return its seconds, and how many cases passed and were skipped in its
-    first tests; of `.ci/run` by the names of the whole and of its part.
+def time_command(
+    command: list[str], folder: str, **variables: str
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Run a command in a folder, with variables of the environment; return its seconds, and those and the
+    counts of its first tests.
 
     Raises:
-        SystemExit: if it fails, with the end of its output.
+        SystemExit: if it fails or runs no tests, with the end of its output.
     """
-    environment = {n: value for n, value in os.environ.items() if n != "CI"} | environment
+    environment = {name: value for name, value in os.environ.items() if name != "CI"} | variables
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = time.monotonic()
     run = subprocess.run(
@@ -52,17 +54,20 @@ def timed(command: list[str], folder: str, **environment: str) -> dict[str, dict
     )
     seconds = time.monotonic() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if run.returncode:
+    summary = _SUMMARY.search(run.stdout)
+    if run.returncode or not summary:
         raise SystemExit(f"{' '.join(command)} fails:\n{run.stdout[-4000:]}{run.stderr[-2000:]}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    whole: dict[str, float] = {"wall_s": round(seconds), "cpu_s": round(cpu)}
-    summary = _SUMMARY.search(run.stdout)
-    assert summary, "the tests have no summary"
-    counts = {"passed": int(summary[1]), "skipped": int(summary[2] or 0)}
-    whole["calibration_s"] = round(tiers.calibration(), 3)
-    if command == [_CI]:
-        return {_CI: whole, "make test-all": {"wall_s": round(float(summary[3])), **counts}}
-    return {" ".join(command): whole | counts}
+    passed, skipped, tests_seconds = summary.groups(default="0")
+    return {
+        "wall_s": round(seconds),
+        "cpu_s": round(cpu),
+        "calibration_s": round(tiers.calibration(), 3),
+    }, {
+        "wall_s": round(float(tests_seconds)),
+        "passed": int(passed),
+        "skipped": int(skipped),
+    }
 
 
 def groups(seconds: dict[str, float]) -> dict[str, dict[str, float]]:
@@ -97,8 +102,9 @@ def main() -> None:
                 install = ["make", ".venv/installed-dev"]
                 subprocess.run(install, cwd=folder, capture_output=True, check=True)
             # Of the tests of `.ci/run`, only `make test-all` takes the options.
-            seconds = {"OPTIONS": f"--seconds={file}"} if name == _CI else {}
-            times = timed(command, folder, **seconds)
+            variables = {"OPTIONS": f"--seconds={file}"} if name == _CI else {}
+            whole, tests = time_command(command, folder, **variables)
+            times = {name: whole, "make test-all": tests} if name == _CI else {name: tests | whole}
             print(times, flush=True)
             result |= times
         if file.exists():

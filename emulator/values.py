@@ -154,10 +154,10 @@ def where(condition: np.ndarray, a: Any, b: Any) -> Any:
     count = np.count_nonzero(condition)
     if count in (0, len(condition)):
         return a if count else b
-    if isinstance(a, tuple):
-        return tuple(where(condition, *parts) for parts in zip(a, b, strict=True))
     if isinstance(a, Poison) or isinstance(b, Poison):
         return POISON
+    if isinstance(a, tuple):
+        return tuple(where(condition, *parts) for parts in zip(a, b, strict=True))
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return np.where(condition.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
     a, b = (_as_registers(each) if isinstance(each, np.ndarray) else each for each in (a, b))

@@ -37,9 +37,7 @@ class QuickChecks(History):
         return bool((epoch <= proxied[writer]).all())
 
     def may_read(self, threads: np.ndarray, rows: np.ndarray, size: int) -> bool:
-        """Return whether threads may read rows of `size` bytes, one each."""
-        if is_one_row(rows):
-            rows = rows[:1]
+        """Return whether threads may read rows of `size` bytes, one each or all the same one."""
         written, copying, writer, epoch = (
             take_rows(of_bytes, size, rows)
             for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)

@@ -208,9 +208,10 @@ class Shadow(QuickChecks):
 
     def check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
         """Check that `threads` may read rows of `size` bytes, and note the reads."""
-        if not len(rows) or not self.may_read(threads, rows, size):
+        is_one = len(rows) > 0 and is_one_row(rows)
+        if not len(rows) or not self.may_read(threads, rows[:1] if is_one else rows, size):
             self._check_read(threads, rows, size, report)
-        if len(rows) and is_one_row(rows):
+        if is_one:
             threads, rows = threads[-1:], rows[-1:]
         thread = threads[:, None]
         rows_of(self.reader, size)[rows] = thread

@@ -111,7 +111,7 @@ def _sum_in_f32(
     fraction: int,
 ) -> np.ndarray | None:
     """Return the truncated sum by float32 and int32, in a fraction of the time; None if they cannot hold
-    the terms.
+    the terms, or if a row is no whole number of vectors.
 
     Products of types of up to 32 bits have at most 22 significant bits, so that float32 holds them; those
     below its smallest normal number are less than 1 when they are scaled, since all exponents are in

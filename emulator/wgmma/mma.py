@@ -226,4 +226,4 @@ def _multiply_add(
         found = multiply_add(a, b, c, (qualifiers.a, qualifiers.b))
     else:
         found = multiply_add_integers(a, b, c, qualifiers.saturates)
-    return np.ascontiguousarray(to_elements(found)).view(registers.dtype)
+    return to_elements(found).view(registers.dtype)

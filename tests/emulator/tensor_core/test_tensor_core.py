@@ -90,7 +90,7 @@ def test_special_values_among_compiled_sums():
     a, b, c = np.ones((8, 16)), np.ones((16, 8)), np.zeros((8, 8), np.float32)
     a[1, 0], b[0, 2], c[3, 3], a[4, 0], b[0, 5] = np.inf, np.nan, np.inf, 0, -np.inf
     with np.errstate(invalid="ignore"):
-        found = multiply_add(a, b, c, (F16, F16))
+        sums = multiply_add(a, b, c, (F16, F16))
         exact = a @ b + c
-    assert (found.view(np.uint32)[np.isnan(exact)] == 0x7FFFFFFF).all()
-    assert (found == exact)[~np.isnan(exact)].all()
+    assert (sums.view(np.uint32)[np.isnan(exact)] == 0x7FFFFFFF).all()
+    assert (sums == exact)[~np.isnan(exact)].all()
