@@ -23,10 +23,10 @@ from typing import Any
 TIERS = ("smoke", "default", "all")
 
 #: CPU seconds above which a case is slow.
-LIMIT = 0.5
+LIMIT = 0.3
 
 #: CPU seconds that the `default` tier may spend on the cases of one test.
-TEST_LIMIT = 20.0
+TEST_LIMIT = 10.0
 
 #: The cases of this test are tests of their own.
 _LIT = "tests/test_lit.py::"
