@@ -7,8 +7,8 @@ its seconds of wall time and of CPU: first `.ci/run`, whose time is with the ins
 `make test-all` is a part. That gives the CPU seconds of each group of cases (the files of a folder of
 tests), too. `calibration_s` are those of a fixed piece of work after a command
 (`tests/support/tiers.py`): a machine is not always as fast; `tests/tiers/slow.json` has its own.
-`--before` is a record or a file of CPU seconds by case (`pytest --seconds=FILE`) of an earlier revision,
-whose groups stand beside. A record that exists keeps what is not measured again.
+`--before` is a file of CPU seconds by case (`pytest --seconds=FILE`) of an earlier revision, whose groups
+stand beside. A record that exists keeps what is not measured again.
 """
 
 import argparse
