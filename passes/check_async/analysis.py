@@ -59,6 +59,22 @@ def analyze(function: Op, furthest: int = 1, global_memory: GlobalMemory | None 
     return _of_program(replace(program, furthest=max(program.furthest, furthest)))
 
 
+def is_in_order(function: Op, furthest: int = 1, global_memory: GlobalMemory | None = None) -> bool:
+    """Whether every access of tiles is proven to be in order; this ends with the first that is not.
+
+    Args:
+        function, furthest, global_memory: as for `analyze`.
+    """
+    blocks = blocks_of(function)
+    if len(blocks) != 1 or not has_pipelines(function):
+        return analyze(function, furthest, global_memory).is_proven
+    try:
+        follow_pipelines(function, blocks[0], _Strict(), furthest)
+    except _NotProvenError:
+        return False
+    return not any(global_memory.conflicts() if global_memory else ())
+
+
 def _of_program(program: Program) -> Analysis:
     proof = Proof(program)
     proof.run()
@@ -106,3 +122,26 @@ class _Unproven(Findings):
         order: Order | None = None,
     ) -> None:
         super().error(op, message, certain and order is None, state, order)
+
+
+class _NotProvenError(Exception):
+    """Something is not proven."""
+
+
+class _Strict(Findings):
+    """Findings of which the first one ends the search."""
+
+    def remark(
+        self, op: Op, reason: str, state: State | None = None, order: Order | None = None
+    ) -> None:
+        raise _NotProvenError
+
+    def error(
+        self,
+        op: Op,
+        message: str,
+        certain: bool,
+        state: State | None = None,
+        order: Order | None = None,
+    ) -> None:
+        raise _NotProvenError

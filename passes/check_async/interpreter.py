@@ -39,8 +39,8 @@ _HEADS = 256
 
 
 #: Why it is not known whether two accesses are a hazard.
-_SAME_BYTES = "it is not known whether they share bytes"
-_SAME_THREADS = "it is not known whether the same threads write the same bytes"
+SAME_BYTES = "it is not known whether they share bytes"
+SAME_THREADS = "it is not known whether the same threads write the same bytes"
 
 
 @dataclass(frozen=True)
@@ -163,8 +163,8 @@ class Interpreter:
             complete, same = write.group is None, rectangle.equals(other)
             if complete and same and write.op == step.op and not write.several:
                 continue
-            ordered = complete and not (same and _have_different_scopes(write.op, step.op))
-            unsure = _SAME_THREADS if ordered else ""
+            ordered = complete and not (same and have_different_scopes(write.op, step.op))
+            unsure = SAME_THREADS if ordered else ""
             self._report_write(step, rectangle, other, write, Proxy.GENERIC, state, unsure)
         state.write(step.op, rectangle, step.asynchronous)
 
@@ -221,7 +221,7 @@ class Interpreter:
         ):
             return
         writes = isinstance(step, (Copy, Define))
-        unsure = unsure if rectangle.overlaps(other) else _SAME_BYTES
+        unsure = unsure if rectangle.overlaps(other) else SAME_BYTES
         of_tile = other if rectangle.allocation.of_memref else rectangle
         trail = tuple(self.trail)
         self.report(Hazard(step.op, of_tile, writes, earlier, age, unsure, trail, proxy))
@@ -324,7 +324,7 @@ _Access = Copy | Define | Load | Mma
 _Paths = dict[tuple[Integer, ...], State]
 
 
-def _have_different_scopes(one: Op, other: Op) -> bool:
+def have_different_scopes(one: Op, other: Op) -> bool:
     """Whether two ops write the same bytes by different threads.
 
     All threads of the CTA share the bytes of one; each warpgroup writes what it holds in the other.

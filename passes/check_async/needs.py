@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
-from ...dialect.ops import ElectOp
+from ...dialect.ops import (
+    CopyCommitOp,
+    CopyWaitOp,
+    ElectOp,
+    FenceOp,
+    TmaCommitOp,
+    TmaWaitOp,
+    WaitOp,
+    WarpgroupBarrierOp,
+)
+
+#: The order of ops before an access: what is waited for, what makes it visible, then the barrier (None
+#: is one of the CTA).
+RANKS: dict[type[SmemOp] | None, int] = {
+    CopyCommitOp: 0,
+    TmaCommitOp: 0,
+    CopyWaitOp: 1,
+    WaitOp: 2,
+    TmaWaitOp: 3,
+    FenceOp: 4,
+    WarpgroupBarrierOp: 5,
+    None: 5,
+}
 
 
 class Need(NamedTuple):
@@ -54,6 +77,16 @@ class Unordered(NamedTuple):
     earlier: Op
     needs: tuple[Need, ...]
     message: str
+
+    def with_needs_of(self, others: Iterable[Unordered]) -> Unordered:
+        """Return the pair with what others of the same two ops need, too: of waits, the one that leaves
+        least pending."""
+        found: dict[object, Need] = {need.op: need for need in self.needs}
+        for need in (need for other in others for need in other.needs):
+            known = found.setdefault(need.op, need)
+            if need.pending is not None and known.pending is not None:
+                found[need.op] = min(known, need, key=lambda x: x.pending or 0)
+        return self._replace(needs=tuple(sorted(found.values(), key=lambda x: RANKS[x.op])))
 
 
 def listed(needs: tuple[Need, ...] | list[Need]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ...dialect.irtypes import Op
 from .integers import Integer
@@ -10,18 +11,24 @@ from .rectangles import SymbolicRectangle
 
 @dataclass(eq=False)
 class Block:
-    """A list of steps, and the integers that its terminator yields.
+    """The steps of a block, and the integers that its terminator yields.
 
     Attributes:
+        by_op: the ops of the block, each with its steps.
         accesses: whether a step in it, at any depth, accesses tiles, or memory that tiles view.
         synchronizes: whether a step in it accesses tiles or orders accesses, without those of other
             dialects' ops to the memory of tiles.
     """
 
-    steps: list["Step"] = field(default_factory=list)
+    by_op: list[tuple[Op, list["Step"]]] = field(default_factory=list)
     yields: tuple[int, ...] = ()
     accesses: bool = False
     synchronizes: bool = False
+
+    @cached_property
+    def steps(self) -> list["Step"]:
+        """The steps, in their order."""
+        return [step for _, steps in self.by_op for step in steps]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +69,7 @@ class Commit:
     """`smem.copy_commit`."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CopyWait:
     """`smem.copy_wait`."""
 
@@ -104,7 +111,7 @@ class Load:
     sources: tuple[SymbolicRectangle, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Wait:
     """`smem.wait`."""
 

@@ -76,17 +76,7 @@ def translate(
     Raises:
         OpError: if an op uses a tile that does not come from an alloc or view.
     """
-    translator = Translator(function, global_memory)
-    body = translator.function(blocks)
-    return Program(
-        body,
-        tuple(translator.copies),
-        tuple(translator.readers),
-        translator.allocations.unknown,
-        *translator.widening.limits(),
-        translator.furthest,
-        _size_multiple(function),
-    )
+    return Translator(function, global_memory).program(blocks)
 
 
 class Translator:
@@ -121,24 +111,41 @@ class Translator:
             "scf.for": self._for,
         }
 
-    def function(self, blocks: list[MlirBlock]) -> Block:
-        """Return the body of a function; its arguments are the same for all threads."""
+    def program(self, blocks: list[MlirBlock]) -> Program:
+        """Return the program of the function, whose arguments are the same for all threads.
+
+        Args:
+            blocks: the function's; only the first is run.
+
+        Raises:
+            OpError: if an op uses a tile that does not come from an alloc or view.
+        """
         body, *_ = [self._block(block) for block in blocks]
-        body.steps[:0] = map(self._argument, blocks[0].arguments)
-        return body
+        body.by_op.insert(0, (self._function, [*map(self._argument, blocks[0].arguments)]))
+        return Program(
+            body,
+            tuple(self.copies),
+            tuple(self.readers),
+            self.allocations.unknown,
+            *self.widening.limits(),
+            self.furthest,
+            _size_multiple(self._function),
+        )
 
     def _argument(self, argument: Value) -> Given:
         return Given(self._number(argument), is_bool=str(argument.type) == "i1")
 
     def _block(self, block: MlirBlock) -> Block:
         ops = list(block.operations)
-        steps = [step for op in ops for step in self._steps_of(op)]
+        by_op = [(op.operation, self.steps_of(op)) for op in ops]
         yields: tuple[int, ...] = ()
         if ops and ops[-1].operation.name == "scf.yield":
             yields = tuple(map(self._number, ops[-1].operands))
-        return Block(steps, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
+        steps = [step for _, steps in by_op for step in steps]
+        return Block(by_op, yields, any(map(_accesses, steps)), any(map(_synchronizes, steps)))
 
-    def _steps_of(self, op: Op) -> list[Step]:
+    def steps_of(self, op: Op) -> list[Step]:
+        """Return the steps of an op view."""
         if self._registers.are_written_by(op) and op.operation.name != "scf.for":
             return [*self._translated(op), Define(op, self._definition(op.operation))]
         return self._translated(op)
@@ -335,7 +342,7 @@ class Translator:
         body = self._block(block)
         if self._registers.are_written_by(op):
             # The loop writes the registers that it carries at the end of an iteration.
-            body.steps.append(Define(op, self._definition(op)))
+            body.by_op[-1][1].append(Define(op, self._definition(op)))
         return For(
             op,
             (lower, upper, step),

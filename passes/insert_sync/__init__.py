@@ -9,7 +9,7 @@ from ..check_async.check import has_pipelines
 from ..driver.base import Pass, option
 from .accumulators import put_in_flight
 from .explain import explain
-from .inserted import Inserted
+from .inserted import Registry
 from .insertion import Insertion
 from .minimize import minimize
 
@@ -36,7 +36,7 @@ class InsertSync(Pass):
                 explain(function, inserted)
 
 
-def insert(function: Op) -> list[Inserted]:
+def insert(function: Op) -> Registry:
     """Put the accesses of a function in the order of its ops; return the ops that were inserted.
 
     Raises:
@@ -45,8 +45,12 @@ def insert(function: Op) -> list[Inserted]:
     readers = put_in_flight(function)
     if not readers and has_pipelines(function) and analyze(function).is_proven:
         # In such a kernel, accesses of arrays in global memory are not followed.
-        return []
+        return Registry([])
     insertion = Insertion(function, readers)
     insertion.run()
     minimize(insertion)
+    if not insertion.is_proven():
+        insertion.run()
+        minimize(insertion)
+    insertion.inserted.questions = insertion.questions
     return insertion.inserted

@@ -6,10 +6,10 @@ from ...dialect.diagnostics import remark
 from ...dialect.irtypes import Op
 from ...ir.walk import walk
 from ..check_async.report import at
-from .inserted import Inserted
+from .inserted import Inserted, Registry
 
 
-def explain(function: Op, inserted: list[Inserted]) -> None:
+def explain(function: Op, inserted: Registry) -> None:
     """Emit a remark for each op that was inserted into a function, in the order of the ops; the remark is
     at the op before which it is."""
     places = {op.operation: i for i, op in enumerate(walk(function))}

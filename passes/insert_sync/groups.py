@@ -10,10 +10,11 @@ from ...dialect.ops import StageOp
 from ...ir.subtiles import chain_of
 from ..check_async.declared_effects import accessed_tiles, has_effect
 from ..check_async.memrefs import CP_ASYNC, accessed_memrefs
+from ..order.function_ops import FunctionOps, following
 from .places import ops_of, outwards
 
 
-def end_of_copies(copy: Op, later: Op) -> Op:
+def end_of_copies(copy: Op, later: Op, ops: FunctionOps) -> Op:
     """Return the last op of the group that a copy belongs to.
 
     A group has the copies between which nothing else accesses memory or orders accesses, in a branch or
@@ -22,6 +23,7 @@ def end_of_copies(copy: Op, later: Op) -> Op:
     Args:
         copy: the copy.
         later: an op before which it must be complete.
+        ops: those of the function.
     """
     first = copy.operation
     while first.parent is not None and first.parent.operation.name == "scf.if":
@@ -29,9 +31,8 @@ def end_of_copies(copy: Op, later: Op) -> Op:
         if outer in outwards(later) or not _has_only_copies(outer):
             break
         first = outer
-    ops = ops_of(first.block)
     last, stages = first, _stages(first)
-    for op in ops[ops.index(first) + 1 :]:
+    for op in following(ops.entry(first)):
         if not _matters(op):
             continue
         if op in outwards(later) or not _has_only_copies(op):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...dialect.bindings import gpu, ir
@@ -10,9 +11,7 @@ from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import (
     CopyCommitOp,
-    CopyWaitOp,
     ElectOp,
-    FenceOp,
     TmaCommitOp,
     TmaWaitOp,
     WaitOp,
@@ -20,24 +19,13 @@ from ...dialect.ops import (
 )
 from ...dialect.types import is_in_flight
 from ...ir.barriers import is_cta_barrier
-from ..check_async.needs import Need, Unordered
+from ...ir.op_address import op_address
+from ..check_async.needs import RANKS, Need, Unordered
 from .places import Place
 
 #: The ops that close a group of asynchronous copies, and the barriers.
 COMMITS = (CopyCommitOp, TmaCommitOp)
 BARRIERS = (None, WarpgroupBarrierOp)
-
-#: The order of ops before an access: what is waited for, what makes it visible, then the barrier.
-RANKS: dict[type[SmemOp] | None, int] = {
-    CopyCommitOp: 0,
-    TmaCommitOp: 0,
-    CopyWaitOp: 1,
-    WaitOp: 2,
-    TmaWaitOp: 3,
-    FenceOp: 4,
-    WarpgroupBarrierOp: 5,
-    None: 5,
-}
 
 
 @dataclass(eq=False)
@@ -82,6 +70,49 @@ class Inserted:
         if len(self.op.results):
             self.op.results[0].replace_all_uses_with(self.op.operands[0])
         self.whole.erase()
+
+
+class Registry:
+    """The ops that were inserted, in the order in which they were.
+
+    Args:
+        readers: the first of them.
+
+    Attributes:
+        questions: how often accesses were followed for them.
+    """
+
+    def __init__(self, readers: list[Inserted]) -> None:
+        self.questions = 0
+        self._all: list[Inserted] = []
+        self._by_op: dict[int, Inserted] = {}
+        for each in readers:
+            self.append(each)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Inserted]:
+        return iter(self._all)
+
+    def of(self, op: Op) -> Inserted | None:
+        """Return what an op, or the `smem.elect` that was inserted around one, is; None if it was not
+        inserted."""
+        return self._by_op.get(op_address(op))
+
+    def append(self, each: Inserted) -> None:
+        """Add an op."""
+        self._all.append(each)
+        self._by_op[op_address(each.whole)] = each
+
+    def remove(self, each: Inserted) -> None:
+        """Take out an op, while it still is."""
+        self._all.remove(each)
+        del self._by_op[op_address(each.whole)]
+
+    def since(self, count: int) -> list[Inserted]:
+        """Return the ops but for the first `count`."""
+        return self._all[count:]
 
 
 def build(

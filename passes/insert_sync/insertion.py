@@ -19,29 +19,28 @@ from ...dialect.smem import Smem
 from ...dialect.types import shape_of
 from ...ir.errors import OpError
 from ...ir.walk import gather
-from ..check_async.analysis import Analysis, analyze
 from ..check_async.global_memory import GlobalMemory
 from ..check_async.needs import CTA_BARRIER, Need, Unordered
+from ..order.function_ops import FunctionOps, following, preceding
+from .edits import Edits
 from .groups import end_of_copies
-from .inserted import BARRIERS, COMMITS, RANKS, Inserted, build, is_barrier, provides
+from .inserted import BARRIERS, COMMITS, Inserted, Registry, build, is_barrier, provides
 from .places import (
     Place,
+    ancestor_in,
     elect_around,
     end_of,
     end_of_threads,
+    entry_at,
     gap_between,
-    in_flight_at,
     loops_around,
-    ops_of,
     outwards,
     share_elect,
     user_in,
     whole_warpgroups,
 )
+from .proof import REFUSED, WholeFunction, proof_of
 from .trial import Trial
-
-#: How refusals begin.
-REFUSED = "cannot insert synchronization"
 
 #: What completes accesses in groups.
 _GROUPS = (Completion.CP_ASYNC_GROUP, Completion.BULK_GROUP, Completion.WGMMA_GROUP)
@@ -59,20 +58,24 @@ class Insertion:
 
     Attributes:
         inserted: the ops, in the order in which they were inserted.
+        edits: changes the function.
+        proof: says what is not in order.
         furthest: groups are told apart up to this many groups back.
+
+    Raises:
+        OpError: if the function breaks a rule that no order of accesses mends.
     """
 
     def __init__(self, function: Op, readers: list[Inserted]) -> None:
         self._function = function
-        self._global_memory = GlobalMemory(function)
         self.furthest = _furthest(function)
-        self.inserted = list(readers)
+        self.inserted = Registry(readers)
+        self._ops = FunctionOps(function)
+        self.proof = proof_of(function, self._ops, self.furthest)
+        self.edits = Edits(self._ops, self.proof)
+        self._questions_before = 0
         #: What was not known once all that is missing between two accesses was there.
         self._unknown: tuple[Op, str] | None = None
-
-    def analyze(self) -> Analysis:
-        """Return what is not in order now."""
-        return analyze(self._function, self.furthest, self._global_memory)
 
     def run(self) -> None:
         """Insert ops until every access is in order.
@@ -80,16 +83,26 @@ class Insertion:
         Raises:
             OpError: if it is not known how an access is put in order.
         """
-        while not (analysis := self.analyze()).is_proven:
-            for op, reason in analysis.unknown:
-                raise OpError(op, f"{REFUSED}: {reason}")
-            for each in analysis.unordered:
-                commit = next((need for need in each.needs if need.op in COMMITS), None)
-                if commit is not None:
-                    self._commit(each, commit)
-                    break
+        while (unordered := self.proof.first()) is not None:
+            commit = next((need for need in unordered.needs if need.op in COMMITS), None)
+            if commit is not None:
+                self._commit(unordered, commit)
             else:
-                self._order(_all_of_pair(analysis.unordered[0], analysis))
+                self._order(unordered)
+
+    @property
+    def questions(self) -> int:
+        """How often accesses were followed."""
+        return self._questions_before + self.proof.questions
+
+    def is_proven(self) -> bool:
+        """Whether the function is proven as a whole; if not, it is asked about as a whole from now on."""
+        if isinstance(self.proof, WholeFunction):
+            return True
+        self._questions_before = self.proof.questions
+        self.proof = WholeFunction(self._function, self.furthest, GlobalMemory(self._function))
+        self.edits.proof = self.proof
+        return self.proof.are_in_order(None)
 
     def _commit(self, unordered: Unordered, need: Need) -> None:
         """Close the group of a copy.
@@ -97,12 +110,14 @@ class Insertion:
         Raises:
             OpError: if it is closed already, but not on every path.
         """
-        place = Place(end_of_copies(unordered.earlier, unordered.op), is_after=True)
-        following = ops_of(place.block)[len(place.preceding) :][:1]
-        if following and provides(following[0], need):
+        place = Place(end_of_copies(unordered.earlier, unordered.op, self._ops), is_after=True)
+        following = self._ops.after(place.op)
+        if following is not None and provides(following, need):
             raise OpError(unordered.op, f"{REFUSED}: {unordered.message}")
-        self.inserted.append(build(need, place))
-        self.inserted[-1].orders.append(unordered)
+        made = build(need, place)
+        self.edits.add(made.op, place)
+        self.inserted.append(made)
+        made.orders.append(unordered)
 
     def _order(self, unordered: Unordered) -> None:
         """Insert what is missing between two accesses.
@@ -130,13 +145,12 @@ class Insertion:
         gap = self._gap(unordered, earlier)
         orders_threads = any(need.op in BARRIERS or need.op is FenceOp for need in needs)
         if orders_threads and not all(need.op in BARRIERS for need in needs):
-            ops, at = ops_of(gap.block), len(gap.preceding)
-            yield from (Place(op) for op in ops[:at][::-1] + ops[at:][::-1] if is_barrier(op))
+            yield from map(Place, self._barriers_around(gap, earlier))
         yield gap
         if unordered.op.operation in outwards(earlier) and unordered.op.operation != earlier:
             # What closes the group may come after the threads that store.
             yield end_of(unordered.op.regions[0].blocks[0])
-        if any(need.op is WaitOp for need in needs) and not in_flight_at(gap):
+        if any(need.op is WaitOp for need in needs) and not self.edits.in_flight.at(gap):
             # No accumulator is in flight there; one is where the mma is.
             user = user_in(earlier.block, earlier.results[0])
             yield Place(user) if user else end_of(earlier.block)
@@ -146,6 +160,17 @@ class Insertion:
                 takewhile(lambda op: op != gap.op, outwards(whole_warpgroups(unordered.op)))
             )
             yield from (Place(op) for op in around[::-1])
+
+    def _barriers_around(self, gap: Place, earlier: Op) -> list[Op]:
+        """Return the barriers of a block that may be between two accesses: those before a place, the
+        latest first, then those of the next iteration of a loop, the latest first."""
+        entry = entry_at(self._ops, gap)
+        before = preceding(entry)
+        if not loops_around(gap.op):
+            first = ancestor_in(gap.block, earlier)
+            return [*filter(is_barrier, takewhile(lambda op: op != first, before))]
+        after = [gap.op, *following(self._ops.entry(gap.op))] if not gap.is_after else []
+        return [*filter(is_barrier, [*before, *after[::-1]])]
 
     def _gap(self, unordered: Unordered, earlier: Op) -> Place:
         """Return the latest place that separates two accesses on every path."""
@@ -166,7 +191,7 @@ class Insertion:
     def _try(self, unordered: Unordered, place: Place) -> bool:
         """Insert at a place what is missing between two accesses; return whether they are then in
         order. If not, nothing is inserted."""
-        trial = Trial(self.inserted, unordered)
+        trial = Trial(self.edits, self.proof, self.inserted, unordered)
         needs = [need for need in unordered.needs if not provides(place.op, need)]
         # A new barrier costs less than copies or mma that no longer overlap.
         is_shared = len(needs) < len(unordered.needs)
@@ -186,26 +211,12 @@ class Insertion:
 
     def _left_of(self, unordered: Unordered) -> tuple[Need, ...] | None:
         """Return what is missing between two accesses now; None if something else is not known."""
-        analysis = self.analyze()
-        if analysis.unknown:
-            made = [each.op for each in self.inserted]
-            for op, reason in analysis.unknown:
-                if op.operation not in made:
-                    self._unknown = op, reason
-            return None
-        return _all_of_pair(unordered._replace(needs=()), analysis).needs
-
-
-def _all_of_pair(unordered: Unordered, analysis: Analysis) -> Unordered:
-    """Return all that is missing between two accesses: on different paths, that may be different ops."""
-    found: dict[object, Need] = {need.op: need for need in unordered.needs}
-    for each in analysis.unordered:
-        if (each.op, each.earlier) == (unordered.op, unordered.earlier):
-            for need in each.needs:
-                known = found.setdefault(need.op, need)
-                if need.pending is not None and known.pending is not None:
-                    found[need.op] = min(known, need, key=lambda x: x.pending or 0)
-    return unordered._replace(needs=tuple(sorted(found.values(), key=lambda x: RANKS[x.op])))
+        left = self.proof.missing(unordered._replace(needs=()))
+        made = [each.op for each in self.inserted] if self.proof.unknown else []
+        for op, reason in self.proof.unknown:
+            if op.operation not in made:
+                self._unknown = op, reason
+        return None if self.proof.unknown else left.needs
 
 
 def _ways(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from itertools import takewhile
 
+from ...dialect.irtypes import Op
 from ...dialect.ops.wait import mma_after
-from .inserted import RANKS, Inserted
+from ..check_async.needs import RANKS
+from ..order.function_ops import following
+from .inserted import Inserted
 from .insertion import Insertion
-from .places import loops_around, ops_of, place_of
+from .places import Place, loops_around
 
 
 def minimize(insertion: Insertion) -> None:
@@ -17,7 +20,7 @@ def minimize(insertion: Insertion) -> None:
     What stays is thus needed: without any one op, or with one group more pending, the proof is lost.
     """
     _take_all_out(insertion)
-    moved = [_hoist(group, insertion) for group in _groups(insertion.inserted)]
+    moved = [_hoist(group, insertion) for group in _groups(insertion)]
     if any(moved):
         # Before a loop, an op can do what another one is there for.
         _take_all_out(insertion)
@@ -28,8 +31,8 @@ def minimize(insertion: Insertion) -> None:
 def _take_all_out(insertion: Insertion) -> None:
     """Take out each op without which everything stays proven."""
     for each in sorted(insertion.inserted, key=_cost, reverse=True):
-        if not each.makes_readable and _take_out(each, insertion):
-            insertion.inserted.remove(each)
+        if not each.makes_readable:
+            _take_out(each, insertion)
 
 
 def _cost(each: Inserted) -> tuple[int, int]:
@@ -37,57 +40,69 @@ def _cost(each: Inserted) -> tuple[int, int]:
     return len(loops_around(each.op)), RANKS[each.kind.op]
 
 
-def _take_out(each: Inserted, insertion: Insertion) -> bool:
-    """Take an op out, unless the proof is lost; return whether it is out."""
-    op, place = each.whole, place_of(each.whole)
+def _take_out(each: Inserted, insertion: Insertion) -> None:
+    """Take an op out, unless the proof is lost."""
+    op, proof, edits = each.whole, insertion.proof, insertion.edits
+    passing = proof.passing([op])
     uses = [(u.owner, u.operand_number, r) for r in each.op.results for u in r.uses]
     for owner, number, _ in uses:
         owner.operands[number] = each.op.operands[0]
-    op.detach_from_parent()
-    if insertion.analyze().is_proven:
-        return True
-    place.insert(op)
+    place = edits.take_out(op)
+    if proof.are_in_order(passing):
+        insertion.inserted.remove(each)
+        return
+    edits.put_back(op, place)
     for owner, number, waited in uses:
         owner.operands[number] = waited
-    return False
 
 
-def _groups(inserted: list[Inserted]) -> list[list[Inserted]]:
+def _groups(insertion: Insertion) -> list[list[Inserted]]:
     """Return the inserted ops that move together: those that follow each other in a block."""
     groups: list[list[Inserted]] = []
-    own = {each.whole: each for each in inserted if not len(each.op.results)}
-    for first in own.values():
-        ops = ops_of(first.whole.block)
-        at = ops.index(first.whole)
-        if not at or ops[at - 1] not in own:
-            groups.append([own[op] for op in takewhile(own.__contains__, ops[at:])])
+    for each in insertion.inserted:
+        entry = insertion.edits.ops.entry(each.whole)
+        if not len(each.op.results) and _moves(entry.previous.op, insertion) is None:
+            found = (_moves(op, insertion) for op in following(entry))
+            groups.append([each, *takewhile(lambda x: x is not None, found)])
     return groups
+
+
+def _moves(op: Op | None, insertion: Insertion) -> Inserted | None:
+    """Return the inserted op that an op is, if it can move out of loops."""
+    each = None if op is None else insertion.inserted.of(op)
+    return None if each is None or len(each.op.results) else each
 
 
 def _hoist(group: list[Inserted], insertion: Insertion) -> bool:
     """Move ops out of as many loops as the proof allows; return whether that is any."""
-    back = place_of(group[-1].whole)
-    for loop in loops_around(group[0].whole):
-        for each in group:
-            each.whole.move_before(loop)
-        if insertion.analyze().is_proven:
+    ops, edits = [each.whole for each in group], insertion.edits
+    loops = loops_around(ops[0])
+    if not loops:
+        return False
+    passing = insertion.proof.passing(ops)
+    back = edits.place_of(ops[-1])
+    for loop in loops:
+        for op in ops:
+            edits.move(op, Place(loop))
+        if insertion.proof.are_in_order(passing):
             return True
-    for each in group:
+    for op in ops:
+        edits.move(op, back)
         if back.is_after:
-            back.move(each.whole)
-            back = back._replace(op=each.whole)
-        else:
-            back.move(each.whole)
+            back = back._replace(op=op)
     return False
 
 
 def _raise_pending(each: Inserted, insertion: Insertion) -> None:
     """Let a wait leave as many groups pending as the proof allows."""
     most = insertion.furthest
+    if each.pending is None:
+        return
     if each.makes_readable:
         most = mma_after(each.op.operands[0], each.op)
+    passing = insertion.proof.passing([each.whole])
     while (pending := each.pending) is not None and pending < most:
-        each.pending = pending + 1
-        if not insertion.analyze().is_proven:
-            each.pending = pending
+        insertion.edits.set_pending(each, pending + 1)
+        if not insertion.proof.are_in_order(passing):
+            insertion.edits.set_pending(each, pending)
             return

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from ...dialect.bindings import ir
 from ...dialect.irtypes import Block, Op, Value
-from ...dialect.ops import ElectOp, MapOp, ScaleDOp
-from ...dialect.types import FragmentType, is_in_flight
+from ...dialect.ops import ElectOp, MapOp
+from ..order.function_ops import Entry, FunctionOps
 
 #: Ops whose regions whole warpgroups do not execute, or not once.
 _CLOSED = (ElectOp.OPERATION_NAME, MapOp.OPERATION_NAME)
@@ -24,12 +24,6 @@ class Place(NamedTuple):
     def block(self) -> Block:
         """The block."""
         return self.op.block
-
-    @property
-    def preceding(self) -> list[Op]:
-        """The ops of the block before the place."""
-        ops = ops_of(self.block)
-        return ops[: ops.index(self.op) + self.is_after]
 
     @property
     def insertion_point(self) -> Any:
@@ -53,11 +47,10 @@ def outwards(op: Op) -> Iterator[Op]:
         each = each.parent.operation if each.parent is not None else None
 
 
-def place_of(op: Op) -> Place:
-    """Return where an op is: there it comes back after it was moved or taken out."""
-    ops = ops_of(op.block)
-    at = ops.index(op)
-    return Place(ops[at + 1]) if at + 1 < len(ops) else Place(ops[at - 1], is_after=True)
+def entry_at(ops: FunctionOps, place: Place) -> Entry:
+    """Return the entry before which a place is."""
+    entry = ops.entry(place.op)
+    return entry.next if place.is_after else entry
 
 
 def gap_between(earlier: Op, later: Op) -> Place:
@@ -78,7 +71,7 @@ def end_of_threads(op: Op) -> Place:
 
 def end_of(block: Block) -> Place:
     """Return the last place of a block, before what ends it."""
-    last = ops_of(block)[-1]
+    last = block.operations[len(block.operations) - 1].operation
     return Place(last, is_after=not last.name.endswith((".return", ".yield")))
 
 
@@ -116,24 +109,6 @@ def ops_of(block: Block) -> list[Op]:
 def user_in(block: Block, value: Value) -> Op | None:
     """Return the op of a block that has the single use of a value in flight; None if it has no use."""
     return next((ancestor_in(block, use.owner) for use in value.uses), None)
-
-
-def in_flight_at(place: Place) -> list[Value]:
-    """Return the accumulators that are in flight at a place, the latest one first."""
-    preceding = place.preceding
-    made = [x for op in preceding for x in op.results if op.name != ScaleDOp.OPERATION_NAME]
-    return [
-        value
-        for value in [*place.block.arguments, *made][::-1]
-        if isinstance(value.type, FragmentType)
-        and is_in_flight(value.type)
-        and not _is_used_by(preceding, value, place.block)
-    ]
-
-
-def _is_used_by(ops: list[Op], value: Value, block: Block) -> bool:
-    user = user_in(block, value)
-    return user is not None and user in ops
 
 
 def is_argument(value: Value) -> bool:

@@ -6,28 +6,41 @@ from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ...dialect.ops.wait import mma_after
-from ..check_async.needs import Need, Unordered
-from .inserted import RANKS, Inserted, build, kind_of, provides
-from .places import Place, elect_around, in_flight_at, place_of, share_elect, user_in
+from ..check_async.needs import RANKS, Need, Unordered
+from ..order.function_ops import preceding
+from .edits import Edits
+from .inserted import Inserted, Registry, build, kind_of, provides
+from .places import Place, elect_around, entry_at, share_elect, user_in
+from .proof import Proof
 
 
 class Trial:
     """What is tried for two accesses: ops that are inserted, and waits that leave less pending.
 
     Args:
+        edits: changes the function.
+        proof: what is asked about it.
         inserted: the ops that were inserted before; those of this trial are added at its end.
         unordered: the two accesses.
+
+    Attributes:
+        lowers: whether a wait that was inserted before leaves less pending than it did.
     """
 
-    def __init__(self, inserted: list[Inserted], unordered: Unordered) -> None:
+    def __init__(
+        self, edits: Edits, proof: Proof, inserted: Registry, unordered: Unordered
+    ) -> None:
+        self._edits = edits
+        self._proof = proof
         self._all = inserted
         self._count = len(inserted)
         self._unordered = unordered
         #: Waits that the trial changes, with what they left pending; None for those that it inserts.
         self._before: dict[Inserted, int | None] = {}
+        #: Waits that have moved from where a later reader needs them, with where they were.
         self._moved: list[tuple[Op, Place]] = []
+        self._passing: list[object] = []
         self._provided: set[type[SmemOp] | None] = set()
-        #: Whether a wait that was inserted before leaves less pending than it did.
         self.lowers = False
 
     def has_provided(self, need: Need) -> bool:
@@ -43,10 +56,9 @@ class Trial:
         repeated.
         """
         self._provided.add(need.op)
-        own = {each.whole: each for each in self._all}
         at = place
-        for op in place.preceding[::-1]:
-            found = own.get(op)
+        for op in preceding(entry_at(self._edits.ops, place)):
+            found = self._all.of(op)
             kind = kind_of(found.op if found else op)
             if isinstance(kind, str) or RANKS[kind] < RANKS[need.op]:
                 break
@@ -64,7 +76,7 @@ class Trial:
         value: Value | None = None
         elected_as = None
         if need.op is WaitOp:
-            values = in_flight_at(place)
+            values = self._edits.in_flight.at(place)
             if not values:
                 return False
             pending = need.pending or 0
@@ -84,6 +96,7 @@ class Trial:
         if need.op is TmaWaitOp and not share_elect(earlier, place.op):
             elected_as = elect_around(earlier)
         made = build(need, place, value, elected_as)
+        self._edits.add(made.whole, place)
         self._all.append(made)
         self._before[made] = None
         return True
@@ -91,41 +104,44 @@ class Trial:
     def _reader(self, value: Value, place: Place) -> Inserted | None:
         """Return the inserted wait by which a later op reads an accumulator in flight."""
         user = user_in(place.block, value)
-        own = (each for each in self._all if each.makes_readable and not place.is_after)
-        return next((each for each in own if user is not None and each.op == user), None)
+        reader = None if user is None or place.is_after else self._all.of(user)
+        return reader if reader is not None and reader.makes_readable else None
 
     def _move(self, reader: Inserted, place: Place, pending: int) -> None:
         """Move the wait of a later reader to where it is needed already."""
-        self._moved.append((reader.op, place_of(reader.op)))
-        place.move(reader.op)
+        self._passing.append(self._proof.passing([reader.op]))
+        self._moved.append((reader.op, self._edits.place_of(reader.op)))
+        self._edits.move(reader.op, place)
         self._lower_to(reader, pending)
 
     def _lower_to(self, found: Inserted, pending: int) -> None:
         before = found.pending or 0
         self._before.setdefault(found, before)
-        found.pending = min(before, pending)
+        self._edits.set_pending(found, min(before, pending))
 
     def lower(self) -> bool:
         """Let each wait leave one group less pending; return whether that changes anything."""
         waits = [each for each in self._before if each.pending]
         self.lowers |= any(self._before[each] is not None for each in waits)
         for each in waits:
-            each.pending = (each.pending or 0) - 1
+            self._edits.set_pending(each, (each.pending or 0) - 1)
         return bool(waits)
 
     def undo(self) -> None:
         """Take the trial back."""
-        for each in self._all[self._count :][::-1]:
+        for each in self._all.since(self._count)[::-1]:
             del self._before[each]
-            each.erase()
-        del self._all[self._count :]
+            self._all.remove(each)
+            self._edits.erase(each)
         for each, pending in self._before.items():
-            each.pending = pending or 0
+            self._edits.set_pending(each, pending or 0)
         for op, place in self._moved[::-1]:
-            place.move(op)
+            self._edits.move(op, place)
 
     def keep(self) -> None:
         """Note that the ops of the trial put the two accesses in order."""
-        for each in [*self._before, *self._all[self._count :]]:
+        for each in self._before | dict.fromkeys(self._all.since(self._count)):
             if self._unordered not in each.orders:
                 each.orders.append(self._unordered)
+        for accesses in self._passing:
+            self._proof.ask_again(accesses)

@@ -1,0 +1,21 @@
+"""Where an op is in memory: which op it is, whatever its operands and attributes become.
+
+The bindings hash an op by its structure, which changes with each of them, and make a new object for each
+use of an op.
+"""
+
+import ctypes
+
+from ..dialect.irtypes import Op
+
+_name_of = ctypes.pythonapi.PyCapsule_GetName
+_name_of.restype, _name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+_pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer_of.restype, _pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def op_address(op: Op) -> int:
+    """Return the address of an op. Once the op is erased, another one may have it."""
+    capsule = op.operation._CAPIPtr
+    address: int = _pointer_of(capsule, _name_of(capsule))
+    return address

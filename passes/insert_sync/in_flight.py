@@ -1,0 +1,73 @@
+"""The accumulators that are in flight at a place."""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+
+from ...dialect.irtypes import Block, Op, Value
+from ...dialect.ops import ScaleDOp
+from ...dialect.types import FragmentType, is_in_flight
+from ..order.function_ops import FunctionOps, following
+from .places import Place, is_argument, user_in
+
+
+class InFlight:
+    """The accumulators in flight of a function.
+
+    Args:
+        ops: the function's ops.
+    """
+
+    def __init__(self, ops: FunctionOps) -> None:
+        self._ops = ops
+        self._values: dict[Block, list[Value]] = {}
+
+    def at(self, place: Place) -> list[Value]:
+        """Return the accumulators that are in flight at a place, the latest one first."""
+        values = [value for value in self._of(place.block) if _is_in_flight_at(value, place)]
+        return sorted(values, key=cmp_to_key(_latest_first))
+
+    def add(self, value: Value) -> None:
+        """Note the result of an op that was inserted."""
+        if _is_accumulator_in_flight(value):
+            self._of(value.owner.operation.block).append(value)
+
+    def remove(self, value: Value) -> None:
+        """Note that the op of a value goes from its block."""
+        if _is_accumulator_in_flight(value):
+            self._of(value.owner.operation.block).remove(value)
+
+    def _of(self, block: Block) -> list[Value]:
+        if block not in self._values:
+            made = [x for op in following(self._ops.end(block)) for x in op.results]
+            values = [*block.arguments, *made]
+            self._values[block] = [x for x in values if _is_accumulator_in_flight(x)]
+        return self._values[block]
+
+
+def _is_accumulator_in_flight(value: Value) -> bool:
+    if not isinstance(value.type, FragmentType) or not is_in_flight(value.type):
+        return False
+    return is_argument(value) or value.owner.operation.name != ScaleDOp.OPERATION_NAME
+
+
+def _is_in_flight_at(value: Value, place: Place) -> bool:
+    made = None if is_argument(value) else value.owner.operation
+    user = user_in(place.block, value)
+    return (made is None or _is_before(made, place)) and not (user and _is_before(user, place))
+
+
+def _is_before(op: Op, place: Place) -> bool:
+    return (place.is_after and op == place.op) or op.is_before_in_block(place.op)
+
+
+def _latest_first(one: Value, other: Value) -> int:
+    """Order values as the ops of one block make them, the latest first; arguments come last."""
+    if is_argument(one) or is_argument(other):
+        if is_argument(one) and is_argument(other):
+            return other.arg_number - one.arg_number
+        return 1 if is_argument(one) else -1
+    made, again = one.owner.operation, other.owner.operation
+    if made == again:
+        return other.result_number - one.result_number
+    return 1 if made.is_before_in_block(again) else -1

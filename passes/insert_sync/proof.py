@@ -1,0 +1,136 @@
+"""What is not in order in a function, asked about pairs of accesses or about the whole function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from ...dialect.irtypes import Op
+from ...ir.errors import OpError
+from ..check_async.analysis import Analysis, analyze, is_in_order
+from ..check_async.check import blocks_of, has_pipelines
+from ..check_async.global_memory import GlobalMemory
+from ..check_async.needs import Unordered
+from ..order.function_ops import Entry, FunctionOps
+from ..order.pairs import Pairs
+from .inserted import COMMITS
+
+#: How refusals begin.
+REFUSED = "cannot insert synchronization"
+
+
+class Proof(Protocol):
+    """What is not in order.
+
+    Attributes:
+        unknown: ops of which something is not known, with the reason.
+        questions: how often accesses were followed.
+    """
+
+    unknown: dict[tuple[Op, str], None]
+
+    @property
+    def questions(self) -> int: ...
+
+    def first(self) -> Unordered | None:
+        """Return the first pair that is not in order, with all that is missing on any path; one whose
+        copy is in no group comes first. None if every access is in order."""
+
+    def missing(self, unordered: Unordered) -> Unordered:
+        """Return a pair with all that is missing now."""
+
+    def insert(self, entry: Entry) -> None:
+        """Note an op that has come into its block."""
+
+    def remove(self, entry: Entry) -> None:
+        """Note an op that has been taken out of its block."""
+
+    def set_pending(self, entry: Entry, pending: int) -> None:
+        """Note how many groups a wait leaves pending."""
+
+    def passing(self, ops: Iterable[Op]) -> object:
+        """Return the accesses that are in order perhaps because of some ops."""
+
+    def are_in_order(self, accesses: object) -> bool:
+        """Whether accesses that passed ops still are in order, once these were changed."""
+
+    def ask_again(self, accesses: object) -> None:
+        """Note that accesses that passed ops may not be in order any more."""
+
+
+class WholeFunction:
+    """Asks about the whole function each time.
+
+    Args:
+        function: the function.
+        furthest: groups are told apart up to this many groups back.
+        global_memory: arrays whose accesses are put in order, too.
+    """
+
+    def __init__(self, function: Op, furthest: int, global_memory: GlobalMemory) -> None:
+        self._function = function
+        self._furthest = furthest
+        self._global_memory = global_memory
+        self.unknown: dict[tuple[Op, str], None] = {}
+        self.questions = 0
+        self._known: Analysis | None = None
+
+    def first(self) -> Unordered | None:
+        analysis = self._analyze()
+        for op, reason in analysis.unknown:
+            raise OpError(op, f"{REFUSED}: {reason}")
+        if not analysis.unordered:
+            return None
+        lacks_commit = (x for x in analysis.unordered if any(n.op in COMMITS for n in x.needs))
+        first = next(lacks_commit, None)
+        return first or _missing(analysis.unordered[0], analysis)
+
+    def missing(self, unordered: Unordered) -> Unordered:
+        return _missing(unordered, self._analyze())
+
+    def insert(self, entry: Entry) -> None:
+        self._known = None
+
+    def remove(self, entry: Entry) -> None:
+        self._known = None
+
+    def set_pending(self, entry: Entry, pending: int) -> None:
+        self._known = None
+
+    def passing(self, ops: Iterable[Op]) -> None:
+        pass
+
+    def are_in_order(self, accesses: object) -> bool:
+        self.questions += 1
+        return is_in_order(self._function, self._furthest, self._global_memory)
+
+    def ask_again(self, accesses: object) -> None:
+        pass
+
+    def _analyze(self) -> Analysis:
+        if self._known is None:
+            self.questions += 1
+            self._known = analyze(self._function, self._furthest, self._global_memory)
+            self.unknown = self._known.unknown
+        return self._known
+
+
+def proof_of(function: Op, ops: FunctionOps, furthest: int) -> Proof:
+    """Return what is asked about a function.
+
+    Raises:
+        OpError: if the function breaks a rule that no order of accesses mends, or is not followed.
+    """
+    global_memory = GlobalMemory(function)
+    blocks = blocks_of(function)
+    if has_pipelines(function) or len(blocks) != 1:
+        return WholeFunction(function, furthest, global_memory)
+    pairs = Pairs(function, blocks[0], ops, furthest, global_memory)
+    for op, reason in pairs.unknown:
+        raise OpError(op, f"{REFUSED}: {reason}")
+    return pairs
+
+
+def _missing(unordered: Unordered, analysis: Analysis) -> Unordered:
+    same = (unordered.op, unordered.earlier)
+    return unordered.with_needs_of(x for x in analysis.unordered if (x.op, x.earlier) == same)

@@ -1,0 +1,115 @@
+"""The ops of a function, block by block, while others are inserted and taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...dialect.irtypes import Block, Op
+from ...ir.op_address import op_address
+
+
+class Entry:
+    """An op in its block, or the end of a block.
+
+    Attributes:
+        op: the op; None at the end of a block.
+        block: the block.
+        steps: what the op does, as the program that is followed has it.
+        segment: where ops that are inserted before it belong (`graph.Segment`).
+        previous, next: its neighbors; the end of a block is also before its first op.
+    """
+
+    __slots__ = ("block", "next", "op", "previous", "segment", "steps")
+
+    def __init__(self, op: Op | None, block: Block) -> None:
+        self.op = op
+        self.block = block
+        self.steps: list[Any] = []
+        self.segment: Any = None
+        self.previous = self.next = self
+
+
+class FunctionOps:
+    """The ops of a function in the order of their blocks. The bindings tell no neighbor of an op, and
+    list all ops of a block for each question.
+
+    Args:
+        function: the function.
+    """
+
+    def __init__(self, function: Op) -> None:
+        self._entries: dict[int, Entry] = {}
+        self._ends: dict[Block, Entry] = {}
+        self._add_regions(function)
+
+    def _add_regions(self, op: Op) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                end = self._ends[block] = Entry(None, block)
+                for each in block.operations:
+                    _link(self._new(each.operation, block), end)
+
+    def _new(self, op: Op, block: Block) -> Entry:
+        entry = self._entries[op_address(op)] = Entry(op, block)
+        self._add_regions(op)
+        return entry
+
+    def __contains__(self, op: Op) -> bool:
+        return op_address(op) in self._entries
+
+    def entry(self, op: Op) -> Entry:
+        """Return the entry of an op."""
+        return self._entries[op_address(op)]
+
+    def end(self, block: Block) -> Entry:
+        """Return the end of a block."""
+        return self._ends[block]
+
+    def of(self, block: Block) -> list[Op]:
+        """Return the ops of a block."""
+        end = self._ends[block]
+        return [*following(end)]
+
+    def after(self, op: Op) -> Op | None:
+        """Return the op that follows an op; None if it is the last one of its block."""
+        return self.entry(op).next.op
+
+    def insert(self, op: Op, before: Entry) -> Entry:
+        """Note an op that has come before an entry; return its own, the same as before it was removed."""
+        entry = self._entries.get(op_address(op)) or self._new(op.operation, before.block)
+        entry.block, entry.segment = before.block, before.segment
+        _link(entry, before)
+        return entry
+
+    def remove(self, op: Op) -> Entry:
+        """Note that an op has gone from its block; return its entry."""
+        entry = self.entry(op)
+        entry.previous.next, entry.next.previous = entry.next, entry.previous
+        return entry
+
+    def forget(self, op: Op) -> None:
+        """Note that an op that was removed is erased."""
+        del self._entries[op_address(op)]
+
+
+def preceding(entry: Entry) -> Iterator[Op]:
+    """Yield the ops of the block before an entry, the nearest first."""
+    at = entry.previous
+    while at.op is not None:
+        yield at.op
+        at = at.previous
+
+
+def following(entry: Entry) -> Iterator[Op]:
+    """Yield the ops of the block after an entry, the nearest first; all, if it is the end."""
+    at = entry.next
+    while at.op is not None:
+        yield at.op
+        at = at.next
+
+
+def _link(entry: Entry, before: Entry) -> None:
+    entry.previous, entry.next = before.previous, before
+    before.previous.next = entry
+    before.previous = entry

@@ -1,0 +1,309 @@
+"""The runs of a program, as far as its integers tell them apart.
+
+Which runs there are does not depend on the order of accesses. So they are found once: a graph of the
+straight segments of the program, each for one set of known integers. Ops that order accesses can then be
+inserted into a segment, and are on all runs through it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ...dialect.irtypes import Op
+from ..check_async.integers import UNKNOWN, VARIES, Integer, join, less, plus, select
+from ..check_async.program import (
+    Block,
+    Copy,
+    Define,
+    For,
+    Given,
+    If,
+    Let,
+    Load,
+    Mma,
+    Opaque,
+    Program,
+    Step,
+)
+from ..check_async.rectangles import Env, Rectangle
+from .function_ops import Entry, FunctionOps
+
+#: The most paths, and states at a loop's head, that are distinguished by their integers; more are joined.
+_PATHS = 16
+_HEADS = 256
+
+#: Ops after which a segment ends: a question about a long kernel reads but a part of it.
+_LENGTH = 64
+
+#: A step that accesses tiles or registers, or memory that tiles view.
+Access = Copy | Define | Load | Mma
+
+
+class Segment:
+    """Ops of a block that no branch or loop separates.
+
+    Args:
+        begin: what is before its first op.
+        end: its last op, which stays where it is; or the branch or loop after it, or the end of the block.
+        first: what a branch or loop before it does when it is over.
+    """
+
+    def __init__(self, begin: Entry, end: Entry, first: Sequence[Step] = ()) -> None:
+        self._begin = begin
+        self._end = end
+        self._first = first
+        self._steps: list[Step] | None = None
+        self._positions: dict[Step, int] = {}
+
+    @property
+    def steps(self) -> list[Step]:
+        """What its ops do, but for integers."""
+        if self._steps is None:
+            self._steps, at = [*self._first], self._begin.next
+            while at is not self._end:
+                self._steps += at.steps
+                at = at.next
+            if self._end.segment is self:
+                self._steps += self._end.steps
+            self._positions = {}
+        return self._steps
+
+    @property
+    def positions(self) -> dict[Step, int]:
+        """The positions of the steps."""
+        steps = self.steps
+        if not self._positions:
+            self._positions = {step: position for position, step in enumerate(steps)}
+        return self._positions
+
+    def changed(self) -> None:
+        """Note that its ops have changed."""
+        self._steps = None
+
+
+@dataclass(eq=False)
+class Node:
+    """A segment for known integers.
+
+    Attributes:
+        segment: the segment; None for the head of a loop.
+        number: in the order in which runs reach the nodes first.
+        rectangles: what its accesses touch.
+        successors: the nodes that may follow.
+    """
+
+    segment: Segment | None
+    number: int
+    rectangles: dict[Access, tuple[Rectangle, ...]] = field(default_factory=dict)
+    successors: list[Node] = field(default_factory=list)
+
+
+class _Path(NamedTuple):
+    """A way to a point: what is known of integers there, and the nodes that lead to it."""
+
+    env: Env
+    ends: list[Node]
+
+
+class Graph:
+    """The nodes of a function.
+
+    Args:
+        program: the function.
+        ops: its ops; their entries receive their steps and segments.
+
+    Attributes:
+        nodes: in the order of their numbers.
+        skipped: ops with accesses that are not followed, with the reason.
+    """
+
+    def __init__(self, program: Program, ops: FunctionOps) -> None:
+        self._program = program
+        self._ops = ops
+        self._parts: dict[Block, list[Segment | If | For]] = {}
+        self._followed: dict[Segment, list[Step]] = {}
+        self.nodes: list[Node] = []
+        self.skipped: dict[Op, str] = {}
+        self._block(program.body, _Path({}, []))
+        del self._parts, self._followed
+
+    def _node(self, segment: Segment | None, before: list[Node]) -> Node:
+        node = Node(segment, len(self.nodes))
+        self.nodes.append(node)
+        for each in before:
+            each.successors.append(node)
+        return node
+
+    # Straight-line code.
+
+    def _block(self, block: Block, path: _Path) -> list[_Path]:
+        """Return the ways to the end of a block."""
+        paths = [path]
+        for part in self._parts_of(block):
+            if isinstance(part, Segment):
+                paths = [self._enter(part, each) for each in paths]
+            else:
+                follow: Callable = self._if if isinstance(part, If) else self._for
+                paths = _limited([end for each in paths for end in follow(part, each)])
+        return paths
+
+    def _parts_of(self, block: Block) -> list[Segment | If | For]:
+        """Return the segments of a block, with the branches and loops between them."""
+        if block not in self._parts:
+            self._parts[block] = [*self._new_parts(block)]
+        return self._parts[block]
+
+    def _new_parts(self, block: Block) -> Iterator[Segment | If | For]:
+        entries = [self._ops.entry(op) for op, _ in block.by_op if op in self._ops]
+        begin = end = self._ops.end(entries[0].block) if entries else Entry(None, None)
+        first: list[Step] = []
+        within: list[Entry] = []
+        followed: list[Step] = []
+
+        def segment(last: Entry) -> Segment:
+            made = Segment(begin, last, first)
+            self._followed[made] = [*followed]
+            for each in within:
+                each.segment = made
+            within.clear()
+            followed.clear()
+            return made
+
+        for op, steps in block.by_op:
+            if op not in self._ops:  # the function, with its arguments
+                followed += steps
+                continue
+            entry = self._ops.entry(op)
+            within.append(entry)
+            control = next((step for step in steps if isinstance(step, If | For)), None)
+            if control is not None:
+                yield segment(entry)
+                yield control
+                begin, first, steps = entry, [x for x in steps if x is not control], []
+                followed += first
+                continue
+            followed += steps
+            entry.steps = [step for step in steps if not isinstance(step, Let | Given)]
+            if len(within) >= _LENGTH and any(isinstance(step, Access) for step in steps):
+                yield segment(entry)
+                begin, first = entry, []
+        within.append(end)
+        yield segment(end)
+
+    def _enter(self, segment: Segment, path: _Path) -> _Path:
+        node, env = self._node(segment, path.ends), path.env
+        for step in self._followed.get(segment, ()):
+            if isinstance(step, Let):
+                env[step.result] = step.compute(*_values(step.operands, env))
+            elif isinstance(step, Given):
+                env[step.result] = UNKNOWN
+            elif isinstance(step, Copy | Define):
+                node.rectangles[step] = (step.target.evaluate(env),)
+            elif isinstance(step, Load | Mma):
+                node.rectangles[step] = tuple(source.evaluate(env) for source in step.sources)
+            elif isinstance(step, Opaque):
+                self.skipped[step.op] = step.reason
+        return _Path(env, [node])
+
+    def _skip(self, op: Op, path: _Path, reason: str) -> list[_Path]:
+        self.skipped[op] = reason
+        return [path]
+
+    # Branches and loops.
+
+    def _if(self, step: If, path: _Path) -> list[_Path]:
+        condition = path.env.get(step.condition, VARIES)
+        taken = (1, 0) if condition.exact is None else (int(condition.exact != 0),)
+        branches = [step.branches[1 - each] for each in taken]
+        if not any(branch.synchronizes for branch in branches):
+            return [self._select(step, condition, branches, path)]
+        if not condition.uniform:
+            reason = "its condition is not known to be the same for all threads"
+            return self._skip(step.op, path, reason)
+        ends: dict[tuple[Integer, ...], list[Node]] = {}
+        for branch in branches:
+            for end in self._block(branch, _Path(dict(path.env), path.ends)):
+                ends.setdefault(_values(branch.yields, end.env), []).extend(end.ends)
+        return _leave(path.env, step.results, ends)
+
+    def _select(self, step: If, condition: Integer, branches: list[Block], path: _Path) -> _Path:
+        """Follow branches without accesses of tiles, which only select integers."""
+        chosen = []
+        for branch in branches:
+            (path,) = self._block(branch, path)
+            chosen.append(_values(branch.yields, path.env))
+        for result, *values in zip(step.results, *chosen, strict=False):
+            path.env[result] = select(condition, values[0], values[-1])
+        return path
+
+    def _for(self, step: For, path: _Path) -> list[_Path]:
+        if not step.body.synchronizes:
+            return self._block(step.body, path)
+        if not all(x.uniform for x in _values(step.bounds, path.env)):
+            reason = "its bounds are not known to be the same for all threads"
+            return self._skip(step.op, path, reason)
+        return _leave(path.env, step.results, self._iterate(step, path))
+
+    def _iterate(self, step: For, path: _Path) -> dict[tuple[Integer, ...], list[Node]]:
+        """Return the nodes by which a loop may end, by the integers that it yields."""
+        lower, upper, by = _values(step.bounds, path.env)
+        start = self._widened((lower, *_values(step.initial, path.env)))
+        heads = {start: self._node(None, path.ends)}
+        ends: dict[tuple[Integer, ...], list[Node]] = {}
+        work = deque([start])
+        while work:
+            values = work.popleft()
+            continues = less(values[0], upper).exact
+            if continues != 1:
+                ends.setdefault(values[1:], []).append(heads[values])
+            if continues == 0:
+                continue
+            inner = dict(zip((step.induction, *step.carried), values, strict=True))
+            for end in self._block(step.body, _Path({**path.env, **inner}, [heads[values]])):
+                next_values = (plus(values[0], by), *_values(step.body.yields, end.env))
+                bounded = self._widened if len(heads) < _HEADS else _unknown
+                next_values = bounded(next_values)
+                if next_values in heads:
+                    for node in end.ends:
+                        node.successors.append(heads[next_values])
+                else:
+                    heads[next_values] = self._node(None, end.ends)
+                    work.append(next_values)
+        return ends
+
+    def _widened(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
+        """Return the integers that are kept at the head of a loop."""
+        return tuple(x.widened(self._program.modulus, self._program.bound) for x in integers)
+
+
+def _limited(paths: list[_Path]) -> list[_Path]:
+    """Return the same paths; if there are too many, one that is the join of all."""
+    if len(paths) <= _PATHS:
+        return paths
+    first, *others = paths
+    for other in others:
+        first.ends.extend(other.ends)
+        for x, integer in first.env.items():
+            first.env[x] = join(integer, other.env.get(x, VARIES))
+    return [first]
+
+
+def _values(numbers: tuple[int, ...], env: Env) -> tuple[Integer, ...]:
+    return tuple(env.get(x, VARIES) for x in numbers)
+
+
+def _unknown(integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
+    return tuple(UNKNOWN if x.uniform else VARIES for x in integers)
+
+
+def _leave(
+    env: Env, results: tuple[int, ...], ends: dict[tuple[Integer, ...], list[Node]]
+) -> list[_Path]:
+    """Return the paths after an op, one for each set of its results."""
+    return [
+        _Path({**env, **dict(zip(results, values, strict=False))}, nodes)
+        for values, nodes in ends.items()
+    ]

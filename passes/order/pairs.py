@@ -1,0 +1,183 @@
+"""What is not in order in a function without pipelines, while ops that order accesses come and go.
+
+Accesses and runs are computed once. What is inserted leaves in order what is, so the questions that are
+asked again are those that were open; when an op is taken out, those about accesses that passed it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from heapq import heapify, heappop, heappush, heapreplace
+
+from ...dialect.irtypes import Block, Op
+from ...dialect.ops import CopyCommitOp
+from ...ir.op_address import op_address
+from ..check_async import report
+from ..check_async.check import check_written
+from ..check_async.global_memory import GlobalMemory
+from ..check_async.interpreter import Hazard
+from ..check_async.needs import Unordered
+from ..check_async.program import CopyWait, Step, Wait
+from ..check_async.translate import Translator
+from .function_ops import Entry, FunctionOps
+from .graph import Graph, Segment
+from .hazards import Found, Hazards, Origin
+
+#: Accesses with the place at which runs reach the first hazard after each, the earliest one first.
+_Queue = list[tuple[tuple[int, ...], int]]
+
+
+class Pairs:
+    """The pairs of accesses of a function that are not in order.
+
+    Args:
+        function: the function.
+        block: its block.
+        ops: its ops.
+        furthest: groups of copies and of mma are told apart up to this many groups back.
+        global_memory: arrays whose accesses are put in order, too.
+
+    Attributes:
+        unknown: ops of which something is not known, with the reason; no op that is inserted changes that.
+
+    Raises:
+        OpError: if the function breaks a rule that no order of accesses mends.
+    """
+
+    def __init__(
+        self,
+        function: Op,
+        block: Block,
+        ops: FunctionOps,
+        furthest: int,
+        global_memory: GlobalMemory,
+    ) -> None:
+        self._ops = ops
+        self._translator = Translator(function, global_memory)
+        program = self._translator.program([block])
+        check_written(program)
+        graph = Graph(program, ops)
+        self.unknown = dict.fromkeys((*graph.skipped.items(), *program.unknown.items()))
+        self._hazards = Hazards(graph, max(program.furthest, furthest))
+        self._origins: dict[int, list[Origin]] = defaultdict(list)
+        for origin in self._hazards.origins:
+            self._origins[op_address(origin.step.op)].append(origin)
+        self._uncommitted = self._queue(_lacks_commit)
+        self._unordered = self._queue(_is_any)
+
+    @property
+    def questions(self) -> int:
+        """How often an access was followed."""
+        return self._hazards.questions
+
+    # Questions.
+
+    def first(self) -> Unordered | None:
+        """Return the first pair that is not in order, with all that is missing on any run; one whose copy
+        is in no group comes first. None if every access is in order."""
+        hazard = self._next(self._uncommitted, _lacks_commit)
+        hazard = hazard or self._next(self._unordered, _is_any)
+        return hazard and self.missing(_unordered(hazard))
+
+    def missing(self, unordered: Unordered) -> Unordered:
+        """Return a pair with all that is missing now: on different runs, that may be different ops."""
+        later = unordered.op
+        return unordered.with_needs_of(
+            _unordered(hazard)
+            for origin in self._origins[op_address(unordered.earlier)]
+            for hazard in self._hazards.of_pair(origin, later)
+        )
+
+    def _queue(self, wanted: Callable[[Hazard], bool]) -> _Queue:
+        places = (
+            (place, origin.number)
+            for origin in self._hazards.origins
+            if (place := self._place(self._hazards.first_of(origin), wanted)) is not None
+        )
+        queue = list(places)
+        heapify(queue)
+        return queue
+
+    def _place(
+        self, found: list[Found], wanted: Callable[[Hazard], bool]
+    ) -> tuple[int, ...] | None:
+        return min((each.reached for each in found if wanted(each.hazard)), default=None)
+
+    def _next(self, queue: _Queue, wanted: Callable[[Hazard], bool]) -> Hazard | None:
+        """Return the first hazard; drop the accesses that have none any more."""
+        while queue:
+            before, number = queue[0]
+            found = self._hazards.first_of(self._hazards.origins[number])
+            now = self._place(found, wanted)
+            if now is None:
+                heappop(queue)
+            elif now != before:
+                heapreplace(queue, (now, number))
+            else:
+                return next(x.hazard for x in found if x.reached == now and wanted(x.hazard))
+        return None
+
+    # Changes.
+
+    def insert(self, entry: Entry) -> None:
+        """Note an op that has come into its block, or a loop that has moved."""
+        assert entry.op is not None
+        if not entry.steps:
+            entry.steps = self._translator.steps_of(entry.op.opview)
+        _changed(entry.segment)
+
+    def remove(self, entry: Entry) -> None:
+        """Note an op that has been taken out of its block."""
+        _changed(entry.segment)
+
+    def set_pending(self, entry: Entry, pending: int) -> None:
+        """Note how many groups a wait leaves pending."""
+        for step in entry.steps:
+            if isinstance(step, CopyWait | Wait):
+                step.pending = pending
+
+    def passing(self, ops: Iterable[Op]) -> list[Origin]:
+        """Return the accesses that are in order perhaps because of some ops, which are in their blocks."""
+        found: dict[Origin, None] = {}
+        for op in ops:
+            entry = self._ops.entry(op)
+            if entry.segment is not None:
+                for step in entry.steps:
+                    found |= dict.fromkeys(self._hazards.passing(entry.segment, step))
+        return list(found)
+
+    def are_in_order(self, origins: list[Origin]) -> bool:
+        """Whether all of some accesses are in order."""
+        passed = [self._hazards.passed(origin) for origin in origins]
+        if not any(map(self._hazards.first_of, origins)):
+            return True
+        for origin, spans in zip(origins, passed, strict=True):
+            self._hazards.set_passed(origin, spans)
+        return False
+
+
+    def ask_again(self, origins: list[Origin]) -> None:
+        """Note that accesses that were in order may not be any more."""
+        for origin in origins:
+            place = self._place(self._hazards.first_of(origin), _is_any)
+            if place is not None:
+                heappush(self._unordered, (place, origin.number))
+
+
+def _is_any(hazard: Hazard) -> bool:
+    return True
+
+
+def _lacks_commit(hazard: Hazard) -> bool:
+    """Whether the group of an earlier copy is not closed."""
+    return any(need.op is CopyCommitOp for need in report.needs(hazard))
+
+
+def _unordered(hazard: Hazard) -> Unordered:
+    return Unordered(hazard.op, hazard.earlier.op, report.needs(hazard), report.remark(hazard))
+
+
+def _changed(segment: Segment | None) -> None:
+    if segment is not None:
+        segment.changed()
