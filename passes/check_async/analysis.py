@@ -3,16 +3,17 @@
 from dataclasses import dataclass, field, replace
 
 from ...dialect.irtypes import Op
-from . import report
-from .check import SEVERAL_BLOCKS, blocks_of, check_written, has_pipelines
-from .global_memory import GlobalAccess, GlobalMemory
-from .needs import Need, Unordered
+from ..order import report
+from ..order.global_memory import GlobalAccess, GlobalMemory
+from ..order.needs import Need, Unordered
+from ..order.program import Program
+from ..order.prove import prove
+from ..order.translate import translate
+from ..order.written import check_written
+from .check import SEVERAL_BLOCKS, blocks_of, has_pipelines
 from .pipelines import follow_pipelines
 from .pipelines.findings import Findings, Order
 from .pipelines.state import State
-from .program import Program
-from .prove import Proof
-from .translate import translate
 
 
 @dataclass
@@ -56,7 +57,7 @@ def analyze(function: Op, furthest: int = 1, global_memory: GlobalMemory | None 
         return findings.analysis
     program = translate(function, blocks, global_memory)
     check_written(program)
-    return _of_program(replace(program, furthest=max(program.furthest, furthest)))
+    return _of_program(function, replace(program, furthest=max(program.furthest, furthest)))
 
 
 def is_in_order(function: Op, furthest: int = 1, global_memory: GlobalMemory | None = None) -> bool:
@@ -75,13 +76,12 @@ def is_in_order(function: Op, furthest: int = 1, global_memory: GlobalMemory | N
     return not any(global_memory.conflicts() if global_memory else ())
 
 
-def _of_program(program: Program) -> Analysis:
-    proof = Proof(program)
-    proof.run()
+def _of_program(function: Op, program: Program) -> Analysis:
+    proof = prove(function, program)
     unknown = dict.fromkeys((*proof.skipped.items(), *program.unknown.items()))
     unordered: dict[tuple[Op, Op, tuple[Need, ...]], Unordered] = {}
     for each in proof.hazards:
-        key = each.op, each.earlier.op, report.needs(each)
+        key = each.op, each.earlier, report.needs(each)
         if key not in unordered:
             unordered[key] = Unordered(*key, report.remark(each))
     return Analysis(list(unordered.values()), unknown)

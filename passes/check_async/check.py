@@ -8,16 +8,16 @@ from ...dialect.ops import CreatePipelineOp, LoadOp, WarpSpecializeOp
 from ...dialect.smem import Smem
 from ...ir.errors import OpError
 from ...ir.walk import holds, walk
-from . import report
+from ..order import report
+from ..order.program import Program
+from ..order.prove import Proof, prove, refute
+from ..order.translate import translate
+from ..order.written import check_written, unwritten
 from .bounds import check_bounds
 from .cta_pairs import check_cta_pairs
 from .order import check_order
 from .pipelines import check_pipelines
-from .program import Load, Mma, Program
-from .prove import Proof, refute
-from .rectangles import Allocation
 from .reductions import check_reductions
-from .translate import translate
 from .warpgroups import check_warpgroups
 
 #: Why a function is not followed.
@@ -51,9 +51,8 @@ def check(function: Op) -> None:
         _remark_blocks(function)
         return
     check_written(program)
-    proof = Proof(program)
-    proof.run()
-    found = refute(program) if proof.hazards else None
+    proof = prove(function, program)
+    found = refute(function, program) if proof.hazards else None
     if found:
         raise OpError(found.op, report.error(found))
     for (op, _), message in _unproven(program, proof).items():
@@ -81,35 +80,13 @@ def _remark_blocks(function: Op) -> None:
     remark(function.location, f"{report.NOT_PROVEN}: {SEVERAL_BLOCKS}")
 
 
-def check_written(program: Program) -> None:
-    """Check that some op writes what is read.
-
-    Raises:
-        OpError: if none does.
-    """
-    for reader, allocation in _unwritten(program):
-        if not allocation.outside:
-            raise OpError(reader.op, f"reads the {report.at(allocation.op)}, which nothing writes")
-
-
-def _unwritten(program: Program) -> list[tuple[Mma | Load, Allocation]]:
-    """Return the reads of tiles that no copy of the function writes."""
-    written = {copy.target.allocation.memory for copy in program.copies}
-    return [
-        (reader, source.allocation)
-        for reader in program.readers
-        for source in reader.sources
-        if source.allocation.memory not in written and not source.allocation.of_registers
-    ]
-
-
 def _unproven(program: Program, proof: Proof) -> dict[tuple[Op, str], str]:
     """Return what is not proven to be in order, once for each op and reason."""
     found = {
         (op, reason): f"{report.NOT_PROVEN}: {reason}"
         for op, reason in (*proof.skipped.items(), *program.unknown.items())
     }
-    for reader, allocation in _unwritten(program):
+    for reader, allocation in unwritten(program):
         reason = "no copy of this function writes it"
         found[reader.op, reason] = (
             f"cannot prove that the {report.at(allocation.op)} is written: {reason}"

@@ -20,10 +20,10 @@ from ...ir.errors import OpError
 from ...ir.kernel import ancestors_of
 from ...ir.subtiles import chain_of
 from ...ir.walk import walk
-from .declared_effects import accessed_tiles
-from .memory import starts_of
+from ..order.declared_effects import accessed_tiles
+from ..order.memory import starts_of
+from ..order.report import at
 from .polynomials import Polynomial, number
-from .report import at
 from .values import Values
 
 #: Ops around an mma by which the threads of a CTA take different paths; threads of the same number take

@@ -9,7 +9,7 @@ from ...dialect.irtypes import Op, Value
 from ...dialect.ops import SubviewOp
 from ...dialect.types import shape_of
 from ...ir.subtiles import chain_of
-from .memory import starts_of
+from ..order.memory import starts_of
 from .polynomials import Divergence, Polynomial, Symbol, number
 from .values import Values
 

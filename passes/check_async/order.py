@@ -16,7 +16,7 @@ from ...dialect.op import SmemOp
 from ...dialect.ops import MapOp, OrderArriveOp, OrderWaitOp, ReduceOp
 from ...ir.errors import OpError
 from ...ir.walk import walk
-from .harmless import is_harmless
+from ..order.harmless import is_harmless
 from .reductions import differences
 from .values import Values
 

@@ -12,7 +12,7 @@ from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
-from .memrefs import is_only_read
+from ..order.memrefs import is_only_read
 from .polynomials import MINIMA, Divergence, Polynomial, Symbol, number, variable
 from .substitution import Substitution
 from .sums import SUM, Sums

@@ -10,10 +10,10 @@ from ...ir.errors import OpError
 from ...ir.kernel import ancestors_of, threads_of
 from ...ir.walk import walk
 from ...layout.fragments import WARPGROUP
-from .declared_effects import accessed_tiles
+from ..order.declared_effects import accessed_tiles
+from ..order.report import at
 from .extents import Extent, subtile_of
 from .polynomials import Divergence, Polynomial
-from .report import at
 from .values import Values
 
 

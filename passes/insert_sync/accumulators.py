@@ -13,7 +13,7 @@ from ...dialect.ops import AnyMma, FillOp, ScaleDOp, TileMma, WaitOp
 from ...dialect.ops.wait import mma_after
 from ...dialect.types import FragmentType, is_accumulator, is_in_flight, with_state
 from ...ir.walk import walk
-from ..check_async.needs import Need
+from ..order.needs import Need
 from .inserted import Inserted
 from .places import ancestor_in, is_argument, ops_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...dialect.diagnostics import remark
 from ...dialect.irtypes import Op
 from ...ir.walk import walk
-from ..check_async.report import at
+from ..order.report import at
 from .inserted import Inserted, Registry
 
 

@@ -8,9 +8,9 @@ from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import StageOp
 from ...ir.subtiles import chain_of
-from ..check_async.declared_effects import accessed_tiles, has_effect
-from ..check_async.memrefs import CP_ASYNC, accessed_memrefs
+from ..order.declared_effects import accessed_tiles, has_effect
 from ..order.function_ops import FunctionOps, following
+from ..order.memrefs import CP_ASYNC, accessed_memrefs
 from .places import ops_of, outwards
 
 

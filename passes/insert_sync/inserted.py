@@ -20,7 +20,7 @@ from ...dialect.ops import (
 from ...dialect.types import is_in_flight
 from ...ir.barriers import is_cta_barrier
 from ...ir.op_address import op_address
-from ..check_async.needs import RANKS, Need, Unordered
+from ..order.needs import RANKS, Need, Unordered
 from .places import Place
 
 #: The ops that close a group of asynchronous copies, and the barriers.

@@ -19,9 +19,9 @@ from ...dialect.smem import Smem
 from ...dialect.types import shape_of
 from ...ir.errors import OpError
 from ...ir.walk import gather
-from ..check_async.global_memory import GlobalMemory
-from ..check_async.needs import CTA_BARRIER, Need, Unordered
 from ..order.function_ops import FunctionOps, following, preceding
+from ..order.global_memory import GlobalMemory
+from ..order.needs import CTA_BARRIER, Need, Unordered
 from .edits import Edits
 from .groups import end_of_copies
 from .inserted import BARRIERS, COMMITS, Inserted, Registry, build, is_barrier, provides
@@ -102,7 +102,7 @@ class Insertion:
         self._questions_before = self.proof.questions
         self.proof = WholeFunction(self._function, self.furthest, GlobalMemory(self._function))
         self.edits.proof = self.proof
-        return self.proof.are_in_order(None)
+        return self.proof.are_in_order([])
 
     def _commit(self, unordered: Unordered, need: Need) -> None:
         """Close the group of a copy.

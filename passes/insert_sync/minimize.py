@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
-
 from ...dialect.irtypes import Op
 from ...dialect.ops.wait import mma_after
-from ..check_async.needs import RANKS
 from ..order.function_ops import following
+from ..order.needs import RANKS
 from .inserted import Inserted
 from .insertion import Insertion
 from .places import Place, loops_around
@@ -62,8 +60,12 @@ def _groups(insertion: Insertion) -> list[list[Inserted]]:
     for each in insertion.inserted:
         entry = insertion.edits.ops.entry(each.whole)
         if not len(each.op.results) and _moves(entry.previous.op, insertion) is None:
-            found = (_moves(op, insertion) for op in following(entry))
-            groups.append([each, *takewhile(lambda x: x is not None, found)])
+            group = [each]
+            for op in following(entry):
+                if (other := _moves(op, insertion)) is None:
+                    break
+                group.append(other)
+            groups.append(group)
     return groups
 
 

@@ -9,9 +9,10 @@ from ...dialect.irtypes import Op
 from ...ir.errors import OpError
 from ..check_async.analysis import Analysis, analyze, is_in_order
 from ..check_async.check import blocks_of, has_pipelines
-from ..check_async.global_memory import GlobalMemory
-from ..check_async.needs import Unordered
 from ..order.function_ops import Entry, FunctionOps
+from ..order.global_memory import GlobalMemory
+from ..order.hazard import Origin
+from ..order.needs import Unordered
 from ..order.pairs import Pairs
 from .inserted import COMMITS
 
@@ -38,6 +39,7 @@ class Proof(Protocol):
 
     def missing(self, unordered: Unordered) -> Unordered:
         """Return a pair with all that is missing now."""
+        ...
 
     def insert(self, entry: Entry) -> None:
         """Note an op that has come into its block."""
@@ -48,13 +50,15 @@ class Proof(Protocol):
     def set_pending(self, entry: Entry, pending: int) -> None:
         """Note how many groups a wait leaves pending."""
 
-    def passing(self, ops: Iterable[Op]) -> object:
+    def passing(self, ops: Iterable[Op]) -> list[Origin]:
         """Return the accesses that are in order perhaps because of some ops."""
+        ...
 
-    def are_in_order(self, accesses: object) -> bool:
+    def are_in_order(self, accesses: list[Origin]) -> bool:
         """Whether accesses that passed ops still are in order, once these were changed."""
+        ...
 
-    def ask_again(self, accesses: object) -> None:
+    def ask_again(self, accesses: list[Origin]) -> None:
         """Note that accesses that passed ops may not be in order any more."""
 
 
@@ -97,14 +101,14 @@ class WholeFunction:
     def set_pending(self, entry: Entry, pending: int) -> None:
         self._known = None
 
-    def passing(self, ops: Iterable[Op]) -> None:
-        pass
+    def passing(self, ops: Iterable[Op]) -> list[Origin]:
+        return []
 
-    def are_in_order(self, accesses: object) -> bool:
+    def are_in_order(self, accesses: list[Origin]) -> bool:
         self.questions += 1
         return is_in_order(self._function, self._furthest, self._global_memory)
 
-    def ask_again(self, accesses: object) -> None:
+    def ask_again(self, accesses: list[Origin]) -> None:
         pass
 
     def _analyze(self) -> Analysis:

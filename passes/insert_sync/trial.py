@@ -6,8 +6,9 @@ from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ...dialect.ops.wait import mma_after
-from ..check_async.needs import RANKS, Need, Unordered
 from ..order.function_ops import preceding
+from ..order.hazard import Origin
+from ..order.needs import RANKS, Need, Unordered
 from .edits import Edits
 from .inserted import Inserted, Registry, build, kind_of, provides
 from .places import Place, elect_around, entry_at, share_elect, user_in
@@ -39,7 +40,7 @@ class Trial:
         self._before: dict[Inserted, int | None] = {}
         #: Waits that have moved from where a later reader needs them, with where they were.
         self._moved: list[tuple[Op, Place]] = []
-        self._passing: list[object] = []
+        self._passing: list[list[Origin]] = []
         self._provided: set[type[SmemOp] | None] = set()
         self.lowers = False
 

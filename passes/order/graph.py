@@ -8,13 +8,15 @@ inserted into a segment, and are on all runs through it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...dialect.irtypes import Op
-from ..check_async.integers import UNKNOWN, VARIES, Integer, join, less, plus, select
-from ..check_async.program import (
+from .function_ops import Entry, FunctionOps
+from .integers import UNKNOWN, VARIES, Integer, join, less, plus, select
+from .program import (
     Block,
     Copy,
     Define,
@@ -28,8 +30,7 @@ from ..check_async.program import (
     Program,
     Step,
 )
-from ..check_async.rectangles import Env, Rectangle
-from .function_ops import Entry, FunctionOps
+from .rectangles import Env, Rectangle
 
 #: The most paths, and states at a loop's head, that are distinguished by their integers; more are joined.
 _PATHS = 16
@@ -47,7 +48,7 @@ class Segment:
 
     Args:
         begin: what is before its first op.
-        end: its last op, which stays where it is; or the branch or loop after it, or the end of the block.
+        end: its last op, which stays where it is; or the branch, loop or end of the block after it.
         first: what a branch or loop before it does when it is over.
     """
 
@@ -57,6 +58,8 @@ class Segment:
         self._first = first
         self._steps: list[Step] | None = None
         self._positions: dict[Step, int] = {}
+        #: What was asked about its steps as they are.
+        self.known: dict[Hashable, Any] = {}
 
     @property
     def steps(self) -> list[Step]:
@@ -82,75 +85,23 @@ class Segment:
     def changed(self) -> None:
         """Note that its ops have changed."""
         self._steps = None
+        self.known.clear()
 
 
-@dataclass(eq=False)
-class Node:
-    """A segment for known integers.
-
-    Attributes:
-        segment: the segment; None for the head of a loop.
-        number: in the order in which runs reach the nodes first.
-        rectangles: what its accesses touch.
-        successors: the nodes that may follow.
-    """
-
-    segment: Segment | None
-    number: int
-    rectangles: dict[Access, tuple[Rectangle, ...]] = field(default_factory=dict)
-    successors: list[Node] = field(default_factory=list)
-
-
-class _Path(NamedTuple):
-    """A way to a point: what is known of integers there, and the nodes that lead to it."""
-
-    env: Env
-    ends: list[Node]
-
-
-class Graph:
-    """The nodes of a function.
+class Segments:
+    """The segments of a program.
 
     Args:
-        program: the function.
-        ops: its ops; their entries receive their steps and segments.
-
-    Attributes:
-        nodes: in the order of their numbers.
-        skipped: ops with accesses that are not followed, with the reason.
+        ops: the ops of its function; their entries receive their steps and segments.
     """
 
-    def __init__(self, program: Program, ops: FunctionOps) -> None:
-        self._program = program
+    def __init__(self, ops: FunctionOps) -> None:
         self._ops = ops
         self._parts: dict[Block, list[Segment | If | For]] = {}
-        self._followed: dict[Segment, list[Step]] = {}
-        self.nodes: list[Node] = []
-        self.skipped: dict[Op, str] = {}
-        self._block(program.body, _Path({}, []))
-        del self._parts, self._followed
+        #: What the ops of a segment did when it was made, with integers.
+        self.steps: dict[Segment, list[Step]] = {}
 
-    def _node(self, segment: Segment | None, before: list[Node]) -> Node:
-        node = Node(segment, len(self.nodes))
-        self.nodes.append(node)
-        for each in before:
-            each.successors.append(node)
-        return node
-
-    # Straight-line code.
-
-    def _block(self, block: Block, path: _Path) -> list[_Path]:
-        """Return the ways to the end of a block."""
-        paths = [path]
-        for part in self._parts_of(block):
-            if isinstance(part, Segment):
-                paths = [self._enter(part, each) for each in paths]
-            else:
-                follow: Callable = self._if if isinstance(part, If) else self._for
-                paths = _limited([end for each in paths for end in follow(part, each)])
-        return paths
-
-    def _parts_of(self, block: Block) -> list[Segment | If | For]:
+    def of(self, block: Block) -> list[Segment | If | For]:
         """Return the segments of a block, with the branches and loops between them."""
         if block not in self._parts:
             self._parts[block] = [*self._new_parts(block)]
@@ -165,7 +116,7 @@ class Graph:
 
         def segment(last: Entry) -> Segment:
             made = Segment(begin, last, first)
-            self._followed[made] = [*followed]
+            self.steps[made] = [*followed]
             for each in within:
                 each.segment = made
             within.clear()
@@ -182,7 +133,7 @@ class Graph:
             if control is not None:
                 yield segment(entry)
                 yield control
-                begin, first, steps = entry, [x for x in steps if x is not control], []
+                begin, first = entry, [step for step in steps if step is not control]
                 followed += first
                 continue
             followed += steps
@@ -193,24 +144,132 @@ class Graph:
         within.append(end)
         yield segment(end)
 
+
+class AccessedBytes(NamedTuple):
+    """What an access of a node touches.
+
+    Attributes:
+        step: the access.
+        place: its number among the accesses of the node.
+        rectangles: the bytes.
+    """
+
+    step: Access
+    place: int
+    rectangles: tuple[Rectangle, ...]
+
+
+@dataclass(eq=False)
+class Node:
+    """A segment for known integers.
+
+    Attributes:
+        segment: the segment; None for the head of a loop, and where accesses are not followed.
+        number: in the order in which runs reach the nodes first.
+        trail: the loops around it, each with the number of its iteration.
+        forgets: whether the accesses before it are not followed on.
+        accesses: what its steps access.
+        successors: the nodes that may follow.
+    """
+
+    segment: Segment | None
+    number: int
+    trail: tuple[tuple[Op, int], ...]
+    forgets: bool = False
+    accesses: dict[Step, AccessedBytes] = field(default_factory=dict)
+    successors: list[Node] = field(default_factory=list)
+
+
+class _Path(NamedTuple):
+    """A way to a point: what is known of integers there, and the nodes that lead to it."""
+
+    env: Env
+    ends: list[Node]
+
+
+class StoppedError(Exception):
+    """A run is not followed on."""
+
+
+class Graph:
+    """The nodes of a program: all of its runs.
+
+    Paths are joined where their integers are the same. The integers that a loop carries are kept exactly
+    at first, then widened to residues, of which there are finitely many.
+
+    Args:
+        program: the program.
+        segments: its segments.
+
+    Attributes:
+        nodes: in the order of their numbers.
+        skipped: ops with accesses that are not followed, with the reason.
+    """
+
+    def __init__(self, program: Program, segments: Segments) -> None:
+        self._program = program
+        self._segments = segments
+        self._trail: list[tuple[Op, int]] = []
+        self.nodes: list[Node] = []
+        self.skipped: dict[Op, str] = {}
+        with suppress(StoppedError):
+            self._block(program.body, _Path({}, []))
+
+    # Hooks of the runs that are followed; see `prove`.
+
+    def given(self, step: Given) -> Integer:
+        """Return an integer that the launch decides."""
+        return UNKNOWN
+
+    def unknown_branch(self) -> None:
+        """Continue where a branch may take both ways."""
+
+    def widened(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
+        """Return the integers that are kept at the head of a loop."""
+        return tuple(x.widened(self._program.modulus, self._program.bound) for x in integers)
+
+    def spend(self, steps: int) -> None:
+        """Note that `steps` steps are about to be followed."""
+
+    def _node(self, segment: Segment | None, before: list[Node], forgets: bool = False) -> Node:
+        node = Node(segment, len(self.nodes), tuple(self._trail), forgets)
+        self.nodes.append(node)
+        for each in before:
+            each.successors.append(node)
+        return node
+
+    # Straight-line code.
+
+    def _block(self, block: Block, path: _Path) -> list[_Path]:
+        """Return the ways to the end of a block."""
+        paths = [path]
+        for part in self._segments.of(block):
+            if isinstance(part, Segment):
+                paths = [self._enter(part, each) for each in paths]
+            else:
+                follow: Callable = self._if if isinstance(part, If) else self._for
+                paths = _limited([end for each in paths for end in follow(part, each)])
+        return paths
+
     def _enter(self, segment: Segment, path: _Path) -> _Path:
         node, env = self._node(segment, path.ends), path.env
-        for step in self._followed.get(segment, ()):
+        self.spend(len(self._segments.steps[segment]))
+        for step in self._segments.steps[segment]:
             if isinstance(step, Let):
                 env[step.result] = step.compute(*_values(step.operands, env))
             elif isinstance(step, Given):
-                env[step.result] = UNKNOWN
-            elif isinstance(step, Copy | Define):
-                node.rectangles[step] = (step.target.evaluate(env),)
-            elif isinstance(step, Load | Mma):
-                node.rectangles[step] = tuple(source.evaluate(env) for source in step.sources)
+                env[step.result] = self.given(step)
+            elif isinstance(step, Access):
+                touched = (step.target,) if isinstance(step, Copy | Define) else step.sources
+                rectangles = tuple(each.evaluate(env) for each in touched)
+                node.accesses[step] = AccessedBytes(step, len(node.accesses), rectangles)
             elif isinstance(step, Opaque):
                 self.skipped[step.op] = step.reason
         return _Path(env, [node])
 
     def _skip(self, op: Op, path: _Path, reason: str) -> list[_Path]:
         self.skipped[op] = reason
-        return [path]
+        return [_Path(path.env, [self._node(None, path.ends, forgets=True)])]
 
     # Branches and loops.
 
@@ -223,6 +282,8 @@ class Graph:
         if not condition.uniform:
             reason = "its condition is not known to be the same for all threads"
             return self._skip(step.op, path, reason)
+        if len(branches) == 2:
+            self.unknown_branch()
         ends: dict[tuple[Integer, ...], list[Node]] = {}
         for branch in branches:
             for end in self._block(branch, _Path(dict(path.env), path.ends)):
@@ -250,21 +311,26 @@ class Graph:
     def _iterate(self, step: For, path: _Path) -> dict[tuple[Integer, ...], list[Node]]:
         """Return the nodes by which a loop may end, by the integers that it yields."""
         lower, upper, by = _values(step.bounds, path.env)
-        start = self._widened((lower, *_values(step.initial, path.env)))
+        if by.exact is not None and by.exact <= 0:
+            self.unknown_branch()
+        start = self.widened((lower, *_values(step.initial, path.env)))
         heads = {start: self._node(None, path.ends)}
         ends: dict[tuple[Integer, ...], list[Node]] = {}
-        work = deque([start])
+        work, iteration = deque([start]), 0
         while work:
             values = work.popleft()
             continues = less(values[0], upper).exact
+            if continues is None:
+                self.unknown_branch()
             if continues != 1:
                 ends.setdefault(values[1:], []).append(heads[values])
             if continues == 0:
                 continue
             inner = dict(zip((step.induction, *step.carried), values, strict=True))
+            self._trail.append((step.op, iteration))
             for end in self._block(step.body, _Path({**path.env, **inner}, [heads[values]])):
                 next_values = (plus(values[0], by), *_values(step.body.yields, end.env))
-                bounded = self._widened if len(heads) < _HEADS else _unknown
+                bounded = self.widened if len(heads) < _HEADS else _unknown
                 next_values = bounded(next_values)
                 if next_values in heads:
                     for node in end.ends:
@@ -272,11 +338,9 @@ class Graph:
                 else:
                     heads[next_values] = self._node(None, end.ends)
                     work.append(next_values)
+            self._trail.pop()
+            iteration += 1
         return ends
-
-    def _widened(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
-        """Return the integers that are kept at the head of a loop."""
-        return tuple(x.widened(self._program.modulus, self._program.bound) for x in integers)
 
 
 def _limited(paths: list[_Path]) -> list[_Path]:

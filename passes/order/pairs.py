@@ -7,22 +7,22 @@ asked again are those that were open; when an op is taken out, those about acces
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush, heapreplace
 
 from ...dialect.irtypes import Block, Op
 from ...dialect.ops import CopyCommitOp
 from ...ir.op_address import op_address
-from ..check_async import report
-from ..check_async.check import check_written
-from ..check_async.global_memory import GlobalMemory
-from ..check_async.interpreter import Hazard
-from ..check_async.needs import Unordered
-from ..check_async.program import CopyWait, Step, Wait
-from ..check_async.translate import Translator
+from . import report
 from .function_ops import Entry, FunctionOps
-from .graph import Graph, Segment
-from .hazards import Found, Hazards, Origin
+from .global_memory import GlobalMemory
+from .graph import Graph, Segment, Segments
+from .hazard import Hazard, Origin
+from .hazards import Found, Hazards
+from .needs import Unordered
+from .program import CopyWait, Wait
+from .translate import Translator
+from .written import check_written
 
 #: Accesses with the place at which runs reach the first hazard after each, the earliest one first.
 _Queue = list[tuple[tuple[int, ...], int]]
@@ -39,7 +39,7 @@ class Pairs:
         global_memory: arrays whose accesses are put in order, too.
 
     Attributes:
-        unknown: ops of which something is not known, with the reason; no op that is inserted changes that.
+        unknown: ops of which something is not known, with the reason; what is inserted changes nothing.
 
     Raises:
         OpError: if the function breaks a rule that no order of accesses mends.
@@ -57,14 +57,15 @@ class Pairs:
         self._translator = Translator(function, global_memory)
         program = self._translator.program([block])
         check_written(program)
-        graph = Graph(program, ops)
+        graph = Graph(program, Segments(ops))
         self.unknown = dict.fromkeys((*graph.skipped.items(), *program.unknown.items()))
         self._hazards = Hazards(graph, max(program.furthest, furthest))
         self._origins: dict[int, list[Origin]] = defaultdict(list)
         for origin in self._hazards.origins:
             self._origins[op_address(origin.step.op)].append(origin)
-        self._uncommitted = self._queue(_lacks_commit)
-        self._unordered = self._queue(_is_any)
+        found = [(origin, self._hazards.first_of(origin)) for origin in self._hazards.origins]
+        self._uncommitted = _queue(found, _lacks_commit)
+        self._unordered = _queue(found, _is_any)
 
     @property
     def questions(self) -> int:
@@ -82,34 +83,22 @@ class Pairs:
 
     def missing(self, unordered: Unordered) -> Unordered:
         """Return a pair with all that is missing now: on different runs, that may be different ops."""
-        later = unordered.op
-        return unordered.with_needs_of(
-            _unordered(hazard)
-            for origin in self._origins[op_address(unordered.earlier)]
-            for hazard in self._hazards.of_pair(origin, later)
-        )
+        return unordered.with_needs_of(map(_unordered, self._hazards_of(unordered)))
 
-    def _queue(self, wanted: Callable[[Hazard], bool]) -> _Queue:
-        places = (
-            (place, origin.number)
-            for origin in self._hazards.origins
-            if (place := self._place(self._hazards.first_of(origin), wanted)) is not None
-        )
-        queue = list(places)
-        heapify(queue)
-        return queue
-
-    def _place(
-        self, found: list[Found], wanted: Callable[[Hazard], bool]
-    ) -> tuple[int, ...] | None:
-        return min((each.reached for each in found if wanted(each.hazard)), default=None)
+    def _hazards_of(self, unordered: Unordered) -> Iterator[Hazard]:
+        origins = self._origins[op_address(unordered.earlier)]
+        for hazard in self._hazards.of_pair(origins, unordered.op):
+            yield hazard
+            if hazard.lacks_all:
+                # No run needs more.
+                return
 
     def _next(self, queue: _Queue, wanted: Callable[[Hazard], bool]) -> Hazard | None:
         """Return the first hazard; drop the accesses that have none any more."""
         while queue:
             before, number = queue[0]
             found = self._hazards.first_of(self._hazards.origins[number])
-            now = self._place(found, wanted)
+            now = _place(found, wanted)
             if now is None:
                 heappop(queue)
             elif now != before:
@@ -136,9 +125,10 @@ class Pairs:
         for step in entry.steps:
             if isinstance(step, CopyWait | Wait):
                 step.pending = pending
+        _changed(entry.segment)
 
     def passing(self, ops: Iterable[Op]) -> list[Origin]:
-        """Return the accesses that are in order perhaps because of some ops, which are in their blocks."""
+        """Return the accesses that are in order perhaps because of some ops of the function."""
         found: dict[Origin, None] = {}
         for op in ops:
             entry = self._ops.entry(op)
@@ -147,22 +137,33 @@ class Pairs:
                     found |= dict.fromkeys(self._hazards.passing(entry.segment, step))
         return list(found)
 
-    def are_in_order(self, origins: list[Origin]) -> bool:
+    def are_in_order(self, accesses: list[Origin]) -> bool:
         """Whether all of some accesses are in order."""
-        passed = [self._hazards.passed(origin) for origin in origins]
-        if not any(map(self._hazards.first_of, origins)):
+        passed = [self._hazards.passed(origin) for origin in accesses]
+        if not any(map(self._hazards.first_of, accesses)):
             return True
-        for origin, spans in zip(origins, passed, strict=True):
+        for origin, spans in zip(accesses, passed, strict=True):
             self._hazards.set_passed(origin, spans)
         return False
 
-
-    def ask_again(self, origins: list[Origin]) -> None:
+    def ask_again(self, accesses: list[Origin]) -> None:
         """Note that accesses that were in order may not be any more."""
-        for origin in origins:
-            place = self._place(self._hazards.first_of(origin), _is_any)
+        for origin in accesses:
+            place = _place(self._hazards.first_of(origin), _is_any)
             if place is not None:
                 heappush(self._unordered, (place, origin.number))
+
+
+def _queue(found: list[tuple[Origin, list[Found]]], wanted: Callable[[Hazard], bool]) -> _Queue:
+    places = [(_place(hazards, wanted), origin.number) for origin, hazards in found]
+    queue = [(place, number) for place, number in places if place is not None]
+    heapify(queue)
+    return queue
+
+
+def _place(found: list[Found], wanted: Callable[[Hazard], bool]) -> tuple[int, ...] | None:
+    """Return where runs reach the first hazard that is wanted; None if there is none."""
+    return min((each.reached for each in found if wanted(each.hazard)), default=None)
 
 
 def _is_any(hazard: Hazard) -> bool:
@@ -175,7 +176,7 @@ def _lacks_commit(hazard: Hazard) -> bool:
 
 
 def _unordered(hazard: Hazard) -> Unordered:
-    return Unordered(hazard.op, hazard.earlier.op, report.needs(hazard), report.remark(hazard))
+    return Unordered(hazard.op, hazard.earlier, report.needs(hazard), report.remark(hazard))
 
 
 def _changed(segment: Segment | None) -> None:

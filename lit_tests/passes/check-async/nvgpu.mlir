@@ -96,3 +96,25 @@ func.func @other_parts(%i: index, %x: bf16) {
   %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
   return
 }
+
+// -----
+
+// A store to the same memory does not complete the copy.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!g = memref<64x64xbf16>
+!w = memref<4096xbf16, #gpu.address_space<workgroup>>
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+memref.global "private" @low : !w
+func.func @a_store_follows_the_copy(%G: !g, %i: index, %j: index, %x: bf16) {
+  %low = memref.get_global @low : !w
+  %t = "smem.view"(%low) : (!w) -> !t
+  %0 = nvgpu.device_async_copy %G[%i, %j], %low[%j], 8 : !g to !w
+  %1 = nvgpu.device_async_create_group %0
+  memref.store %x, %low[%i] : !w
+  "smem.fence"() : () -> ()
+  gpu.barrier
+  // expected-remark-re@+1 {{cannot prove that the nvgpu.device_async_copy at {{[0-9:]+}} is over when this reads the smem.view at {{[0-9:]+}}: it is not known whether they share bytes}}
+  %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+  return
+}

@@ -15,8 +15,8 @@ from ....ir.cluster import cluster_size
 from ....ir.kernel import function_of
 from ....ir.subtiles import chain_of
 from ....ir.walk import walk
-from ..declared_effects import accessed_tiles
-from ..report import at
+from ...order.declared_effects import accessed_tiles
+from ...order.report import at
 from .ranges import Bound
 
 #: What a position along each dimension of (stages, rows, columns) is called.

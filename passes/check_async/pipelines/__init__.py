@@ -2,7 +2,7 @@
 
 from ....dialect.diagnostics import remark
 from ....dialect.irtypes import Block, Op
-from ..report import NOT_PROVEN
+from ...order.report import NOT_PROVEN
 from .cluster_barriers import ClusterBarriers
 from .findings import Findings
 from .kernel import Kernel

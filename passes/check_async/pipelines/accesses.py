@@ -5,10 +5,10 @@ from __future__ import annotations
 from ....dialect.effects import Access, Completion, Proxy, Scope
 from ....dialect.irtypes import Op, Value
 from ....dialect.ops import ElectOp, LoadOp, WarpgroupBarrierOp, WarpSpecializeOp
+from ...order.needs import CLUSTER_BARRIER, Need, listed
+from ...order.report import at
 from ..extents import Extent
-from ..needs import CLUSTER_BARRIER, Need, listed
 from ..polynomials import number
-from ..report import at
 from .findings import Findings, Order
 from .kernel import Kernel, TileAccess, stages_of
 from .pipeline_sides import Side

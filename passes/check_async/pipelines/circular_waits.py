@@ -20,7 +20,7 @@ from itertools import permutations
 from typing import NamedTuple
 
 from ....dialect.ops import CreatePipelineOp
-from ..report import at
+from ...order.report import at
 from .kernel import Event, Kernel, Partition, stages_of
 from .pipeline_sides import PipelineSide, Side
 

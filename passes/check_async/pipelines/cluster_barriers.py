@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from ....dialect.ops import CreatePipelineOp
-from ..report import at
+from ...order.report import at
 from .findings import Findings
 from .kernel import Kernel, Partition
 from .pipeline_sides import PipelineSide, Side

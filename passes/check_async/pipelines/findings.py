@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ....dialect.irtypes import Op
 from ....ir.errors import OpError
-from ..needs import Need
+from ...order.needs import Need
 from .state import State
 
 

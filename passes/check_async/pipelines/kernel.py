@@ -13,9 +13,9 @@ from ....dialect.ops import CreatePipelineOp
 from ....dialect.smem import Smem
 from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
-from ..declared_effects import accessed_tiles, pending_of
+from ...order.declared_effects import accessed_tiles, pending_of
+from ...order.registers import Registers
 from ..polynomials import Symbol
-from ..registers import Registers
 from ..values import Values
 from .ops import Ops
 from .pipeline_sides import PipelineSide

@@ -7,7 +7,7 @@ from ....dialect.ops import ElectOp, WarpSpecializeOp
 from ....dialect.smem import Smem
 from ....ir.barriers import is_cluster_barrier, is_cta_barrier
 from ....ir.walk import holds, walk
-from ..declared_effects import accessed_tiles, has_effect
+from ...order.declared_effects import accessed_tiles, has_effect
 from .pipeline_sides import ARRIVES, WAITS, PipelineSide, pipeline_side_of
 
 #: Ops that select the threads which execute their regions.

@@ -7,7 +7,7 @@ from ....dialect.ops import ElectOp, FenceOp, WarpSpecializeOp
 from ....ir.kernel import threads_of
 from ....ir.walk import walk
 from ....layout.fragments import WARPGROUP
-from ..needs import CTA_BARRIER, Need
+from ...order.needs import CTA_BARRIER, Need
 from .findings import Findings, Order
 from .kernel import Kernel, Partition
 from .state import Read, State, Write

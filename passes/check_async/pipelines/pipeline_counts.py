@@ -7,8 +7,8 @@ from itertools import product
 
 from ....dialect.irtypes import Op
 from ....dialect.ops import CreatePipelineOp
+from ...order.report import at
 from ..polynomials import Polynomial, number
-from ..report import at
 from .circular_waits import find_circular_wait
 from .findings import Findings
 from .kernel import Kernel, Partition, stages_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....dialect.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, ElectOp, FenceOp, WarpgroupBarrierOp
-from ..needs import Need, listed
+from ...order.needs import Need, listed
+from ...order.report import at
 from ..polynomials import Polynomial, number
-from ..report import at
 from .findings import Findings, Order
 from .kernel import Arrival, Event, Kernel, Turn, stages_of
 from .pipeline_sides import PipelineSide, Side, pipeline_side_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....dialect.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, FenceOp, TmaWaitOp
 from ....ir.errors import OpError
-from ..needs import CLUSTER_BARRIER, Need
-from ..report import at
+from ...order.needs import CLUSTER_BARRIER, Need
+from ...order.report import at
 from .findings import Findings, Order
 from .kernel import Arrival, Kernel, TileAccess, stages_of
 from .pipeline_sides import PipelineSide, Side

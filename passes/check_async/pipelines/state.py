@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from ....dialect.irtypes import Op
 from ....dialect.ops import FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
-from ..needs import Need
+from ...order.needs import Need
 from ..polynomials import Polynomial
 from .pipeline_sides import PipelineSide
 from .tile_rectangles import TileRectangle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....dialect.effects import Completion, Scope
 from ....dialect.irtypes import Op
 from ....dialect.ops import SemaphoreArriveOp
-from ..declared_effects import pending_of
+from ...order.declared_effects import pending_of
 from .findings import Findings
 from .state import Reader, State
 from .threads import Threads

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Value
 from ....dialect.ops import AllocOp, CreatePipelineOp, StageOp
+from ...order.report import at
 from ..extents import Extent, subtile_of
 from ..polynomials import number
-from ..report import at
 from .findings import Findings
 from .kernel import Kernel, stages_of
 from .pipeline_sides import WAITS, PipelineSide, Side, pipeline_side_of

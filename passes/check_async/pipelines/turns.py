@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ....dialect.ops import CreatePipelineOp, OrderWaitOp
 from ....ir.walk import holds
-from ..report import at
+from ...order.report import at
 from .kernel import Event, Kernel, Partition
 from .pipeline_sides import PipelineSide
 

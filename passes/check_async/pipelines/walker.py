@@ -6,8 +6,8 @@ from ....dialect.irtypes import Op
 from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
 from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier
-from ..declared_effects import has_effect
-from ..harmless import is_harmless
+from ...order.declared_effects import has_effect
+from ...order.harmless import is_harmless
 from ..polynomials import Divergence, Polynomial
 from .accesses import Accesses
 from .findings import Findings

@@ -4,10 +4,9 @@ from ...dialect.diagnostics import format_location
 from ...dialect.effects import Proxy
 from ...dialect.irtypes import Op
 from ...dialect.ops import CopyCommitOp, CopyWaitOp, FenceOp, WaitOp
-from .interpreter import Hazard
+from .hazard import Hazard
 from .needs import CTA_BARRIER, Need, listed
 from .rectangles import Rectangle
-from .state import Read
 
 #: How remarks about what is not proven begin.
 NOT_PROVEN = "cannot prove that accesses of tiles are in order"
@@ -15,18 +14,18 @@ NOT_PROVEN = "cannot prove that accesses of tiles are in order"
 
 def error(hazard: Hazard) -> str:
     """Return the message about a hazard that occurs in some run."""
-    reads_and_writes = hazard.writes and isinstance(hazard.earlier, Read)
-    if reads_and_writes and hazard.earlier.op == hazard.op and not _iteration(hazard):
+    reads_and_writes = hazard.writes and not hazard.after_write
+    if reads_and_writes and hazard.earlier == hazard.op and not _iteration(hazard):
         tile = _tile(hazard.rectangle)
         fix = "copy to a subtile that does not overlap the other"
         return f"reads and writes the same bytes of {tile}; {fix}"
     if hazard.rectangle.allocation.of_registers:
         return (
-            f"writes registers that the {at(hazard.earlier.op)} may still be reading"
+            f"writes registers that the {at(hazard.earlier)} may still be reading"
             f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
         )
     return (
-        f"{_verb(hazard)} {_tile(hazard.rectangle)} before the {at(hazard.earlier.op)} is over"
+        f"{_verb(hazard)} {_tile(hazard.rectangle)} before the {at(hazard.earlier)} is over"
         f"{_iteration(hazard)}; put {listed(needs(hazard))} between them"
     )
 
@@ -35,11 +34,11 @@ def remark(hazard: Hazard) -> str:
     """Return the message about a hazard that may not occur."""
     if hazard.rectangle.allocation.of_registers:
         return (
-            f"cannot prove that the {at(hazard.earlier.op)} is over when this writes its registers "
+            f"cannot prove that the {at(hazard.earlier)} is over when this writes its registers "
             f"again: {reason(hazard)}"
         )
     return (
-        f"cannot prove that the {at(hazard.earlier.op)} is over when this {_verb(hazard)} "
+        f"cannot prove that the {at(hazard.earlier)} is over when this {_verb(hazard)} "
         f"{_tile(hazard.rectangle)}: {reason(hazard)}"
     )
 
@@ -64,30 +63,30 @@ def _iteration(hazard: Hazard) -> str:
     """Return the iteration of the innermost loop that is not in its first one; empty if there is none."""
     for loop, iteration in reversed(hazard.trail):
         if iteration:
-            where = format_location(loop.op.location)
+            where = format_location(loop.location)
             return f", in iteration {iteration} (from 0) of the loop at {where}"
     return ""
 
 
 def needs(hazard: Hazard) -> tuple[Need, ...]:
     """Return the ops that would put the two accesses in order."""
-    earlier, age = hazard.earlier, hazard.age
-    if isinstance(earlier, Read):
+    age = hazard.age
+    if not hazard.after_write:
         waits = [] if age is None else [Need(WaitOp, age)]
         return (*waits, *([] if hazard.rectangle.allocation.of_registers else [CTA_BARRIER]))
     found = []
     if age is not None:
         found = [Need(CopyCommitOp)] if age < 0 else []
         found.append(Need(CopyWaitOp, max(age, 0)))
-    if hazard.proxy is Proxy.ASYNC and not earlier.fenced:
+    if hazard.proxy is Proxy.ASYNC and not hazard.fenced:
         found.append(Need(FenceOp))
-    return (*found, *([] if earlier.past_barrier else [CTA_BARRIER]))
+    return (*found, *([] if hazard.past_barrier else [CTA_BARRIER]))
 
 
 def reason(hazard: Hazard) -> str:
     """Return why it is not known whether a hazard occurs."""
-    if hazard.earlier.maybe_ordered_by is not None:
-        op = hazard.earlier.maybe_ordered_by
+    if hazard.perhaps is not None:
+        op = hazard.perhaps
         return f"'{op.operation.name}' at {format_location(op.location)} may order them"
     if hazard.unsure:
         return hazard.unsure

@@ -1,0 +1,66 @@
+"""What has happened to an access since it was executed, as one small number, its *progress*:
+
+    -1, -2, ...  in flight: its group is open, or 0, 1, ... groups were committed after it
+    0 to 3       complete: FENCED, if its threads fenced it since; PAST_BARRIER, if a barrier came since
+
+Ops only move it up. So an op that is inserted leaves in order what is, and an access need not be followed
+on where its progress is as far as any later access needs.
+"""
+
+from __future__ import annotations
+
+from .program import Barrier, Commit, Copy, CopyWait, Fence, Load, Mma, Step, Wait
+
+FENCED, PAST_BARRIER = 1, 2
+
+#: The progress of an access whose group is open; that of one whose group is the latest is one less.
+OPEN = -1
+
+#: What closes groups of accesses, and what waits for them.
+Group = tuple[type[Step], type[CopyWait | Wait]]
+
+
+def group_of(step: Copy | Load | Mma) -> Group | None:
+    """Return what closes and awaits the group of an access; None if it is complete at once."""
+    if isinstance(step, Copy) and step.asynchronous:
+        return Commit, CopyWait
+    return (Mma, Wait) if isinstance(step, Mma) else None
+
+
+def first_progress(step: Copy | Load | Mma) -> int:
+    """Return the progress of an access at first; each mma is a group."""
+    if group_of(step) is None:
+        return 0
+    return OPEN - 1 if isinstance(step, Mma) else OPEN
+
+
+def age_of(progress: int) -> int | None:
+    """Return how many groups were committed after that of an access, -1 if it is open; None if the access
+    is complete."""
+    return None if progress >= 0 else OPEN - 1 - progress
+
+
+def after(progress: int, step: Step, group: Group | None, furthest: int) -> int:
+    """Return the progress of an access after a step.
+
+    Args:
+        progress: that before it.
+        step: the step.
+        group: what closes and awaits the group of the access.
+        furthest: groups are told apart up to this many groups back.
+    """
+    if progress >= 0:
+        if isinstance(step, Fence):
+            return progress | FENCED
+        return progress | PAST_BARRIER if isinstance(step, Barrier) else progress
+    assert group is not None
+    if isinstance(step, group[0]):
+        return max(progress - 1, OPEN - 1 - furthest)
+    if isinstance(step, group[1]):
+        return 0 if progress <= OPEN - 1 - step.pending else progress
+    return progress
+
+
+def is_enough(progress: int, needed: int) -> bool:
+    """Whether an access is complete, with the flags that are needed."""
+    return progress >= 0 and progress & needed == needed

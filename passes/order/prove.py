@@ -1,0 +1,103 @@
+"""The two searches for hazards: on all runs, which proves a program, and on single runs, to refute it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+
+from ...dialect.irtypes import Op
+from .function_ops import FunctionOps
+from .graph import Graph, Segments, StoppedError
+from .hazard import Hazard
+from .hazards import Found, Hazards
+from .integers import Integer, exactly
+from .program import Given, Program
+
+#: The sizes and arguments of single runs: one that is a multiple of every usual tile, trip counts, and
+#: extents that make a few trips with usual tiles.
+_SIZES = (5040 << 8, 0, 1, 2, 3, 4, 5, 8, 64, 128, 192, 256, 320, 384, 512, 1024)
+
+#: The most steps of a single run; the hazards of a loop occur in its first iterations.
+_STEP_LIMIT = 5_000
+
+#: More groups than a single run has: it tells all apart.
+_ALL_GROUPS = 1 << 62
+
+
+@dataclass
+class Proof:
+    """What is not proven of a program: nothing, if both are empty.
+
+    Attributes:
+        hazards: those that may occur, as runs reach them.
+        skipped: ops with accesses that are not followed, with the reason.
+    """
+
+    hazards: list[Hazard] = field(default_factory=list)
+    skipped: dict[Op, str] = field(default_factory=dict)
+
+
+def prove(function: Op, program: Program) -> Proof:
+    """Search all runs of a function's program for hazards, whatever its sizes and arguments are."""
+    graph = Graph(program, Segments(FunctionOps(function)))
+    hazards = Hazards(graph, program.furthest)
+    found = [each for origin in hazards.origins for each in hazards.all_of(origin)]
+    found.sort(key=lambda each: each.reached)
+    return Proof([each.hazard for each in found], graph.skipped)
+
+
+def refute(function: Op, program: Program) -> Hazard | None:
+    """Return a hazard that occurs in some single run of a program; None if none is found."""
+    segments = Segments(FunctionOps(function))
+    sizes = [size for size in _SIZES if size % program.multiple == 0]
+    for size, flag in product(sizes, (1, 0)):
+        hazards = Hazards(_Run(program, segments, size, flag), _ALL_GROUPS, forgets_unknown=True)
+        if (first := _first_certain(hazards)) is not None:
+            return first.hazard
+    return None
+
+
+def _first_certain(hazards: Hazards) -> Found | None:
+    """Return the hazard that a single run reaches first."""
+    first: Found | None = None
+    for origin in hazards.origins:
+        if first is not None and origin.node.number > first.reached[0]:
+            break
+        certain = (each for each in hazards.all_of(origin) if not each.hazard.unsure)
+        found = next(certain, None)
+        if found is not None and (first is None or found.reached < first.reached):
+            first = found
+    return first
+
+
+class _Run(Graph):
+    """A run with known integers, as far as it is followed.
+
+    Args:
+        program: the program.
+        segments: its segments.
+        size: the value of all unknown integers.
+        flag: the value of all unknown `i1`.
+    """
+
+    def __init__(self, program: Program, segments: Segments, size: int, flag: int) -> None:
+        self._size = size
+        self._flag = flag
+        self._left = _STEP_LIMIT
+        super().__init__(program, segments)
+
+    def given(self, step: Given) -> Integer:
+        if step.possible is not None:
+            return exactly(step.possible)
+        return exactly(self._flag if step.is_bool else self._size)
+
+    def unknown_branch(self) -> None:
+        raise StoppedError
+
+    def widened(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
+        return integers
+
+    def spend(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise StoppedError
