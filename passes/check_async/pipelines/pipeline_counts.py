@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
-from ....dialect.irtypes import Op
 from ....dialect.ops import CreatePipelineOp
 from ...order.report import at
 from ..polynomials import Polynomial, number
@@ -170,9 +169,10 @@ class PipelineCounts:
         if pipelines := _in_circles(taken):
             reason = find_circular_wait(self._kernel, pipelines)
             if reason is not None:
-                partition: Op = next(iter(taken[pipelines[-1]])).op
+                # The first one: sets have another order in each process.
+                first = next(p for p, (of, _) in self._kernel.held if of == pipelines[-1])
                 message = (
-                    f"the {at(partition)} and others may deadlock on several pipelines: {reason}"
+                    f"the {at(first.op)} and others may deadlock on several pipelines: {reason}"
                 )
                 self._findings.remark(pipelines[-1], message)
 
