@@ -107,13 +107,18 @@ class Hazards:
         """Yield the hazards of an access, on all runs."""
         return self._follow(origin)
 
-    def of_pair(self, origins: list[Origin], later: Op) -> Iterator[Hazard]:
-        """Yield the hazards of the accesses of an op with another one, on all runs."""
+    def all_of_each(self, origins: Iterable[Origin], later: Op | None = None) -> Iterator[Found]:
+        """Yield the hazards of accesses, on all runs. Accesses of the same bytes by one step are followed
+        once from where they are equally far.
+
+        Args:
+            origins: the accesses.
+            later: the op whose hazards are wanted; None for all.
+        """
         seen: dict[tuple[Step, Rectangle], set[Any]] = {}
         for origin in origins:
             own = seen.setdefault((origin.step, origin.rectangle), set())
-            found = self._follow(origin, later=later.operation, seen=own)
-            yield from (each.hazard for each in found)
+            yield from self._follow(origin, later=later and later.operation, seen=own)
 
     def first_of(self, origin: Origin) -> list[Found]:
         """Return the first hazard on each run after an access."""

@@ -87,9 +87,9 @@ class Pairs:
 
     def _hazards_of(self, unordered: Unordered) -> Iterator[Hazard]:
         origins = self._origins[op_address(unordered.earlier)]
-        for hazard in self._hazards.of_pair(origins, unordered.op):
-            yield hazard
-            if hazard.lacks_all:
+        for found in self._hazards.all_of_each(origins, unordered.op):
+            yield found.hazard
+            if found.hazard.lacks_all:
                 # No run needs more.
                 return
 

@@ -41,8 +41,7 @@ def prove(function: Op, program: Program) -> Proof:
     """Search all runs of a function's program for hazards, whatever its sizes and arguments are."""
     graph = Graph(program, Segments(FunctionOps(function)))
     hazards = Hazards(graph, program.furthest)
-    found = [each for origin in hazards.origins for each in hazards.all_of(origin)]
-    found.sort(key=lambda each: each.reached)
+    found = sorted(hazards.all_of_each(hazards.origins), key=lambda each: each.reached)
     return Proof([each.hazard for each in found], graph.skipped)
 
 
