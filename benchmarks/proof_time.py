@@ -27,7 +27,7 @@ from mlir_smem.passes.insert_sync import insert
 ELEMENTS = (sl.bf16, sl.bf16, sl.f32)
 
 
-def unrolled(steps: int, ring: int, copy: Any) -> Any:
+def unrolled_kernel(steps: int, ring: int, copy: Any) -> Any:
     """Return a kernel of `steps` unrolled steps over `ring` tiles of A and of B; 0: each has its own."""
 
     @sl.kernel("(64,64), (64,64), (64,64)", warpgroups=1)
@@ -60,7 +60,7 @@ EXAMPLES = {
 }
 
 
-def measured(kernel: Any, elements: tuple[Any, ...]) -> dict[str, Any]:
+def measure(kernel: Any, elements: tuple[Any, ...]) -> dict[str, Any]:
     """Return the seconds and the questions of a kernel."""
     with new_context():
         module = ir.Module.parse(kernel.mlir(*elements))
@@ -84,16 +84,16 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="a record of an earlier revision")
     parser.add_argument("--record", type=Path, help="write a record to this file")
     options = parser.parse_args()
-    measured(unrolled(1, 4, sl.copy), ELEMENTS)  # imports
+    measure(unrolled_kernel(1, 4, sl.copy), ELEMENTS)  # imports
     rows: dict[str, Any] = {}
     for name, (ring, copy) in UNROLLED.items():
         for steps in options.steps:
             if not ring and steps > 32:
                 continue
-            rows[f"{name}, {steps}"] = measured(unrolled(steps, ring, copy), ELEMENTS)
+            rows[f"{name}, {steps}"] = measure(unrolled_kernel(steps, ring, copy), ELEMENTS)
             print(f"{name}, {steps}", rows[f"{name}, {steps}"], flush=True)
     for name, (kernel, elements) in EXAMPLES.items():
-        rows[name] = measured(kernel, elements)
+        rows[name] = measure(kernel, elements)
         print(name, rows[name], flush=True)
     results = {"rows": rows}
     if options.before:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from ...dialect.irtypes import Op
+from ...ir.errors import OpError
 from ..order import report
 from ..order.global_memory import GlobalAccess, GlobalMemory
 from ..order.needs import Need, Unordered
@@ -71,7 +72,7 @@ def is_in_order(function: Op, furthest: int = 1, global_memory: GlobalMemory | N
         return analyze(function, furthest, global_memory).is_proven
     try:
         follow_pipelines(function, blocks[0], _Strict(), furthest)
-    except _NotProvenError:
+    except OpError:
         return False
     return not any(global_memory.conflicts() if global_memory else ())
 
@@ -124,24 +125,10 @@ class _Unproven(Findings):
         super().error(op, message, certain and order is None, state, order)
 
 
-class _NotProvenError(Exception):
-    """Something is not proven."""
-
-
 class _Strict(Findings):
     """Findings of which the first one ends the search."""
 
     def remark(
         self, op: Op, reason: str, state: State | None = None, order: Order | None = None
     ) -> None:
-        raise _NotProvenError
-
-    def error(
-        self,
-        op: Op,
-        message: str,
-        certain: bool,
-        state: State | None = None,
-        order: Order | None = None,
-    ) -> None:
-        raise _NotProvenError
+        raise OpError(op, reason)

@@ -49,7 +49,7 @@ def insert(function: Op) -> Registry:
     insertion = Insertion(function, readers)
     insertion.run()
     minimize(insertion)
-    if not insertion.is_proven():
+    if not insertion.check_whole():
         insertion.run()
         minimize(insertion)
     insertion.inserted.questions = insertion.questions

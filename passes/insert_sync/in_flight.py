@@ -39,8 +39,8 @@ class InFlight:
 
     def _of(self, block: Block) -> list[Value]:
         if block not in self._values:
-            made = [x for op in following(self._ops.end(block)) for x in op.results]
-            values = [*block.arguments, *made]
+            results = [x for op in following(self._ops.end(block)) for x in op.results]
+            values = [*block.arguments, *results]
             self._values[block] = [x for x in values if _is_accumulator_in_flight(x)]
         return self._values[block]
 
@@ -52,9 +52,9 @@ def _is_accumulator_in_flight(value: Value) -> bool:
 
 
 def _is_in_flight_at(value: Value, place: Place) -> bool:
-    made = None if is_argument(value) else value.owner.operation
+    maker = None if is_argument(value) else value.owner.operation
     user = user_in(place.block, value)
-    return (made is None or _is_before(made, place)) and not (user and _is_before(user, place))
+    return (maker is None or _is_before(maker, place)) and not (user and _is_before(user, place))
 
 
 def _is_before(op: Op, place: Place) -> bool:
@@ -67,7 +67,7 @@ def _latest_first(one: Value, other: Value) -> int:
         if is_argument(one) and is_argument(other):
             return other.arg_number - one.arg_number
         return 1 if is_argument(one) else -1
-    made, again = one.owner.operation, other.owner.operation
-    if made == again:
+    maker, other_maker = one.owner.operation, other.owner.operation
+    if maker == other_maker:
         return other.result_number - one.result_number
-    return 1 if made.is_before_in_block(again) else -1
+    return 1 if maker.is_before_in_block(other_maker) else -1

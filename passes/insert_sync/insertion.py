@@ -68,10 +68,11 @@ class Insertion:
 
     def __init__(self, function: Op, readers: list[Inserted]) -> None:
         self._function = function
+        self._global_memory = GlobalMemory(function)
         self.furthest = _furthest(function)
         self.inserted = Registry(readers)
         self._ops = FunctionOps(function)
-        self.proof = proof_of(function, self._ops, self.furthest)
+        self.proof = proof_of(function, self._ops, self.furthest, self._global_memory)
         self.edits = Edits(self._ops, self.proof)
         self._questions_before = 0
         #: What was not known once all that is missing between two accesses was there.
@@ -95,12 +96,12 @@ class Insertion:
         """How often accesses were followed."""
         return self._questions_before + self.proof.questions
 
-    def is_proven(self) -> bool:
-        """Whether the function is proven as a whole; if not, it is asked about as a whole from now on."""
+    def check_whole(self) -> bool:
+        """Ask about the function as a whole from now on; return whether it is proven."""
         if isinstance(self.proof, WholeFunction):
             return True
         self._questions_before = self.proof.questions
-        self.proof = WholeFunction(self._function, self.furthest, GlobalMemory(self._function))
+        self.proof = WholeFunction(self._function, self.furthest, self._global_memory)
         self.edits.proof = self.proof
         return self.proof.are_in_order([])
 

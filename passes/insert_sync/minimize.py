@@ -48,6 +48,7 @@ def _take_out(each: Inserted, insertion: Insertion) -> None:
     place = edits.take_out(op)
     if proof.are_in_order(passing):
         insertion.inserted.remove(each)
+        edits.ops.forget(op)
         return
     edits.put_back(op, place)
     for owner, number, waited in uses:

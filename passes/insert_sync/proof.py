@@ -119,13 +119,12 @@ class WholeFunction:
         return self._known
 
 
-def proof_of(function: Op, ops: FunctionOps, furthest: int) -> Proof:
-    """Return what is asked about a function.
+def proof_of(function: Op, ops: FunctionOps, furthest: int, global_memory: GlobalMemory) -> Proof:
+    """Return what is asked about a function; arguments as for `Pairs`.
 
     Raises:
         OpError: if the function breaks a rule that no order of accesses mends, or is not followed.
     """
-    global_memory = GlobalMemory(function)
     blocks = blocks_of(function)
     if has_pipelines(function) or len(blocks) != 1:
         return WholeFunction(function, furthest, global_memory)

@@ -65,10 +65,10 @@ class Segment:
     def steps(self) -> list[Step]:
         """What its ops do, but for integers."""
         if self._steps is None:
-            self._steps, at = [*self._first], self._begin.next
-            while at is not self._end:
-                self._steps += at.steps
-                at = at.next
+            self._steps, entry = [*self._first], self._begin.next
+            while entry is not self._end:
+                self._steps += entry.steps
+                entry = entry.next
             if self._end.segment is self:
                 self._steps += self._end.steps
             self._positions = {}
@@ -82,7 +82,7 @@ class Segment:
             self._positions = {step: position for position, step in enumerate(steps)}
         return self._positions
 
-    def changed(self) -> None:
+    def invalidate(self) -> None:
         """Note that its ops have changed."""
         self._steps = None
         self.known.clear()
@@ -115,13 +115,13 @@ class Segments:
         followed: list[Step] = []
 
         def segment(last: Entry) -> Segment:
-            made = Segment(begin, last, first)
-            self.steps[made] = [*followed]
+            ended = Segment(begin, last, first)
+            self.steps[ended] = [*followed]
             for each in within:
-                each.segment = made
+                each.segment = ended
             within.clear()
             followed.clear()
-            return made
+            return ended
 
         for op, steps in block.by_op:
             if op not in self._ops:  # the function, with its arguments
@@ -224,7 +224,7 @@ class Graph:
     def unknown_branch(self) -> None:
         """Continue where a branch may take both ways."""
 
-    def widened(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
+    def widen(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
         """Return the integers that are kept at the head of a loop."""
         return tuple(x.widened(self._program.modulus, self._program.bound) for x in integers)
 
@@ -248,7 +248,7 @@ class Graph:
                 paths = [self._enter(part, each) for each in paths]
             else:
                 follow: Callable = self._if if isinstance(part, If) else self._for
-                paths = _limited([end for each in paths for end in follow(part, each)])
+                paths = _join_many([end for each in paths for end in follow(part, each)])
         return paths
 
     def _enter(self, segment: Segment, path: _Path) -> _Path:
@@ -313,7 +313,7 @@ class Graph:
         lower, upper, by = _values(step.bounds, path.env)
         if by.exact is not None and by.exact <= 0:
             self.unknown_branch()
-        start = self.widened((lower, *_values(step.initial, path.env)))
+        start = self.widen((lower, *_values(step.initial, path.env)))
         heads = {start: self._node(None, path.ends)}
         ends: dict[tuple[Integer, ...], list[Node]] = {}
         work, iteration = deque([start]), 0
@@ -330,7 +330,7 @@ class Graph:
             self._trail.append((step.op, iteration))
             for end in self._block(step.body, _Path({**path.env, **inner}, [heads[values]])):
                 next_values = (plus(values[0], by), *_values(step.body.yields, end.env))
-                bounded = self.widened if len(heads) < _HEADS else _unknown
+                bounded = self.widen if len(heads) < _HEADS else _unknown
                 next_values = bounded(next_values)
                 if next_values in heads:
                     for node in end.ends:
@@ -343,7 +343,7 @@ class Graph:
         return ends
 
 
-def _limited(paths: list[_Path]) -> list[_Path]:
+def _join_many(paths: list[_Path]) -> list[_Path]:
     """Return the same paths; if there are too many, one that is the join of all."""
     if len(paths) <= _PATHS:
         return paths

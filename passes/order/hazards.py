@@ -40,7 +40,7 @@ class Found(NamedTuple):
     hazard: Hazard
 
 
-class _At(NamedTuple):
+class _Position(NamedTuple):
     """Where an access is followed on.
 
     Attributes:
@@ -84,7 +84,7 @@ class Hazards:
         self._read_by_mma = set()
         #: What each node touches, by memory.
         self._touched: dict[Node, dict[Hashable, set[Rectangle]]] = {}
-        self._passed: dict[Origin, list[Span]] = {}
+        self._spans: dict[Origin, list[Span]] = {}
         self._through: dict[Segment, dict[Origin, None]] = {}
         meets: dict[Rectangle, dict[Node, bool]] = {}
         for node in graph.nodes:
@@ -124,7 +124,7 @@ class Hazards:
         """Return the first hazard on each run after an access."""
         spans: list[Span] = []
         found = list(self._follow(origin, spans, ends=True))
-        self.set_passed(origin, spans)
+        self.set_spans(origin, spans)
         return found
 
     # What a question has passed.
@@ -143,19 +143,19 @@ class Hazards:
             )
 
         through = self._through.get(segment, ())
-        return [origin for origin in through if any(map(is_in, self._passed[origin]))]
+        return [origin for origin in through if any(map(is_in, self._spans[origin]))]
 
-    def passed(self, origin: Origin) -> list[Span]:
+    def spans_of(self, origin: Origin) -> list[Span]:
         """Return what the last question of `first_of` about an access passed."""
-        return self._passed[origin]
+        return self._spans[origin]
 
-    def set_passed(self, origin: Origin, spans: list[Span]) -> None:
+    def set_spans(self, origin: Origin, spans: list[Span]) -> None:
         """Note what a question about an access passed."""
-        for span in self._passed.get(origin, ()):
+        for span in self._spans.get(origin, ()):
             self._through[span.segment].pop(origin, None)
         for span in spans:
             self._through.setdefault(span.segment, {})[origin] = None
-        self._passed[origin] = spans
+        self._spans[origin] = spans
 
     # Following an access.
 
@@ -182,14 +182,14 @@ class Hazards:
         enough = PAST_BARRIER | FENCED if is_fenced else PAST_BARRIER
         assert origin.node.segment is not None
         begin, number = origin.node.segment.positions[origin.step] + 1, origin.node.number
-        work = [_At(origin.node, begin, first_progress(origin.step), None, number, False)]
+        work = [_Position(origin.node, begin, first_progress(origin.step), None, number, False)]
         seen = set() if seen is None else seen
         while work:
-            at = work.pop()
-            progress, perhaps, segment = at.progress, at.perhaps, at.node.segment
+            position = work.pop()
+            progress, perhaps, segment = position.progress, position.perhaps, position.node.segment
             steps: Iterable[Step] = ()
-            if segment and (at.begin or self._meets(origin, at.node)):
-                steps = islice(segment.steps, at.begin, None)
+            if segment and (position.begin or self._meets(origin, position.node)):
+                steps = islice(segment.steps, position.begin, None)
             elif segment:
                 progress, other, forgets = self._through_segment(segment, progress, group)
                 perhaps = perhaps or other
@@ -199,9 +199,9 @@ class Hazards:
                     continue
             last = None
             for step in steps:
-                accessed = at.node.accesses.get(step)
+                accessed = position.node.accesses.get(step)
                 if accessed is not None:
-                    now = at._replace(progress=progress, perhaps=perhaps)
+                    now = position._replace(progress=progress, perhaps=perhaps)
                     wanted = later is None or accessed.step.op.operation == later
                     found = self._hazards_with(origin, now, accessed) if wanted else []
                     yield from found
@@ -216,14 +216,16 @@ class Hazards:
                     last = step
                     break
             else:
-                for node in at.node.successors:
+                for node in position.node.successors:
                     key = (node, progress, perhaps)
                     if not node.forgets and memory in self._reached[node] and key not in seen:
                         seen.add(key)
-                        most = max(at.most, node.number)
-                        work.append(_At(node, 0, progress, perhaps, most, most == at.most))
+                        most = max(position.most, node.number)
+                        work.append(
+                            _Position(node, 0, progress, perhaps, most, most == position.most)
+                        )
             if spans is not None and segment:
-                spans.append(Span(segment, origin.step if at.begin else None, last))
+                spans.append(Span(segment, origin.step if position.begin else None, last))
 
     def _meets(self, origin: Origin, node: Node) -> bool:
         """Whether a node may access bytes of an access."""
@@ -250,17 +252,30 @@ class Hazards:
             segment.known[key] = progress, other, forgets
         return segment.known[key]
 
-    def _hazards_with(self, origin: Origin, at: _At, accessed: AccessedBytes) -> list[Found]:
+    def _hazards_with(
+        self, origin: Origin, position: _Position, accessed: AccessedBytes
+    ) -> list[Found]:
         """Return the hazards between an access and a later one."""
         first = self._first[_key(origin)]
         found = []
         for which, rectangle in enumerate(accessed.rectangles):
             if rectangle.allocation.memory == origin.rectangle.allocation.memory:
                 hazard = hazard_between(
-                    origin, at.progress, at.perhaps, at.node, accessed.step, rectangle
+                    origin,
+                    position.progress,
+                    position.perhaps,
+                    position.node,
+                    accessed.step,
+                    rectangle,
                 )
                 if hazard is not None:
-                    reached = (at.most, at.back, at.node.number, accessed.place, which)
+                    reached = (
+                        position.most,
+                        position.back,
+                        position.node.number,
+                        accessed.place,
+                        which,
+                    )
                     age = -1 if hazard.age is None else hazard.age
                     found.append(Found((*reached, origin.writes, age, first), hazard))
         return found

@@ -63,9 +63,9 @@ class Pairs:
         self._origins: dict[int, list[Origin]] = defaultdict(list)
         for origin in self._hazards.origins:
             self._origins[op_address(origin.step.op)].append(origin)
-        found = [(origin, self._hazards.first_of(origin)) for origin in self._hazards.origins]
-        self._uncommitted = _queue(found, _lacks_commit)
-        self._unordered = _queue(found, _is_any)
+        hazards = [(origin, self._hazards.first_of(origin)) for origin in self._hazards.origins]
+        self._uncommitted = _queue(hazards, _lacks_commit)
+        self._unordered = _queue(hazards, _is_any)
 
     @property
     def questions(self) -> int:
@@ -97,53 +97,53 @@ class Pairs:
         """Return the first hazard; drop the accesses that have none any more."""
         while queue:
             before, number = queue[0]
-            found = self._hazards.first_of(self._hazards.origins[number])
-            now = _place(found, wanted)
+            hazards = self._hazards.first_of(self._hazards.origins[number])
+            now = _place(hazards, wanted)
             if now is None:
                 heappop(queue)
             elif now != before:
                 heapreplace(queue, (now, number))
             else:
-                return next(x.hazard for x in found if x.reached == now and wanted(x.hazard))
+                return next(x.hazard for x in hazards if x.reached == now and wanted(x.hazard))
         return None
 
     # Changes.
 
     def insert(self, entry: Entry) -> None:
-        """Note an op that has come into its block, or a loop that has moved."""
+        """Note an op that has come into its block."""
         assert entry.op is not None
         if not entry.steps:
             entry.steps = self._translator.steps_of(entry.op.opview)
-        _changed(entry.segment)
+        _invalidate(entry.segment)
 
     def remove(self, entry: Entry) -> None:
         """Note an op that has been taken out of its block."""
-        _changed(entry.segment)
+        _invalidate(entry.segment)
 
     def set_pending(self, entry: Entry, pending: int) -> None:
         """Note how many groups a wait leaves pending."""
         for step in entry.steps:
             if isinstance(step, CopyWait | Wait):
                 step.pending = pending
-        _changed(entry.segment)
+        _invalidate(entry.segment)
 
     def passing(self, ops: Iterable[Op]) -> list[Origin]:
         """Return the accesses that are in order perhaps because of some ops of the function."""
-        found: dict[Origin, None] = {}
+        origins: dict[Origin, None] = {}
         for op in ops:
             entry = self._ops.entry(op)
             if entry.segment is not None:
                 for step in entry.steps:
-                    found |= dict.fromkeys(self._hazards.passing(entry.segment, step))
-        return list(found)
+                    origins |= dict.fromkeys(self._hazards.passing(entry.segment, step))
+        return list(origins)
 
     def are_in_order(self, accesses: list[Origin]) -> bool:
         """Whether all of some accesses are in order."""
-        passed = [self._hazards.passed(origin) for origin in accesses]
+        spans_before = [self._hazards.spans_of(origin) for origin in accesses]
         if not any(map(self._hazards.first_of, accesses)):
             return True
-        for origin, spans in zip(accesses, passed, strict=True):
-            self._hazards.set_passed(origin, spans)
+        for origin, spans in zip(accesses, spans_before, strict=True):
+            self._hazards.set_spans(origin, spans)
         return False
 
     def ask_again(self, accesses: list[Origin]) -> None:
@@ -154,16 +154,16 @@ class Pairs:
                 heappush(self._unordered, (place, origin.number))
 
 
-def _queue(found: list[tuple[Origin, list[Found]]], wanted: Callable[[Hazard], bool]) -> _Queue:
-    places = [(_place(hazards, wanted), origin.number) for origin, hazards in found]
+def _queue(first: list[tuple[Origin, list[Found]]], wanted: Callable[[Hazard], bool]) -> _Queue:
+    places = [(_place(hazards, wanted), origin.number) for origin, hazards in first]
     queue = [(place, number) for place, number in places if place is not None]
     heapify(queue)
     return queue
 
 
-def _place(found: list[Found], wanted: Callable[[Hazard], bool]) -> tuple[int, ...] | None:
+def _place(hazards: list[Found], wanted: Callable[[Hazard], bool]) -> tuple[int, ...] | None:
     """Return where runs reach the first hazard that is wanted; None if there is none."""
-    return min((each.reached for each in found if wanted(each.hazard)), default=None)
+    return min((each.reached for each in hazards if wanted(each.hazard)), default=None)
 
 
 def _is_any(hazard: Hazard) -> bool:
@@ -179,6 +179,6 @@ def _unordered(hazard: Hazard) -> Unordered:
     return Unordered(hazard.op, hazard.earlier, report.needs(hazard), report.remark(hazard))
 
 
-def _changed(segment: Segment | None) -> None:
+def _invalidate(segment: Segment | None) -> None:
     if segment is not None:
-        segment.changed()
+        segment.invalidate()

@@ -93,7 +93,7 @@ class _Run(Graph):
     def unknown_branch(self) -> None:
         raise StoppedError
 
-    def widened(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
+    def widen(self, integers: tuple[Integer, ...]) -> tuple[Integer, ...]:
         return integers
 
     def spend(self, steps: int) -> None:
