@@ -19,6 +19,9 @@ class CheckAsync(Pass):
     - A copy or store to a tile comes after a barrier that follows every earlier access of it, and before
       that barrier an `smem.wait` for an `smem.mma`, an `smem.copy_wait` for an `smem.copy_async`.
     - Warpgroups that execute one `smem.store` write different bytes.
+    - An `smem.tma_store` reads what was written before an `smem.fence` and a barrier. The next write
+      comes after the `smem.tma_wait` of the thread that stores, and a barrier; none is incomplete at the
+      end.
     - Registers of A that an `smem.mma` in flight reads are not written again, as an op in a loop does.
 
     Accesses by `memref`, `vector`, `affine` and `gpu` ops to memory that an `smem.view` shows count as
@@ -35,8 +38,7 @@ class CheckAsync(Pass):
       are waited for, what threads wrote is fenced if the tensor cores or TMA read it, and what they read
       or wrote is fenced if TMA overwrites it.
     - The bytes of an `smem.tma_load` count for the index whose stage it writes.
-    - An `smem.tma_store` comes after the `smem.fence` and the barrier of the warpgroup that wrote, the
-      next write after its `smem.tma_wait` and another barrier, and none is incomplete at the end.
+    - Barriers around an `smem.tma_store` are of the warpgroup that writes.
 
     For all partitions together: the threads and warpgroups that pass an index on are as many as the
     pipeline counts, every index that is waited for is passed on, each index writes what is read, and no

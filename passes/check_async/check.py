@@ -54,7 +54,7 @@ def check(function: Op) -> None:
     proof = prove(function, program)
     found = refute(function, program) if proof.hazards else None
     if found:
-        raise OpError(found.op, report.error(found))
+        raise OpError(report.op_of(found), report.error(found))
     for (op, _), message in _unproven(program, proof).items():
         remark(op.location, message)
 
@@ -66,14 +66,14 @@ def blocks_of(function: Op) -> list[Block]:
 
 def has_pipelines(function: Op) -> bool:
     """Whether a function is checked partition by partition, and not as one program of all threads."""
-    if holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_bulk, Smem.operations)):
+    if holds(function, WarpSpecializeOp, CreatePipelineOp, *filter(_is_load, Smem.operations)):
         return True
     return any(op.rank is not None for op in walk(function, LoadOp))
 
 
-def _is_bulk(op: type[SmemOp]) -> bool:
-    """Whether ops of a class copy in bulk; the interpreter of one CTA's threads does not follow these."""
-    return op.effects.completion in (Completion.BULK_GROUP, Completion.MBARRIER)
+def _is_load(op: type[SmemOp]) -> bool:
+    """Whether accesses of a class of ops complete at an mbarrier, which pipelines have."""
+    return op.effects.completion is Completion.MBARRIER
 
 
 def _remark_blocks(function: Op) -> None:
@@ -92,5 +92,5 @@ def _unproven(program: Program, proof: Proof) -> dict[tuple[Op, str], str]:
             f"cannot prove that the {report.at(allocation.op)} is written: {reason}"
         )
     for hazard in proof.hazards:
-        found.setdefault((hazard.op, report.reason(hazard)), report.remark(hazard))
+        found.setdefault((report.op_of(hazard), report.reason(hazard)), report.remark(hazard))
     return found

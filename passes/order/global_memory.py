@@ -26,12 +26,14 @@ class GlobalAccess(NamedTuple):
         window: the memref, a part of the array.
         writes: whether it writes.
         asynchronous: whether it may go on after the op.
+        in_bulk: whether a group of bulk copies completes it.
     """
 
     op: Op
     window: Value
     writes: bool
     asynchronous: bool
+    in_bulk: bool = False
 
 
 class GlobalMemory:
@@ -120,8 +122,10 @@ def _accesses(op: Op) -> Iterator[GlobalAccess]:
     if isinstance(op, SmemOp):
         for value, access in accessed(op):
             if _is_global(value):
-                later = access.completion is not Completion.AT_ONCE
-                yield GlobalAccess(op, value, access.writes, later)
+                completion = access.completion
+                later = completion is not Completion.AT_ONCE
+                in_bulk = completion is Completion.BULK_GROUP
+                yield GlobalAccess(op, value, access.writes, later, in_bulk)
         return
     reads, writes = accessed_memrefs(op.operation)
     for value in (*reads, *writes):

@@ -8,7 +8,7 @@ inserted into a segment, and are on all runs through it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -18,8 +18,11 @@ from .function_ops import Entry, FunctionOps
 from .integers import UNKNOWN, VARIES, Integer, join, less, plus, select
 from .program import (
     Block,
+    BulkStore,
     Copy,
     Define,
+    Elect,
+    End,
     For,
     Given,
     If,
@@ -40,11 +43,11 @@ _HEADS = 256
 _LENGTH = 64
 
 #: A step that accesses tiles or registers, or memory that tiles view.
-Access = Copy | Define | Load | Mma
+Access = Copy | Define | Load | Mma | BulkStore | End
 
 
 class Segment:
-    """Ops of a block that no branch or loop separates.
+    """Ops of a block that no branch, loop or election separates.
 
     Args:
         begin: what is before its first op.
@@ -88,6 +91,10 @@ class Segment:
         self.known.clear()
 
 
+#: What a block consists of.
+Part = Segment | If | For | Elect
+
+
 class Segments:
     """The segments of a program.
 
@@ -97,17 +104,17 @@ class Segments:
 
     def __init__(self, ops: FunctionOps) -> None:
         self._ops = ops
-        self._parts: dict[Block, list[Segment | If | For]] = {}
+        self._parts: dict[Block, list[Part]] = {}
         #: What the ops of a segment did when it was made, with integers.
         self.steps: dict[Segment, list[Step]] = {}
 
-    def of(self, block: Block) -> list[Segment | If | For]:
-        """Return the segments of a block, with the branches and loops between them."""
+    def of(self, block: Block) -> list[Part]:
+        """Return the segments of a block, with what is between them."""
         if block not in self._parts:
             self._parts[block] = [*self._new_parts(block)]
         return self._parts[block]
 
-    def _new_parts(self, block: Block) -> Iterator[Segment | If | For]:
+    def _new_parts(self, block: Block) -> Iterator[Part]:
         entries = [self._ops.entry(op) for op, _ in block.by_op if op in self._ops]
         begin = end = self._ops.end(entries[0].block) if entries else Entry(None, None)
         first: list[Step] = []
@@ -129,7 +136,7 @@ class Segments:
                 continue
             entry = self._ops.entry(op)
             within.append(entry)
-            control = next((step for step in steps if isinstance(step, If | For)), None)
+            control = next((step for step in steps if isinstance(step, If | For | Elect)), None)
             if control is not None:
                 yield segment(entry)
                 yield control
@@ -247,8 +254,7 @@ class Graph:
             if isinstance(part, Segment):
                 paths = [self._enter(part, each) for each in paths]
             else:
-                follow: Callable = self._if if isinstance(part, If) else self._for
-                paths = _join_many([end for each in paths for end in follow(part, each)])
+                paths = _join_many([end for each in paths for end in self._region(part, each)])
         return paths
 
     def _enter(self, segment: Segment, path: _Path) -> _Path:
@@ -271,7 +277,12 @@ class Graph:
         self.skipped[op] = reason
         return [_Path(path.env, [self._node(None, path.ends, forgets=True)])]
 
-    # Branches and loops.
+    # Branches, loops and elections.
+
+    def _region(self, step: If | For | Elect, path: _Path) -> list[_Path]:
+        if isinstance(step, Elect):
+            return self._block(step.body, path)
+        return self._if(step, path) if isinstance(step, If) else self._for(step, path)
 
     def _if(self, step: If, path: _Path) -> list[_Path]:
         condition = path.env.get(step.condition, VARIES)

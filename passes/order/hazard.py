@@ -9,8 +9,8 @@ from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
 from .global_memory import by_same_threads
 from .graph import Access, AccessedBytes, Node
-from .program import Copy, Define, Load, Mma
-from .progress import FENCED, OPEN, PAST_BARRIER, age_of, first_progress
+from .program import BulkStore, Copy, Define, End, Load, Mma
+from .progress import FENCED, OPEN, PAST_BARRIER, Followed, age_of, first_progress, group_of
 from .rectangles import Rectangle
 
 #: The progress of accesses whose group is open or the latest one.
@@ -33,7 +33,7 @@ class Origin:
     """
 
     node: Node
-    step: Copy | Load | Mma
+    step: Followed
     rectangle: Rectangle
     number: int
     meets: dict[Node, bool]
@@ -55,6 +55,7 @@ class Hazard:
         proxy: the proxy by which it accesses them.
         trail: the loops around it, each with the number of its iteration.
         earlier: the op of the earlier access.
+        at_end: whether the kernel ends there: `op` is the function.
         after_write: whether that is a write.
         age: how many groups came after the earlier access's group; None if that is complete.
         fenced, past_barrier: whether a fence, and a barrier, came after it was complete.
@@ -69,6 +70,7 @@ class Hazard:
     proxy: Proxy
     trail: tuple[tuple[Op, int], ...]
     earlier: Op
+    at_end: bool
     after_write: bool
     age: int | None
     fenced: bool
@@ -94,13 +96,16 @@ def hazard_between(
         perhaps: an op with unknown effects that came since.
         node, step, rectangle: the later access.
     """
-    overlaps = origin.rectangle.overlaps(rectangle)
+    at_end = isinstance(step, End)
+    overlaps = at_end or origin.rectangle.overlaps(rectangle)
     if overlaps is False:
         return None
     complete, earlier, unsure = progress >= 0, origin.step.op, ""
     fenced = complete and bool(progress & FENCED)
     past_barrier = complete and bool(progress & PAST_BARRIER)
-    if isinstance(step, Mma):
+    if at_end:
+        ordered = complete or not isinstance(origin.step, BulkStore)
+    elif isinstance(step, Mma | BulkStore):
         ordered = not origin.writes or (fenced and past_barrier)
     elif isinstance(step, Load):
         ordered = not origin.writes or past_barrier
@@ -115,16 +120,17 @@ def hazard_between(
         if complete and not (same and _have_different_scopes(earlier, step.op)):
             unsure = _SAME_THREADS
     else:
-        ordered = past_barrier
+        ordered = past_barrier and (fenced or not is_by_bulk(step))
     if ordered or _is_not_followed(earlier, step.op, origin.rectangle, rectangle):
         return None
     return Hazard(
         op=step.op,
         rectangle=origin.rectangle if rectangle.allocation.of_memref else rectangle,
         writes=isinstance(step, Copy | Define),
-        proxy=Proxy.ASYNC if isinstance(step, Mma) else Proxy.GENERIC,
+        proxy=Proxy.ASYNC if is_by_async_proxy(step) else Proxy.GENERIC,
         trail=node.trail,
         earlier=earlier,
+        at_end=at_end,
         after_write=origin.writes,
         age=age_of(progress),
         fenced=fenced,
@@ -149,11 +155,23 @@ def replaces(accessed: AccessedBytes, origin: Origin) -> bool:
     bytes, or reads them and is over later. Bytes at unknown places overlap others as the same do. (What
     ops of other dialects access is never the same.)"""
     step = accessed.step
-    if isinstance(step, Define) or origin.rectangle not in accessed.rectangles:
+    if isinstance(step, Define | End) or origin.rectangle not in accessed.rectangles:
         return False
     if isinstance(step, Copy):
         return not origin.rectangle.allocation.of_global
-    return not origin.writes and (isinstance(step, Mma) or isinstance(origin.step, Load))
+    # Groups complete in their order.
+    is_later = isinstance(origin.step, Load) or group_of(step) == group_of(origin.step)
+    return not origin.writes and is_later
+
+
+def is_by_async_proxy(step: Access) -> bool:
+    """Whether an access is one by the async proxy."""
+    return isinstance(step, Mma | BulkStore) or is_by_bulk(step)
+
+
+def is_by_bulk(step: Access) -> bool:
+    """Whether an access is the write of a bulk copy."""
+    return isinstance(step, Copy) and step.threads is not None
 
 
 def _have_different_scopes(one: Op, other: Op) -> bool:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from ...dialect.irtypes import Op
 from .graph import AccessedBytes, Graph, Node, Segment
-from .hazard import Hazard, Origin, hazard_between, replaces
-from .program import Define, Mma, Opaque, Other, Step
+from .hazard import Hazard, Origin, hazard_between, is_by_async_proxy, replaces
+from .program import Copy, Define, End, Opaque, Other, Step
 from .progress import FENCED, PAST_BARRIER, Group, after, first_progress, group_of, is_enough
 from .rectangles import Rectangle
 
@@ -80,8 +80,10 @@ class Hazards:
         self.origins: list[Origin] = []
         #: The number of the first access of the same bytes.
         self._first: dict[tuple[bool, Rectangle], int] = {}
-        #: The memory that mma read: its writes are fenced at some time.
-        self._read_by_mma = set()
+        #: The memory that the async proxy reads, and that it writes: what threads write of the one, and
+        #: read of the other, is fenced at some time.
+        self._read_by_proxy = set()
+        self._written_by_proxy = set()
         #: What each node touches, by memory.
         self._touched: dict[Node, dict[Hashable, set[Rectangle]]] = {}
         self._spans: dict[Origin, list[Span]] = {}
@@ -92,14 +94,16 @@ class Hazards:
             for step, _, rectangles in node.accesses.values():
                 for rectangle in rectangles:
                     touched.setdefault(rectangle.allocation.memory, set()).add(rectangle)
-                    if isinstance(step, Define):
+                    if isinstance(step, Define | End):
                         continue
                     met = meets.setdefault(rectangle, {})
                     origin = Origin(node, step, rectangle, len(self.origins), met)
                     self.origins.append(origin)
                     self._first.setdefault(_key(origin), origin.number)
-                    if isinstance(step, Mma):
-                        self._read_by_mma.add(rectangle.allocation.memory)
+                    if is_by_async_proxy(step):
+                        writes = isinstance(step, Copy)
+                        fenced = self._written_by_proxy if writes else self._read_by_proxy
+                        fenced.add(rectangle.allocation.memory)
 
     # Questions.
 
@@ -178,7 +182,7 @@ class Hazards:
         """
         self.questions += 1
         memory, group = origin.rectangle.allocation.memory, group_of(origin.step)
-        is_fenced = origin.writes and memory in self._read_by_mma
+        is_fenced = memory in (self._read_by_proxy if origin.writes else self._written_by_proxy)
         enough = PAST_BARRIER | FENCED if is_fenced else PAST_BARRIER
         assert origin.node.segment is not None
         begin, number = origin.node.segment.positions[origin.step] + 1, origin.node.number

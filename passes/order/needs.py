@@ -85,7 +85,8 @@ class Unordered(NamedTuple):
         for need in (need for other in others for need in other.needs):
             known = found.setdefault(need.op, need)
             if need.pending is not None and known.pending is not None:
-                found[need.op] = min(known, need, key=lambda x: x.pending or 0)
+                least = min(known, need, key=lambda x: x.pending or 0)
+                found[need.op] = least._replace(read=known.read and need.read)
         return self._replace(needs=tuple(sorted(found.values(), key=lambda x: RANKS[x.op])))
 
 

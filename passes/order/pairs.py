@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush, heapreplace
 
 from ...dialect.irtypes import Block, Op
-from ...dialect.ops import CopyCommitOp
+from ...dialect.ops import CopyCommitOp, TmaCommitOp
 from ...ir.op_address import op_address
 from . import report
 from .function_ops import Entry, FunctionOps
@@ -20,7 +20,7 @@ from .graph import Graph, Segment, Segments
 from .hazard import Hazard, Origin
 from .hazards import Found, Hazards
 from .needs import Unordered
-from .program import CopyWait, Wait
+from .program import BulkWait, CopyWait, Elect, Wait
 from .translate import Translator
 from .written import check_written
 
@@ -114,6 +114,13 @@ class Pairs:
         assert entry.op is not None
         if not entry.steps:
             entry.steps = self._translator.steps_of(entry.op.opview)
+        for elect in [step for step in entry.steps if isinstance(step, Elect)]:
+            # Waits alone are inserted with an `smem.elect` of their own: they stay in the segment.
+            entry.steps = elect.body.steps
+            for op, steps in elect.body.by_op:
+                self._ops.entry(op).steps = steps
+        for op in (op for region in entry.op.regions for op in region.blocks[0].operations):
+            self._ops.entry(op.operation).segment = entry.segment
         _invalidate(entry.segment)
 
     def remove(self, entry: Entry) -> None:
@@ -123,7 +130,7 @@ class Pairs:
     def set_pending(self, entry: Entry, pending: int) -> None:
         """Note how many groups a wait leaves pending."""
         for step in entry.steps:
-            if isinstance(step, CopyWait | Wait):
+            if isinstance(step, CopyWait | Wait | BulkWait):
                 step.pending = pending
         _invalidate(entry.segment)
 
@@ -172,7 +179,7 @@ def _is_any(hazard: Hazard) -> bool:
 
 def _lacks_commit(hazard: Hazard) -> bool:
     """Whether the group of an earlier copy is not closed."""
-    return any(need.op is CopyCommitOp for need in report.needs(hazard))
+    return any(need.op in (CopyCommitOp, TmaCommitOp) for need in report.needs(hazard))
 
 
 def _unordered(hazard: Hazard) -> Unordered:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from ...dialect.irtypes import Op
 from .integers import Integer
@@ -54,14 +55,32 @@ class Given:
     is_bool: bool = False
 
 
+class Elected(NamedTuple):
+    """The threads that an `smem.elect` selects: one of each warpgroup, or of the CTA.
+
+    Attributes:
+        scope: "warpgroup" or "cta".
+        warp: the index of their warp.
+    """
+
+    scope: str
+    warp: int
+
+
 @dataclass(frozen=True, eq=False)
 class Copy:
     """A write of a tile by the threads, such as `smem.copy`, `smem.copy_async` or `smem.store`, or of
-    memory that tiles view, such as `memref.store`."""
+    memory that tiles view, such as `memref.store`; or a bulk copy to an array in global memory.
+
+    Attributes:
+        asynchronous: whether it completes by a group of copies.
+        threads: those that start a bulk copy; None of other writes.
+    """
 
     op: Op
     target: SymbolicRectangle
     asynchronous: bool
+    threads: Elected | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +108,57 @@ class Barrier:
 @dataclass(frozen=True, eq=False)
 class Mma:
     """`smem.mma`, or another op that reads tiles as an mma."""
+
+    op: Op
+    sources: tuple[SymbolicRectangle, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BulkStore:
+    """A read of tiles by a bulk copy to global memory, such as `smem.tma_store`.
+
+    Attributes:
+        threads: those that start it.
+    """
+
+    op: Op
+    sources: tuple[SymbolicRectangle, ...]
+    threads: Elected
+
+
+@dataclass(frozen=True, eq=False)
+class BulkCommit:
+    """`smem.tma_commit`.
+
+    Attributes:
+        threads: those that execute it; None if all do.
+    """
+
+    threads: Elected | None
+
+
+@dataclass(eq=False)
+class BulkWait:
+    """`smem.tma_wait`.
+
+    Attributes:
+        threads: those that execute it; None if all do.
+        of_reads: whether it waits only until tiles have been read.
+    """
+
+    pending: int
+    threads: Elected | None
+    of_reads: bool
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """The end of a kernel: what bulk stores read must have been read.
+
+    Attributes:
+        op: the function.
+        sources: all tiles that they read.
+    """
 
     op: Op
     sources: tuple[SymbolicRectangle, ...]
@@ -123,6 +193,14 @@ class Other:
     """An op that may order accesses in an unknown way."""
 
     op: Op
+
+
+@dataclass(frozen=True, eq=False)
+class Elect:
+    """`smem.elect`."""
+
+    op: Op
+    body: Block
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +246,12 @@ Step = (
     | Define
     | Load
     | Wait
+    | BulkStore
+    | BulkCommit
+    | BulkWait
+    | End
     | Other
+    | Elect
     | If
     | For
     | Opaque
@@ -191,7 +274,7 @@ class Program:
 
     body: Block
     copies: tuple[Copy, ...]
-    readers: tuple[Mma | Load, ...]
+    readers: tuple[Mma | Load | BulkStore, ...]
     unknown: dict[Op, str]
     modulus: int
     bound: int

@@ -9,25 +9,66 @@ on where its progress is as far as any later access needs.
 
 from __future__ import annotations
 
-from .program import Barrier, Commit, Copy, CopyWait, Fence, Load, Mma, Step, Wait
+from typing import NamedTuple
+
+from .program import (
+    Barrier,
+    BulkCommit,
+    BulkStore,
+    BulkWait,
+    Commit,
+    Copy,
+    CopyWait,
+    Elected,
+    Fence,
+    Load,
+    Mma,
+    Step,
+    Wait,
+)
 
 FENCED, PAST_BARRIER = 1, 2
 
 #: The progress of an access whose group is open; that of one whose group is the latest is one less.
 OPEN = -1
 
-#: What closes groups of accesses, and what waits for them.
-Group = tuple[type[Step], type[CopyWait | Wait]]
+#: The accesses that others may come too early after.
+Followed = Copy | Load | Mma | BulkStore
 
 
-def group_of(step: Copy | Load | Mma) -> Group | None:
+class Group(NamedTuple):
+    """What closes groups of accesses, and what waits for them.
+
+    Attributes:
+        closing, waiting: the steps.
+        threads: groups are those of these threads, if not of all.
+        of_reads: whether only reads must be over.
+    """
+
+    closing: type[Step]
+    waiting: type[CopyWait | Wait | BulkWait]
+    threads: Elected | None = None
+    of_reads: bool = False
+
+    def concerns(self, step: Step) -> bool:
+        """Whether a step that closes or awaits groups closes or awaits these."""
+        by = step.threads if isinstance(step, BulkCommit | BulkWait) else None
+        is_less = isinstance(step, BulkWait) and step.of_reads and not self.of_reads
+        return by in (None, self.threads) and not is_less
+
+
+def group_of(step: Followed) -> Group | None:
     """Return what closes and awaits the group of an access; None if it is complete at once."""
+    if isinstance(step, BulkStore):
+        return Group(BulkCommit, BulkWait, step.threads, of_reads=True)
     if isinstance(step, Copy) and step.asynchronous:
-        return Commit, CopyWait
-    return (Mma, Wait) if isinstance(step, Mma) else None
+        if step.threads is not None:
+            return Group(BulkCommit, BulkWait, step.threads)
+        return Group(Commit, CopyWait)
+    return Group(Mma, Wait) if isinstance(step, Mma) else None
 
 
-def first_progress(step: Copy | Load | Mma) -> int:
+def first_progress(step: Followed) -> int:
     """Return the progress of an access at first; each mma is a group."""
     if group_of(step) is None:
         return 0
@@ -54,9 +95,9 @@ def after(progress: int, step: Step, group: Group | None, furthest: int) -> int:
             return progress | FENCED
         return progress | PAST_BARRIER if isinstance(step, Barrier) else progress
     assert group is not None
-    if isinstance(step, group[0]):
+    if isinstance(step, group.closing) and group.concerns(step):
         return max(progress - 1, OPEN - 1 - furthest)
-    if isinstance(step, group[1]):
+    if isinstance(step, group.waiting) and group.concerns(step):
         return 0 if progress <= OPEN - 1 - step.pending else progress
     return progress
 

@@ -1,9 +1,17 @@
 """Messages about accesses that are out of order, or not proven to be in order."""
 
 from ...dialect.diagnostics import format_location
-from ...dialect.effects import Proxy
+from ...dialect.effects import Completion, Proxy
 from ...dialect.irtypes import Op
-from ...dialect.ops import CopyCommitOp, CopyWaitOp, FenceOp, WaitOp
+from ...dialect.op import SmemOp
+from ...dialect.ops import (
+    CopyCommitOp,
+    CopyWaitOp,
+    FenceOp,
+    TmaCommitOp,
+    TmaWaitOp,
+    WaitOp,
+)
 from .hazard import Hazard
 from .needs import CTA_BARRIER, Need, listed
 from .rectangles import Rectangle
@@ -14,6 +22,8 @@ NOT_PROVEN = "cannot prove that accesses of tiles are in order"
 
 def error(hazard: Hazard) -> str:
     """Return the message about a hazard that occurs in some run."""
+    if hazard.at_end:
+        return f"{_AT_END}; put {listed(needs(hazard))} before the end"
     reads_and_writes = hazard.writes and not hazard.after_write
     if reads_and_writes and hazard.earlier == hazard.op and not _iteration(hazard):
         tile = _tile(hazard.rectangle)
@@ -32,6 +42,8 @@ def error(hazard: Hazard) -> str:
 
 def remark(hazard: Hazard) -> str:
     """Return the message about a hazard that may not occur."""
+    if hazard.at_end:
+        return f"cannot prove that it has read its tile when the kernel ends: {reason(hazard)}"
     if hazard.rectangle.allocation.of_registers:
         return (
             f"cannot prove that the {at(hazard.earlier)} is over when this writes its registers "
@@ -41,6 +53,19 @@ def remark(hazard: Hazard) -> str:
         f"cannot prove that the {at(hazard.earlier)} is over when this {_verb(hazard)} "
         f"{_tile(hazard.rectangle)}: {reason(hazard)}"
     )
+
+
+def op_of(hazard: Hazard) -> Op:
+    """Return the op at which a hazard is reported."""
+    return hazard.earlier if hazard.at_end else hazard.op
+
+
+#: What is wrong with a bulk store that the end of a kernel overtakes.
+_AT_END = "may still read its tile when the kernel ends"
+
+
+def _is_bulk_store(op: Op) -> bool:
+    return isinstance(op, SmemOp) and op.effects.completion is Completion.BULK_GROUP
 
 
 def _verb(hazard: Hazard) -> str:
@@ -71,8 +96,16 @@ def _iteration(hazard: Hazard) -> str:
 def needs(hazard: Hazard) -> tuple[Need, ...]:
     """Return the ops that would put the two accesses in order."""
     age = hazard.age
+    if _is_bulk_store(hazard.earlier):
+        found = [Need(TmaCommitOp)] if age is not None and age < 0 else []
+        if age is not None:
+            read = not hazard.after_write
+            found.append(Need(TmaWaitOp, max(age, 0), elected=True, read=read))
+        return (*found, *([] if hazard.at_end or hazard.past_barrier else [CTA_BARRIER]))
     if not hazard.after_write:
         waits = [] if age is None else [Need(WaitOp, age)]
+        if hazard.proxy is Proxy.ASYNC and hazard.writes and not hazard.fenced:
+            waits.append(Need(FenceOp))
         return (*waits, *([] if hazard.rectangle.allocation.of_registers else [CTA_BARRIER]))
     found = []
     if age is not None:

@@ -9,9 +9,9 @@ from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.irtypes import Block as MlirBlock
 from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
-from ...dialect.ops import MapOp, SemaphoreArriveOp
+from ...dialect.ops import ElectOp, MapOp, SemaphoreArriveOp
 from ...ir.barriers import is_cta_barrier
-from ...ir.kernel import threads_of
+from ...ir.kernel import ancestors_of, threads_of
 from ...ir.launch_attributes import MULTIPLES
 from ...layout.fragments import WARPGROUP
 from . import report
@@ -24,10 +24,16 @@ from .memrefs import CP_ASYNC, MBARRIER_WRITES, defining_op
 from .program import (
     Barrier,
     Block,
+    BulkCommit,
+    BulkStore,
+    BulkWait,
     Commit,
     Copy,
     CopyWait,
     Define,
+    Elect,
+    Elected,
+    End,
     Fence,
     For,
     Given,
@@ -48,19 +54,24 @@ from .widening import Widening
 #: Ops whose result other CTAs or the host decide, with a value that they have in some run.
 _GIVEN = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
 
-_ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait)
+_ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait, BulkCommit, BulkWait, End)
 
 #: The accesses of tiles that are followed, by whether they write, by the proxy, and by what states that
 #: they are complete.
 _STEPS = {
     (False, Proxy.GENERIC, Completion.AT_ONCE): Load,
     (False, Proxy.ASYNC, Completion.WGMMA_GROUP): Mma,
+    (False, Proxy.ASYNC, Completion.BULK_GROUP): BulkStore,
     (True, Proxy.GENERIC, Completion.AT_ONCE): Copy,
     (True, Proxy.GENERIC, Completion.CP_ASYNC_GROUP): Copy,
 }
 
 #: The waits for accesses, by what states that these are complete.
-_WAITS = {Completion.CP_ASYNC_GROUP: CopyWait, Completion.WGMMA_GROUP: Wait}
+_WAITS = {
+    Completion.CP_ASYNC_GROUP: CopyWait,
+    Completion.WGMMA_GROUP: Wait,
+    Completion.BULK_GROUP: BulkWait,
+}
 
 
 def translate(
@@ -92,7 +103,7 @@ class Translator:
         self._defined: dict[Op, SymbolicRectangle] = {}
         self.widening = Widening()
         self.copies: list[Copy] = []
-        self.readers: list[Mma | Load] = []
+        self.readers: list[Mma | Load | BulkStore] = []
         self.furthest = 1
         self._numbers: dict[Value, int] = {}
         self._dimensions: dict[tuple[Value, int | None], int] = {}
@@ -121,6 +132,9 @@ class Translator:
             OpError: if an op uses a tile that does not come from an alloc or view.
         """
         body, *_ = [self._block(block) for block in blocks]
+        stored = [read for x in self.readers if isinstance(x, BulkStore) for read in x.sources]
+        if stored:
+            body.by_op[-1][1].append(End(self._function, tuple(stored)))
         body.by_op.insert(0, (self._function, [*map(self._argument, blocks[0].arguments)]))
         return Program(
             body,
@@ -166,16 +180,27 @@ class Translator:
             # The region is run for each element; the accesses and barriers of one run stand for all.
             inner = self._block(op.regions[0].blocks[0])
             return inner.steps if inner.accesses or inner.synchronizes else []
+        if isinstance(op, ElectOp) and self._elected(op) is None:
+            return [Elect(op.operation, self._block(op.regions[0].blocks[0]))]
         if len(op.regions):
             return [self._opaque(op)]
         return self._declared(op) if has_effect(op) else []
+
+    def _elected(self, op: Op) -> Elected | None:
+        """Return the threads that an `smem.elect` around an op selects; None if there is none."""
+        for each in ancestors_of(op):
+            if each.name == ElectOp.OPERATION_NAME:
+                # One warpgroup is the CTA.
+                alone = self._everyone is Scope.WARPGROUP
+                return Elected("cta" if alone else each.opview.scope.value, each.opview.warp)
+        return None
 
     def _step(self, op: Op) -> Step | None:
         translated = self._translations.get(op.name)
         if translated:
             return translated(op)
         if is_cta_barrier(op):
-            return Barrier()
+            return Opaque(op, _NOT_ALL) if self._elected(op) else Barrier()
         if len(op.regions):
             return self._opaque(op)
         return None if is_harmless(op) else Other(op)
@@ -195,7 +220,10 @@ class Translator:
         """Return the accesses of an op of arrays in global memory that are followed."""
         steps: list[Load | Copy | Opaque] = []
         for access, whole in self._global_memory.of(op) if self._global_memory else ():
-            if access.asynchronous:
+            threads = self._elected(op) if access.in_bulk else None
+            if access.writes and threads is not None:
+                steps.append(Copy(op, whole, asynchronous=True, threads=threads))
+            elif access.asynchronous:
                 steps.append(Opaque(op, asynchronous_reason(access)))
             elif access.writes:
                 steps.append(Copy(op, whole, asynchronous=False))
@@ -279,32 +307,37 @@ class Translator:
 
     def _declared(self, op: Op) -> list[Step]:
         """Return the steps of an op of the dialect, by its effects."""
-        effects = op.effects
+        effects, elected = op.effects, self._elected(op)
         steps: list[Step] = []
+        if elected and (reason := _not_by_one(op)):
+            return [Opaque(op, reason)]
         if effects.awaits is not None:
-            steps.append(self._wait(op))
-        steps += self._accesses(op)
+            steps.append(self._wait(op, elected))
+        steps += self._accesses(op, elected)
         if effects.commits is not None:
             copies = effects.commits is Completion.CP_ASYNC_GROUP
-            steps.append(Commit() if copies else Other(op))
+            steps.append(Commit() if copies else BulkCommit(elected))
         if effects.fences:
-            steps.append(Fence())
+            # That of one thread orders what this thread has written.
+            steps.append(Other(op) if elected else Fence())
         if effects.barrier is not None:
             steps.append(Barrier() if effects.barrier >= self._everyone else Other(op))
         if isinstance(op, SemaphoreArriveOp) and self._everyone is Scope.WARPGROUP:
             steps.append(Let(self._number(op.last), lambda: UNKNOWN, ()))
         return steps
 
-    def _wait(self, op: Op) -> CopyWait | Wait | Other:
+    def _wait(self, op: Op, elected: Elected | None) -> CopyWait | Wait | BulkWait | Other:
         wait = _WAITS.get(op.effects.awaits)
         if wait is None:
             return Other(op)
         pending = pending_of(op)
         self.furthest = max(self.furthest, pending + 1)
-        return wait(pending)
+        return BulkWait(pending, elected, op.read) if wait is BulkWait else wait(pending)
 
-    def _accesses(self, op: Op) -> list[Opaque | Load | Mma | Copy]:
-        """Return the accesses of an op: reads by threads and by the tensor cores, then writes."""
+    def _accesses(
+        self, op: Op, elected: Elected | None
+    ) -> list[Opaque | Load | Mma | BulkStore | Copy]:
+        """Return the accesses of an op: reads by threads, by the tensor cores and in bulk, then writes."""
         read: dict[type, list[SymbolicRectangle]] = {}
         copies: list[Copy] = []
         unknown: list[Opaque] = []
@@ -313,13 +346,18 @@ class Translator:
             rectangle = self.allocations.rectangle(tile, op) if step is not Opaque else None
             if step is Opaque:
                 unknown = [Opaque(op, "it accesses tiles in a way that is not followed")]
+            elif step is BulkStore and elected is None:
+                unknown = [Opaque(op, _BY_ALL)]
             elif step is not Copy:
                 read.setdefault(step, []).extend([] if rectangle is None else [rectangle])
             elif rectangle is not None:
                 copies.append(Copy(op, rectangle, access.completion is not Completion.AT_ONCE))
         if Mma in read:
             read[Mma] += map(self._definition, self._registers.of(op))
-        readers = [reader(op, tuple(sources)) for reader, sources in read.items()]
+        readers = [
+            reader(op, tuple(sources), *((elected,) if reader is BulkStore else ()))
+            for reader, sources in read.items()
+        ]
         self.readers += readers
         self.copies += copies
         return [*unknown, *readers, *copies, *self._of_arrays(op)]
@@ -361,6 +399,21 @@ class Translator:
         return Opaque(op, "how it executes its regions is not known") if followed else Other(op)
 
 
+#: Why ops are not followed: threads execute them that may not.
+_NOT_ALL = "not all threads of the CTA execute it"
+_BY_ALL = f"it is not in an {ElectOp.OPERATION_NAME}: each thread that executes it stores the tile"
+
+
+def _not_by_one(op: Op) -> str:
+    """Return why one elected thread cannot execute an op; empty if it can."""
+    effects = op.effects
+    if effects.scope >= Scope.WARPGROUP or effects.barrier is not None:
+        return "one thread executes it, but whole warpgroups must"
+    if any(access.proxy is Proxy.GENERIC for _, access in accessed_tiles(op)):
+        return "reads and writes by one elected thread itself are not followed"
+    return ""
+
+
 def _size_multiple(function: Op) -> int:
     """Return a common multiple of the sizes that a kernel is called with; see the manifest."""
     if MULTIPLES not in function.attributes:
@@ -375,20 +428,21 @@ def _same(x: Integer) -> Integer:
 
 
 def _accesses(step: Step) -> bool:
-    inner = step.branches if isinstance(step, If) else (step.body,) if isinstance(step, For) else ()
-    return isinstance(step, (Copy, Load, Mma)) or any(block.accesses for block in inner)
+    inner: tuple[Block, ...] = step.branches if isinstance(step, If) else ()
+    inner = (step.body,) if isinstance(step, For | Elect) else inner
+    return isinstance(step, (Copy, Load, Mma, BulkStore)) or any(block.accesses for block in inner)
 
 
 def _synchronizes(step: Step) -> bool:
     if isinstance(step, If):
         return any(branch.synchronizes for branch in step.branches)
-    if isinstance(step, For):
+    if isinstance(step, For | Elect):
         return step.body.synchronizes
     if isinstance(step, Copy):
         return not _is_of_memref(step, step.target)
     if isinstance(step, Load):
         return not any(_is_of_memref(step, source) for source in step.sources)
-    return isinstance(step, (Mma, *_ORDERINGS, Opaque))
+    return isinstance(step, (Mma, BulkStore, *_ORDERINGS, Opaque))
 
 
 def _is_of_memref(step: Copy | Load, accessed: SymbolicRectangle) -> bool:

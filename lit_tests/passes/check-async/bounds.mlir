@@ -219,8 +219,7 @@ func.func @elected(%m: !m) attributes {known_block_size = array<i32: 384, 1, 1>}
   gpu.barrier
   "smem.elect"() ({
     %t = "smem.stage"(%s, %w) : (!s, index) -> !t
-    // expected-remark@+2 {{it begins at stage 0 to 2}}
-    // expected-remark@+1 {{it is not known whether what it reads of the smem.alloc}}
+    // expected-remark@+1 {{it begins at stage 0 to 2}}
     "smem.tma_store"(%t, %m, %c0, %c0) : (!t, !m, index, index) -> ()
     "smem.tma_commit"() : () -> ()
     "smem.tma_wait"() {pending = 0 : i32} : () -> ()

@@ -7,6 +7,7 @@
 !stages = !smem.tile<tensor<4x64x64xbf16>, #smem.auto>
 !t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
 !c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!ct = !smem.tile<tensor<64x64xf32>, #smem.auto>
 !m = memref<64x64xbf16>
 
 // CHECK-LABEL: gpu.func @product
@@ -69,6 +70,52 @@ gpu.module @kernels {
     // CHECK-NEXT: "smem.store"(%[[DONE]],
     // CHECK-NEXT: gpu.return
     "smem.store"(%sum, %out) : (!c, memref<64x64xf32>) -> ()
+    gpu.return
+  }
+
+  // The same with a tile that TMA stores: the copies and the mma are awaited as before.
+  // CHECK-LABEL: gpu.func @stored_by_tma
+  gpu.func @stored_by_tma(%a: !m, %b: !m, %out: memref<64x64xf32>, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %zero = arith.constant 0.0 : f32
+    %as = "smem.alloc"() : () -> !stages
+    %bs = "smem.alloc"() : () -> !stages
+    %ct = "smem.alloc"() : () -> !ct
+    %start = "smem.fill"(%zero) : (f32) -> !c
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %start) -> (!c) {
+      %slot = arith.remui %i, %c4 : index
+      %x = "smem.stage"(%as, %slot) : (!stages, index) -> !t
+      %y = "smem.stage"(%bs, %slot) : (!stages, index) -> !t
+      // CHECK: "smem.copy_async"
+      // CHECK-NEXT: "smem.copy_async"
+      // CHECK-NEXT: "smem.copy_commit"
+      // CHECK-NEXT: "smem.copy_wait"() {pending = 0 : i32}
+      // CHECK-NEXT: "smem.wait"({{.*}}) {pending = 2 : i32}
+      // CHECK-NEXT: "smem.fence"()
+      // CHECK-NEXT: gpu.barrier
+      // CHECK-NEXT: "smem.mma"
+      // CHECK-NEXT: scf.yield
+      "smem.copy_async"(%a, %x) : (!m, !t) -> ()
+      "smem.copy_async"(%b, %y) : (!m, !t) -> ()
+      %d = "smem.mma"(%x, %y, %acc) : (!t, !t, !c) -> !c
+      scf.yield %d : !c
+    }
+    // CHECK: "smem.wait"({{.*}}) {pending = 0 : i32}
+    // CHECK-NEXT: "smem.store"
+    // CHECK-NEXT: "smem.fence"()
+    // CHECK-NEXT: gpu.barrier
+    // CHECK-NEXT: "smem.elect"()
+    // CHECK-NEXT: "smem.tma_store"
+    // CHECK-NEXT: "smem.tma_commit"
+    // CHECK-NEXT: "smem.tma_wait"() {pending = 0 : i32, read}
+    // CHECK-NEXT: }
+    // CHECK-NEXT: gpu.return
+    "smem.store"(%sum, %ct) : (!c, !ct) -> ()
+    "smem.elect"() ({
+      "smem.tma_store"(%ct, %out, %c0, %c0) : (!ct, memref<64x64xf32>, index, index) -> ()
+    }) {scope = "cta"} : () -> ()
     gpu.return
   }
 }

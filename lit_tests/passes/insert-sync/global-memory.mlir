@@ -69,3 +69,36 @@ func.func @iterations(%m: !m, %n: index) {
   }
   return
 }
+
+// -----
+
+!t = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!f = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!m = memref<64x64xf32>
+
+// In place: what TMA writes is read when its group is complete, not when the tile has been read alone. What
+// threads have read is fenced before TMA overwrites it.
+// CHECK-LABEL: func.func @stored_by_tma
+// CHECK: "smem.copy"
+// CHECK-NEXT: "smem.fence"
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: "smem.elect"
+// CHECK-NEXT: "smem.tma_store"
+// CHECK-NEXT: "smem.tma_commit"
+// CHECK-NEXT: }
+// CHECK-NEXT: "smem.elect"
+// CHECK-NEXT: "smem.tma_wait"() {pending = 0 : i32}
+// CHECK-NEXT: }
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: "smem.load"
+func.func @stored_by_tma(%m: !m, %out: !m) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %t = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %t) : (!m, !t) -> ()
+  "smem.elect"() ({
+    "smem.tma_store"(%t, %m, %c0, %c0) : (!t, !m, index, index) -> ()
+  }) {scope = "cta"} : () -> ()
+  %x = "smem.load"(%m) : (!m) -> !f
+  "smem.store"(%x, %out) : (!f, !m) -> ()
+  return
+}
