@@ -4,10 +4,9 @@ from collections.abc import Callable
 from math import lcm
 
 from ...dialect.bindings import ir
-from ...dialect.divisibility import constant_of, is_wide
 from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.irtypes import Block as MlirBlock
-from ...dialect.irtypes import Op, Value
+from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
 from ...dialect.ops import ElectOp, MapOp, SemaphoreArriveOp
 from ...ir.barriers import is_cta_barrier
@@ -18,7 +17,7 @@ from . import report
 from .declared_effects import accessed_tiles, has_effect, pending_of
 from .global_memory import GlobalMemory, asynchronous_reason
 from .harmless import is_harmless
-from .integers import COMPARISONS, OPERATIONS, UNKNOWN, Integer, exactly
+from .integers import UNKNOWN
 from .memory import Allocations
 from .memrefs import CP_ASYNC, MBARRIER_WRITES, defining_op
 from .program import (
@@ -36,7 +35,6 @@ from .program import (
     End,
     Fence,
     For,
-    Given,
     If,
     Let,
     Load,
@@ -49,10 +47,7 @@ from .program import (
 )
 from .rectangles import Allocation, Start, SymbolicRectangle
 from .registers import Registers
-from .widening import Widening
-
-#: Ops whose result other CTAs or the host decide, with a value that they have in some run.
-_GIVEN = {"gpu.block_id": 0, "gpu.cluster_block_id": 0, "gpu.grid_dim": 1}
+from .translate_integers import IntegerTranslator
 
 _ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait, BulkCommit, BulkWait, End)
 
@@ -91,33 +86,24 @@ def translate(
 
 
 class Translator:
-    """Translates ops one by one, and numbers integers in the order of their first use."""
+    """Translates ops one by one."""
 
     def __init__(self, function: Op, global_memory: GlobalMemory | None = None) -> None:
         self._global_memory = global_memory
+        self._integers = IntegerTranslator(function)
+        self._number = self._integers.number
         self.allocations = Allocations(function, self._number)
         self._function = function
         #: The scope of a barrier of all threads of the CTA.
         self._everyone = Scope.WARPGROUP if threads_of(function) == WARPGROUP else Scope.CTA
         self._registers = Registers(function)
         self._defined: dict[Op, SymbolicRectangle] = {}
-        self.widening = Widening()
         self.copies: list[Copy] = []
         self.readers: list[Mma | Load | BulkStore] = []
         self.furthest = 1
-        self._numbers: dict[Value, int] = {}
-        self._dimensions: dict[tuple[Value, int | None], int] = {}
         self._translations: dict[str, Callable[[Op], Step | None]] = {
-            **dict.fromkeys(OPERATIONS, self._arithmetic),
-            **dict.fromkeys(_GIVEN, self._given),
-            "arith.constant": self._constant,
-            "arith.cmpi": self._compare,
-            "arith.extsi": self._extend,
-            "arith.trunci": self._truncate,
-            "memref.dim": self._dimension,
             "nvgpu.device_async_create_group": lambda _: Commit(),
             "nvgpu.device_async_wait": self._wait_for_groups,
-            "gpu.block_dim": lambda op: Let(self._number(op.results[0]), lambda: UNKNOWN, ()),
             "scf.if": self._if,
             "scf.for": self._for,
         }
@@ -135,19 +121,16 @@ class Translator:
         stored = [read for x in self.readers if isinstance(x, BulkStore) for read in x.sources]
         if stored:
             body.by_op[-1][1].append(End(self._function, tuple(stored)))
-        body.by_op.insert(0, (self._function, [*map(self._argument, blocks[0].arguments)]))
+        body.by_op.insert(0, (self._function, [*map(self._integers.argument, blocks[0].arguments)]))
         return Program(
             body,
             tuple(self.copies),
             tuple(self.readers),
             self.allocations.unknown,
-            *self.widening.limits(),
+            *self._integers.widening.limits(),
             self.furthest,
             _size_multiple(self._function),
         )
-
-    def _argument(self, argument: Value) -> Given:
-        return Given(self._number(argument), is_bool=str(argument.type) == "i1")
 
     def _block(self, block: MlirBlock) -> Block:
         ops = list(block.operations)
@@ -199,6 +182,8 @@ class Translator:
         translated = self._translations.get(op.name)
         if translated:
             return translated(op)
+        if (integer := self._integers.translate(op)) is not None:
+            return integer
         if is_cta_barrier(op):
             return Opaque(op, _NOT_ALL) if self._elected(op) else Barrier()
         if len(op.regions):
@@ -246,63 +231,6 @@ class Translator:
         self.furthest = max(self.furthest, pending + 1)
         return CopyWait(pending)
 
-    def _number(self, value: Value) -> int:
-        return self._numbers.setdefault(value, len(self._numbers))
-
-    # Integers.
-
-    def _constant(self, op: Op) -> Let | None:
-        attribute = op.attributes["value"]
-        if not isinstance(attribute, ir.IntegerAttr | ir.BoolAttr) or is_wide(attribute.type):
-            return None
-        number = exactly(int(attribute.value))
-        result = self._number(op.results[0])
-        self.widening.constant(result, number.residue)
-        return Let(result, lambda: number, ())
-
-    def _arithmetic(self, op: Op) -> Let:
-        operands = tuple(map(self._number, op.operands))
-        result = self._number(op.results[0])
-        self.widening.follow(op.name, result, operands)
-        return Let(result, OPERATIONS[op.name], operands)
-
-    def _compare(self, op: Op) -> Let:
-        operands = tuple(map(self._number, op.operands))
-        result = self._number(op.results[0])
-        self.widening.follow(op.name, result, operands)
-        return Let(result, COMPARISONS[ir.IntegerAttr(op.attributes["predicate"]).value], operands)
-
-    def _truncate(self, op: Op) -> Let | None:
-        narrow = op.results[0].type
-        if not isinstance(narrow, ir.IntegerType):
-            return None
-        span = exactly(1 << narrow.width)
-        remainder = OPERATIONS["arith.remui"]
-        operands = (self._number(op.operands[0]),)
-        result = self._number(op.results[0])
-        self.widening.follow(op.name, result, operands)
-        return Let(result, lambda x: remainder(x, span), operands)
-
-    def _extend(self, op: Op) -> Let | None:
-        """Translate a sign extension; that of an `i1` is 0 or -1 and is not followed."""
-        return None if str(op.operands[0].type) == "i1" else self._arithmetic(op)
-
-    def _given(self, op: Op) -> Given:
-        return Given(self._number(op.results[0]), _GIVEN[op.name])
-
-    def _dimension(self, op: Op) -> Let | Given | None:
-        """Translate `memref.dim`: each dimension of an argument is one integer."""
-        memref, dim = op.operands[0], constant_of(op.operands[1])
-        result = self._number(op.results[0])
-        if not isinstance(memref.owner, ir.Block) or memref.owner.owner.operation != self._function:
-            return None
-        extents = memref.type.shape if isinstance(memref.type, ir.MemRefType) else []
-        if dim is not None and 0 <= dim < len(extents) and not memref.type.is_dynamic_dim(dim):
-            extent = exactly(extents[dim])
-            return Let(result, lambda: extent, ())
-        same = self._dimensions.setdefault((memref, dim), result)
-        return Given(result) if same == result else Let(result, _same, (same,))
-
     # Accesses and what orders them.
 
     def _declared(self, op: Op) -> list[Step]:
@@ -337,7 +265,7 @@ class Translator:
     def _accesses(
         self, op: Op, elected: Elected | None
     ) -> list[Opaque | Load | Mma | BulkStore | Copy]:
-        """Return the accesses of an op: reads by threads, by the tensor cores and in bulk, then writes."""
+        """Return the accesses of an op: reads by threads, tensor cores and bulk copies, then writes."""
         read: dict[type, list[SymbolicRectangle]] = {}
         copies: list[Copy] = []
         unknown: list[Opaque] = []
@@ -369,14 +297,14 @@ class Translator:
         then, otherwise = (*branches, Block())[:2]
         results = tuple(map(self._number, op.results))
         for result, *yielded in zip(results, then.yields, otherwise.yields, strict=False):
-            self.widening.follow("arith.select", result, tuple(yielded))
+            self._integers.widening.follow("arith.select", result, tuple(yielded))
         return If(op, self._number(op.operands[0]), (then, otherwise), results)
 
     def _for(self, op: Op) -> For:
         lower, upper, step, *initial = map(self._number, op.operands)
         block = op.regions[0].blocks[0]
         induction, *carried = map(self._number, block.arguments)
-        self.widening.carried(induction, *carried)
+        self._integers.widening.carried(induction, *carried)
         body = self._block(block)
         if self._registers.are_written_by(op):
             # The loop writes the registers that it carries at the end of an iteration.
@@ -421,10 +349,6 @@ def _size_multiple(function: Op) -> int:
     multiples = function.attributes[MULTIPLES]
     extents = multiples if isinstance(multiples, ir.DictAttr) else ()
     return lcm(*(e.attr.value for e in extents if isinstance(e.attr, ir.IntegerAttr)))
-
-
-def _same(x: Integer) -> Integer:
-    return x
 
 
 def _accesses(step: Step) -> bool:

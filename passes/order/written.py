@@ -2,7 +2,7 @@
 
 from ...ir.errors import OpError
 from . import report
-from .program import Load, Mma, Program
+from .program import BulkStore, Load, Mma, Program
 from .rectangles import Allocation
 
 
@@ -17,7 +17,7 @@ def check_written(program: Program) -> None:
             raise OpError(reader.op, f"reads the {report.at(allocation.op)}, which nothing writes")
 
 
-def unwritten(program: Program) -> list[tuple[Mma | Load, Allocation]]:
+def unwritten(program: Program) -> list[tuple[Mma | Load | BulkStore, Allocation]]:
     """Return the reads of tiles that no copy of the function writes."""
     written = {copy.target.allocation.memory for copy in program.copies}
     return [

@@ -29,9 +29,40 @@ func.func @divergent_loop(%m: !m, %g: memref<8xindex>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %t = "smem.alloc"() : () -> !t
-  %n = memref.load %g[%c0] : memref<8xindex>
+  %thread = gpu.thread_id x
+  %n = memref.load %g[%thread] : memref<8xindex>
   // expected-remark@+1 {{cannot prove that accesses of tiles are in order: its bounds are not known to be the same for all threads}}
   scf.for %i = %c0 to %n step %c1 {
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+  }
+  return
+}
+
+// -----
+
+// A bound and a condition that come from arrays which are only read are the same for all threads; from an
+// array that the kernel writes they are not.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.swizzle<"128B", "row-major">>
+!m = memref<64x64xbf16>
+func.func @loaded(%m: !m, %g: memref<8xindex>, %masks: memref<8xf32>, %written: memref<8xindex>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %t = "smem.alloc"() : () -> !t
+  %block = gpu.block_id x
+  %n = memref.load %g[%block] : memref<8xindex>
+  memref.store %n, %written[%c0] : memref<8xindex>
+  scf.for %i = %c0 to %n step %c1 {
+    %mask = memref.load %masks[%i] : memref<8xf32>
+    %used = arith.cmpf ogt, %mask, %zero : f32
+    scf.if %used {
+      "smem.copy"(%m, %t) : (!m, !t) -> ()
+    }
+  }
+  %other = memref.load %written[%c0] : memref<8xindex>
+  // expected-remark@+1 {{its bounds are not known to be the same for all threads}}
+  scf.for %i = %c0 to %other step %c1 {
     "smem.copy"(%m, %t) : (!m, !t) -> ()
   }
   return
