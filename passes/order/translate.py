@@ -51,6 +51,9 @@ from .translate_integers import IntegerTranslator
 
 _ORDERINGS = (Commit, CopyWait, Fence, Barrier, Wait, BulkCommit, BulkWait, End)
 
+#: What all threads of the CTA must execute to order their accesses.
+_OF_ALL = (Commit, CopyWait, Wait, Barrier)
+
 #: The accesses of tiles that are followed, by whether they write, by the proxy, and by what states that
 #: they are complete.
 _STEPS = {
@@ -143,9 +146,12 @@ class Translator:
 
     def steps_of(self, op: Op) -> list[Step]:
         """Return the steps of an op view."""
+        steps = self._translated(op)
+        if any(isinstance(step, _OF_ALL) for step in steps) and self._elected(op):
+            return [Opaque(op, _NOT_ALL)]
         if self._registers.are_written_by(op) and op.operation.name != "scf.for":
-            return [*self._translated(op), Define(op, self._definition(op.operation))]
-        return self._translated(op)
+            return [*steps, Define(op, self._definition(op.operation))]
+        return steps
 
     def _definition(self, op: Op) -> SymbolicRectangle:
         """Return the registers that an op writes for an mma."""
@@ -185,7 +191,7 @@ class Translator:
         if (integer := self._integers.translate(op)) is not None:
             return integer
         if is_cta_barrier(op):
-            return Opaque(op, _NOT_ALL) if self._elected(op) else Barrier()
+            return Barrier()
         if len(op.regions):
             return self._opaque(op)
         return None if is_harmless(op) else Other(op)

@@ -163,6 +163,18 @@ func.func @not_followed(%m: !m, %out: !m) attributes {known_block_size = array<i
     // expected-remark@+1 {{not all threads of the CTA execute it}}
     gpu.barrier
   }) {scope = "cta"} : () -> ()
+  "smem.copy_async"(%m, %t) : (!m, !t) -> ()
+  "smem.elect"() ({
+    // Each thread has groups of copies of its own.
+    // expected-remark@+1 {{not all threads of the CTA execute it}}
+    "smem.copy_commit"() : () -> ()
+    // expected-remark@+1 {{not all threads of the CTA execute it}}
+    "smem.copy_wait"() {pending = 0 : i32} : () -> ()
+    // expected-remark@+1 {{not all threads of the CTA execute it}}
+    %group = nvgpu.device_async_create_group
+    // expected-remark@+1 {{not all threads of the CTA execute it}}
+    nvgpu.device_async_wait %group
+  }) {scope = "cta"} : () -> ()
   // expected-remark@+1 {{it is not in an smem.elect: each thread that executes it stores the tile}}
   "smem.tma_store"(%t, %out, %c0, %c0) : (!t, !m, index, index) -> ()
   return
