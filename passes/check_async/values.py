@@ -6,13 +6,12 @@ from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.effects import Proxy, accessed
 from ...dialect.irtypes import Attribute, Block, Op, Value
-from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
 from ...layout.fragments import WARPGROUP, WARPS
-from ..order.memrefs import is_only_read
+from ..order.memrefs import is_constant_argument
 from .polynomials import MINIMA, Divergence, Polynomial, Symbol, number, variable
 from .substitution import Substitution
 from .sums import SUM, Sums
@@ -289,14 +288,9 @@ class Values:
         return variable(self.symbols.of(("extent", memref, dim), lower_bound=int(mapped)))
 
     def _element(self, op: Op) -> Polynomial:
-        """Evaluate `memref.load`: an element of an array that is only read is the same for all readers.
-
-        Different arguments of a function are different arrays.
-        """
+        """Evaluate `memref.load`, whose result all that read the element may share."""
         array, *indices = op.operands
-        owner = array.owner
-        own = isinstance(owner, ir.Block) and owner.owner.operation == self._function
-        if not own or not indices or is_workgroup(array.type) or not is_only_read(array):
+        if not indices or not is_constant_argument(array, self._function):
             return variable(self.symbols.unknown(op.results[0], op))
         name = f"{array.arg_number} {op.results[0].type}"
         return self._computed(op.name, name, tuple(self.of(x) for x in indices))

@@ -2,8 +2,10 @@
 
 from typing import NamedTuple
 
+from ...dialect.bindings import ir
 from ...dialect.effects import accessed
 from ...dialect.irtypes import Op, Value
+from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 
 #: Ops whose result aliases their first operand.
@@ -88,6 +90,14 @@ def is_known(op: Op) -> bool:
 def is_only_read(memref: Value) -> bool:
     """Whether no op writes the memory of a memref by it or by an alias of it, by all of its uses."""
     return all(_only_reads(use.owner, memref) for use in memref.uses)
+
+
+def is_constant_argument(array: Value, function: Op) -> bool:
+    """Whether an array is an argument of a function that no op of it writes: an element of it is the same
+    for all that read it. Different arguments are taken to be different arrays."""
+    owner = array.owner
+    is_argument = isinstance(owner, ir.Block) and owner.owner.operation == function
+    return is_argument and not is_workgroup(array.type) and is_only_read(array)
 
 
 def _only_reads(op: Op, memref: Value) -> bool:

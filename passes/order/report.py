@@ -23,7 +23,8 @@ NOT_PROVEN = "cannot prove that accesses of tiles are in order"
 def error(hazard: Hazard) -> str:
     """Return the message about a hazard that occurs in some run."""
     if hazard.at_end:
-        return f"{_AT_END}; put {listed(needs(hazard))} before the end"
+        missing = listed(needs(hazard))
+        return f"may still read its tile when the kernel ends; put {missing} before the end"
     reads_and_writes = hazard.writes and not hazard.after_write
     if reads_and_writes and hazard.earlier == hazard.op and not _iteration(hazard):
         tile = _tile(hazard.rectangle)
@@ -58,10 +59,6 @@ def remark(hazard: Hazard) -> str:
 def op_of(hazard: Hazard) -> Op:
     """Return the op at which a hazard is reported."""
     return hazard.earlier if hazard.at_end else hazard.op
-
-
-#: What is wrong with a bulk store that the end of a kernel overtakes.
-_AT_END = "may still read its tile when the kernel ends"
 
 
 def _is_bulk_store(op: Op) -> bool:

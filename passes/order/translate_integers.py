@@ -7,9 +7,8 @@ from collections.abc import Callable
 from ...dialect.bindings import ir
 from ...dialect.divisibility import constant_of, is_wide
 from ...dialect.irtypes import Op, Value
-from ...dialect.memrefs import is_workgroup
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, VARIES, Integer, exactly
-from .memrefs import is_only_read
+from .memrefs import is_constant_argument
 from .program import Given, Let
 from .widening import Widening
 
@@ -65,13 +64,9 @@ class IntegerTranslator:
         return Let(self.number(op.results[0]), _unknown_of, tuple(map(self.number, operands)))
 
     def _element(self, op: Op) -> Let | None:
-        """Translate `memref.load`: an element of an array that is only read is the same for all readers.
-
-        Different arguments of a function are different arrays.
-        """
+        """Translate `memref.load`, whose result all that read the element may share."""
         array, *indices = op.operands
-        is_argument = isinstance(array.owner, ir.Block) and array.owner.owner == self._function
-        if not is_argument or is_workgroup(array.type) or not is_only_read(array):
+        if not is_constant_argument(array, self._function):
             return None
         return self._unknown(op, indices)
 
