@@ -267,8 +267,8 @@ def _assume(op: Op) -> Any:
             convergent.cta.report_at(
                 convergent,
                 ViolationKind.ASSERTION,
-                "assumes a false condition; an smem.view assumes that its memory has the alignment it "
-                "states",
+                "assumes a condition that does not hold: that of an sl.assume, or that the memory of an "
+                "smem.view has the alignment it states",
             )
 
     return step

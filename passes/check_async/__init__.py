@@ -42,14 +42,16 @@ class CheckAsync(Pass):
 
     For all partitions together: the threads and warpgroups that pass an index on are as many as the
     pipeline counts, every index that is waited for is passed on, each index writes what is read, and no
-    partitions deadlock by a circular wait. Where pipelines do not connect partitions as the edges of a
-    tree, partitions take the indices of all pipelines at one rate, in an order that a logical clock
-    allows. Warpgroups of a partition that alternate do so in one order on all pipelines. Indices are
-    compared as polynomials of sizes, of the iteration counts of `scf.for`, and of sums of what their
-    iterations add to a carried index, where that follows from the iteration's number; those computed in
-    other ways leave a remark. What `memref.load` reads of an argument is the same for all that read the
-    element, if no op of the kernel writes the argument: different arguments are taken to be different
-    arrays, which nobody else writes meanwhile.
+    partitions wait for each other in a circle: there is a schedule in which all come to their end.
+    Warpgroups of a partition that alternate do so in one order on all pipelines. Indices are compared as
+    polynomials of sizes, of the iteration counts of `scf.for`, and of sums of what their iterations add
+    to a carried index, where that follows from the iteration's number; those computed in other ways
+    leave a remark. What `memref.load` reads of an argument is the same for all that read the element, if
+    no op of the kernel writes the argument: different arguments are taken to be different arrays, which
+    nobody else writes meanwhile.
+
+    The condition of an `llvm.intr.assume` holds wherever its block is executed; the emulator checks it.
+    It is an error if assumptions of a block contradict each other.
 
     The warpgroups that reduce together (`smem.reduce` with `warpgroups`), and all threads of a warpgroup,
     execute the op.

@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field, replace
 
 from ...dialect.irtypes import Op
+from ...dialect.ops import SemaphoreArriveOp
 from ...ir.errors import OpError
 from ..order import report
-from ..order.global_memory import GlobalAccess, GlobalMemory
+from ..order.global_memory import GlobalMemory
 from ..order.needs import Need, Unordered
 from ..order.program import Program
 from ..order.prove import prove
@@ -14,6 +15,8 @@ from ..order.written import check_written
 from .check import SEVERAL_BLOCKS, blocks_of, has_pipelines
 from .pipelines import follow_pipelines
 from .pipelines.findings import Findings, Order
+from .pipelines.global_arrays import unordered_accesses
+from .pipelines.pipeline_use import PipelineUse
 from .pipelines.state import State
 
 
@@ -35,7 +38,12 @@ class Analysis:
         return not self.unordered and not self.unknown
 
 
-def analyze(function: Op, furthest: int = 1, global_memory: GlobalMemory | None = None) -> Analysis:
+def analyze(
+    function: Op,
+    furthest: int = 1,
+    global_memory: GlobalMemory | None = None,
+    use: PipelineUse | None = None,
+) -> Analysis:
     """Find the accesses of tiles that are not in order.
 
     Args:
@@ -43,6 +51,7 @@ def analyze(function: Op, furthest: int = 1, global_memory: GlobalMemory | None 
         furthest: groups of copies and of mma are told apart up to this many groups back, even if no wait
             of the function leaves as many pending.
         global_memory: arrays whose accesses are put in order, too; by default none.
+        use: how its threads use pipelines, if that is known from an earlier question.
 
     Raises:
         OpError: if the function breaks a rule that no order of accesses mends.
@@ -52,29 +61,34 @@ def analyze(function: Op, furthest: int = 1, global_memory: GlobalMemory | None 
         return Analysis(unknown={(function, SEVERAL_BLOCKS): None} if blocks else {})
     if has_pipelines(function):
         findings = _Unproven()
-        follow_pipelines(function, blocks[0], findings, furthest)
-        for write, read in global_memory.conflicts() if global_memory else ():
-            findings.analysis.unknown[read.op, _refusal(write)] = None
+        follow_pipelines(function, blocks[0], findings, use or PipelineUse(), furthest)
+        for write, read in unordered_accesses(global_memory, function) if global_memory else ():
+            findings.analysis.unknown[read, _refusal(write)] = None
         return findings.analysis
     program = translate(function, blocks, global_memory)
     check_written(program)
     return _of_program(function, replace(program, furthest=max(program.furthest, furthest)))
 
 
-def is_in_order(function: Op, furthest: int = 1, global_memory: GlobalMemory | None = None) -> bool:
+def is_in_order(
+    function: Op,
+    furthest: int = 1,
+    global_memory: GlobalMemory | None = None,
+    use: PipelineUse | None = None,
+) -> bool:
     """Whether every access of tiles is proven to be in order; this ends with the first that is not.
 
     Args:
-        function, furthest, global_memory: as for `analyze`.
+        function, furthest, global_memory, use: as for `analyze`.
     """
     blocks = blocks_of(function)
     if len(blocks) != 1 or not has_pipelines(function):
         return analyze(function, furthest, global_memory).is_proven
     try:
-        follow_pipelines(function, blocks[0], _Strict(), furthest)
+        follow_pipelines(function, blocks[0], _Strict(), use or PipelineUse(), furthest)
     except OpError:
         return False
-    return not any(global_memory.conflicts() if global_memory else ())
+    return not any(unordered_accesses(global_memory, function) if global_memory else ())
 
 
 def _of_program(function: Op, program: Program) -> Analysis:
@@ -88,11 +102,12 @@ def _of_program(function: Op, program: Program) -> Analysis:
     return Analysis(list(unordered.values()), unknown)
 
 
-def _refusal(write: GlobalAccess) -> str:
+def _refusal(write: Op) -> str:
     """Return why a read of an array in a kernel with partitions is not put in order."""
     return (
-        f"it reads an array that the {report.at(write.op)} writes; in kernels with pipelines or "
-        "partitions only accesses of tiles are put in order"
+        f"it reads an array that the {report.at(write)} writes; in kernels with pipelines or partitions "
+        f"put {SemaphoreArriveOp.OPERATION_NAME} or a barrier between them, outside of loops, and let "
+        "each warpgroup read rows that it writes itself"
     )
 
 

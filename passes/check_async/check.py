@@ -13,6 +13,7 @@ from ..order.program import Program
 from ..order.prove import Proof, prove, refute
 from ..order.translate import translate
 from ..order.written import check_written, unwritten
+from .assumptions import check_assumptions
 from .bounds import check_bounds
 from .cta_pairs import check_cta_pairs
 from .order import check_order
@@ -33,6 +34,7 @@ def check(function: Op) -> None:
     blocks = blocks_of(function)
     if not blocks:
         return
+    check_assumptions(function)
     check_bounds(function)
     check_cta_pairs(function)
     check_warpgroups(function)

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from ...dialect.irtypes import Op, Value
 
-#: What a symbol can change with: a loop, a partition, or a value.
-Variable: TypeAlias = Op | Value
+#: What a symbol can change with: a loop, a partition, a value, or a symbol that has a name.
+Variable: TypeAlias = Op | Value | str
 
 
 class Divergence(IntEnum):
@@ -67,10 +67,21 @@ class Polynomial:
     def __add__(self, other: Polynomial) -> Polynomial:
         if not self.terms or not other.terms:
             return self if self.terms else other
+        if len(other.terms) == 1 and not other.terms[0][0]:
+            return self._plus(other.terms[0][1])
         return _sum((*self.terms, *other.terms))
 
     def __sub__(self, other: Polynomial) -> Polynomial:
+        if len(other.terms) == 1 and not other.terms[0][0]:
+            return self._plus(-other.terms[0][1])
         return self + other * number(-1)
+
+    def _plus(self, added: int) -> Polynomial:
+        """Return the sum with a constant, whose term comes first."""
+        constant, rest = added, self.terms
+        if rest and not rest[0][0]:
+            constant, rest = added + rest[0][1], rest[1:]
+        return Polynomial((((), constant), *rest) if constant else rest)
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         if (factor := other.constant) is not None:
@@ -82,6 +93,13 @@ class Polynomial:
                 for b, y in other.terms
             ]
         )
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
 
     @property
     def constant(self) -> int | None:
@@ -107,6 +125,10 @@ class Polynomial:
     def varies(self) -> frozenset[Variable]:
         """The loops, partitions and values with which it may change; see `Symbol`."""
         return frozenset().union(*(symbol.varies for symbol in self.symbols))
+
+    def depends_on(self, symbol: Symbol) -> bool:
+        """Whether a symbol is in it, or it may change with the same loops, partitions or values."""
+        return symbol in self.symbols or bool(symbol.varies & self.varies)
 
     @property
     def divergence(self) -> Divergence:
@@ -146,14 +168,28 @@ class Polynomial:
                     if _is_above(operand, symbols[0]):
                         yield rest + operand * number(coefficient)
 
+    @cached_property
+    def normal(self) -> tuple[Polynomial, int, int]:
+        """(key, sign, constant), with the polynomial = sign * key + constant: the key has no constant
+        term, and its first coefficient is positive."""
+        constant = sum(x for symbols, x in self.terms if not symbols)
+        rest = Polynomial(tuple(term for term in self.terms if term[0]))
+        if rest.terms and rest.terms[0][1] < 0:
+            return rest * number(-1), -1, constant
+        return rest, 1, constant
+
+    def divided(self, by: int) -> tuple[Polynomial, int | None]:
+        """Return (q, r) with the polynomial = q * by + r and 0 <= r < by; r is None if not known."""
+        whole = Polynomial(tuple((symbols, x // by) for symbols, x in self.terms if x // by))
+        rest = self - whole * number(by)
+        return whole, rest.constant
+
     def split(self, symbol: Symbol) -> tuple[int, Polynomial] | None:
         """Return (a, b) with the polynomial = a * symbol + b and a constant a; None if not possible."""
-        factor, rest = 0, Polynomial()
-        for symbols, coefficient in self.terms:
-            if symbols == (symbol,):
-                factor = coefficient
-            else:
-                rest = rest + Polynomial(((symbols, coefficient),))
+        if not self.depends_on(symbol):
+            return 0, self
+        rest = Polynomial(tuple(term for term in self.terms if term[0] != (symbol,)))
+        factor = sum(x for symbols, x in self.terms if symbols == (symbol,))
         return None if symbol.varies & rest.varies else (factor, rest)
 
 

@@ -28,6 +28,8 @@ class Substitution:
 
     def of(self, polynomial: Polynomial) -> Polynomial | None:
         """Return a polynomial with the symbol replaced; None if the result is not known."""
+        if not polynomial.depends_on(self._symbol):
+            return polynomial
         result = Polynomial()
         for symbols, coefficient in polynomial.terms:
             product = number(coefficient)

@@ -10,25 +10,18 @@ from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
+from ...ir.op_address import op_address
+from ...ir.parameters import extent_multiple
 from ...layout.fragments import WARPGROUP, WARPS
 from ..order.memrefs import is_constant_argument
-from .polynomials import MINIMA, Divergence, Polynomial, Symbol, number, variable
+from .arithmetic import exact_result, lowest_result
+from .polynomials import Divergence, Polynomial, Symbol, number, variable
 from .substitution import Substitution
 from .sums import SUM, Sums
 from .symbols import SymbolTable
 
 #: Ops whose result is their operand.
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui")
-
-#: Ops whose result is 0 or more.
-_NATURAL = ("arith.remui", "arith.divui", "arith.ceildivui", "arith.minui", "arith.maxui")
-
-#: Ops that divide, with their results for known natural numbers.
-_DIVISIONS: dict[str, Callable[[int, int], int]] = {
-    "arith.divui": lambda x, by: x // by,
-    "arith.ceildivui": lambda x, by: -(-x // by),
-    "arith.remui": lambda x, by: x % by,
-}
 
 #: Ops that divide by a power of two, given by its exponent; and these with ops that divide by any number.
 _SHIFTED = ("arith.shrui", "arith.shrsi")
@@ -65,16 +58,19 @@ class Values:
     """The polynomials of a function's index values.
 
     The same computation has the same polynomial in all partitions, so they can be compared. `symbols` has
-    their symbols.
+    their symbols, `function` is the function.
     """
 
     def __init__(self, function: Op) -> None:
-        self._function = function
+        self.function = function
         self._cluster = cluster_size(function)
         self._known: dict[Value, Polynomial] = {}
         self.symbols = SymbolTable()
         self._loops: dict[Op, Loop] = {}
-        self._sums = Sums(function, self.symbols, self.replaced)
+        #: The values whose growth in a loop is being computed, by the loop and their position.
+        self._growing: set[tuple[int, int]] = set()
+        self._substitutions: dict[tuple[Symbol, Polynomial], Substitution] = {}
+        self._sums = Sums(self.symbols, self.replaced)
         self._evaluate: dict[str, Callable[[Op], Polynomial]] = {
             "arith.constant": self._constant,
             "arith.addi": lambda op: self._both(op, Polynomial.__add__),
@@ -132,7 +128,7 @@ class Values:
         """Whether a symbol is the number of a thread's warpgroup in the CTA."""
         if symbol.name not in _DIVIDED:
             return False
-        (divided, by), (_, y, z) = symbol.operands, block_size(self._function) or (1, 2, 1)
+        (divided, by), (_, y, z) = symbol.operands, block_size(self.function) or (1, 2, 1)
         if divided.symbol is None or by.constant is None:
             return False
         size = 1 << by.constant if symbol.name in _SHIFTED else by.constant
@@ -149,7 +145,10 @@ class Values:
 
     def replaced(self, polynomial: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial | None:
         """Replace a symbol by a polynomial; return None if the result is not known."""
-        return Substitution(symbol, by, self._computed).of(polynomial)
+        key = symbol, by
+        if key not in self._substitutions:
+            self._substitutions[key] = Substitution(symbol, by, self._computed)
+        return self._substitutions[key].of(polynomial)
 
     def _evaluated(self, value: Value) -> Polynomial:
         owner = value.owner
@@ -171,31 +170,16 @@ class Values:
     def _computed(self, name: str, more: str, operands: tuple[Polynomial, ...]) -> Polynomial:
         """Return the result of an op that is not a sum or product; or a number of a loop, by its name."""
         if name == SUM:
-            return self._sums.of(*operands)
+            term, count = operands
+            return self._sums.of(term, count, int(more))
         if name == TRIPS:
             return self._trips(*operands)
-        by = operands[-1].constant
-        if name in _DIVISIONS and by:
-            if by == 1:
-                return number(0) if name == "arith.remui" else operands[0]
-            if (x := operands[0].constant) is not None and x >= 0:
-                return number(_DIVISIONS[name](x, by))
-        divergence = max((x.divergence for x in operands), default=Divergence.NONE)
+        if (result := exact_result(name, operands)) is not None:
+            return result
+        divergence, by = max(x.divergence for x in operands), operands[-1].constant
         if name == "arith.divui" and by and self._same_in_cluster(operands[0], by):
             divergence = Divergence.NONE
-        lower_bound = 0 if name in _NATURAL else None
-        divides = name in _DIVISIONS and name != "arith.remui"
-        if divides and by and (known := operands[0].lower_bound) is not None:
-            lower_bound = max(_DIVISIONS[name](known, by), 0)
-        bounds = [x.lower_bound for x in operands]
-        known_bounds = [x for x in bounds if x is not None]
-        if name == "arith.maxui":
-            lower_bound = max([0, *known_bounds])
-        if name == "arith.maxsi":
-            lower_bound = max(known_bounds, default=None)
-        if name in MINIMA and len(known_bounds) == len(bounds):
-            least = min(known_bounds)
-            lower_bound = least if lower_bound is None else max(least, lower_bound)
+        lower_bound = lowest_result(name, operands)
         return variable(self.symbols.of((name, more, operands), operands, divergence, lower_bound))
 
     def _same_in_cluster(self, dividend: Polynomial, by: int) -> bool:
@@ -214,7 +198,9 @@ class Values:
     # Ops.
 
     def _constant(self, op: Op) -> Polynomial:
-        known = constant_of(op.results[0])
+        attribute = op.attributes["value"]
+        is_bool = isinstance(attribute, ir.BoolAttr)
+        known = int(attribute.value) if is_bool else constant_of(op.results[0])
         if known is None:
             return variable(self.symbols.unknown(op.results[0], None))
         return number(known)
@@ -273,24 +259,27 @@ class Values:
     def _dimension(self, op: Op) -> Polynomial:
         """Evaluate `memref.dim`.
 
-        Tensor maps have no extent of 0 (CUDA driver API, cuTensorMapEncodeTiled).
+        Tensor maps have no extent of 0 (CUDA driver API, cuTensorMapEncodeTiled). Nor does a launch pass
+        one whose kernel states what it is a multiple of; its symbol is the quotient.
         """
         memref, dim = op.operands[0], self.of(op.operands[1]).constant
         owner = memref.owner
-        own = isinstance(owner, ir.Block) and owner.owner.operation == self._function
+        own = isinstance(owner, ir.Block) and owner.owner.operation == self.function
         ranked = isinstance(memref.type, ir.MemRefType)
         # The extent of a dimension that does not exist is unknown.
         if dim is None or not own or (ranked and not 0 <= dim < memref.type.rank):
             return variable(self.symbols.unknown(op.results[0], op))
         if ranked and not memref.type.is_dynamic_dim(dim):
             return number(memref.type.shape[dim])
+        multiple = extent_multiple(self.function, memref.arg_number, dim)
         mapped = any(_is_copied_in_bulk(memref, use.owner) for use in memref.uses)
-        return variable(self.symbols.of(("extent", memref, dim), lower_bound=int(mapped)))
+        quotient = self.symbols.of(("extent", memref, dim), lower_bound=int(mapped or multiple > 1))
+        return variable(quotient) * number(multiple)
 
     def _element(self, op: Op) -> Polynomial:
         """Evaluate `memref.load`, whose result all that read the element may share."""
         array, *indices = op.operands
-        if not indices or not is_constant_argument(array, self._function):
+        if not indices or not is_constant_argument(array, self.function):
             return variable(self.symbols.unknown(op.results[0], op))
         name = f"{array.arg_number} {op.results[0].type}"
         return self._computed(op.name, name, tuple(self.of(x) for x in indices))
@@ -307,7 +296,7 @@ class Values:
             if value == block.arguments[0]:
                 return loop.bounds[0] + variable(loop.count) * loop.bounds[2]
             return self._carried(op, value.arg_number - 1, variable(loop.count))
-        is_argument = op == self._function
+        is_argument = op == self.function
         divergence = Divergence.NONE if is_argument else Divergence.BETWEEN_THREADS
         return variable(self.symbols.of(("value", value), divergence=divergence, within=op))
 
@@ -336,6 +325,7 @@ class Values:
         *_, terminator = block.operations
         growth = self.of(terminator.operands[position]) - variable(symbols[position])
         self._known, self._loops = before
+        growth = self._with_others(op, position, growth, symbols)
         grown = None
         if not growth.varies & {op, *own}:
             grown = count * growth
@@ -346,6 +336,22 @@ class Values:
             divergence = Divergence.BETWEEN_THREADS
             return variable(self.symbols.of(unknown, divergence=divergence, by=op, within=op))
         return self.of(list(op.operands)[position + 3]) + grown
+
+    def _with_others(
+        self, op: Op, position: int, growth: Polynomial, symbols: list[Symbol]
+    ) -> Polynomial:
+        """Return what an iteration adds to a carried value, without the others that the loop carries, as
+        far as these are known themselves."""
+        key = op_address(op), position
+        others = [(x, each) for x, each in enumerate(symbols) if each.varies & growth.varies]
+        if key in self._growing or any(other == position for other, _ in others):
+            return growth
+        self._growing.add(key)
+        for other, symbol in others:
+            value = self.of(op.regions[0].blocks[0].arguments[other + 1])
+            growth = self.replaced(growth, symbol, value) or growth
+        self._growing.remove(key)
+        return growth
 
     def _trips(self, lower: Polynomial, upper: Polynomial, step: Polynomial) -> Polynomial:
         distance, by = upper - lower, step.constant

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from ...dialect.irtypes import Module, Op
 from ...ir.kernel import functions_of
-from ..check_async.analysis import analyze
-from ..check_async.check import has_pipelines
 from ..driver.base import Pass, option
 from .accumulators import put_in_flight
 from .explain import explain
@@ -43,9 +41,6 @@ def insert(function: Op) -> Registry:
         OpError: if an access cannot be put in order, or it is not known how.
     """
     readers = put_in_flight(function)
-    if not readers and has_pipelines(function) and analyze(function).is_proven:
-        # In such a kernel, accesses of arrays in global memory are not followed.
-        return Registry([])
     insertion = Insertion(function, readers)
     insertion.run()
     minimize(insertion)

@@ -9,6 +9,7 @@ from ...dialect.irtypes import Op
 from ...ir.errors import OpError
 from ..check_async.analysis import Analysis, analyze, is_in_order
 from ..check_async.check import blocks_of, has_pipelines
+from ..check_async.pipelines.pipeline_use import PipelineUse
 from ..order.function_ops import Entry, FunctionOps
 from ..order.global_memory import GlobalMemory
 from ..order.hazard import Origin
@@ -77,6 +78,7 @@ class WholeFunction:
         self._global_memory = global_memory
         self.unknown: dict[tuple[Op, str], None] = {}
         self.questions = 0
+        self._use = PipelineUse()
         self._known: Analysis | None = None
 
     def first(self) -> Unordered | None:
@@ -106,7 +108,7 @@ class WholeFunction:
 
     def are_in_order(self, accesses: list[Origin]) -> bool:
         self.questions += 1
-        return is_in_order(self._function, self._furthest, self._global_memory)
+        return is_in_order(self._function, self._furthest, self._global_memory, self._use)
 
     def ask_again(self, accesses: list[Origin]) -> None:
         pass
@@ -114,7 +116,7 @@ class WholeFunction:
     def _analyze(self) -> Analysis:
         if self._known is None:
             self.questions += 1
-            self._known = analyze(self._function, self._furthest, self._global_memory)
+            self._known = analyze(self._function, self._furthest, self._global_memory, self._use)
             self.unknown = self._known.unknown
         return self._known
 

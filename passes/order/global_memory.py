@@ -69,9 +69,9 @@ class GlobalMemory:
         return sorted(self._rectangles.get(op.operation, ()), key=lambda each: each[0].writes)
 
     def conflicts(self) -> Iterator[tuple[GlobalAccess, GlobalAccess]]:
-        """Yield a write and a read of each array."""
+        """Yield writes and reads of each array by different threads."""
         for accesses in self._arrays.values():
-            yield next(_conflicts(accesses))
+            yield from _conflicts(accesses)
 
 
 def asynchronous_reason(access: GlobalAccess) -> str:

@@ -1,8 +1,8 @@
 """Symbols replaced in polynomials: what several symbols are computed from is replaced once."""
 
-from mlir_smem.passes.check_async.polynomials import Polynomial, number, variable
+from mlir_smem.passes.check_async.polynomials import number, variable
 from mlir_smem.passes.check_async.substitution import Substitution
-from mlir_smem.passes.check_async.sums import SUM, _has_sum
+from mlir_smem.passes.check_async.sums import Sums
 from mlir_smem.passes.check_async.symbols import SymbolTable
 
 TABLE = SymbolTable()
@@ -43,8 +43,15 @@ def test_a_result_that_is_not_known():
     assert substitution.of(other) == other
 
 
-def test_a_sum_is_found_behind_many_paths():
-    loop = variable(TABLE.of(("index of sums",)))
-    assert not _has_sum(chain(loop, 100))
-    assert _has_sum(chain(maximum(loop, name=SUM), 100))
-    assert not _has_sum(Polynomial())
+def test_sums_in_sums_have_iterations_of_their_own():
+    """However many paths there are to the sum in a term."""
+
+    def replaced(polynomial, symbol, by):
+        return Substitution(symbol, by, lambda *op: maximum(*op[2], name=op[0])).of(polynomial)
+
+    sums = Sums(TABLE, replaced)
+    outer, inner = (TABLE.of((name,), by=name) for name in ("outer", "inner"))
+    triangle = sums.over(variable(inner), inner, variable(outer))
+    nested = sums.over(chain(triangle, 100), outer, variable(outer))
+    assert [symbol.more for symbol in (*triangle.symbols, *nested.symbols)] == ["1", "2"]
+    assert sums.over(number(0), outer, variable(outer)) is not None

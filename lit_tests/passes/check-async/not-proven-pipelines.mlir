@@ -422,7 +422,7 @@ func.func @circular_wait(%n: index) attributes {known_block_size = array<i32: 25
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
-  // expected-remark-re@+1 {{the smem.partition at {{[0-9:]+}} and others may deadlock on several pipelines: one of them waits before it has committed or released what another waits for}}
+  // expected-remark-re@+1 {{partitions may deadlock: the smem.partition at {{[0-9:]+}} waits at the smem.consumer_wait at {{[0-9:]+}} for index 0 of the smem.create_pipeline at {{[0-9:]+}}, which the smem.partition at {{[0-9:]+}} commits later; the smem.partition at {{[0-9:]+}} waits at the smem.consumer_wait at {{[0-9:]+}} for index 0 of the smem.create_pipeline at {{[0-9:]+}}, which the smem.partition at {{[0-9:]+}} commits later}}
   %pipeline2 = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
   "smem.warp_specialize"() ({
     "smem.partition"() ({
@@ -439,47 +439,6 @@ func.func @circular_wait(%n: index) attributes {known_block_size = array<i32: 25
         "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
         %p = "smem.producer_acquire"(%pipeline2, %i) : (!pipeline, index) -> index
         "smem.producer_commit"(%pipeline2, %i) : (!pipeline, index) -> ()
-      }
-    }) {warpgroups = 1 : i32} : () -> ()
-  }) : () -> ()
-  return
-}
-
-// -----
-
-// One pipeline is used in two loops, so its distance from the other pipeline is not constant.
-
-!pipeline = !smem.pipeline
-func.func @other_rate(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c4 = arith.constant 4 : index
-  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
-  // expected-remark-re@+1 {{may deadlock on several pipelines: how many indices of the smem.create_pipeline at {{[0-9:]+}} its partition has taken at the smem.{{[a-z_]+}} at {{[0-9:]+}} is not the same in each iteration}}
-  %pipeline2 = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
-  "smem.warp_specialize"() ({
-    "smem.partition"() ({
-      scf.for %i = %c0 to %n step %c1 {
-        %first = arith.muli %i, %c4 : index
-        scf.for %j = %c0 to %c4 step %c1 {
-          %step = arith.addi %first, %j : index
-          %p = "smem.producer_acquire"(%pipeline, %step) : (!pipeline, index) -> index
-          "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
-        }
-        %p = "smem.producer_acquire"(%pipeline2, %i) : (!pipeline, index) -> index
-        "smem.producer_commit"(%pipeline2, %i) : (!pipeline, index) -> ()
-      }
-    }) {warpgroups = 1 : i32} : () -> ()
-    "smem.partition"() ({
-      scf.for %i = %c0 to %n step %c1 {
-        %first = arith.muli %i, %c4 : index
-        scf.for %j = %c0 to %c4 step %c1 {
-          %step = arith.addi %first, %j : index
-          %w = "smem.consumer_wait"(%pipeline, %step) : (!pipeline, index) -> index
-          "smem.consumer_release"(%pipeline, %step) : (!pipeline, index) -> ()
-        }
-        %w = "smem.consumer_wait"(%pipeline2, %i) : (!pipeline, index) -> index
-        "smem.consumer_release"(%pipeline2, %i) : (!pipeline, index) -> ()
       }
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()

@@ -398,3 +398,41 @@ func.func @not_proven(%g: !g, %n: index) attributes {known_block_size = array<i3
   }) : () -> ()
   return
 }
+
+
+// Proven: one pipeline is taken at another rate than the other.
+
+func.func @other_rate(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
+  %pipeline2 = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %first = arith.muli %i, %c4 : index
+        scf.for %j = %c0 to %c4 step %c1 {
+          %step = arith.addi %first, %j : index
+          %p = "smem.producer_acquire"(%pipeline, %step) : (!pipeline, index) -> index
+          "smem.producer_commit"(%pipeline, %step) : (!pipeline, index) -> ()
+        }
+        %p = "smem.producer_acquire"(%pipeline2, %i) : (!pipeline, index) -> index
+        "smem.producer_commit"(%pipeline2, %i) : (!pipeline, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %first = arith.muli %i, %c4 : index
+        scf.for %j = %c0 to %c4 step %c1 {
+          %step = arith.addi %first, %j : index
+          %w = "smem.consumer_wait"(%pipeline, %step) : (!pipeline, index) -> index
+          "smem.consumer_release"(%pipeline, %step) : (!pipeline, index) -> ()
+        }
+        %w = "smem.consumer_wait"(%pipeline2, %i) : (!pipeline, index) -> index
+        "smem.consumer_release"(%pipeline2, %i) : (!pipeline, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}

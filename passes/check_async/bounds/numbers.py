@@ -13,10 +13,12 @@ from ....dialect.ops import ConsumerWaitOp, PartitionOp, ProducerAcquireOp
 from ....dialect.ops.pipeline import pipeline_of
 from ....ir.cluster import cluster_size
 from ....ir.kernel import ancestors_of, block_size, extents_of, warpgroups_of
+from ....ir.walk import walk
 from ....layout.fragments import WARPGROUP, WARPS
+from ..assumptions import ASSUME
+from ..facts import Facts, facts_of, facts_of_quotients
 from ..polynomials import Polynomial, Symbol, number
 from ..values import TRIPS, Values
-from .facts import Facts, facts_of, facts_of_quotients
 from .ranges import (
     UNKNOWN,
     Bound,
@@ -78,6 +80,9 @@ class Numbers:
         self._grid = extents_of(function, "known_grid_size", "gpu.known_grid_size")
         self._block = block_size(function)
         self._contexts: dict[Block, Context] = {}
+        self._assumptions: dict[Block, list[Op]] = {}
+        for op in walk(function, ASSUME):
+            self._assumptions.setdefault(op.operation.block, []).append(op.operation)
         self._plain: dict[Op | None, Context] = {}
 
     def at(self, op: Op, value: Value, last: int) -> Range:
@@ -315,6 +320,8 @@ class Numbers:
             context = Context(carried=carried or {})
         else:
             context = self._entered(op, block, self._within(op.block, carried))
+        for assumption in self._assumptions.get(block, ()):
+            context = self._where(context, self._values.of(assumption.operands[0]), True)
         if not carried:
             self._contexts[block] = context
         return context

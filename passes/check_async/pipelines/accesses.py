@@ -10,8 +10,8 @@ from ...order.report import at
 from ..extents import Extent
 from ..polynomials import number
 from .findings import Findings, Order
-from .kernel import Kernel, TileAccess, stages_of
-from .pipeline_sides import Side
+from .kernel import Kernel, TileAccess
+from .pipeline_sides import Side, stages_of
 from .state import Read, Reader, State, Write
 from .threads import Threads
 from .tile_rectangles import TileRectangle
@@ -155,8 +155,9 @@ class Accesses:
                 state,
             )
             return
-        following = state.pipeline_state(rectangle.pipeline_side).next_index
-        lag = (following - self._kernel.values.of(op.index)).constant
+        lag = self._kernel.ranks.lag_of(
+            op, op.index, rectangle.pipeline_side, self._threads.iteration
+        )
         if lag is None:
             reason = "it is not known for which pipeline index its bytes count"
             self._findings.remark(op, reason, state)
@@ -311,8 +312,8 @@ class Accesses:
         """Check that an access is of a stage that was waited for, and not committed or released."""
         assert rectangle.pipeline_side is not None
         pipeline, side = rectangle.pipeline_side
-        taken, stages = state.pipeline_state(rectangle.pipeline_side), stages_of(pipeline)
-        if not 1 <= rectangle.lag <= taken.held - rectangle.shift:
+        held, stages = state.held(rectangle.pipeline_side), stages_of(pipeline)
+        if not 1 <= rectangle.lag <= held - rectangle.shift:
             is_past = rectangle.lag > 0
             when = f"is already {side.arrived}" if is_past else "is not waited for"
             fix = (
@@ -320,18 +321,32 @@ class Accesses:
                 if is_past
                 else f"put {side.wait_name} before it"
             )
-            certain = state.certain and not taken.holds_stage_of(rectangle.lag, stages)
+            # The stage may be that of an index that is held.
+            holds = any((rectangle.lag - each) % stages == 0 for each in range(1, held + 1))
+            certain = state.certain and not holds
             self._findings.error(op, f"{verb} a stage that {when}; {fix}", certain, state)
             return False
-        if verb == "reads" and side is Side.PRODUCER:
-            released = (taken.next_index - number(rectangle.lag + stages)).lower_bound
-            if released is None or released < 0:
-                reason = (
-                    f"its pipeline index may be one of the first {stages}, whose stages no consumer has "
-                    "written before"
-                )
-                self._findings.remark(op, reason, state)
+        is_read_back = verb == "reads" and side is Side.PRODUCER
+        if is_read_back and self._least_index(op, rectangle) < stages:
+            reason = (
+                f"its pipeline index may be one of the first {stages}, whose stages no consumer has "
+                "written before"
+            )
+            self._findings.remark(op, reason, state)
         return True
+
+    def _least_index(self, op: Op, rectangle: TileRectangle) -> int:
+        """Return a number that the pipeline index of a stage which an op accesses is not below."""
+        ranks, side = self._kernel.ranks, rectangle.pipeline_side
+        iteration = self._threads.iteration
+        assert side is not None
+        lags = {x: ranks.lag_of(op, x, side, iteration) for x in self._kernel.ops.stage_indices(op)}
+        least = [
+            (ranks.least(op, index, iteration) or 0) + lag - rectangle.lag
+            for index, lag in lags.items()
+            if lag is not None
+        ]
+        return min(least, default=0)
 
 
 def _registers_of(writer: Op) -> TileRectangle:

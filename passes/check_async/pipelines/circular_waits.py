@@ -1,4 +1,7 @@
-"""Circular waits of partitions: excluded by a logical clock in which each wait follows its arrival.
+"""Circular waits of partitions: what excludes them without a schedule.
+
+Pipelines that connect partitions as the edges of a tree exclude them, if no producer and consumer hold
+all stages between them. Else a logical clock does, in which each wait follows its arrival:
 
 The wait of one side of a pipeline for index k has the time k + c, with a constant c for that side. What a
 partition does between two waits has the time of the first. If there are constants such that
@@ -15,14 +18,21 @@ The constants are found as a system of difference constraints, by the algorithm 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import permutations, product
 from typing import NamedTuple
 
 from ....dialect.ops import CreatePipelineOp
-from ...order.report import at
-from .kernel import Event, Kernel, Partition, stages_of
-from .pipeline_sides import PipelineSide, Side
+from .events import Event
+from .instructions import Kind
+from .kernel import Kernel
+from .partition import Partition
+from .pipeline_sides import PipelineSide, Side, stages_of
+from .turns import has_conflicting_turns
+
+#: What makes threads wait for each other without a pipeline, and is not considered.
+_MEETINGS = (Kind.MEET,)
 
 #: The most partitions of which all orders are tried.
 _MOST = 5
@@ -39,29 +49,85 @@ class _Bound(NamedTuple):
     by: int
 
 
-def find_circular_wait(kernel: Kernel, pipelines: list[CreatePipelineOp]) -> str | None:
-    """Return why a circular wait of partitions is not excluded; None if it is.
+def are_excluded(kernel: Kernel) -> bool:
+    """Whether circular waits of partitions, and of their warpgroups, are excluded.
 
     Args:
         kernel: the waits and arrivals of all partitions.
-        pipelines: those that connect partitions in circles.
     """
-    events = [e for e in kernel.events if e.pipeline_side.pipeline in pipelines]
+    events = kernel.ranks.events()
+    if events is None or any(
+        x.kind in _MEETINGS for code in kernel.use.codes for x in code.instructions
+    ):
+        return False
+    held = kernel.taken | _held_together(kernel, events)
+    taken: dict[CreatePipelineOp, set[Partition]] = {}
+    for partition, (pipeline, _) in held:
+        taken.setdefault(pipeline, set()).add(partition)
+    if any(_may_hold_all(pipeline, held) for pipeline in taken):
+        return False
+    if any(has_conflicting_turns(events, each) for each in {x.partition for x in events}):
+        return False
+    pipelines = _in_circles(taken)
+    return not pipelines or _is_clocked(
+        [e for e in events if e.pipeline_side.pipeline in pipelines], pipelines
+    )
+
+
+def _may_hold_all(
+    pipeline: CreatePipelineOp, held: dict[tuple[Partition, PipelineSide], int]
+) -> bool:
+    """Whether a producer and a consumer may hold all stages while they wait for each other."""
+    filling, emptying = (
+        [(p, count) for (p, of), count in held.items() if of == (pipeline, side)] for side in Side
+    )
+    return any(
+        producer != consumer and one + other >= stages_of(pipeline)
+        for (producer, one), (consumer, other) in product(filling, emptying)
+    )
+
+
+def _held_together(
+    kernel: Kernel, events: list[Event]
+) -> dict[tuple[Partition, PipelineSide], int]:
+    """Return the indices that all warpgroups of a partition hold where they together take another one."""
+    return {
+        (event.partition, side): kernel.taken[event.partition, side]
+        + ((event.partition.warpgroups or 1) - 1) * turn.chunk
+        for event in events
+        if event.pipeline_side not in event.turns
+        for side, turn in event.turns.items()
+        if turn.held
+    }
+
+
+def _in_circles(taken: dict[CreatePipelineOp, set[Partition]]) -> list[CreatePipelineOp]:
+    """Return the pipelines that connect partitions in circles, or are between such circles.
+
+    Pipelines of one partition, and partitions of one pipeline, are removed until none is left.
+    """
+    left = dict(taken)
+    while True:
+        uses = Counter(partition for partitions in left.values() for partition in partitions)
+        kept = {r: {a for a in partitions if uses[a] > 1} for r, partitions in left.items()}
+        kept = {
+            pipeline: partitions for pipeline, partitions in kept.items() if len(partitions) > 1
+        }
+        if kept == left:
+            return list(left)
+        left = kept
+
+
+def _is_clocked(events: list[Event], pipelines: list[CreatePipelineOp]) -> bool:
+    """Whether a logical clock orders all events."""
     for event in events:
-        for pipeline_side, ahead in event.ahead.items():
-            if pipeline_side.pipeline in pipelines and ahead is None:
-                taken = f"how many indices of the {at(pipeline_side.pipeline)}"
-                where = f"its partition has taken at the {at(event.op)}"
-                return f"{taken} {where} is not the same in each iteration"
+        for side, ahead in event.ahead.items():
+            if side.pipeline in pipelines and ahead is None:
+                return False
     partitions = list(dict.fromkeys(event.partition for event in events))
-    if len(partitions) > _MOST:
-        return (
-            f"{len(partitions)} partitions take part, and orders of more than {_MOST} are not tried"
-        )
-    for order in permutations(partitions):
-        if _is_feasible(list(_bounds(events, pipelines, order))):
-            return None
-    return "one of them waits before it has committed or released what another waits for"
+    return len(partitions) <= _MOST and any(
+        _is_feasible(list(_bounds(events, pipelines, order))) for order in permutations(partitions)
+    )
 
 
 def _bounds(
@@ -84,7 +150,7 @@ def _bounds(
             continue
         ahead = stages_of(pipeline) if side is Side.CONSUMER else 0
         for waiter, pipeline_side in waiting:
-            if pipeline_side == (pipeline, side.other) and waiter is not partition:
+            if pipeline_side == (pipeline, side.other) and waiter != partition:
                 after = int(order.index(partition) > order.index(waiter))
                 for of, by in last:
                     yield _Bound((partition, of), (waiter, pipeline_side), by - ahead + after)

@@ -7,7 +7,8 @@ from itertools import product
 from ....dialect.ops import CreatePipelineOp
 from ...order.report import at
 from .findings import Findings
-from .kernel import Kernel, Partition
+from .kernel import Kernel
+from .partition import Partition
 from .pipeline_sides import PipelineSide, Side
 from .state import State
 
@@ -43,6 +44,8 @@ class ClusterBarriers:
             for partition, states in self._kernel.ends.items()
             for state in states
         ]
+        if not numbers:
+            return
         first, count, certain = numbers[0]
         for partition, other, also_certain in numbers:
             if other != count:
@@ -58,7 +61,7 @@ class ClusterBarriers:
         return [
             (partition, state)
             for partition, states in self._kernel.cluster_barriers.items()
-            if (partition, taken) in self._kernel.held
+            if (partition, taken) in self._kernel.taken
             for state in states
         ]
 
@@ -73,9 +76,9 @@ class ClusterBarriers:
         A partition at the barrier passes on no stage that another one waits for.
         """
         (_, filled), (consumer, emptied) = filling, emptying
-        given = filled.pipeline_state(PipelineSide(pipeline, Side.PRODUCER))
-        taken = emptied.pipeline_state(PipelineSide(pipeline, Side.CONSUMER))
-        if given.held or taken.held or (given.next_index - taken.next_index).constant != 0:
+        held = filled.held(PipelineSide(pipeline, Side.PRODUCER))
+        held += emptied.held(PipelineSide(pipeline, Side.CONSUMER))
+        if held or not self._kernel.ranks.are_level(pipeline, filled.epoch):
             reason = (
                 f"it is not known whether the {at(consumer.op)} has released all stages that are "
                 "committed before a barrier of the cluster"

@@ -15,33 +15,17 @@ from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
 from ...order.declared_effects import accessed_tiles, pending_of
 from ...order.registers import Registers
-from ..polynomials import Symbol
+from ..intervals import Intervals
 from ..values import Values
 from .ops import Ops
+from .partition import Partition
 from .pipeline_sides import PipelineSide
+from .pipeline_use import Bodies, PipelineUse
+from .ranks import Ranks
 from .state import Read, Reader, State, Write
 from .tile_rectangles import TileRectangle
 
 _Access = TypeVar("_Access", Read, Write)
-
-
-@dataclass(frozen=True, eq=False)
-class Partition:
-    """Threads that run the same ops: an `smem.partition`, one warp of it, or the whole CTA.
-
-    Attributes:
-        op: the `smem.partition`, or the function; for the threads of one warp, their `smem.elect`.
-        warpgroups: how many warpgroups they are; None if not known.
-        whole: whether they are all threads of the CTA.
-        first: whether the CTA's first warpgroup is one of them.
-        symbol: the number of a warpgroup in the partition; None if the partition is the whole CTA.
-    """
-
-    op: Op
-    warpgroups: int | None
-    whole: bool
-    first: bool
-    symbol: Symbol | None
 
 
 class Arrival(NamedTuple):
@@ -66,39 +50,6 @@ class Arrival(NamedTuple):
     written: frozenset[TileRectangle]
     unfenced: frozenset[tuple[Op, Op]]
     certain: bool
-
-
-class Turn(NamedTuple):
-    """A warpgroup's turn on a pipeline.
-
-    Attributes:
-        chunk: how many consecutive indices a warpgroup takes in a turn.
-        taken: how many of them it has taken.
-        held: how many indices it holds.
-    """
-
-    chunk: int
-    taken: int
-    held: int
-
-
-class Event(NamedTuple):
-    """A wait or an arrival on a pipeline.
-
-    Attributes:
-        waits: whether it is a wait.
-        pipeline_side: the pipeline, and the partition's side.
-        ahead: for each pipeline side that the partition has taken indices of before, the next index of
-            that side minus the index of the event; None if that is not one constant.
-        turns: the turn of a warpgroup on each of these that the partition's warpgroups take in turn.
-    """
-
-    partition: Partition
-    op: Op
-    waits: bool
-    pipeline_side: PipelineSide
-    ahead: dict[PipelineSide, int | None]
-    turns: dict[PipelineSide, Turn]
 
 
 class TileAccess(NamedTuple):
@@ -139,22 +90,26 @@ class Kernel:
         ops: its ops.
         positions: those of all ops, in the order of the program.
         values: its integers.
+        use: how its threads use pipelines.
         registers: the ops that write registers which its mma read.
         furthest: one more than the largest number of groups that a wait leaves pending.
         filling_pipelines: for each tile without stages, the pipeline that its loads count for.
         written: the tiles that any op writes.
         loaded: the tiles that bulk loads write, each with one such load.
         arrivals, accesses: those of all paths.
-        events: the waits and arrivals of all partitions.
-        held: for each partition and pipeline side, the most indices that it holds while it waits.
+        taken: the pipeline sides that each partition takes, with the most indices that it holds while it
+            waits.
         cluster_barriers: for each partition, the states in which it reaches barriers of the cluster.
         ends: for each partition, the states in which it ends.
+        known: what is known of integers wherever partitions run: by assumptions, and branches around
+            them.
     """
 
     function: Op
     ops: Ops
     positions: dict[Op, int]
     values: Values
+    use: PipelineUse
     registers: Registers
     furthest: int
     filling_pipelines: dict[Op, CreatePipelineOp]
@@ -162,14 +117,35 @@ class Kernel:
     loaded: dict[Op, Op]
     arrivals: dict[Arrival, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
-    held: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
+    taken: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
     cluster_barriers: dict[Partition, list[State]] = field(default_factory=dict)
     ends: dict[Partition, list[State]] = field(default_factory=dict)
+    known: Intervals = field(default_factory=Intervals)
+    _bodies: Bodies = field(default_factory=list)
+
+    def set_bodies(self, bodies: Bodies) -> None:
+        """Set the partitions with their ops; what is known of integers before has been noted."""
+        self._bodies = bodies
+        self.use.set_bodies(bodies, self.ops, self.values, self.known)
+
+    @property
+    def deadlock(self) -> str:
+        """Why threads may wait for each other; empty if they do not."""
+        return self.use.deadlock(self._bodies, self.ops, self.values, self.known)
+
+    @property
+    def ranks(self) -> Ranks:
+        """The pipeline indices that ops take."""
+        return self.use.ranks
 
     @staticmethod
-    def of(function: Op) -> Kernel:
-        """Return what is known of a function before its ops are followed."""
+    def of(function: Op, use: PipelineUse) -> Kernel:
+        """Return what is known of a function before its ops are followed.
+
+        Args:
+            function: the function.
+            use: how its threads use pipelines.
+        """
         groups = (Completion.WGMMA_GROUP, Completion.BULK_GROUP)
         waits, writes = gather(
             function,
@@ -190,6 +166,7 @@ class Kernel:
             Ops(),
             {op.operation: position for position, op in enumerate(walk(function))},
             Values(function),
+            use,
             Registers(function),
             furthest,
             filling_pipelines,
@@ -214,8 +191,3 @@ class Kernel:
     def shares_loads(self, pipeline: CreatePipelineOp) -> bool:
         """Whether the CTAs of a cluster load stages of a pipeline together."""
         return any(op.multicast is not None for op in self.loads(pipeline))
-
-
-def stages_of(pipeline: CreatePipelineOp) -> int:
-    """Return how many stages a pipeline has."""
-    return pipeline.stages.value

@@ -1,11 +1,13 @@
 """Cached facts about the ops of a function: their blocks, accesses, effects and pipelines."""
 
-from ....dialect.effects import Accessed
-from ....dialect.irtypes import Block, Op
+from ....dialect.bindings import ir
+from ....dialect.effects import Accessed, Completion
+from ....dialect.irtypes import Block, Op, Value
 from ....dialect.op import SmemOp
-from ....dialect.ops import ElectOp, WarpSpecializeOp
+from ....dialect.ops import ElectOp, StageOp, WarpSpecializeOp
 from ....dialect.smem import Smem
 from ....ir.barriers import is_cluster_barrier, is_cta_barrier
+from ....ir.subtiles import chain_of
 from ....ir.walk import holds, walk
 from ...order.declared_effects import accessed_tiles, has_effect
 from .pipeline_sides import ARRIVES, WAITS, PipelineSide, pipeline_side_of
@@ -22,6 +24,7 @@ class Ops:
         self._pipeline_sides: dict[Op, list[PipelineSide]] = {}
         self._blocks: dict[Block, list[Op]] = {}
         self._tiles: dict[Op, list[Accessed]] = {}
+        self._stage_indices: dict[Op, tuple[Value, ...]] = {}
         self._effective = tuple(op for op in Smem.operations if op in _DIVISIONS or has_effect(op))
 
     def of(self, block: Block) -> list[Op]:
@@ -41,6 +44,18 @@ class Ops:
             self._tiles[op] = accessed_tiles(op)
         return self._tiles[op]
 
+    def stage_indices(self, op: Op) -> tuple[Value, ...]:
+        """Return the pipeline indices of stages that an op uses, as far as the stages say them: of one
+        that an op waits for, its index; of i % stages, i. A bulk load has one of its own."""
+        if not isinstance(op, SmemOp):
+            return ()
+        if op not in self._stage_indices:
+            found = dict.fromkeys(_stage_index(tile.value, op) for tile in self.tiles(op))
+            loads = op.effects.completion is Completion.MBARRIER
+            found |= {op.index: None} if loads else {}
+            self._stage_indices[op] = tuple(index for index in found if index is not None)
+        return self._stage_indices[op]
+
     def is_followed(self, op: Op) -> bool:
         """Whether an op, or one inside it, accesses memory, orders accesses or selects threads."""
         if not len(op.regions):
@@ -58,6 +73,23 @@ class Ops:
             found = walk(op, *WAITS, *ARRIVES)
             self._pipeline_sides[op] = list({pipeline_side_of(inner): None for inner in found})
         return self._pipeline_sides[op]
+
+
+def _stage_index(tile: Value, user: Op) -> Value | None:
+    """Return the pipeline index of the stage that a tile is in; None if the stage does not say it."""
+    for subtile in chain_of(tile, user)[1]:
+        if isinstance(subtile, StageOp):
+            return index_of(subtile.index)
+    return None
+
+
+def index_of(stage: Value) -> Value | None:
+    """Return the pipeline index whose stage a number is: what was waited for, or of i % stages, i."""
+    owner = stage.owner
+    if isinstance(owner, WAITS):
+        return owner.index
+    is_remainder = not isinstance(owner, ir.Block) and owner.operation.name == "arith.remui"
+    return owner.operation.operands[0] if is_remainder else None
 
 
 def _is_barrier(op: Op) -> bool:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from ....dialect.irtypes import Op
 from ....dialect.ops import ElectOp, FenceOp, WarpSpecializeOp
 from ....ir.kernel import threads_of
-from ....ir.walk import walk
+from ....ir.walk import holds, walk
 from ....layout.fragments import WARPGROUP
 from ...order.needs import CTA_BARRIER, Need
+from ..assumptions import assume_all
 from .findings import Findings, Order
-from .kernel import Kernel, Partition
+from .kernel import Kernel
+from .partition import Partition
 from .state import Read, State, Write
 from .walker import Walker
 
@@ -33,50 +37,73 @@ class Partitions:
         """Follow the ops of the whole CTA, and after `smem.warp_specialize` those of each partition."""
         kernel = self._kernel
         cta = Partition(kernel.function, self._count, True, True, None)
+        ops, conditions = self._unwrapped(ops)
         specialized = [op for op in ops if isinstance(op, WarpSpecializeOp)]
         if len(specialized) != 1:
-            self._run(cta, ops, [State(kernel.furthest)])
+            bodies = self._divided(cta, ops)
+            assume_all(ops, kernel.values, kernel.known)
+            kernel.set_bodies(bodies)
+            self._run(bodies, [State(kernel.furthest)])
             return
         position = ops.index(specialized[0])
-        walker = Walker(kernel, cta, ops[:position], self._findings)
+        before = (cta, ops[:position])
+        bodies, first = [], 0
+        for op in specialized[0].partitions:
+            own = op.warpgroups.value
+            symbol = kernel.values.warpgroup(op)
+            partition = Partition(op, own, own == self._count, first == 0, symbol)
+            bodies += self._divided(partition, kernel.ops.within(op))
+            first += own
+        sides = any(kernel.ops.pipeline_sides(op) for op in ops[:position])
+        for op in conditions:
+            kernel.known.assume_condition(kernel.values.of(op.operands[0]), True)
+        assume_all(ops[:position], kernel.values, kernel.known)
+        kernel.set_bodies([*([before] if sides else []), *bodies])
+        walker = Walker(kernel, *before, self._findings)
         states = walker.run(State(kernel.furthest))
+        for op, state in product(conditions, states):
+            walker.is_uniform(op, "its condition is", (kernel.values.of(op.operands[0]),), state)
         for op in ops[position + 1 :]:
             if kernel.ops.is_followed(op):
                 self._findings.remark(op, f"it comes after the {WarpSpecializeOp.OPERATION_NAME}")
         for state in states:
-            if state.pipelines:
+            if sides:
                 self._findings.remark(specialized[0], "pipelines are used outside of it", state)
             reads = (read for read in state.reads if not read.past_barrier)
             for access in (*kernel.in_order(state.writes), *kernel.in_order(reads)):
                 reason = "no barrier comes after the accesses before it"
                 order = Order(access.op, _missing(access))
                 self._findings.remark(specialized[0], reason, state, order)
-        first = 0
-        for op in specialized[0].partitions:
-            own = op.warpgroups.value
-            symbol = kernel.values.warpgroup(op)
-            partition = Partition(op, own, own == self._count, first == 0, symbol)
-            self._run(partition, kernel.ops.within(op), states)
-            first += own
+        self._run(bodies, states)
 
-    def _run(self, partition: Partition, ops: list[Op], states: list[State]) -> None:
-        """Follow a partition.
+    def _unwrapped(self, ops: list[Op]) -> tuple[list[Op], list[Op]]:
+        """Return ops with those of the branch in which the partitions are, and the branches."""
+        known = self._kernel.ops
+        for position, op in enumerate(ops):
+            is_branch = op.name == "scf.if" and holds(op, WarpSpecializeOp)
+            if is_branch and len(op.regions[1].blocks) == 0:
+                inner, branches = self._unwrapped(known.of(op.regions[0].blocks[0]))
+                return [*ops[:position], *inner, *ops[position + 1 :]], [op, *branches]
+        return ops, []
 
-        Elected threads of several warps are followed separately, if they execute all of its ops.
-        """
+    def _divided(self, partition: Partition, ops: list[Op]) -> list[tuple[Partition, list[Op]]]:
+        """Return a partition with its ops, or its elected threads of several warps, which are followed
+        separately if they execute all of its ops."""
         elects = [e for op in ops if len(op.regions) for e in walk(op, ElectOp)]
         warps = sorted({elect.warp for elect in elects})
-        followed = [(partition, ops)]
         if len(warps) > 1:
             if all(op in elects for op in ops if self._kernel.ops.is_followed(op)):
-                followed = [_threads_of_warp(partition, elects, warp) for warp in warps]
-            else:
-                reason = "elected threads of several warps run concurrently with other threads"
-                self._findings.remark(elects[-1], reason)
-        for each, own in followed:
-            walker = Walker(self._kernel, each, own, self._findings)
+                return [_threads_of_warp(partition, elects, warp) for warp in warps]
+            reason = "elected threads of several warps run concurrently with other threads"
+            self._findings.remark(elects[-1], reason)
+        return [(partition, ops)]
+
+    def _run(self, bodies: list[tuple[Partition, list[Op]]], states: list[State]) -> None:
+        """Follow partitions from some states on."""
+        for partition, ops in bodies:
+            walker = Walker(self._kernel, partition, ops, self._findings)
             ends = [end for state in states for end in walker.run(state.copy())]
-            self._kernel.ends[each] = ends
+            self._kernel.ends[partition] = ends
 
 
 def _threads_of_warp(

@@ -6,11 +6,10 @@ from ....dialect.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, ElectOp, FenceOp, WarpgroupBarrierOp
 from ...order.needs import Need, listed
 from ...order.report import at
-from ..polynomials import Polynomial, number
 from .findings import Findings, Order
-from .kernel import Arrival, Event, Kernel, Turn, stages_of
-from .pipeline_sides import PipelineSide, Side, pipeline_side_of
-from .state import PipelineState, Read, Reader, State, Write
+from .kernel import Arrival, Kernel
+from .pipeline_sides import PipelineSide, Side, pipeline_side_of, stages_of
+from .state import Read, Reader, State, Write
 from .threads import Threads
 
 #: The remark about a pipeline index that may not be the next one.
@@ -21,7 +20,7 @@ class PipelineIndices:
     """The pipeline indices that a partition takes.
 
     Args:
-        kernel: its arrivals, events and held indices are recorded in it.
+        kernel: its arrivals and held indices are recorded in it.
         threads: the threads that execute the ops.
         pipeline_sides: those that the partition takes.
         findings: receives errors and remarks.
@@ -35,101 +34,19 @@ class PipelineIndices:
         findings: Findings,
     ) -> None:
         self._kernel = kernel
+        self._ranks = kernel.ranks
         self._threads = threads
         self._pipeline_sides = pipeline_sides
         self._findings = findings
-
-    # The next one.
-
-    def expect(self, op: Op, state: State, index: Polynomial) -> bool:
-        """Check that a pipeline index is the next one, or one that is held.
-
-        A producer may take the first indices without acquiring those before: their stages are empty.
-        A warpgroup of a consumer may skip the indices that other warpgroups take.
-
-        Returns:
-            Whether it is the next one, or not known not to be.
-        """
-        pipeline_side = pipeline, side = pipeline_side_of(op)
-        before = state.pipeline_state(pipeline_side)
-        if self._is_first_chunk(op, state, index):
-            return True
-        ahead = (index - before.next_index).constant
-        if ahead is None:
-            self._findings.remark(op, NOT_NEXT, state)
-        elif ahead > 0:
-            first = side is Side.PRODUCER and index.constant is not None
-            if first and (index.constant or 0) <= stages_of(pipeline):
-                state.pipelines[pipeline_side] = before._replace(
-                    next_index=index, held=before.held + ahead
-                )
-                return True
-            is_chunk_over = before.chunk is not None and before.in_chunk == before.chunk
-            if is_chunk_over and ahead == self._of_other_warpgroups(before):
-                self._check_phase(op, before, ahead, state)
-                state.pipelines[pipeline_side] = before._replace(next_index=index, in_chunk=0)
-                return True
-            self._findings.remark(op, f"it skips {_indices(ahead)}", state)
-        elif ahead < -before.held:
-            fix = "give it the next index"
-            message = f"takes a pipeline index again that is already {side.arrived}; {fix}"
-            # Indices that are 2 * stages apart have the same stage and the same phase parity.
-            differs = ahead % (2 * stages_of(pipeline)) != 0
-            self._findings.error(op, message, state.certain and differs, state)
-        return ahead is None or ahead >= 0
-
-    def _of_other_warpgroups(self, taken: PipelineState) -> int:
-        """Return how many indices other warpgroups take between two chunks of one warpgroup."""
-        return ((self._threads.partition.warpgroups or 1) - 1) * (taken.chunk or 0)
-
-    def _is_first_chunk(self, op: Op, state: State, index: Polynomial) -> bool:
-        """Whether an index begins a warpgroup's first chunk, where the warpgroups alternate.
-
-        The first warpgroup begins with index 0, the next one after the chunk of the first, and so on.
-        """
-        pipeline_side = _, side = pipeline_side_of(op)
-        before, symbol = state.pipeline_state(pipeline_side), self._threads.partition.symbol
-        if side is not Side.CONSUMER or before != PipelineState() or symbol is None:
-            return False
-        split = index.split(symbol)
-        if split is None or split[0] <= 0 or split[1].constant != 0:
-            return False
-        first = PipelineState(index, chunk=split[0])
-        self._check_phase(op, first, self._of_other_warpgroups(first), state)
-        state.pipelines[pipeline_side] = first
-        return True
-
-    def _check_phase(self, op: Op, taken: PipelineState, ahead: int, state: State) -> None:
-        """Check that the previous phase of an mbarrier is complete: a wait distinguishes two phases.
-
-        If the chunks of all warpgroups fill the stages in whole rounds, each stage has one warpgroup,
-        which has waited for the previous phase itself.
-        """
-        pipeline = pipeline_side_of(op).pipeline
-        if stages_of(pipeline) % (ahead + (taken.chunk or 0)) == 0:
-            return
-        if self._kernel.loads(pipeline):
-            reason = f"it skips {_indices(ahead)}, whose loads may complete later"
-            self._findings.remark(op, reason, state)
-        elif ahead >= stages_of(pipeline):
-            self._findings.error(
-                op,
-                f"may pass too early: its warpgroup skips {_indices(ahead)} of other warpgroups, and the "
-                f"{at(pipeline)} has {_stages(pipeline)}, so that the previous phase may not be "
-                f"complete; give it {ahead + 1} stages or more",
-                state.certain,
-                state,
-            )
 
     # Waits.
 
     def wait(self, op: Op, state: State) -> None:
         """Follow an `smem.producer_acquire` or `smem.consumer_wait`."""
         pipeline_side = pipeline, side = pipeline_side_of(op)
-        index = self._kernel.values.of(op.index)
-        if not self.expect(op, state, index):
+        if not self._is_next(op, state):
             return
-        held = state.pipeline_state(pipeline_side).held
+        held = state.held(pipeline_side)
         if held >= stages_of(pipeline):
             self._findings.error(
                 op,
@@ -139,40 +56,74 @@ class PipelineIndices:
                 state.certain,
                 state,
             )
-        self._check_not_own(op, state, index)
-        self._record(op, True, pipeline_side, index, state)
-        key, most = (self._threads.partition, pipeline_side), self._kernel.held
+        self._check_not_own(op, state)
+        self._note_held(pipeline_side, held)
+        state.take(pipeline_side)
+
+    def _note_held(self, pipeline_side: PipelineSide, held: int) -> None:
+        key, most = (self._threads.partition, pipeline_side), self._kernel.taken
         most[key] = max(most.get(key, 0), held)
-        state.take(pipeline_side, index + number(1))
 
-    def _record(
-        self, op: Op, waits: bool, pipeline_side: PipelineSide, index: Polynomial, state: State
-    ) -> None:
-        """Record how far the partition is in each pipeline at an event, equal events once."""
-        begun = {side: taken for side, taken in state.pipelines.items() if taken != PipelineState()}
-        ahead = {side: (taken.next_index - index).constant for side, taken in begun.items()}
-        turns = {
-            side: Turn(taken.chunk, taken.in_chunk, taken.held)
-            for side, taken in begun.items()
-            if taken.chunk is not None
-        }
-        event = Event(self._threads.partition, op, waits, pipeline_side, ahead, turns)
-        if event not in self._kernel.events:
-            self._kernel.events.append(event)
+    def _is_next(self, op: Op, state: State) -> bool:
+        """Check that the pipeline index of a wait is the next one, or one that is held.
 
-    def _check_not_own(self, op: Op, state: State, index: Polynomial) -> None:
+        A producer may take the first indices without acquiring those before: their stages are empty.
+        A warpgroup of a consumer may skip the indices that other warpgroups take.
+
+        Returns:
+            Whether it is the next one, or not known not to be.
+        """
+        pipeline_side = pipeline, side = pipeline_side_of(op)
+        ahead, held = self._ranks.ahead(op, self._threads.iteration), state.held(pipeline_side)
+        if ahead is None:
+            self._findings.remark(op, self._on_runs(NOT_NEXT, op), state)
+        elif ahead > 0:
+            if self._ranks.is_initial(op, self._threads.iteration):
+                state.pipelines[pipeline_side] = held + ahead
+            else:
+                self._findings.remark(op, f"it skips {_indices(ahead)}", state)
+        elif ahead < -held:
+            fix = "give it the next index"
+            message = f"takes a pipeline index again that is already {side.arrived}; {fix}"
+            # Indices that are 2 * stages apart have the same stage and the same phase parity.
+            differs = ahead % (2 * stages_of(pipeline)) != 0
+            self._findings.error(op, message, state.certain and differs, state)
+        elif ahead == 0 and self._ranks.begins_turn(op):
+            self._check_phase(op, state)
+        return ahead is None or ahead >= 0
+
+    def _check_phase(self, op: Op, state: State) -> None:
+        """Check that the previous phase of an mbarrier is complete: a wait distinguishes two phases.
+
+        If the chunks of all warpgroups fill the stages in whole rounds, each stage has one warpgroup,
+        which has waited for the previous phase itself.
+        """
+        pipeline_side = pipeline, _ = pipeline_side_of(op)
+        chunk, others = self._kernel.use.turns[self._threads.partition, pipeline_side]
+        if stages_of(pipeline) % (others + chunk) == 0:
+            return
+        if self._kernel.loads(pipeline):
+            reason = f"it skips {_indices(others)}, whose loads may complete later"
+            self._findings.remark(op, reason, state)
+        elif others >= stages_of(pipeline):
+            self._findings.error(
+                op,
+                f"may pass too early: its warpgroup skips {_indices(others)} of other warpgroups, and "
+                f"the {at(pipeline)} has {_stages(pipeline)}, so that the previous phase may not be "
+                f"complete; give it {others + 1} stages or more",
+                state.certain,
+                state,
+            )
+
+    def _check_not_own(self, op: Op, state: State) -> None:
         """Check that a partition does not wait for an arrival that it executes itself later."""
         pipeline, side = pipeline_side_of(op)
-        other = PipelineSide(pipeline, side.other)
-        if other not in self._pipeline_sides:
+        if PipelineSide(pipeline, side.other) not in self._pipeline_sides:
             return
-        taken = state.pipeline_state(other)
-        arrived = taken.next_index - number(taken.held)
-        needed = index if side is Side.CONSUMER else index - number(stages_of(pipeline))
-        ahead = (arrived - needed).constant
+        ahead = self._ranks.arrived(op, self._threads.iteration)
         if ahead is None:
             reason = f"it is not known whether its stage is {side.other.arrived}"
-            self._findings.remark(op, reason, state)
+            self._findings.remark(op, self._on_runs(reason, op), state)
         elif ahead <= 0:
             message = f"waits forever: its stage is {side.other.arrived} later, by the same threads"
             self._findings.error(
@@ -196,12 +147,9 @@ class PipelineIndices:
         lag = self._lag(op, state)
         if lag is None:
             return
-        index = self._kernel.values.of(op.index)
-        self._record(op, False, pipeline_side, index, state)
-        taken = state.pipeline_state(pipeline_side)
-        if lag < taken.held:
+        if lag < state.held(pipeline_side):
             self._findings.remark(op, f"an earlier stage is not {side.arrived} yet", state)
-        if taken.chunk is not None:
+        if (self._threads.partition, pipeline_side) in self._kernel.use.turns:
             count = 1
         writes, reads = state.arrive(pipeline_side, lag)
         in_order = self._kernel.in_order
@@ -212,7 +160,7 @@ class PipelineIndices:
             self._threads.partition,
             op,
             pipeline_side,
-            index.constant,
+            self._kernel.values.of(op.index).constant,
             lag,
             count,
             written,
@@ -223,37 +171,36 @@ class PipelineIndices:
 
     def _lag(self, op: Op, state: State) -> int | None:
         """Return how many indices were taken since, and including, an arrival's; None if not held."""
-        pipeline_side = pipeline, side = pipeline_side_of(op)
-        taken, index = state.pipeline_state(pipeline_side), self._kernel.values.of(op.index)
+        pipeline_side = _, side = pipeline_side_of(op)
         if (
-            side is Side.PRODUCER
-            and index.constant is not None
-            and index.constant < stages_of(pipeline)
-        ):
+            without_wait := self._ranks.taken_without_wait(op, self._threads.iteration)
+        ) is not None:
             # The stages of the first indices are empty: they need not be acquired.
-            ahead = (index - taken.next_index).constant
-            if ahead is not None and ahead >= 0:
-                self.expect(op, state, index + number(1))
-                taken = state.pipeline_state(pipeline_side)
-                self._kernel.held.setdefault((self._threads.partition, pipeline_side), 0)
-        lag = (taken.next_index - index).constant
+            state.pipelines[pipeline_side] = state.held(pipeline_side) + without_wait
+            self._note_held(pipeline_side, 0)
+        lag, held = self._ranks.lag(op, self._threads.iteration), state.held(pipeline_side)
         # Indices that are all shifted by the same number may be right, because stages repeat.
-        certain = state.certain and not taken.held
+        certain = state.certain and not held
         if lag is None:
-            self._findings.remark(op, "its pipeline index is not known", state)
+            self._findings.remark(op, self._on_runs("its pipeline index is not known", op), state)
         elif lag <= 0:
             message = (
                 f"{side.arrives} a pipeline index before {side.wait_name} of that index; put the wait "
                 "before it"
             )
-            self._findings.error(op, message, certain, state)
-        elif lag > taken.held:
+            self._findings.error(op, self._on_runs(message, op, certain), certain, state)
+        elif lag > held:
             fix = "give it the next index"
             message = f"{side.arrives} a pipeline index that is already {side.arrived}; {fix}"
-            self._findings.error(op, message, certain, state)
+            self._findings.error(op, self._on_runs(message, op, certain), certain, state)
         else:
             return lag
         return None
+
+    def _on_runs(self, reason: str, op: Op, certain: bool = False) -> str:
+        """Return a reason with the runs on which the index of an op is not known, if not on all."""
+        runs = "" if certain else self._ranks.doubtful_runs(op)
+        return f"{reason} {runs}".rstrip()
 
     def _check_complete(self, op: Op, writes: list[Write], reads: list[Read], state: State) -> None:
         """Check that the accesses of a stage that is committed or released are complete."""

@@ -71,3 +71,8 @@ def pipeline_side_of(op: Op) -> PipelineSide:
     """Return the pipeline of a wait or arrive op, and the side that executes it."""
     produces = isinstance(op, (Side.PRODUCER.wait_op, Side.PRODUCER.arrive_op))
     return PipelineSide(op.pipeline.owner, Side.PRODUCER if produces else Side.CONSUMER)
+
+
+def stages_of(pipeline: CreatePipelineOp) -> int:
+    """Return how many stages a pipeline has."""
+    return pipeline.stages.value

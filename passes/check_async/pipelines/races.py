@@ -8,8 +8,8 @@ from ....ir.errors import OpError
 from ...order.needs import CLUSTER_BARRIER, Need
 from ...order.report import at
 from .findings import Findings, Order
-from .kernel import Arrival, Kernel, TileAccess, stages_of
-from .pipeline_sides import PipelineSide, Side
+from .kernel import Arrival, Kernel, TileAccess
+from .pipeline_sides import PipelineSide, Side, stages_of
 from .state import Reader
 from .tile_rectangles import TileRectangle
 
@@ -107,7 +107,7 @@ class Races:
         """Whether the partition of an access takes indices of a pipeline."""
         return any(
             partition is access.partition and of == pipeline
-            for partition, (of, _) in self._kernel.held
+            for partition, (of, _) in self._kernel.taken
         )
 
     def _check_one_pipeline(self, allocation: Op, accesses: list[TileAccess]) -> None:
@@ -179,11 +179,7 @@ class Races:
 
     def _alternates(self, write: TileAccess) -> bool:
         """Whether the warpgroups of a partition alternate in taking the indices of a pipeline."""
-        pipeline_side = write.rectangle.pipeline_side
-        return pipeline_side is not None and all(
-            state.pipeline_state(pipeline_side).chunk is not None
-            for state in self._kernel.ends[write.partition]
-        )
+        return (write.partition, write.rectangle.pipeline_side) in self._kernel.use.turns
 
 
 def _is_filled(read: TileRectangle, given: list[Arrival]) -> bool:

@@ -1,4 +1,4 @@
-"""The abstract state of a partition: its pipeline states, and the accesses that may not be complete."""
+"""The abstract state of a partition: the stages that it holds, and accesses that may not be complete."""
 
 from __future__ import annotations
 
@@ -10,35 +10,8 @@ from typing import NamedTuple, TypeVar
 from ....dialect.irtypes import Op
 from ....dialect.ops import FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ...order.needs import Need
-from ..polynomials import Polynomial
 from .pipeline_sides import PipelineSide
 from .tile_rectangles import TileRectangle
-
-
-class PipelineState(NamedTuple):
-    """How far a partition is in a pipeline (CUTLASS, `PipelineState`).
-
-    Attributes:
-        next_index: the pipeline index that it takes next.
-        held: how many of the indices before it it has taken and not committed or released.
-        chunk: how many consecutive indices each warpgroup takes, where the warpgroups of the partition
-            alternate; None if every warpgroup takes all indices.
-        in_chunk: how many indices of its current chunk the warpgroup has taken.
-    """
-
-    next_index: Polynomial = Polynomial()
-    held: int = 0
-    chunk: int | None = None
-    in_chunk: int = 0
-
-    def holds_stage_of(self, lag: int, stages: int) -> bool:
-        """Whether the stage of an index that is not held is also the stage of one that is.
-
-        Args:
-            lag: how many indices were taken since, and including, the index that is not held.
-            stages: those of the pipeline.
-        """
-        return any((lag - held) % stages == 0 for held in range(1, self.held + 1))
 
 
 class Reader(Enum):
@@ -115,7 +88,8 @@ class State:
 
     Attributes:
         furthest: no wait distinguishes ages beyond it.
-        pipelines: how far the partition is in each pipeline.
+        pipelines: how many indices of each pipeline it has taken and not passed on, in the order in which
+            it has taken one of them last.
         writes, reads: the accesses that may not be complete.
         filled: what was written of tiles without a pipeline.
         filled_by_all: what of these threads of the same number have written in every CTA of the cluster.
@@ -127,7 +101,7 @@ class State:
     """
 
     furthest: int
-    pipelines: dict[PipelineSide, PipelineState] = field(default_factory=dict)
+    pipelines: dict[PipelineSide, int] = field(default_factory=dict)
     writes: frozenset[Write] = frozenset()
     reads: frozenset[Read] = frozenset()
     filled: frozenset[TileRectangle] = frozenset()
@@ -147,24 +121,16 @@ class State:
         """Return a copy that can be changed independently."""
         return replace(self, pipelines=dict(self.pipelines))
 
-    def pipeline_state(self, pipeline_side: PipelineSide) -> PipelineState:
-        """Return how far the partition is in a pipeline."""
-        return self.pipelines.get(pipeline_side, PipelineState())
+    def held(self, pipeline_side: PipelineSide) -> int:
+        """Return how many indices the partition has taken and not committed or released."""
+        return self.pipelines.get(pipeline_side, 0)
 
     # Pipelines.
 
-    def take(self, pipeline_side: PipelineSide, following: Polynomial) -> None:
-        """Take a pipeline index; all earlier ones lag by one more.
-
-        Args:
-            pipeline_side: the pipeline, and the partition's side.
-            following: the index after the one that is taken.
-        """
-        before = self.pipeline_state(pipeline_side)
-        in_chunk = 0 if before.chunk is None else before.in_chunk + 1
-        self.pipelines[pipeline_side] = PipelineState(
-            following, before.held + 1, before.chunk, in_chunk
-        )
+    def take(self, pipeline_side: PipelineSide) -> None:
+        """Take a pipeline index; all earlier ones lag by one more."""
+        held = self.pipelines.pop(pipeline_side, 0)
+        self.pipelines[pipeline_side] = held + 1
 
         def lagging(access: _Access) -> _Access:
             rectangle = access.rectangle
@@ -181,8 +147,9 @@ class State:
         Returns:
             The accesses of the stage, which the state no longer contains.
         """
-        before = self.pipeline_state(pipeline_side)
-        self.pipelines[pipeline_side] = before._replace(held=before.held - 1)
+        self.pipelines[pipeline_side] = self.held(pipeline_side) - 1
+        if not self.pipelines[pipeline_side]:
+            del self.pipelines[pipeline_side]
 
         def is_own(access: Read | Write) -> bool:
             rectangle = access.rectangle

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from ....dialect.irtypes import Op
 from ....layout.fragments import WARPGROUP
 from ..polynomials import Polynomial
-from .kernel import Partition
+from .partition import Partition
 
 
 class Threads:
@@ -16,6 +17,7 @@ class Threads:
         scope: the scope of the enclosing `smem.elect`; empty if all threads execute the ops.
         apart: whether some of its warpgroups only may execute the ops.
         depth: how many branches, loops and elections the ops are in.
+        first: the loops around the ops, from the outside in, with whether it is their first iteration.
         alike: whether threads of the same number execute the ops in every CTA of the cluster, as often.
     """
 
@@ -24,6 +26,7 @@ class Threads:
         self.scope = ""
         self.apart = False
         self.depth = 0
+        self.first: dict[Op, bool] = {}
         self.alike = True
 
     @property
@@ -33,6 +36,11 @@ class Threads:
             return 1
         count = self.partition.warpgroups
         return count if count is None or self.scope else WARPGROUP * count
+
+    @property
+    def iteration(self) -> tuple[bool, ...]:
+        """Whether it is the first iteration of each loop around the ops, from the outside in."""
+        return tuple(self.first.values())
 
     @contextmanager
     def elected(self, scope: str) -> Iterator[None]:

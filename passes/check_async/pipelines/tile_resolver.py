@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Value
 from ....dialect.ops import AllocOp, CreatePipelineOp, StageOp
 from ...order.report import at
 from ..extents import Extent, subtile_of
-from ..polynomials import number
 from .findings import Findings
-from .kernel import Kernel, stages_of
-from .pipeline_sides import WAITS, PipelineSide, Side, pipeline_side_of
+from .kernel import Kernel
+from .ops import index_of
+from .pipeline_sides import WAITS, PipelineSide, Side, pipeline_side_of, stages_of
 from .state import State
+from .threads import Threads
 from .tile_rectangles import TileRectangle
 
 
@@ -43,14 +43,20 @@ class TileResolver:
 
     Args:
         kernel: the function.
+        threads: those of the partition.
         pipeline_sides: those that the partition takes.
         findings: receives errors and remarks.
     """
 
     def __init__(
-        self, kernel: Kernel, pipeline_sides: list[PipelineSide], findings: Findings
+        self,
+        kernel: Kernel,
+        threads: Threads,
+        pipeline_sides: list[PipelineSide],
+        findings: Findings,
     ) -> None:
         self._kernel = kernel
+        self._threads = threads
         self._pipeline_sides = pipeline_sides
         self._findings = findings
         self._subtiles: dict[Value, _Subtile] = {}
@@ -95,7 +101,7 @@ class TileResolver:
         pipeline_side = PipelineSide(pipeline, Side.PRODUCER if loads else Side.CONSUMER)
         if not self._fits(op, allocation, pipeline, 1, state):
             return None
-        return _StageOrigin(pipeline_side, 1 if state.pipeline_state(pipeline_side).held else 0)
+        return _StageOrigin(pipeline_side, 1 if state.held(pipeline_side) else 0)
 
     def _of_stage(
         self, op: Op, allocation: Op, stage: Value, stages: int, state: State
@@ -110,38 +116,39 @@ class TileResolver:
             state: what the partition has done before.
         """
         if not isinstance(stage.owner, WAITS):
-            return self._by_number(stage, stages, state)
+            return self._by_number(op, allocation, stage, stages, state)
         pipeline_side = pipeline_side_of(stage.owner)
         if not self._fits(op, allocation, pipeline_side.pipeline, stages, state):
             return None
-        following = state.pipeline_state(pipeline_side).next_index
-        lag = (following - self._kernel.values.of(stage.owner.index)).constant
+        lag = self._kernel.ranks.lag_of(
+            op, stage.owner.index, pipeline_side, self._threads.iteration
+        )
         if lag is None:
             self._findings.remark(op, "the pipeline index of its stage is not known", state)
             return None
         return _StageOrigin(pipeline_side, lag)
 
-    def _by_number(self, stage: Value, stages: int, state: State) -> _StageOrigin:
+    def _by_number(
+        self, op: Op, allocation: Op, stage: Value, stages: int, state: State
+    ) -> _StageOrigin:
         """Return the held pipeline index whose remainder by the tile's stages is the stage."""
-        owner = stage.owner
-        if isinstance(owner, ir.Block) or owner.operation.name != "arith.remui":
+        index = index_of(stage)
+        if index is None or self._kernel.values.of(stage.owner.operands[1]).constant != stages:
             return _StageOrigin()
-        index, by = map(self._kernel.values.of, owner.operation.operands)
-        for pipeline_side in self._pipeline_sides if by.constant == stages else ():
+        loads = self._kernel.loaded.get(allocation)
+        # The one that was waited for last comes first: other pipelines may be at the same index.
+        for pipeline_side in reversed(state.pipelines):
             pipeline, side = pipeline_side
-            taken = state.pipeline_state(pipeline_side)
+            if loads is not None and loads.pipeline.owner != pipeline:
+                continue
             shift = stages_of(pipeline) - stages
             # A producer's stage is the one that the consumers' index of one round earlier made empty.
             shift, earlier = (
                 (shift, (shift, shift + stages)) if side is Side.PRODUCER else (0, (0,))
             )
-            for offset in earlier:
-                lag = (taken.next_index - index - number(offset)).constant
-                if (
-                    lag is not None
-                    and 1 <= lag <= taken.held - shift
-                    and stages_of(pipeline) >= stages
-                ):
+            following = self._kernel.ranks.lag_of(op, index, pipeline_side, self._threads.iteration)
+            for lag in () if following is None or shift < 0 else (following - x for x in earlier):
+                if 1 <= lag <= state.held(pipeline_side) - shift:
                     return _StageOrigin(pipeline_side, lag, shift)
         return _StageOrigin()
 

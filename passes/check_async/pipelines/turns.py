@@ -12,38 +12,33 @@ such a step, all of them hold.
 
 from __future__ import annotations
 
-from ....dialect.ops import CreatePipelineOp, OrderWaitOp
+from ....dialect.ops import OrderWaitOp, PartitionOp
 from ....ir.walk import holds
-from ...order.report import at
-from .kernel import Event, Kernel, Partition
+from .events import Event
+from .partition import Partition
 from .pipeline_sides import PipelineSide
 
 
-def find_conflicting_turns(
-    kernel: Kernel, partition: Partition
-) -> tuple[CreatePipelineOp, str] | None:
-    """Return a pipeline that warpgroups take in turn, and why the order of turns may not fit; None if it
-    does.
+def has_conflicting_turns(events: list[Event], partition: Partition) -> bool:
+    """Whether the order of turns may not fit the pipelines that warpgroups of a partition take in turn.
 
     Args:
-        kernel: the waits and arrivals of all partitions.
+        events: the waits and arrivals of all partitions.
         partition: the partition.
     """
-    takes_order = holds(partition.op, OrderWaitOp)
-    for event in kernel.events:
-        if event.partition is not partition:
+    takes_order = isinstance(partition.op, PartitionOp) and holds(partition.op, OrderWaitOp)
+    for event in events:
+        if event.partition != partition:
             continue
         if takes_order and event.turns:
-            return next(iter(event.turns)).pipeline, _BY_BOTH
+            # The order of turns (`check_async.order`) is one of warpgroups that take the same indices.
+            return True
         if event.pipeline_side not in event.turns:
-            for (pipeline, _), turn in event.turns.items():
-                if 0 < turn.taken < turn.chunk:
-                    return pipeline, _within(event, turn.chunk)
-        elif event.waits:
-            for other in event.turns:
-                if not _fits(event, other):
-                    return event.pipeline_side.pipeline, _in_another_order(other)
-    return None
+            if any(0 < turn.taken < turn.chunk for turn in event.turns.values()):
+                return True
+        elif event.waits and not all(_fits(event, other) for other in event.turns):
+            return True
+    return False
 
 
 def _fits(event: Event, other: PipelineSide) -> bool:
@@ -57,29 +52,3 @@ def _fits(event: Event, other: PipelineSide) -> bool:
     between = ahead - others.taken + turn.taken
     is_over = others.taken == others.chunk and others.held == 0
     return between == 0 or (between == -warpgroups * turn.chunk and is_over)
-
-
-def hold_together(kernel: Kernel) -> None:
-    """Count the indices that all warpgroups of a partition hold where they together take another one."""
-    together = {
-        (event.partition, side): ((event.partition.warpgroups or 1) - 1) * turn.chunk
-        for event in kernel.events
-        if event.pipeline_side not in event.turns
-        for side, turn in event.turns.items()
-        if turn.held
-    }
-    for key, of_others in together.items():
-        kernel.held[key] += of_others
-
-
-#: The order of turns (`check_async.order`) is one of warpgroups that all take the same indices.
-_BY_BOTH = f"they take its indices in turn, and turns by {OrderWaitOp.OPERATION_NAME}"
-
-
-def _within(event: Event, chunk: int) -> str:
-    all_take = f"at the {at(event.op)}, between two of them, an index that all take"
-    return f"each takes {chunk} of its indices in turn, and {all_take}"
-
-
-def _in_another_order(other: PipelineSide) -> str:
-    return f"the order in which they take its indices in turn may not be that of the {at(other.pipeline)}"

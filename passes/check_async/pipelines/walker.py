@@ -8,11 +8,12 @@ from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
 from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier
 from ...order.declared_effects import has_effect
 from ...order.harmless import is_harmless
-from ..polynomials import Divergence, Polynomial
+from ..assumptions import assume_all
+from ..polynomials import Divergence, Polynomial, number, variable
 from .accesses import Accesses
 from .findings import Findings
-from .kernel import Kernel, Partition
-from .loop_indices import LoopIndices
+from .kernel import Kernel
+from .partition import Partition
 from .pipeline_indices import PipelineIndices
 from .pipeline_sides import ARRIVES, WAITS
 from .state import State
@@ -41,10 +42,12 @@ class Walker:
         self._kernel = kernel
         self._partition = partition
         self._ops = ops
+        self._known = kernel.known.copy()
+        assume_all(ops, kernel.values, self._known)
         self._findings = findings
         self._threads = Threads(partition)
         self._indices = PipelineIndices(kernel, self._threads, pipeline_sides, findings)
-        tiles = TileResolver(kernel, pipeline_sides, findings)
+        tiles = TileResolver(kernel, self._threads, pipeline_sides, findings)
         self._accesses = Accesses(kernel, self._threads, tiles, findings)
         self._synchronization = Synchronization(self._threads, findings)
 
@@ -74,6 +77,8 @@ class Walker:
         if len(op.regions):
             return self._region(op, state) if self._kernel.ops.is_followed(op) else [state]
         if isinstance(op, SmemOp):
+            if isinstance(op, (*WAITS, *ARRIVES)) and not self._is_reached(op):
+                return []
             self._smem_op(op, state)
         elif is_cta_barrier(op):
             self._synchronization.cta_barrier(op, state)
@@ -82,6 +87,10 @@ class Walker:
         elif not is_harmless(op) and not begins_cluster_barrier(op):
             state.known = False
         return [state]
+
+    def _is_reached(self, op: Op) -> bool:
+        """Whether some run comes to a wait or arrival in an iteration like this one."""
+        return self._kernel.ranks.is_reached(op, self._threads.iteration)
 
     def _smem_op(self, op: Op, state: State) -> None:
         """Follow an op of the dialect by its effects."""
@@ -140,7 +149,7 @@ class Walker:
         with self._threads.elected(scope):
             return self._block(self._kernel.ops.within(op), state)
 
-    def _is_uniform(self, op: Op, name: str, values: tuple[Polynomial, ...], state: State) -> bool:
+    def is_uniform(self, op: Op, name: str, values: tuple[Polynomial, ...], state: State) -> bool:
         """Check that values are the same for all threads, and for the CTAs that share loads.
 
         Args:
@@ -162,15 +171,24 @@ class Walker:
         condition = self._kernel.values.of(op.operands[0])
         blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
         branches = (*map(self._kernel.ops.of, blocks), [])[:2]
-        if (known := condition.constant) is not None:
-            return self._block(branches[0 if known else 1], state)
+        if (holds := self._decided(condition)) is not None:
+            return self._block(branches[0 if holds else 1], state)
         if self._is_by_warpgroup(op, condition):
             with self._threads.chosen(), self._threads.controlled_by([condition]):
                 return self._either(branches, state)
-        if not self._is_uniform(op, "its condition is", (condition,), state):
+        if not self.is_uniform(op, "its condition is", (condition,), state):
             return [state]
         with self._threads.controlled_by([condition]):
             return self._either(branches, state)
+
+    def _decided(self, condition: Polynomial) -> bool | None:
+        """Return whether a condition holds in this iteration of each loop; None if not known."""
+        for loop, is_first in self._threads.first.items():
+            count = self._kernel.values.loop(loop).count
+            iteration = number(0) if is_first else variable(count) + number(1)
+            replaced = self._kernel.values.replaced(condition, count, iteration)
+            condition = condition if replaced is None else replaced
+        return self._known.decide(condition)
 
     def _either(self, branches: tuple[list[Op], ...], state: State) -> list[State]:
         """Return the states after one of several branches."""
@@ -189,30 +207,34 @@ class Walker:
 
     def _for(self, op: Op, state: State) -> list[State]:
         loop = self._kernel.values.loop(op)
-        if not self._is_uniform(op, "its bounds are", loop.bounds, state):
+        if not self.is_uniform(op, "its bounds are", loop.bounds, state):
             return [state]
         if loop.trips.constant == 0:
             return [state]
-        indices = LoopIndices(op, self._kernel, self._indices, self._findings)
-        heads, backs = [indices.enter(state)], []
-        for head in heads:
+        # Conditions are decided for the first iteration, and for all others.
+        heads, backs = [(state.copy(), True)], []
+        for head, is_first in heads:
             if len(heads) > _PATHS:
                 self._findings.remark(op, "its iterations have too many different states", head)
                 state.known, state.reported = False, True
                 return [state]
+            self._threads.first[op.operation] = is_first
             with self._threads.controlled_by(loop.bounds):
                 reached = self._block(self._kernel.ops.within(op), head.copy())
+            del self._threads.first[op.operation]
             for end in reached:
                 if self._kernel.registers.are_written_by(op):
                     # The loop writes the registers that it carries at the end of an iteration.
                     self._accesses.define(op.operation, end)
-                back = indices.iterate(end)
-                backs += [back] if back not in backs else []
-                heads += [back] if back not in heads and loop.trips.constant != 1 else []
-        runs = loop.trips.lower_bound is not None and loop.trips.lower_bound > 0
-        ends = [end.copy() for end in (backs if runs else heads)]
+                end.forget_loop(op)
+                backs += [end] if end not in backs else []
+                again = (end, False)
+                heads += [again] if again not in heads and loop.trips.constant != 1 else []
+        lowest = self._known.bounds(loop.trips).low
+        runs = lowest is not None and lowest > 0
+        ends = [end.copy() for end in (backs if runs else (state, *backs))]
         for end in ends:
-            indices.exit(end)
+            end.forget_loop(op)
         return _forked(_distinct(ends))
 
 

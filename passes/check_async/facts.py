@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..polynomials import Polynomial, number
+from .polynomials import Polynomial, Symbol, number
 
 #: The inverse of each predicate of `arith.cmpi`: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
 _INVERSE = (1, 0, 5, 4, 3, 2, 9, 8, 7, 6)
@@ -45,9 +45,14 @@ def facts_of(condition: Polynomial, holds: bool, is_natural: Callable[[Polynomia
         return left.and_also(right)
     if symbol.name != "arith.cmpi":
         return Facts()
-    predicate = int(re.findall(r"predicate = (\d+)", symbol.more)[0])
+    predicate = predicate_of(symbol)
     left, right = symbol.operands
     return _compared(predicate if holds else _INVERSE[predicate], left, right, is_natural)
+
+
+def predicate_of(comparison: Symbol) -> int:
+    """Return the predicate of an `arith.cmpi`."""
+    return int(re.findall(r"predicate = (\d+)", comparison.more)[0])
 
 
 def _compared(

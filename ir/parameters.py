@@ -1,0 +1,53 @@
+"""What a kernel's attributes say of its parameters: names, and what extents are multiples of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dialect.bindings import ir
+from ..dialect.irtypes import Attribute, Op
+from .kernel import parameter_attributes
+from .launch_attributes import MULTIPLES
+
+
+def parameter_name(function: Op, number: int) -> str:
+    """Return the name of a parameter, by its `smem.name`; else "argument 2", for example."""
+    name = _attribute(_attributes(function, number), "smem.name")
+    return name.value if isinstance(name, ir.StringAttr) else f"argument {number}"
+
+
+def extent_name(function: Op, number: int, dim: int) -> str:
+    """Return the name of an extent of a parameter, by its `smem.shape`; else "dimension 1 of A"."""
+    name = _name_in_shape(function, number, dim)
+    return name or f"dimension {dim} of {parameter_name(function, number)}"
+
+
+def extent_multiple(function: Op, number: int, dim: int) -> int:
+    """Return a number that divides an extent of a parameter, and that it is not below, by the kernel's
+    `smem.multiples`; 1 if they do not have it."""
+    multiples = _attribute(function.attributes, MULTIPLES)
+    name = _name_in_shape(function, number, dim)
+    if not isinstance(multiples, ir.DictAttr) or name is None or name not in multiples:
+        return 1
+    multiple = multiples[name]
+    return max(multiple.value, 1) if isinstance(multiple, ir.IntegerAttr) else 1
+
+
+def _name_in_shape(function: Op, number: int, dim: int) -> str | None:
+    names = _attribute(_attributes(function, number), "smem.shape")
+    if not isinstance(names, ir.ArrayAttr) or not 0 <= dim < len(names):
+        return None
+    return names[dim].value if isinstance(names[dim], ir.StringAttr) else None
+
+
+def _attributes(function: Op, number: int) -> Attribute:
+    attributes = parameter_attributes(function, number + 1)
+    # The arguments of other blocks than the first have none.
+    return attributes[number] if number < len(attributes) else ir.DictAttr.get()
+
+
+def _attribute(attributes: Any, name: str) -> Any:
+    # `get` of a dictionary attribute makes one.
+    if name not in attributes:
+        return None
+    return attributes[name]

@@ -1,0 +1,65 @@
+"""What a kernel assumes: the conditions of `llvm.intr.assume`.
+
+An assumption holds wherever its block is executed: a run in which it does not has no meaning (LLVM
+language reference, "llvm.assume intrinsic"), and the emulator stops at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...dialect.diagnostics import remark
+from ...dialect.irtypes import Op
+from ...ir.errors import OpError
+from ...ir.walk import walk
+from .describe import Description
+from .intervals import Intervals
+from .values import Values
+
+#: The op, of upstream's LLVM dialect.
+ASSUME = "llvm.intr.assume"
+
+
+def assume_all(ops: Iterable[Op], values: Values, known: Intervals) -> None:
+    """Note what the assumptions among ops say.
+
+    Args:
+        ops: the ops of a block; others are skipped.
+        values: the integers of the function.
+        known: what is known of integers before, and after.
+
+    Raises:
+        OpError: if an assumption is false, or contradicts those before it.
+    """
+    for op in ops:
+        if op.name != ASSUME:
+            continue
+        condition = values.of(op.operands[0])
+        if not known.assume_condition(condition, True):
+            text = Description(values.function, values.symbols).of(condition)
+            assumed = f"assumes {text}, which" if text else "assumes what"
+            alone = Intervals().assume_condition(condition, True)
+            why = "contradicts an assumption or a branch before it" if alone else "never holds"
+            raise OpError(op, f"{assumed} {why}; expected a condition that some run meets")
+
+
+def check_assumptions(function: Op) -> None:
+    """Check that the assumptions of each block can hold together.
+
+    Raises:
+        OpError: if they cannot.
+    """
+    blocks = dict.fromkeys(op.operation.block for op in walk(function, ASSUME))
+    values = Values(function) if blocks else None
+    for block in blocks:
+        assert values is not None
+        assume_all((op.operation for op in block.operations), values, Intervals())
+
+
+def remark_assumptions(function: Op) -> None:
+    """Print a remark at each assumption of a function."""
+    values = Values(function)
+    description = Description(function, values.symbols)
+    for op in walk(function, ASSUME):
+        text = description.of(values.of(op.operands[0]))
+        remark(op.location, f"assumed, not proven: {text or 'this condition'}")

@@ -1,0 +1,162 @@
+"""Integers of a kernel, and what is known of them, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ...dialect.bindings import ir
+from ...dialect.irtypes import Op
+from ...ir.parameters import extent_multiple, extent_name, parameter_name
+from ..order.report import at
+from .facts import predicate_of
+from .intervals import Interval, Intervals
+from .polynomials import Polynomial, Symbol, Term
+from .symbols import SymbolTable
+
+#: How many numbers are tried as a bound.
+_TRIED = 8
+
+#: Ops with two operands, as Python writes them.
+_INFIX = {
+    "arith.divui": "//",
+    "arith.divsi": "//",
+    "arith.floordivsi": "//",
+    "arith.remui": "%",
+    "arith.remsi": "%",
+    "arith.shrui": ">>",
+    "arith.shrsi": ">>",
+    "arith.shli": "<<",
+    "arith.andi": "&",
+    "arith.ori": "|",
+    "arith.xori": "^",
+}
+#: The predicates of `arith.cmpi`: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge.
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">=")
+
+_FUNCTIONS = {
+    "arith.ceildivui": "ceildiv",
+    "arith.ceildivsi": "ceildiv",
+    "arith.minui": "min",
+    "arith.minsi": "min",
+    "arith.maxui": "max",
+    "arith.maxsi": "max",
+}
+
+
+class Description:
+    """Writes polynomials of a function as Python does.
+
+    Args:
+        function: the function.
+        symbols: its symbols.
+    """
+
+    def __init__(self, function: Op, symbols: SymbolTable) -> None:
+        self._function = function
+        self._symbols = symbols
+
+    def runs(self, known: Intervals, is_known: Callable[[Intervals], bool]) -> str:
+        """Return on which runs something is not known, and what to assume if there are none.
+
+        Args:
+            known: what is known of integers on some of these runs.
+            is_known: whether it is known on runs of which more is known.
+
+        Returns:
+            A clause such as "where K // 64 is 0; if that is never so, assume K // 64 >= 1
+            (llvm.intr.assume)". Empty if no number that can be said in words decides.
+        """
+        for text, key, interval in self._facts(known):
+            for bound in _bounds(interval):
+                narrowed = known.copy()
+                if not narrowed.assume(key, Interval(bound)) or is_known(narrowed):
+                    low, high = interval.low, bound - 1
+                    value = f"{high}" if low == high else f"at most {high}"
+                    return (
+                        f"where {text} is {value}; if that is never so, assume {text} >= {bound} "
+                        "(llvm.intr.assume)"
+                    )
+        return ""
+
+    def _facts(self, known: Intervals) -> Iterator[tuple[str, Polynomial, Interval]]:
+        """Yield integers that have names and are not above some number, each with its interval."""
+        for key, interval in known.intervals.items():
+            if interval.high is not None and (text := self.of(key)) is not None:
+                yield text, key, known.bounds(key)
+
+    def of(self, polynomial: Polynomial) -> str | None:
+        """Return a polynomial, such as "2 * K - 1"; None if it has integers without a name."""
+        text = ""
+        # Python writes the constant last.
+        for term in (
+            *(x for x in polynomial.terms if x[0]),
+            *(x for x in polynomial.terms if not x[0]),
+        ):
+            product = self._product(term)
+            if product is None:
+                return None
+            sign = "-" if term[1] < 0 else "+"
+            text = f"{text} {sign} {product}" if text else f"{'-' * (term[1] < 0)}{product}"
+        return text or "0"
+
+    def _product(self, term: Term) -> str | None:
+        symbols, coefficient = term
+        names = []
+        for symbol in symbols:
+            # The symbol of an extent is a part of it.
+            multiple = 1 if symbol.operands else self._multiple(*self._symbols.key_of(symbol))
+            is_whole = coefficient % multiple == 0
+            coefficient //= multiple if is_whole else 1
+            name = self._symbol(symbol)
+            names.append(name if is_whole or name is None else f"{name} // {multiple}")
+        if any(name is None for name in names):
+            return None
+        factors = [str(abs(coefficient))] if abs(coefficient) != 1 or not names else []
+        return " * ".join([*factors, *(str(name) for name in names)])
+
+    def _symbol(self, symbol: Symbol) -> str | None:
+        if not symbol.operands:
+            return self._leaf(*self._symbols.key_of(symbol))
+        operands = [self.of(operand) for operand in symbol.operands]
+        if any(operand is None for operand in operands):
+            return None
+        if symbol.name == "arith.cmpi":
+            return f" {_COMPARISONS[predicate_of(symbol)]} ".join(map(str, operands))
+        if symbol.name in _INFIX:
+            left, right = (
+                f"({text})" if len(x.terms) > 1 else text
+                for text, x in zip(operands, symbol.operands, strict=True)
+            )
+            return f"{left} {_INFIX[symbol.name]} {right}"
+        if symbol.name in _FUNCTIONS:
+            return f"{_FUNCTIONS[symbol.name]}({', '.join(map(str, operands))})"
+        if symbol.name == "memref.load":
+            array = int(symbol.more.split()[0])
+            return f"{parameter_name(self._function, array)}[{', '.join(map(str, operands))}]"
+        return None
+
+    def _multiple(self, kind: str, *of: Any) -> int:
+        if kind != "extent":
+            return 1
+        memref, dim = of
+        return extent_multiple(self._function, memref.arg_number, dim)
+
+    def _leaf(self, kind: str, *of: Any) -> str | None:
+        if kind == "extent":
+            memref, dim = of
+            return extent_name(self._function, memref.arg_number, dim)
+        if kind == "value" and isinstance(of[0], ir.Value):
+            owner = of[0].owner
+            if not isinstance(owner, ir.Block):
+                return f"the {at(owner)}"
+            if owner.owner.operation == self._function:
+                return parameter_name(self._function, of[0].arg_number)
+        return f"{kind} {of[0]}" if kind.startswith("gpu.") else None
+
+
+def _bounds(interval: Interval) -> range:
+    """Return bounds to assume of an integer, the weakest first; above the last one there is nothing."""
+    low, high = interval
+    assert high is not None
+    return range(high + 1 - _TRIED if low is None else max(low + 1, high + 2 - _TRIED), high + 2)

@@ -1,0 +1,187 @@
+"""What is known of integers on some runs: intervals of polynomials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import prod
+from typing import NamedTuple
+
+from .facts import Facts, facts_of
+from .polynomials import MINIMA, Polynomial, Symbol, number, variable
+
+
+class Interval(NamedTuple):
+    """The numbers from `low` to `high`, which are included; None where there is no bound."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def __and__(self, other: Interval) -> Interval:
+        lows = [x for x in (self.low, other.low) if x is not None]
+        highs = [x for x in (self.high, other.high) if x is not None]
+        return Interval(max(lows, default=None), min(highs, default=None))
+
+    def plus(self, other: Interval) -> Interval:
+        """Return the interval of sums."""
+        return Interval(
+            None if self.low is None or other.low is None else self.low + other.low,
+            None if self.high is None or other.high is None else self.high + other.high,
+        )
+
+    def times(self, factor: int) -> Interval:
+        """Return the interval of the numbers that are multiplied by a factor."""
+        ends = [None if x is None else x * factor for x in self]
+        return Interval(*(ends if factor >= 0 else ends[::-1]))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no number is in it."""
+        return self.low is not None and self.high is not None and self.low > self.high
+
+    @property
+    def is_positive(self) -> bool | None:
+        """Whether its numbers are 1 or more; None if only some are."""
+        if self.low is not None and self.low >= 1:
+            return True
+        return False if self.high is not None and self.high <= 0 else None
+
+    @property
+    def exact(self) -> int | None:
+        """The only number in it; None if there are others."""
+        return self.low if self.low == self.high else None
+
+    def contains(self, other: Interval) -> bool:
+        """Whether all numbers of another interval are in it."""
+        return (self & other) == other
+
+
+class Intervals:
+    """What is known of integers, beside what their symbols say.
+
+    Args:
+        intervals: the intervals of polynomials, by their keys (`Polynomial.normal`).
+    """
+
+    def __init__(self, intervals: dict[Polynomial, Interval] | None = None) -> None:
+        self.intervals = dict(intervals or {})
+        self._bounds: dict[Polynomial, Interval] = {}
+
+    def copy(self) -> Intervals:
+        """Return a copy that can be changed independently."""
+        copied = Intervals(self.intervals)
+        copied._bounds = dict(self._bounds)
+        return copied
+
+    def bounds(self, polynomial: Polynomial) -> Interval:
+        """Return the interval in which a polynomial is known to be."""
+        if polynomial not in self._bounds:
+            self._bounds[polynomial] = self._computed(polynomial)
+        return self._bounds[polynomial]
+
+    def _computed(self, polynomial: Polynomial) -> Interval:
+        key, sign, constant = polynomial.normal
+        bounds = self._by_terms(polynomial)
+        if key in self.intervals:
+            bounds &= self.intervals[key].times(sign).plus(Interval(constant, constant))
+        if any(symbol.name in MINIMA for symbol in polynomial.symbols):
+            least, most = polynomial.lower_bound, (polynomial * number(-1)).lower_bound
+            bounds &= Interval(least, None if most is None else -most)
+        return bounds
+
+    def _by_terms(self, polynomial: Polynomial) -> Interval:
+        total = Interval(0, 0)
+        for symbols, coefficient in polynomial.terms:
+            product = self._of_product(symbols) if symbols else Interval(1, 1)
+            total = total.plus(product.times(coefficient))
+        return total
+
+    def _of_product(self, symbols: tuple[Symbol, ...]) -> Interval:
+        intervals = [self._of_symbol(symbol) for symbol in symbols]
+        if len(intervals) == 1:
+            return intervals[0]
+        lows = [x.low for x in intervals if x.low is not None and x.low >= 0]
+        if len(lows) < len(intervals):
+            return Interval()
+        highs = [x.high for x in intervals if x.high is not None]
+        return Interval(prod(lows), prod(highs) if len(highs) == len(intervals) else None)
+
+    def _of_symbol(self, symbol: Symbol) -> Interval:
+        known, always = self.intervals.get(variable(symbol)), Interval(symbol.lower_bound)
+        return always if known is None else known & always
+
+    def assume(self, polynomial: Polynomial, interval: Interval) -> bool:
+        """Note that a polynomial is in an interval; return whether that is possible."""
+        key, sign, constant = polynomial.normal
+        narrowed = self.bounds(polynomial) & interval
+        if key.terms:
+            self._set(key, narrowed.plus(Interval(-constant, -constant)).times(sign))
+        return not narrowed.is_empty
+
+    def decide(self, condition: Polynomial) -> bool | None:
+        """Whether a condition (i1) holds; None if not known."""
+        low, high = self.bounds(condition)
+        if low == high and low is not None:
+            return low != 0
+        for holds in (True, False):
+            facts = self._facts_of(condition, holds)
+            impossible = any((self.bounds(x).high or 0) < 0 for x in facts.natural)
+            if impossible or any(self.bounds(x).exact == 0 for x in facts.nonzero):
+                return not holds
+        return None
+
+    def assume_condition(self, condition: Polynomial, holds: bool) -> bool:
+        """Note whether a condition holds; return whether that is possible."""
+        possible = self.assume(condition, Interval(int(holds), int(holds)))
+        natural = self._facts_of(condition, holds).natural
+        return all([possible, *(self.assume(x, Interval(0)) for x in natural)])
+
+    def _facts_of(self, condition: Polynomial, holds: bool) -> Facts:
+        return facts_of(condition, holds, self._is_natural)
+
+    def _is_natural(self, polynomial: Polynomial) -> bool:
+        low = self.bounds(polynomial).low
+        return low is not None and low >= 0
+
+    def drop(self, is_dropped: Callable[[Polynomial], bool]) -> None:
+        """Forget what is known of some polynomials."""
+        for key in list(filter(is_dropped, self.intervals)):
+            del self.intervals[key]
+            self._bounds.clear()
+
+    def forget(self, polynomial: Polynomial, interval: Interval) -> None:
+        """Note no more of a polynomial than that it is in an interval, if something is known of it."""
+        key, sign, constant = polynomial.normal
+        if key in self.intervals:
+            self._set(key, interval.plus(Interval(-constant, -constant)).times(sign))
+
+    def _set(self, key: Polynomial, interval: Interval) -> None:
+        if self.intervals.get(key) != interval:
+            self.intervals[key] = interval
+            self._bounds.clear()
+
+    def and_also(self, others: Intervals) -> Intervals | None:
+        """Return what is known together with others; None if they contradict each other."""
+        both = self.copy()
+        for key, interval in others.intervals.items():
+            if not both.assume(key, interval):
+                return None
+        return both
+
+    def imply(self, others: Intervals) -> bool:
+        """Whether all others follow from these."""
+        return all(
+            interval.contains(self.bounds(key)) for key, interval in others.intervals.items()
+        )
+
+    def replaced(self, replace: Callable[[Polynomial], Polynomial]) -> Intervals:
+        """Return what is known of replaced polynomials."""
+        intervals = Intervals()
+        for key, interval in self.intervals.items():
+            intervals.assume(replace(key), interval)
+        return intervals
+
+    def exact(self) -> Iterator[tuple[Polynomial, int]]:
+        """Yield polynomials that are known exactly, with their numbers."""
+        for key, interval in self.intervals.items():
+            if interval.exact is not None:
+                yield key, interval.exact

@@ -1,0 +1,236 @@
+"""Deadlocks: a schedule in which all partitions come to their end, or partitions that wait for another.
+
+Which index a thread waits for next, and which branches and loops it takes, does not depend on when others
+run. So if one schedule ends, all do (they are confluent: R. M. Karp and R. E. Miller, Properties of a
+model for parallel computations, 1966). The one that is followed lets each go on as far as it can.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...order.report import at
+from ..intervals import Intervals
+from ..polynomials import Polynomial, number
+from ..values import Values
+from .bases import Bases, State, Thread
+from .instructions import Instruction, Kind
+from .joint_run import Code, JointRun, TooManyError, UnknownError
+from .pipeline_sides import PipelineSide, Side, stages_of
+from .taken import AllTurns
+
+#: The places of a thread's counts: its turns, where it has met other threads, and for each pipeline side
+#: the arrivals of its turn.
+_TURNS, _MET, _ARRIVED = range(3)
+
+
+class Blocked(NamedTuple):
+    """A thread that waits.
+
+    Attributes:
+        thread: its number.
+        instruction: where.
+        pipeline_index: for which pipeline index, if for one.
+        by: the number of the thread that it waits for.
+    """
+
+    thread: int
+    instruction: Instruction
+    pipeline_index: Polynomial | None
+    by: int
+
+
+class _DeadlockError(Exception):
+    """Some threads wait for each other."""
+
+    def __init__(self, blocked: list[Blocked]) -> None:
+        self.blocked = blocked
+
+
+def find_deadlock(codes: list[Code], values: Values, known: Intervals, turns: AllTurns) -> str:
+    """Return why threads may wait for each other; empty if they do not.
+
+    Args:
+        codes: what the threads of execution do.
+        values: the integers of the function.
+        known: what is known of integers before.
+        turns: where warpgroups take indices in turn.
+    """
+    try:
+        _Schedule(codes, values, known, turns).follow()
+    except (UnknownError, TooManyError) as unknown:
+        return str(unknown)
+    except _DeadlockError as deadlock:
+        return _circle(codes, deadlock.blocked)
+    return ""
+
+
+class _Schedule(JointRun):
+    """A schedule of all threads of execution."""
+
+    def __init__(
+        self, codes: list[Code], values: Values, known: Intervals, turns: AllTurns
+    ) -> None:
+        self._turns = turns
+        sides = [[x.side for x in c.instructions if x.kind is Kind.ARRIVE] for c in codes]
+        self._arrives = [[x for x in dict.fromkeys(each) if x is not None] for each in sides]
+        self._arrivals: dict[PipelineSide, list[tuple[int, int]]] = {}
+        for thread, arrives in enumerate(self._arrives):
+            for place, side in enumerate(arrives):
+                self._arrivals.setdefault(side, []).append((thread, place))
+        stages = max((stages_of(pipeline) for pipeline, _ in self._arrivals), default=0)
+        super().__init__(codes, values, known, Bases(values, alone=2 + stages))
+
+    def first(self, thread: int) -> Thread:
+        partition, warpgroup, _ = self.codes[thread]
+        turns = [self._turns.get((partition, side)) for side in self._arrives[thread]]
+        indices = (number((warpgroup or 0) * each.chunk if each else 0) for each in turns)
+        return Thread(0, (), tuple(indices), (0, 0, *(0 for _ in turns)))
+
+    def place_of(self, thread: int, instruction: Instruction) -> int | None:
+        arrives, side = instruction.kind is Kind.ARRIVE, instruction.side
+        return self._arrives[thread].index(side) if arrives and side is not None else None
+
+    def execute(self, state: State, thread: int, instruction: Instruction) -> Thread | None:
+        now, kind = state.threads[thread], instruction.kind
+        if self._blocked(state, thread, instruction) is not None:
+            return None
+        if kind is Kind.ARRIVE:
+            assert instruction.side is not None
+            return self._arrive(state, thread, instruction)
+        turns, met, *others = now.counts
+        turns += kind is Kind.TURNED
+        met += kind in (Kind.MEET, Kind.MEET_ALL)
+        return now._replace(counts=(turns, met, *others))
+
+    def _arrive(self, state: State, thread: int, instruction: Instruction) -> Thread:
+        """Return where a thread is after an arrival: at the next index that it takes."""
+        now, side = state.threads[thread], instruction.side
+        assert side is not None
+        place = self._arrives[thread].index(side)
+        index = self.evaluate(thread, instruction, instruction.op.index, now.counters) + number(1)
+        counts = [*now.counts]
+        turns = self._turns.get((self.codes[thread].partition, side))
+        if turns is not None:
+            counts[_ARRIVED + place] += 1
+            if counts[_ARRIVED + place] == turns.chunk:
+                index, counts[_ARRIVED + place] = index + number(turns.others), 0
+        indices = (*now.indices[:place], index, *now.indices[place + 1 :])
+        return now._replace(indices=indices, counts=tuple(counts))
+
+    def normalized(self, state: State) -> State:
+        """Return a state whose counts are relative to the least one."""
+        for place in (_TURNS, _MET):
+            least = min(each.counts[place] for each in state.threads)
+            if least:
+                state.threads = [
+                    each._replace(
+                        counts=tuple(x - least * (i == place) for i, x in enumerate(each.counts))
+                    )
+                    for each in state.threads
+                ]
+        return state
+
+    def end(self, state: State) -> None:
+        blocked = []
+        for thread, now in enumerate(state.threads):
+            instructions = self.codes[thread].instructions
+            if now.position < len(instructions):
+                waits = self._blocked(state, thread, instructions[now.position])
+                assert waits is not None, "a thread that does not go on waits"
+                blocked.append(waits)
+        if blocked:
+            raise _DeadlockError(blocked)
+
+    def _blocked(self, state: State, thread: int, instruction: Instruction) -> Blocked | None:
+        """Return what a thread waits for at an instruction; None if it can go on."""
+        if instruction.kind is Kind.WAIT:
+            return self._without_stage(state, thread, instruction)
+        others: list[int] = []
+        if instruction.kind is Kind.TURN:
+            others = self._before_turn(state, thread)
+        elif instruction.kind in (Kind.MEET, Kind.MEET_ALL):
+            others = self._not_there(state, thread, instruction)
+        return Blocked(thread, instruction, None, others[0]) if others else None
+
+    def _without_stage(self, state: State, thread: int, instruction: Instruction) -> Blocked | None:
+        assert instruction.side is not None
+        pipeline, side = instruction.side
+        counters = state.threads[thread].counters
+        index = self.evaluate(thread, instruction, instruction.op.index, counters)
+        # A producer waits for the release of the index that had the stage before.
+        needed = index - number(stages_of(pipeline) if side is Side.PRODUCER else 0)
+        for by, place in self._arrivals.get(PipelineSide(pipeline, side.other), ()):
+            ahead = state.threads[by].indices[place] - needed
+            if not self.is_positive(state, ahead):
+                plain = self.bases.forms(state, index)[-1]
+                return Blocked(thread, instruction, plain, by)
+        return None
+
+    def _before_turn(self, state: State, thread: int) -> list[int]:
+        """Return the warpgroup whose turn comes before that of a thread, if it is not over."""
+        group = self._warpgroups(thread)
+        place = group.index(thread)
+        own, before = (state.threads[x].counts[_TURNS] for x in (thread, group[place - 1]))
+        is_over = before >= own + (place > 0)
+        return [] if is_over or len(group) == 1 else [group[place - 1]]
+
+    def _not_there(self, state: State, thread: int, instruction: Instruction) -> list[int]:
+        """Return the threads that have not come to where a thread meets them."""
+        group = self._warpgroups(thread)
+        if instruction.kind is Kind.MEET_ALL:
+            group = [x for x, code in enumerate(self.codes) if _meets_all(code)]
+        now = state.threads[thread]
+        return [x for x in group if not self._is_there(state.threads[x], x, now, instruction)]
+
+    def _is_there(self, other: Thread, number_: int, now: Thread, instruction: Instruction) -> bool:
+        if other.counts[_MET] != now.counts[_MET]:
+            return other.counts[_MET] > now.counts[_MET]
+        instructions = self.codes[number_].instructions
+        kind = instructions[other.position].kind if other.position < len(instructions) else None
+        return kind is instruction.kind
+
+    def _warpgroups(self, thread: int) -> list[int]:
+        """Return the threads of the same partition."""
+        partition = self.codes[thread].partition
+        return [x for x, code in enumerate(self.codes) if code.partition is partition]
+
+
+def _meets_all(code: Code) -> bool:
+    return any(x.kind is Kind.MEET_ALL for x in code.instructions)
+
+
+def _circle(codes: list[Code], blocked: list[Blocked]) -> str:
+    """Return who waits for whom, beginning with a thread that is in the circle, if there is one."""
+    by_thread = {each.thread: each for each in blocked}
+    first = blocked[0]
+    for _ in blocked:
+        first = by_thread.get(first.by, first)
+    waits: list[Blocked] = []
+    each: Blocked | None = first
+    while each is not None and each not in waits:
+        waits.append(each)
+        each = by_thread.get(each.by)
+    sentences = [_wait(codes, each) for each in waits]
+    if each is None:
+        sentences.append(f"{_name(codes, waits[-1].by)} ends before that")
+    return "; ".join(sentences)
+
+
+def _wait(codes: list[Code], blocked: Blocked) -> str:
+    """Return what a thread waits for."""
+    waits = f"{_name(codes, blocked.thread)} waits at the {at(blocked.instruction.op)}"
+    by, side = _name(codes, blocked.by), blocked.instruction.side
+    if side is None or blocked.pipeline_index is None:
+        return f"{waits} for {by}"
+    index = blocked.pipeline_index.constant
+    which = "a later index" if index is None else f"index {index}"
+    if side.side is Side.PRODUCER:
+        which = f"the stage of {which}"
+    return f"{waits} for {which} of the {at(side.pipeline)}, which {by} {side.side.other.arrives} later"
+
+
+def _name(codes: list[Code], thread: int) -> str:
+    partition, warpgroup, _ = codes[thread]
+    of = "" if warpgroup is None else f"warpgroup {warpgroup} of "
+    return f"{of}the {at(partition.op)}"

@@ -1,0 +1,383 @@
+"""Follows threads of execution together, on all runs: what they do with pipelines, and what they decide.
+
+Where it is not known whether a loop ends or a branch is taken, both is followed; what was decided then
+decides for the other threads, which come to the same condition later.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import NamedTuple, TypeAlias
+
+from ....dialect.irtypes import Op, Value
+from ...order.report import at
+from ..intervals import Interval, Intervals
+from ..polynomials import Polynomial, Symbol, number
+from ..values import TRIPS, Values
+from .bases import Bases, State, Thread
+from .instructions import Instruction, Kind
+from .partition import Partition
+
+#: The most states, and steps of each thread, that are followed.
+_STATES = 400
+_STEPS = 20_000
+
+
+#: How many iterations were run of loops, from the outside in.
+Counters: TypeAlias = tuple[Polynomial, ...]
+
+
+class Code(NamedTuple):
+    """What a thread of execution does.
+
+    Attributes:
+        partition: the partition whose threads they are.
+        warpgroup: the number of one of its warpgroups; None for all, which do the same.
+        instructions: what they do.
+    """
+
+    partition: Partition
+    warpgroup: int | None
+    instructions: list[Instruction]
+
+
+class UnknownError(Exception):
+    """What decides about a thread is not known. The message says what that is."""
+
+
+class TooManyError(Exception):
+    """More states or steps than are followed. The message says which."""
+
+
+class _ImpossibleError(Exception):
+    """No run comes to a state: something contradicts an assumption of the kernel."""
+
+
+class _UndecidedError(Exception):
+    """It is not known whether a polynomial is positive, or whether a condition (i1) holds."""
+
+    def __init__(self, polynomial: Polynomial, is_condition: bool) -> None:
+        self.polynomial = polynomial
+        self.is_condition = is_condition
+
+
+def _is_free(symbol: Symbol) -> bool:
+    """Whether an integer has any value in some run: an argument, an extent, or a quotient of one."""
+    free = symbol.name in ("", "arith.divui", "arith.ceildivui", TRIPS)
+    return free and all(map(_is_free, (x for each in symbol.operands for x in each.symbols)))
+
+
+class JointRun(ABC):
+    """Follows threads of execution.
+
+    Args:
+        codes: what each does.
+        values: the integers of the function.
+        known: what is known of integers before.
+        bases: keeps the counters of loops.
+        forgets: whether it does not matter, after a loop, how many iterations that had.
+    """
+
+    def __init__(
+        self,
+        codes: list[Code],
+        values: Values,
+        known: Intervals,
+        bases: Bases,
+        forgets: bool = False,
+    ) -> None:
+        self._known = known
+        self.forgets = forgets
+        self.codes = codes
+        self.values = values
+        self.bases = bases
+        self._steps = 0
+        self._first_ops: dict[tuple[int, int], list[tuple[int, Instruction]]] = {}
+        self._evaluated: dict[tuple[int, int, Polynomial, Counters], Polynomial | None] = {}
+
+    # What is followed.
+
+    @abstractmethod
+    def first(self, thread: int) -> Thread:
+        """Return where a thread begins."""
+
+    @abstractmethod
+    def execute(self, state: State, thread: int, instruction: Instruction) -> Thread | None:
+        """Return where a thread is after an op; None if it waits. Its position is set by the caller."""
+
+    @abstractmethod
+    def place_of(self, thread: int, instruction: Instruction) -> int | None:
+        """Return the place of the index that an instruction takes, among those that a thread comes to
+        next; None if it takes none."""
+
+    @abstractmethod
+    def end(self, state: State) -> None:
+        """Note a state in which no thread goes on."""
+
+    # Following.
+
+    def follow(self) -> None:
+        """Follow all runs.
+
+        Raises:
+            UnknownError: if what decides about a thread is not known.
+            TooManyError: if there are too many of them.
+        """
+        threads = [self.first(thread) for thread in range(len(self.codes))]
+        work = deque([State(threads, (), self._known.copy())])
+        seen: dict[tuple, list[Intervals]] = {}
+        count = 0
+        while work:
+            for decided in self._advance(work.popleft()):
+                state = self.normalized(self.bases.generalized(decided))
+                key = tuple(state.threads), state.bases, state.certain
+                similar = seen.setdefault(key, [])
+                if not any(state.known.imply(other) for other in similar):
+                    similar.append(state.known.copy())
+                    work.append(state)
+                    count += 1
+            if count > _STATES:
+                raise TooManyError("they have too many different states")
+
+    def normalized(self, state: State) -> State:
+        """Return a state of which there are finitely many."""
+        return state
+
+    def _advance(self, state: State) -> list[State]:
+        """Let all threads go on; return the states in which a condition is decided, none at the end."""
+        moves = True
+        try:
+            while moves:
+                moves = False
+                for thread in range(len(self.codes)):
+                    while self.step(state, thread):
+                        moves = True
+        except _UndecidedError as undecided:
+            return self._decided(state, undecided)
+        except _ImpossibleError:
+            return []
+        self.end(state)
+        return []
+
+    def _decided(self, state: State, undecided: _UndecidedError) -> list[State]:
+        states, polynomial = [], undecided.polynomial
+        # What is computed of an exact iteration matters no more in the next one.
+        forms_of = self.bases.linear_forms if self.forgets else self.bases.forms
+        forms = forms_of(state, polynomial)
+        for holds in (True, False):
+            decided = state.copy()
+            if all(self._assume(decided, form, undecided.is_condition, holds) for form in forms):
+                states.append(decided)
+        is_free = not undecided.is_condition and all(map(_is_free, undecided.polynomial.symbols))
+        for each in states if len(states) > 1 else ():
+            each.certain &= is_free
+        return states
+
+    def _assume(self, state: State, form: Polynomial, is_condition: bool, holds: bool) -> bool:
+        if is_condition:
+            return state.known.assume_condition(form, holds)
+        return state.known.assume(form, Interval(1, None) if holds else Interval(None, 0))
+
+    def step(self, state: State, thread: int) -> bool:
+        """Execute the next instruction of a thread; return whether that is possible.
+
+        Raises:
+            UnknownError: if what it does is not known.
+            TooManyError: if too many were executed before.
+        """
+        now = state.threads[thread]
+        instructions = self.codes[thread].instructions
+        if now.position >= len(instructions):
+            return False
+        instruction = instructions[now.position]
+        kind, following, counters = instruction.kind, now.position + 1, now.counters
+        if kind is Kind.ENTER:
+            bound = self._bound(thread, instruction, counters)
+            counters = (*counters, self.bases.first_counter(state, bound, counters))
+        elif kind is Kind.LOOP:
+            now, _ = self._rebased(state, thread, instruction, counters, counters)
+            state.threads[thread] = now
+            if self.forgets:
+                self.bases.forget_iterations(state, counters[-1])
+            left = self._bound(thread, instruction, counters[:-1]) - counters[-1]
+            if not self._is_positive(state, left):
+                now, following = self._exit(state, thread, instruction, left), instruction.target
+                counters = now.counters
+        elif kind is Kind.NEXT:
+            counters, following = (*counters[:-1], counters[-1] + number(1)), instruction.target
+        elif kind is Kind.JUMP:
+            following = instruction.target
+        elif kind is Kind.ASSUME:
+            self._assume_at(state, thread, instruction)
+        elif kind is Kind.BRANCH:
+            condition = self.evaluate(thread, instruction, instruction.op.operands[0], counters)
+            if not self._holds(state, condition):
+                following = instruction.target
+        else:
+            after = self.execute(state, thread, instruction)
+            if after is None:
+                return False
+            now = after
+        state.threads[thread] = now._replace(position=following, counters=counters)
+        self._steps += 1
+        if self._steps > _STEPS * len(self.codes):
+            raise TooManyError("they take too many steps")
+        return True
+
+    def _assume_at(self, state: State, thread: int, assumption: Instruction) -> None:
+        """Note what an `llvm.intr.assume` says.
+
+        Raises:
+            _ImpossibleError: if no run comes to it in this state.
+        """
+        counters = state.threads[thread].counters
+        try:
+            condition = self.evaluate(thread, assumption, assumption.op.operands[0], counters)
+        except UnknownError:
+            return
+        forms = self.bases.forms(state, condition)
+        if not all(state.known.assume_condition(form, True) for form in forms):
+            raise _ImpossibleError
+
+    def _exit(self, state: State, thread: int, loop: Instruction, left: Polynomial) -> Thread:
+        """Return a thread after a loop."""
+        counters = state.threads[thread].counters
+        after = state.threads[thread]._replace(counters=counters[:-1])
+        bound = self._bound(thread, loop, counters[:-1])
+        if self.exactly(state, left) != 0:
+            return after
+        # However it is known that all iterations were run: other integers follow from it.
+        state.known.assume(left, Interval(0, 0))
+        now, is_known = self._rebased(state, thread, loop, counters, (*counters[:-1], bound))
+        if is_known and self.forgets and self.is_positive(state, bound):
+            # The indices say all that matters of how many there were.
+            for form in self.bases.forms(state, bound):
+                state.known.forget(form, Interval(1))
+        return now._replace(counters=counters[:-1])
+
+    def _rebased(
+        self,
+        state: State,
+        thread: int,
+        loop: Instruction,
+        counters: Counters,
+        equal: Counters,
+    ) -> tuple[Thread, bool]:
+        """Return a thread with its next indices as those that an iteration of a loop comes to first.
+
+        They are the same numbers in other words, which are true in all later iterations, too.
+
+        Args:
+            state: the state.
+            thread: the thread.
+            loop: the loop.
+            counters: those of the iteration.
+            equal: the same numbers in the words that are wanted.
+
+        Returns:
+            The thread, and whether these are known of all indices.
+        """
+        now, is_known = state.threads[thread], True
+        indices = [*now.indices]
+        for place, first in self._firsts(thread, now.position):
+            inner = (number(0),) * (len(first.loops) - len(loop.loops))
+            try:
+                index = self.evaluate(thread, first, first.op.index, (*counters, *inner))
+                wanted = self.evaluate(thread, first, first.op.index, (*equal, *inner))
+                ahead = self.exactly(state, index - indices[place])
+            except UnknownError:
+                is_known = False
+                continue
+            is_known &= ahead is not None
+            if ahead is not None:
+                indices[place] = wanted - number(ahead)
+        return now._replace(indices=tuple(indices)), is_known
+
+    def _firsts(self, thread: int, head: int) -> list[tuple[int, Instruction]]:
+        """Return the first op of a loop for each pipeline index of a thread, with the place of that."""
+        if (thread, head) not in self._first_ops:
+            instructions = self.codes[thread].instructions
+            end = instructions[head].target
+            found: dict[int, Instruction] = {}
+            for instruction in instructions[head:end]:
+                place = self.place_of(thread, instruction)
+                if place is not None:
+                    found.setdefault(place, instruction)
+            self._first_ops[thread, head] = list(found.items())
+        return self._first_ops[thread, head]
+
+    # Integers.
+
+    def evaluate(
+        self, thread: int, instruction: Instruction, value: Value, counters: Counters
+    ) -> Polynomial:
+        """Return an integer in the iterations in which a thread is.
+
+        Raises:
+            UnknownError: if it is not known.
+        """
+        return self._at(thread, self.values.of(value), instruction, counters)
+
+    def bounds(self, state: State, polynomial: Polynomial) -> Interval:
+        """Return the interval in which a polynomial is known to be, by all of its forms."""
+        bounds = Interval()
+        for form in self.bases.forms(state, polynomial):
+            bounds &= state.known.bounds(form)
+        return bounds
+
+    def exactly(self, state: State, polynomial: Polynomial) -> int | None:
+        """Return the number that a polynomial is; None if not known."""
+        constant = polynomial.constant
+        return self.bounds(state, polynomial).exact if constant is None else constant
+
+    def is_positive(self, state: State, polynomial: Polynomial) -> bool | None:
+        """Whether a polynomial is 1 or more; None if not known."""
+        return self.bounds(state, polynomial).is_positive
+
+    def _is_positive(self, state: State, polynomial: Polynomial) -> bool:
+        known = self.is_positive(state, polynomial)
+        if known is None:
+            raise _UndecidedError(polynomial, is_condition=False)
+        return known
+
+    def _holds(self, state: State, condition: Polynomial) -> bool:
+        forms = self.bases.forms(state, condition)
+        known = (state.known.decide(form) for form in forms)
+        holds = next((x for x in known if x is not None), None)
+        if holds is None:
+            raise _UndecidedError(condition, is_condition=True)
+        return holds
+
+    def _bound(self, thread: int, instruction: Instruction, outer: Counters) -> Polynomial:
+        """Return how many iterations a loop has; less than none is none."""
+        loop = self.values.loop(instruction.op)
+        lower, upper, step = loop.bounds
+        bound = upper - lower if step.constant == 1 else loop.trips
+        return self._at(thread, bound, instruction, outer)
+
+    def _at(
+        self, thread: int, polynomial: Polynomial, instruction: Instruction, counters: Counters
+    ) -> Polynomial:
+        """Return a polynomial in some iterations of the first loops around an instruction."""
+        key = thread, id(instruction), polynomial, counters
+        if key not in self._evaluated:
+            loops = instruction.loops[: len(counters)]
+            self._evaluated[key] = self._replaced(thread, polynomial, loops, counters)
+        result = self._evaluated[key]
+        if result is None:
+            op = at(instruction.op)
+            raise UnknownError(f"what decides about the {op} is not known in each iteration")
+        return result
+
+    def _replaced(
+        self, thread: int, polynomial: Polynomial, loops: tuple[Op, ...], counters: Counters
+    ) -> Polynomial | None:
+        result: Polynomial | None = polynomial
+        partition, warpgroup, _ = self.codes[thread]
+        if warpgroup is not None and partition.symbol is not None:
+            result = self.values.replaced(polynomial, partition.symbol, number(warpgroup))
+        for loop, counter in zip(loops, counters, strict=True):
+            if result is not None:
+                result = self.values.replaced(result, self.values.loop(loop).count, counter)
+        return None if result is None or result.varies & {*loops} else result
