@@ -7,6 +7,7 @@ What compiles and calls kernels is imported at its first use, so tracing one doe
 
 from typing import TYPE_CHECKING, Any
 
+from .control.assume import assume
 from .control.branch import otherwise, when
 from .control.grid import (
     block_id,
@@ -120,6 +121,7 @@ __all__ = [
     "Window",
     "abs",
     "alloc",
+    "assume",
     "b1",
     "barrier",
     "bf16",

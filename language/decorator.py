@@ -7,7 +7,9 @@ from typing import Any
 
 from ..codegen import Compiled, compile_in_place
 from ..dialect import new_context
+from ..ir.kernel import functions_of
 from ..passes import pass_named
+from ..passes.check_async.assumptions import remark_assumptions
 from ..runtime import cached_compile
 from .build import Options
 from .call.on_arrays import OnArrays
@@ -132,6 +134,7 @@ class Kernel(TracedFunction, OnArrays):
 
     def check(self, *given: Any, **options: Any) -> Remarks:
         """Prove that accesses of tiles are in order, and return what is not proven: nothing, if all is.
+        What the kernel assumes (`sl.assume`) is not proven.
 
         Args:
             given: arrays, numbers, or element types.
@@ -144,8 +147,12 @@ class Kernel(TracedFunction, OnArrays):
             >>> double.check(sl.f32, sl.f32)
             ()
         """
+        own = {name: value for name, value in options.items() if name in self.constants}
         with remarks() as found:
             self.compile(*given, emit="nvvm", **options)
+            with new_context():
+                for function in functions_of(self.trace(*given, **own)):
+                    remark_assumptions(function)
         return Remarks(found)
 
 

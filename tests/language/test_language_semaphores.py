@@ -35,12 +35,17 @@ def test_the_kernel_is_proven():
     assert sums.check(*split_kernel.inputs().values()) == ()
 
 
-def test_each_warpgroup_arrives_at_its_own_semaphore():
-    """Two warpgroups store a part each of two tiles; each warpgroup adds the parts of its own tile."""
+def of_warpgroups(sync, read=lambda mine: mine, arrives=True):
+    """Make a kernel in which two warpgroups store a part each of two tiles, and each adds the parts of
+    one.
 
-    @sl.kernel(
-        "(P,2,64,64):(8192,4096,64,1), (2,64,64):(4096,64,1), (2,)", warpgroups=3, sync="manual"
-    )
+    Args:
+        sync: as for `sl.kernel`.
+        read: the tile that a warpgroup adds.
+        arrives: whether it arrives at a semaphore before.
+    """
+
+    @sl.kernel("(P,2,64,64):(8192,4096,64,1), (2,64,64):(4096,64,1), (2,)", warpgroups=3, sync=sync)
     def kernel(W, C, S):
         part, parts = sl.block_id(0), W.shape[0]
         with sl.warp_specialize():
@@ -49,18 +54,35 @@ def test_each_warpgroup_arrives_at_its_own_semaphore():
             with sl.partition(warpgroups=2) as mine:
                 x = sl.zeros((64, 64), sl.f32) + 1.0
                 sl.store(x, W[part, mine, 0:64, 0:64])
-                with sl.when(sl.semaphore_arrive(S, mine, parts)):
+                last = sl.semaphore_arrive(S, mine, parts) if arrives else part == parts - 1
+                with sl.when(last):
                     for k in sl.range(parts - 1):
-                        x = x + sl.load(W[k, mine, 0:64, 0:64])
+                        x = x + sl.load(W[k, read(mine), 0:64, 0:64])
                     sl.store(x, C[mine, 0:64, 0:64])
 
+    return kernel
+
+
+@pytest.mark.parametrize("sync", ["manual", "auto"])
+def test_each_warpgroup_arrives_at_its_own_semaphore(sync):
     arrays = np.zeros((4, 2, 64, 64), np.float32), np.zeros((2, 64, 64), np.float32)
     given = dict(zip("WCS", (*arrays, np.zeros(2, np.int32)), strict=True))
+    kernel = of_warpgroups(sync)
     assert kernel.check(*given.values()) == ()
     compiled = kernel.compile(*given.values(), emit="nvvm")
     found = run_on_cpu(compiled, None, given, ["C", "S"], grid=(4,))
     assert (found["C"] == 4).all()
     assert not found["S"].any()
+
+
+@pytest.mark.parametrize("changed", [{"read": lambda mine: 1 - mine}, {"arrives": False}])
+def test_what_another_warpgroup_may_write_meanwhile_is_not_put_in_order(changed):
+    with pytest.raises(TraceError) as error:
+        of_warpgroups("auto", **changed).check(sl.f32, sl.f32, sl.i32)
+    assert error.value.message.endswith(
+        "in kernels with pipelines or partitions put smem.semaphore_arrive or a barrier between them, "
+        "outside of loops, and let each warpgroup read rows that it writes itself"
+    )
 
 
 @pytest.mark.parametrize(
