@@ -99,7 +99,7 @@ func.func @arrays_in_partitions(%m: !m, %zero: f32) attributes {known_block_size
       %y = "smem.load"(%t) : (!t) -> !f
       "smem.store"(%y, %m) : (!f, !m) -> ()
       %c0 = arith.constant 0 : index
-      // expected-error-re@+1 {{'vector.load' op cannot insert synchronization: it reads an array that the smem.store at {{[0-9:]+}} writes; in kernels with pipelines or partitions only accesses of tiles are put in order}}
+      // expected-error-re@+1 {{'vector.load' op cannot insert synchronization: it reads an array that the smem.store at {{[0-9:]+}} writes; in kernels with pipelines or partitions put smem.semaphore_arrive or a barrier between them, and let each warpgroup read rows that it writes itself}}
       %z = vector.load %m[%c0, %c0] : !m, vector<4xf32>
     }) {warpgroups = 1 : i32} : () -> ()
   }) : () -> ()

@@ -106,8 +106,8 @@ def _refusal(write: Op) -> str:
     """Return why a read of an array in a kernel with partitions is not put in order."""
     return (
         f"it reads an array that the {report.at(write)} writes; in kernels with pipelines or partitions "
-        f"put {SemaphoreArriveOp.OPERATION_NAME} or a barrier between them, outside of loops, and let "
-        "each warpgroup read rows that it writes itself"
+        f"put {SemaphoreArriveOp.OPERATION_NAME} or a barrier between them, and let each warpgroup read "
+        "rows that it writes itself"
     )
 
 

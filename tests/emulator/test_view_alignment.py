@@ -68,4 +68,4 @@ def test_run_time_offsets_are_checked():
         run(aligned, "%shift", 128)
     (violation,) = raised.value.found
     assert violation.kind is ViolationKind.ASSERTION
-    assert "its memory has the alignment it states" in violation.message
+    assert "has the alignment it states" in violation.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import gcd
 
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Value
@@ -11,7 +12,7 @@ from ....dialect.ops import PartitionOp
 from ....ir.kernel import ancestors_of
 from ...order.global_memory import GlobalAccess, GlobalMemory
 from ..extents import Extent
-from ..polynomials import Polynomial, number
+from ..polynomials import Divergence, Polynomial, Symbol, number
 from ..values import Values
 
 _LOOPS = ("scf.for", "scf.while", "scf.parallel", "scf.forall")
@@ -39,35 +40,75 @@ def _is_ordered(one: GlobalAccess, other: GlobalAccess, values: Values) -> bool:
     if partition is None or partition not in others or one.asynchronous or other.asynchronous:
         return False
     common = next(x for x in outer if x in others)
-    around = [x.name for x in outer[outer.index(common) :]]
+    loops = [x for x in outer[outer.index(common) : outer.index(partition)] if x.name in _LOOPS]
+    chains = [x[: x.index(loops[0] if loops else common)] for x in (outer, others)]
     ends = outer[outer.index(common) - 1], others[others.index(common) - 1]
+    if ends[0].block != ends[1].block:
+        return False
+    siblings = [op.operation for op in ends[0].block.operations]
+    first, last = sorted(map(siblings.index, ends))
+    earlier, later = chains if siblings[first] == ends[0] else chains[::-1]
+    # The later one comes before the earlier one of the next iteration.
+    again = [*(x for op in later for x in _after(op)), *(x for op in earlier for x in _before(op))]
     return (
-        not any(name in _LOOPS for name in around)
-        and ends[0].block == ends[1].block
-        and any(map(_is_barrier, _between(*ends)))
-        and _is_by_warpgroup(one.window, other.window, partition.opview, values)
+        any(map(_is_barrier, siblings[first + 1 : last]))
+        and (not loops or any(map(_is_barrier, again)))
+        and _is_by_warpgroup(one.window, other.window, partition.opview, values, loops)
     )
 
 
-def _between(one: Op, other: Op) -> list[Op]:
-    """Return the ops of a block between two of them."""
-    ops = [op.operation for op in one.block.operations]
-    first, last = sorted((ops.index(one), ops.index(other)))
-    return ops[first + 1 : last]
+def _after(op: Op) -> list[Op]:
+    siblings = [x.operation for x in op.block.operations]
+    return siblings[siblings.index(op) + 1 :]
+
+
+def _before(op: Op) -> list[Op]:
+    siblings = [x.operation for x in op.block.operations]
+    return siblings[: siblings.index(op)]
 
 
 def _is_barrier(op: Op) -> bool:
     return isinstance(op.opview, SmemOp) and op.opview.effects.barrier is not None
 
 
-def _is_by_warpgroup(one: Value, other: Value, partition: PartitionOp, values: Values) -> bool:
-    """Whether different warpgroups of a partition access different bytes of an array by two windows."""
-    if partition.warpgroups.value == 1:
+def _is_by_warpgroup(
+    one: Value, other: Value, partition: PartitionOp, values: Values, loops: list[Op]
+) -> bool:
+    """Whether different warpgroups of a partition access different bytes of an array by two windows.
+
+    Args:
+        one, other: the windows.
+        partition: the partition.
+        values: the integers of the function.
+        loops: those around both, of which warpgroups may be in different iterations.
+    """
+    count, symbol = partition.warpgroups.value, values.warpgroup(partition)
+    if count == 1:
         return True
-    symbol = values.warpgroup(partition)
-    return any(
-        x.is_disjoint_between(y, symbol)
-        for x, y in zip(_extents(one, values), _extents(other, values), strict=False)
+    for x, y in zip(_extents(one, values), _extents(other, values), strict=False):
+        starts = [each.start for each in (x, y) if each.start is not None]
+        varies = any(start.varies & {*loops} for start in starts)
+        if not varies and x.is_disjoint_between(y, symbol):
+            return True
+        if not varies and _is_interleaved(x, y, symbol, count):
+            return True
+    return False
+
+
+def _is_interleaved(one: Extent, other: Extent, symbol: Symbol, count: int) -> bool:
+    """Whether extents begin at places of their warpgroup in rounds of all, such as 2 * i + warpgroup."""
+    if one.start is None or other.start is None:
+        return False
+    first, second = one.start.split(symbol), other.start.split(symbol)
+    if first is None or second is None or first[0] != second[0]:
+        return False
+    between = first[1] - second[1]
+    rounds = gcd(*(coefficient for symbols, coefficient in between.terms if symbols))
+    return (
+        between.divergence <= Divergence.BETWEEN_CTAS
+        and not dict(between.terms).get(())
+        and max(one.size, other.size) <= first[0]
+        and first[0] * count <= rounds
     )
 
 
