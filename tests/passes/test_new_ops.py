@@ -125,6 +125,44 @@ def test_new_ops_are_checked_in_kernels_with_pipelines(messages_of, ops, message
     assert [message in each for each in found] == ([] if message is None else [True])
 
 
+ADD = f'"smem.bulk_add"(%t) : ({FORCED}) -> ()'
+COMMIT = '"smem.tma_commit"() : () -> ()'
+DONE = '"smem.tma_wait"() {pending = 0 : i32, read} : () -> ()'
+
+
+@pytest.mark.parametrize(
+    "ops, missing",
+    [
+        ((COPY, FENCE, "gpu.barrier", elected(ADD, COMMIT, DONE), "gpu.barrier", COPY), None),
+        ((COPY, "gpu.barrier", elected(ADD, COMMIT, DONE), "gpu.barrier", COPY), "smem.fence"),
+        ((COPY, FENCE, "gpu.barrier", elected(ADD, COMMIT), "gpu.barrier", COPY), "smem.tma_wait"),
+        ((COPY, FENCE, "gpu.barrier", elected(ADD, COMMIT, DONE), COPY), "gpu.barrier"),
+    ],
+)
+def test_a_bulk_reduction_is_proven_or_refused(messages_of, ops, missing):
+    found = messages_of(*ops)
+    assert [f"put {missing}" in each for each in found] == ([] if missing is None else [True])
+
+
+def test_a_bulk_reduction_is_put_in_order(ran):
+    ops = lines(f"%t = {ALLOC}", COPY, elected(ADD), COPY)
+    messages, text = ran(ops, "smem-insert-sync", CHECK)
+    assert messages == []
+    order = re.findall(r"smem\.(copy|fence|bulk_add|tma_commit|tma_wait)|(gpu\.barrier)", text)
+    assert ["".join(each) for each in order] == [
+        *(
+            "copy",
+            "fence",
+            "gpu.barrier",
+            "bulk_add",
+            "tma_commit",
+            "tma_wait",
+            "gpu.barrier",
+            "copy",
+        ),
+    ]
+
+
 def test_an_access_of_all_threads_is_an_error_in_a_partition(messages_of):
     together = partition(PEEK.replace("peek", "peek_together"))
     partitions = f'"smem.warp_specialize"() ({{ {partition()} {together} }}) : () -> ()'

@@ -6,7 +6,9 @@ For refactorings, which must not change code. The cases are run in both trees, e
 and its own inputs:
 
 * every example for every architecture, to PTX;
-* the GEMM of several problems and configurations for every architecture, to PTX;
+* the GEMM of several problems and configurations, and attention of several problems, for every
+  architecture, to PTX;
+* the kernels of `examples/*.py` for sm_90a, whose synchronization is inserted, to PTX;
 * every `smem-opt` command that a file of `lit_tests/` runs on itself.
 
 It prints a unified diff of each case that differs, messages included. The exit status is 1 if a case
@@ -27,6 +29,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from importlib import import_module
 from pathlib import Path
 
 from linked_package import linked_package
@@ -50,6 +53,21 @@ CONFIGS = (
     {"tile": (128, 128, 32), "stages": 3, "store_columns": 32},
 )
 
+#: Attention, by what its problems have that others have not.
+ATTENTION = (
+    {},
+    {"dim": 64, "right": True, "lse": True},
+    {"dim": 256, "left": True, "right": True},
+    {"dim": 64, "right": True, "lse": True, "split": True, "heads": 8},
+)
+
+#: The kernels of `examples/*.py`, with their elements.
+TRACED = {
+    "matmul": ("bf16", "bf16", "bf16"),
+    "gemm": ("bf16", "bf16", "bf16"),
+    "attention": ("f16", "f16", "f16", "f32", "f32", "f32"),
+}
+
 
 def modules(tree: Path) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each module that is compiled to PTX."""
@@ -66,6 +84,17 @@ def modules(tree: Path) -> Iterator[tuple[str, str]]:
         for options in CONFIGS:
             with suppress(ConfigError):
                 yield f"gemm {problem} {options}", text(problem, Config(**options))
+    yield from _attention()
+
+
+def _attention() -> Iterator[tuple[str, str]]:
+    from mlir_smem.kernels.attention import Problem
+    from mlir_smem.kernels.attention.generator.config import default_config
+    from mlir_smem.kernels.attention.generator.kernel import text
+
+    for options in ATTENTION:
+        problem = Problem(**options)
+        yield f"attention {options}", text(problem, default_config(problem))
 
 
 def commands(tree: Path) -> Iterator[tuple[str, list[str]]]:
@@ -90,6 +119,8 @@ def emit(tree: Path, out: Path) -> None:
     for name, text in modules(tree):
         for arch in ARCHS:
             outputs[f"{name} {arch}"] = _compiled(text, arch)
+    for name, elements in TRACED.items():
+        outputs[f"{name}.py"] = _traced(name, elements)
     for name, arguments in commands(tree):
         outputs[name] = _printed(arguments).replace(os.fspath(tree), "")
     out.write_text(json.dumps(outputs))
@@ -107,6 +138,12 @@ def _compiled(text: str, arch: str) -> str:
         except Exception as error:  # errors are compared, too
             code = f"{type(error).__name__}: {error}"
     return "\n".join([str(code), *remarks])
+
+
+def _traced(name: str, elements: tuple[str, ...]) -> str:
+    """Return the PTX and the remarks of a kernel of `examples/*.py`."""
+    kernel = getattr(import_module(f"mlir_smem.examples.{name}"), name)
+    return "\n".join([kernel.ptx(*elements), *map(str, kernel.check(*elements))])
 
 
 def _printed(arguments: list[str]) -> str:

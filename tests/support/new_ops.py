@@ -64,6 +64,14 @@ class StreamOp(SmemOp, name="stream"):
     effects = Effects(Scope.WARPGROUP, (read("tile", Proxy.ASYNC, Completion.CP_ASYNC_GROUP),))
 
 
+class BulkAddOp(SmemOp, name="bulk_add"):
+    """Add a tile to memory by a group of bulk copies, as `cp.reduce.async.bulk` does."""
+
+    tile: ext.Operand[TileType]
+
+    effects = Effects(accesses=(read("tile", Proxy.ASYNC, Completion.BULK_GROUP),))
+
+
 class SettleOp(SmemOp, name="settle"):
     """Wait for all mma of the warpgroup; also a fence and a CTA barrier."""
 
