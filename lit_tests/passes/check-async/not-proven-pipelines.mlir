@@ -348,7 +348,7 @@ func.func @no_barrier_before(%g: !g, %n: index) attributes {known_block_size = a
   %row = arith.muli %warpgroup, %c64 : index
   %part = "smem.subtile"(%o, %row) {static_offsets = array<i64: -9223372036854775808, 0>, multiple_of = array<i64: 64>} : (!u, index) -> !p
   "smem.store"(%x, %part) : (!c, !p) -> ()
-  // expected-remark@+1 {{cannot prove that accesses of tiles are in order: no barrier comes after the accesses before it}}
+  // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: no barrier comes after the smem.store at {{[0-9:]+}}; put smem.fence and gpu.barrier between them}}
   "smem.warp_specialize"() ({
     "smem.partition"() ({
       "smem.elect"() ({

@@ -135,7 +135,9 @@ class Accesses:
         if rectangle is None:
             return
         if rectangle.pipeline_side is None or rectangle.pipeline_side.side is not Side.PRODUCER:
-            reason = f"its stage is not that of a {Side.PRODUCER.wait_name}"
+            reason = (
+                f"its stage is not that of a {Side.PRODUCER.wait_name}; load what that acquires"
+            )
             self._findings.remark(op, reason, state)
             return
         self._check_counts(op, rectangle, state)
@@ -232,7 +234,13 @@ class Accesses:
         if rectangle.pipeline_side is None and not rectangle.is_covered(state.filled):
             tile = at(rectangle.allocation)
             reason = f"it is not known whether what it reads of the {tile} was written before"
-            self._findings.remark(op, reason, state)
+            several = self._threads.partition.warpgroups != 1
+            own = (
+                "; each warpgroup must write what it reads"
+                if several
+                else "; write all of it before"
+            )
+            self._findings.remark(op, f"{reason}{own}", state)
         state.reads |= {Read(op, rectangle, by, _AGES[by], self._threads.scope if in_bulk else "")}
         self._record(op, rectangle, by, state)
 

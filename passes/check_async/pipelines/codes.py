@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from ....dialect.irtypes import Op
 from ..values import Values
-from .instructions import Instructions, Kind
-from .joint_run import Code
+from .instructions import Code, Instructions, Kind
 from .ops import Ops
 from .partition import Partition
 from .pipeline_sides import PipelineSide, Side

@@ -14,8 +14,9 @@ from ..intervals import Intervals
 from ..polynomials import Polynomial, number
 from ..values import Values
 from .bases import Bases, State, Thread
-from .instructions import Instruction, Kind
-from .joint_run import Code, JointRun, TooManyError, UnknownError
+from .evaluation import UnknownError
+from .instructions import Code, Instruction, Kind
+from .joint_run import JointRun, TooManyError
 from .pipeline_sides import PipelineSide, Side, stages_of
 from .taken import AllTurns
 

@@ -12,6 +12,7 @@ from ....ir.barriers import is_cluster_barrier
 from ....ir.walk import walk
 from ..assumptions import ASSUME
 from .ops import Ops
+from .partition import Partition
 from .pipeline_sides import ARRIVES, WAITS, PipelineSide, pipeline_side_of
 
 
@@ -53,6 +54,20 @@ class Instruction(NamedTuple):
     side: PipelineSide | None = None
     target: int = 0
     indices: tuple[Value, ...] = ()
+
+
+class Code(NamedTuple):
+    """What a thread of execution does.
+
+    Attributes:
+        partition: the partition whose threads they are.
+        warpgroup: the number of one of its warpgroups; None for all, which do the same.
+        instructions: what they do.
+    """
+
+    partition: Partition
+    warpgroup: int | None
+    instructions: list[Instruction]
 
 
 class Instructions:

@@ -8,42 +8,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from typing import NamedTuple, TypeAlias
 
-from ....dialect.irtypes import Op, Value
-from ...order.report import at
+from ....dialect.irtypes import Value
 from ..intervals import Interval, Intervals
 from ..polynomials import Polynomial, Symbol, number
 from ..values import TRIPS, Values
 from .bases import Bases, State, Thread
-from .instructions import Instruction, Kind
-from .partition import Partition
+from .evaluation import Counters, Evaluation, UnknownError
+from .instructions import Code, Instruction, Kind
 
 #: The most states, and steps of each thread, that are followed.
 _STATES = 400
 _STEPS = 20_000
-
-
-#: How many iterations were run of loops, from the outside in.
-Counters: TypeAlias = tuple[Polynomial, ...]
-
-
-class Code(NamedTuple):
-    """What a thread of execution does.
-
-    Attributes:
-        partition: the partition whose threads they are.
-        warpgroup: the number of one of its warpgroups; None for all, which do the same.
-        instructions: what they do.
-    """
-
-    partition: Partition
-    warpgroup: int | None
-    instructions: list[Instruction]
-
-
-class UnknownError(Exception):
-    """What decides about a thread is not known. The message says what that is."""
 
 
 class TooManyError(Exception):
@@ -94,7 +70,7 @@ class JointRun(ABC):
         self.bases = bases
         self._steps = 0
         self._first_ops: dict[tuple[int, int], list[tuple[int, Instruction]]] = {}
-        self._evaluated: dict[tuple[int, int, Polynomial, Counters], Polynomial | None] = {}
+        self._evaluation = Evaluation(codes, values)
 
     # What is followed.
 
@@ -193,14 +169,14 @@ class JointRun(ABC):
         instruction = instructions[now.position]
         kind, following, counters = instruction.kind, now.position + 1, now.counters
         if kind is Kind.ENTER:
-            bound = self._bound(thread, instruction, counters)
+            bound = self._evaluation.trips(thread, instruction, counters)
             counters = (*counters, self.bases.first_counter(state, bound, counters))
         elif kind is Kind.LOOP:
             now, _ = self._rebased(state, thread, instruction, counters, counters)
             state.threads[thread] = now
             if self.forgets:
                 self.bases.forget_iterations(state, counters[-1])
-            left = self._bound(thread, instruction, counters[:-1]) - counters[-1]
+            left = self._evaluation.trips(thread, instruction, counters[:-1]) - counters[-1]
             if not self._is_positive(state, left):
                 now, following = self._exit(state, thread, instruction, left), instruction.target
                 counters = now.counters
@@ -244,7 +220,7 @@ class JointRun(ABC):
         """Return a thread after a loop."""
         counters = state.threads[thread].counters
         after = state.threads[thread]._replace(counters=counters[:-1])
-        bound = self._bound(thread, loop, counters[:-1])
+        bound = self._evaluation.trips(thread, loop, counters[:-1])
         if self.exactly(state, left) != 0:
             return after
         # However it is known that all iterations were run: other integers follow from it.
@@ -317,7 +293,7 @@ class JointRun(ABC):
         Raises:
             UnknownError: if it is not known.
         """
-        return self._at(thread, self.values.of(value), instruction, counters)
+        return self._evaluation.of(thread, instruction, value, counters)
 
     def bounds(self, state: State, polynomial: Polynomial) -> Interval:
         """Return the interval in which a polynomial is known to be, by all of its forms."""
@@ -348,36 +324,3 @@ class JointRun(ABC):
         if holds is None:
             raise _UndecidedError(condition, is_condition=True)
         return holds
-
-    def _bound(self, thread: int, instruction: Instruction, outer: Counters) -> Polynomial:
-        """Return how many iterations a loop has; less than none is none."""
-        loop = self.values.loop(instruction.op)
-        lower, upper, step = loop.bounds
-        bound = upper - lower if step.constant == 1 else loop.trips
-        return self._at(thread, bound, instruction, outer)
-
-    def _at(
-        self, thread: int, polynomial: Polynomial, instruction: Instruction, counters: Counters
-    ) -> Polynomial:
-        """Return a polynomial in some iterations of the first loops around an instruction."""
-        key = thread, id(instruction), polynomial, counters
-        if key not in self._evaluated:
-            loops = instruction.loops[: len(counters)]
-            self._evaluated[key] = self._replaced(thread, polynomial, loops, counters)
-        result = self._evaluated[key]
-        if result is None:
-            op = at(instruction.op)
-            raise UnknownError(f"what decides about the {op} is not known in each iteration")
-        return result
-
-    def _replaced(
-        self, thread: int, polynomial: Polynomial, loops: tuple[Op, ...], counters: Counters
-    ) -> Polynomial | None:
-        result: Polynomial | None = polynomial
-        partition, warpgroup, _ = self.codes[thread]
-        if warpgroup is not None and partition.symbol is not None:
-            result = self.values.replaced(polynomial, partition.symbol, number(warpgroup))
-        for loop, counter in zip(loops, counters, strict=True):
-            if result is not None:
-                result = self.values.replaced(result, self.values.loop(loop).count, counter)
-        return None if result is None or result.varies & {*loops} else result

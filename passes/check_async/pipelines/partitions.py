@@ -9,7 +9,8 @@ from ....dialect.ops import ElectOp, FenceOp, WarpSpecializeOp
 from ....ir.kernel import threads_of
 from ....ir.walk import holds, walk
 from ....layout.fragments import WARPGROUP
-from ...order.needs import CTA_BARRIER, Need
+from ...order.needs import CTA_BARRIER, Need, listed
+from ...order.report import at
 from ..assumptions import assume_all
 from .findings import Findings, Order
 from .kernel import Kernel
@@ -65,14 +66,17 @@ class Partitions:
             walker.is_uniform(op, "its condition is", (kernel.values.of(op.operands[0]),), state)
         for op in ops[position + 1 :]:
             if kernel.ops.is_followed(op):
-                self._findings.remark(op, f"it comes after the {WarpSpecializeOp.OPERATION_NAME}")
+                reason = f"it comes after the {WarpSpecializeOp.OPERATION_NAME}"
+                self._findings.remark(op, f"{reason}; put it before that, or into a partition")
         for state in states:
             if sides:
-                self._findings.remark(specialized[0], "pipelines are used outside of it", state)
+                reason = "pipelines are used outside of it; wait and arrive in its partitions"
+                self._findings.remark(specialized[0], reason, state)
             reads = (read for read in state.reads if not read.past_barrier)
             for access in (*kernel.in_order(state.writes), *kernel.in_order(reads)):
-                reason = "no barrier comes after the accesses before it"
                 order = Order(access.op, _missing(access))
+                missing = listed(order.needs)
+                reason = f"no barrier comes after the {at(access.op)}; put {missing} between them"
                 self._findings.remark(specialized[0], reason, state, order)
         self._run(bodies, states)
 
@@ -94,7 +98,10 @@ class Partitions:
         if len(warps) > 1:
             if all(op in elects for op in ops if self._kernel.ops.is_followed(op)):
                 return [_threads_of_warp(partition, elects, warp) for warp in warps]
-            reason = "elected threads of several warps run concurrently with other threads"
+            reason = (
+                "elected threads of several warps run concurrently with other threads; elect all ops of "
+                "the partition, or give each warp's ops a partition of their own"
+            )
             self._findings.remark(elects[-1], reason)
         return [(partition, ops)]
 

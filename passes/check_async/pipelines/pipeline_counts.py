@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from ....dialect.ops import CreatePipelineOp
 from ...order.report import at
-from ..polynomials import number
+from ..describe import Description
+from ..polynomials import Polynomial, number
 from .circular_waits import are_excluded
 from .findings import Findings
 from .kernel import Kernel
@@ -22,10 +23,12 @@ class _Excess(NamedTuple):
 
     Attributes:
         certain: whether some run is known to have these numbers.
+        numbers: both, in words; empty if there are none.
     """
 
     by: int | None
     certain: bool
+    numbers: str
 
 
 class PipelineCounts:
@@ -39,6 +42,7 @@ class PipelineCounts:
     def __init__(self, kernel: Kernel, findings: Findings) -> None:
         self._kernel = kernel
         self._findings = findings
+        self._description = Description(kernel.function, kernel.ranks.values.symbols)
 
     def check(self) -> None:
         """Check the pipelines.
@@ -114,16 +118,21 @@ class PipelineCounts:
                 message = "has a stage that is loaded and never committed"
                 fix = f"put {Side.PRODUCER.arrive_name}"
                 self._findings.error(pipeline, f"{message}; {fix}", end.certain)
-            left = emptied.following - filled.following + number(filled.held)
             room = emptied.following - number(emptied.held - stages)
-            waited.append(_Excess(end.known.bounds(left).high, end.certain))
-            more = end.known.bounds(filled.following - room).high
-            acquired.append(_Excess(more, end.certain))
-            if loads and end.known.bounds(left).exact != 0:
+            committed = filled.following - number(filled.held)
+            waited.append(self._excess(emptied.following, committed, end))
+            acquired.append(self._excess(filled.following, room, end))
+            if loads and end.known.bounds(emptied.following - committed).exact != 0:
                 more = "may load more stages of it than are waited for"
                 self._findings.remark(pipeline, f"the {at(producer.op)} {more}")
         self._at_most(pipeline, waited, ("waited for", "committed"))
         self._at_most(pipeline, acquired, ("acquired", "released or initially empty"))
+
+    def _excess(self, one: Polynomial, other: Polynomial, end: End) -> _Excess:
+        """Return by how much one number is larger than another at the end of some runs."""
+        numbers = [self._description.of(each) for each in (one, other)]
+        said = "" if None in numbers else f": {numbers[0]} and {numbers[1]}"
+        return _Excess(end.known.bounds(one - other).high, end.certain, said)
 
     def _both_sides(
         self, pipeline: CreatePipelineOp
@@ -158,9 +167,12 @@ class PipelineCounts:
         self, pipeline: CreatePipelineOp, found: list[_Excess], names: tuple[str, str]
     ) -> None:
         """Check that no number of indices is larger than another; `names` say of which indices."""
-        if any(each.by is None for each in found):
-            reason = f"more of its indices may be {names[0]} than {names[1]}"
-            self._findings.remark(pipeline, reason)
+        # The last one is of runs of any number of iterations.
+        unknown = next((each for each in reversed(found) if each.by is None), None)
+        if unknown is not None:
+            reason = f"more of its indices may be {names[0]} than {names[1]}{unknown.numbers}"
+            fix = "give both sides the same number, computed alike, or assume what holds of them"
+            self._findings.remark(pipeline, f"{reason}; {fix}")
             return
         over = [each for each in found if each.by is not None and each.by > 0]
         for each in sorted(over, key=lambda x: not x.certain)[:1]:

@@ -81,7 +81,9 @@ class PipelineIndices:
             if self._ranks.is_initial(op, self._threads.iteration):
                 state.pipelines[pipeline_side] = held + ahead
             else:
-                self._findings.remark(op, f"it skips {_indices(ahead)}", state)
+                self._findings.remark(
+                    op, f"it skips {_indices(ahead)}; give it the next one", state
+                )
         elif ahead < -held:
             fix = "give it the next index"
             message = f"takes a pipeline index again that is already {side.arrived}; {fix}"
@@ -148,7 +150,10 @@ class PipelineIndices:
         if lag is None:
             return
         if lag < state.held(pipeline_side):
-            self._findings.remark(op, f"an earlier stage is not {side.arrived} yet", state)
+            earlier = state.held(pipeline_side) - lag
+            reason = f"{_indices(earlier)} before its own {'is' if earlier == 1 else 'are'} not"
+            fix = f"put {side.arrive_name} of each index in the order of the waits"
+            self._findings.remark(op, f"{reason} {side.arrived} yet; {fix}", state)
         if (self._threads.partition, pipeline_side) in self._kernel.use.turns:
             count = 1
         writes, reads = state.arrive(pipeline_side, lag)

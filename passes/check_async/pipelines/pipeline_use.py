@@ -7,7 +7,7 @@ from ..intervals import Intervals
 from ..values import Values
 from .codes import codes_of
 from .deadlocks import find_deadlock
-from .joint_run import Code
+from .instructions import Code
 from .ops import Ops
 from .partition import Partition
 from .ranks import Ranks

@@ -17,9 +17,10 @@ from ..intervals import Intervals
 from ..polynomials import Polynomial, number
 from ..values import Values
 from .bases import Bases, State, Thread
+from .evaluation import UnknownError
 from .events import Event, Turn
-from .instructions import Instruction, Kind
-from .joint_run import Code, JointRun, TooManyError, UnknownError
+from .instructions import Code, Instruction, Kind
+from .joint_run import JointRun, TooManyError
 from .partition import Partition
 from .pipeline_sides import PipelineSide, Side, stages_of
 from .taken import AllTurns, Doubt, End, Iteration, Taken
@@ -54,8 +55,8 @@ class Ranks(JointRun):
         self._seen: dict[_Key, set[int | None]] = {}
         self._begins_turn: set[int] = set()
         self._initial: set[tuple[int, Iteration]] = set()
-        #: The ops of threads of which not all iterations are known.
-        self._unknown: set[int] = set()
+        #: The ops of threads of which not all iterations are known, with the reason.
+        self._unknown: dict[int, str] = {}
         self._doubtful: dict[Hashable, Doubt] = {}
         self._least: dict[tuple[int, Iteration, Value], int | None] = {}
         self._ends: dict[int, list[End]] = {}
@@ -93,8 +94,10 @@ class Ranks(JointRun):
         return self._only(("lag", op_address(op), iteration))
 
     def doubtful_runs(self, op: Op) -> str:
-        """Return on which runs it is not known which index an op takes, as a clause; empty if there are
-        no words for them."""
+        """Return on which runs it is not known which index an op takes, or why, as a clause; empty if
+        there are no words for that."""
+        if op_address(op) in self._unknown:
+            return f"({self._unknown[op_address(op)]})"
         doubt = self._doubtful.get(op_address(op))
         if doubt is None:
             return ""
@@ -223,9 +226,10 @@ class Ranks(JointRun):
             return False
         try:
             return super().step(state, thread)
-        except UnknownError:
+        except UnknownError as error:
             # It may have come to the same ops before, when more was known.
-            self._unknown |= {op_address(x.op) for x in self.codes[thread].instructions}
+            for each in self.codes[thread].instructions:
+                self._unknown.setdefault(op_address(each.op), str(error))
             state.threads[thread] = self._stop(state, thread)
             return False
 

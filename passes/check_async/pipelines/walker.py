@@ -144,7 +144,10 @@ class Walker:
         whole = partition.whole and not self._threads.apart
         alone = whole or (partition.first and partition.warpgroups == 1)
         if self._threads.scope or (scope == "cta" and not alone):
-            self._findings.remark(op, "which threads execute it is not known", state)
+            reason = "which threads execute it is not known"
+            if scope == "cta":
+                reason += '; elect in a partition of one warpgroup, or with scope = "warpgroup"'
+            self._findings.remark(op, reason, state)
             return [state]
         with self._threads.elected(scope):
             return self._block(self._kernel.ops.within(op), state)

@@ -1,0 +1,85 @@
+"""A refusal says what is not known, or on which runs, and what would fit."""
+
+import pytest
+
+import mlir_smem.language as sl
+from mlir_smem.language.errors import TraceError
+
+
+def product(loaded=lambda t: t, waited=lambda t: t, steps=lambda n, m: n):
+    """Make a product of which the pipeline indices are other ones.
+
+    Args:
+        loaded, waited: the index of iteration t of the producer and of the consumer.
+        steps: the iterations of the consumer; the producer has n, m is another number.
+    """
+
+    @sl.kernel("(64,K), (K,64), (64,64), ()", warpgroups=2)
+    def kernel(A, B, C, m):
+        n = sl.cdiv(A.shape[1], 64)
+        a, b = sl.alloc((2, 64, 64), A.dtype), sl.alloc((2, 64, 64), B.dtype)
+        pipe = sl.pipeline(2)
+        with sl.warp_specialize():
+            with sl.partition(), sl.elect():
+                for t in sl.range(n):
+                    with pipe.producer(loaded(t)) as stage:
+                        at = sl.ds(t * 64, 64)
+                        sl.tma_load(A[:, at], a[stage], stage)
+                        sl.tma_load(B[at, :], b[stage], stage)
+            with sl.partition():
+                acc = sl.zeros((64, 64), sl.f32)
+                for t in sl.range(steps(n, sl.unsigned(m.to(sl.index)))):
+                    with pipe.consumer(waited(t)) as stage:
+                        acc = sl.mma(a[stage], b[stage], acc)
+                sl.store(acc, C)
+
+    return kernel
+
+
+def refusal(kernel):
+    with pytest.raises(TraceError) as error:
+        kernel.check("bf16", "bf16", "f32", "i32")
+    return error.value.message
+
+
+def test_indices_that_are_taken_and_not_passed_on():
+    assert refusal(product(loaded=lambda t: t + 1)).endswith(
+        "1 pipeline index before its own is not committed yet; put smem.producer_commit of each index in "
+        "the order of the waits"
+    )
+
+
+def test_indices_that_are_skipped():
+    assert "it skips 1 pipeline index; give it the next one" in refusal(
+        product(waited=lambda t: t * 2)
+    )
+
+
+def test_numbers_of_iterations_that_may_differ():
+    message = refusal(product(steps=lambda n, m: m))
+    assert message.endswith(
+        "more of its indices may be acquired than released or initially empty: (K + 63) // 64 and m + 2; "
+        "give both sides the same number, computed alike, or assume what holds of them"
+    )
+
+
+def test_a_number_that_each_iteration_reads():
+    @sl.kernel("(64,64), (64,64), (N):i32", warpgroups=2)
+    def kernel(A, C, S):
+        a, pipe = sl.alloc((2, 64, 64), A.dtype), sl.pipeline(2)
+        with sl.warp_specialize():
+            with sl.partition(), sl.elect():
+                index = 0
+                for _ in sl.range(S.shape[0]):
+                    with pipe.producer(index) as stage:
+                        sl.tma_load(A[:, :], a[stage], stage)
+                    index = sl.unsigned(index + S[index].to(sl.index))
+            with sl.partition():
+                for k in sl.range(S.shape[0]):
+                    with pipe.consumer(k) as stage:
+                        sl.store(sl.load(a[stage]), C)
+
+    with pytest.raises(TraceError) as error:
+        kernel.check(sl.f32, sl.f32, sl.i32)
+    message = error.value.message
+    assert "is not known in each iteration: a number that the scf.for at" in message
