@@ -79,6 +79,23 @@ class Description:
                     )
         return ""
 
+    def facts(self, known: Intervals) -> str:
+        """Return what is known of integers that have names, such as "K // 64 is 3 or more"."""
+        said = []
+        for key, interval in known.intervals.items():
+            text, (low, high) = self.of(key), interval
+            if text is None or interval == Interval(key.lower_bound):
+                continue
+            if low == high:
+                said.append(f"{text} is {low}")
+            elif high is None:
+                said.append(f"{text} is {low} or more")
+            else:
+                said.append(
+                    f"{text} is {f'{low} to {high}' if low is not None else f'{high} or less'}"
+                )
+        return " and ".join(said)
+
     def _facts(self, known: Intervals) -> Iterator[tuple[str, Polynomial, Interval]]:
         """Yield integers that have names and are not above some number, each with its interval."""
         for key, interval in known.intervals.items():

@@ -83,3 +83,33 @@ def test_a_number_that_each_iteration_reads():
         kernel.check(sl.f32, sl.f32, sl.i32)
     message = error.value.message
     assert "is not known in each iteration: a number that the scf.for at" in message
+
+
+def test_a_deadlock_is_said_with_its_circle_and_its_runs():
+    """One thread loads all of K before Q, but Q is waited for first, and two blocks of K fit."""
+
+    @sl.kernel("(64,64), (S,64), (64,64)", warpgroups=2)
+    def scores(Q, K, O):  # noqa: E741
+        q, k = sl.alloc((1, 64, 64), Q.dtype), sl.alloc((2, 64, 64), K.dtype)
+        of_q, of_k, blocks = sl.pipeline(1), sl.pipeline(2), sl.cdiv(K.shape[0], 64)
+        with sl.warp_specialize():
+            with sl.partition(), sl.elect():
+                for i in sl.range(blocks):
+                    with of_k.producer(i) as stage:
+                        sl.tma_load(K[sl.ds(i * 64, 64), :], k[stage], stage)
+                with of_q.producer(0) as stage:
+                    sl.tma_load(Q[:, :], q[stage], stage)
+            with sl.partition():
+                acc, whole = sl.zeros((64, 64), sl.f32), of_q.wait(0)
+                for i in sl.range(blocks):
+                    with of_k.consumer(i) as stage:
+                        acc = sl.mma(q[whole], k[stage], acc)
+                of_q.release(0)
+                sl.store(acc, O)
+
+    with pytest.raises(TraceError) as error:
+        scores.check("bf16", "bf16", "f32")
+    waits = error.value.message.partition("partitions may deadlock: ")[2].split("; ")
+    assert "for the stage of index 2 of" in waits[0]
+    assert "for index 0 of" in waits[1]
+    assert waits[2:] == ["where (S + 63) // 64 is 3 or more"]

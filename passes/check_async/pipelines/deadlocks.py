@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ...order.report import at
+from ..describe import Description
 from ..intervals import Intervals
 from ..polynomials import Polynomial, number
 from ..values import Values
@@ -44,8 +45,9 @@ class Blocked(NamedTuple):
 class _DeadlockError(Exception):
     """Some threads wait for each other."""
 
-    def __init__(self, blocked: list[Blocked]) -> None:
+    def __init__(self, blocked: list[Blocked], known: Intervals) -> None:
         self.blocked = blocked
+        self.known = known
 
 
 def find_deadlock(codes: list[Code], values: Values, known: Intervals, turns: AllTurns) -> str:
@@ -62,7 +64,8 @@ def find_deadlock(codes: list[Code], values: Values, known: Intervals, turns: Al
     except (UnknownError, TooManyError) as unknown:
         return str(unknown)
     except _DeadlockError as deadlock:
-        return _circle(codes, deadlock.blocked)
+        facts = Description(values.function, values.symbols).facts(deadlock.known)
+        return _circle(codes, deadlock.blocked) + (f"; where {facts}" if facts else "")
     return ""
 
 
@@ -141,7 +144,7 @@ class _Schedule(JointRun):
                 assert waits is not None, "a thread that does not go on waits"
                 blocked.append(waits)
         if blocked:
-            raise _DeadlockError(blocked)
+            raise _DeadlockError(blocked, state.known)
 
     def _blocked(self, state: State, thread: int, instruction: Instruction) -> Blocked | None:
         """Return what a thread waits for at an instruction; None if it can go on."""
