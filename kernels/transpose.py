@@ -101,8 +101,8 @@ def transpose(X: sl.Array, Y: sl.Array, *, config: TransposeConfig) -> None:  # 
         stage = loads.wait(index)
         buffer = transposed[index % config.buffers]
         sl.copy(loaded[stage], buffer, relayout=True)
-        loads.release(index)
         sl.fence()
+        loads.release(index)
         # After the barrier every thread may write the next window's buffer: its store has been read.
         with sl.elect(scope="cta"):
             sl.tma_wait(config.buffers - 2, read=True)

@@ -68,6 +68,10 @@ class Description:
             (llvm.intr.assume)". Empty if no number that can be said in words decides.
         """
         for text, key, interval in self._facts(known):
+            if key.symbol is not None and key.symbol.name == "arith.cmpi":
+                if interval.high == 0:
+                    return f"where {text} does not hold; if it always does, assume it (llvm.intr.assume)"
+                continue
             for bound in _bounds(interval):
                 narrowed = known.copy()
                 if not narrowed.assume(key, Interval(bound)) or is_known(narrowed):
@@ -86,7 +90,9 @@ class Description:
             text, (low, high) = self.of(key), interval
             if text is None or interval == Interval(key.lower_bound):
                 continue
-            if low == high:
+            if key.symbol is not None and key.symbol.name == "arith.cmpi":
+                said.append(text if low == 1 else f"not {text}")
+            elif low == high:
                 said.append(f"{text} is {low}")
             elif high is None:
                 said.append(f"{text} is {low} or more")

@@ -86,6 +86,18 @@ class Intervals:
         if any(symbol.name in MINIMA for symbol in polynomial.symbols):
             least, most = polynomial.lower_bound, (polynomial * number(-1)).lower_bound
             bounds &= Interval(least, None if most is None else -most)
+        if polynomial.products:
+            bounds &= self._by_others(polynomial)
+        return bounds
+
+    def _by_others(self, polynomial: Polynomial) -> Interval:
+        """Return the interval by those of polynomials with the same products, and of the differences."""
+        bounds = Interval()
+        for key, interval in self.intervals.items():
+            if key.products & polynomial.products and interval != Interval():
+                for sign in (1, -1):
+                    difference = polynomial - key * number(sign)
+                    bounds &= self._by_terms(difference).plus(interval.times(sign))
         return bounds
 
     def _by_terms(self, polynomial: Polynomial) -> Interval:

@@ -114,6 +114,11 @@ class Polynomial:
         """The symbols in it."""
         return frozenset(symbol for symbols, _ in self.terms for symbol in symbols)
 
+    @cached_property
+    def products(self) -> frozenset[tuple[Symbol, ...]]:
+        """The products of several symbols in it."""
+        return frozenset(symbols for symbols, _ in self.terms if len(symbols) > 1)
+
     @property
     def symbol(self) -> Symbol | None:
         """The symbol that the polynomial is equal to; None if it is not one symbol."""

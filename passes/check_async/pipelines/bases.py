@@ -136,7 +136,7 @@ class Bases:
         """Forget what iterations of a loop have computed, which matters no more in the next one."""
         for base in state.bases:
             if base.symbol in counter.symbols:
-                state.known.drop(lambda key, base=base: key.split(base.symbol) is None)
+                state.known.drop(lambda key, base=base: not _matters_later(key, base.symbol))
 
     def generalized(self, state: State) -> State:
         """Return a state of which there are finitely many, and which includes another one."""
@@ -241,3 +241,17 @@ def _offsets(state: State, base: Base) -> list[int]:
     """Return the constants of the counters that are relative to a base."""
     counters = [x - variable(base.symbol) for each in state.threads for x in each.counters]
     return [x.constant for x in counters if x.constant is not None]
+
+
+def _matters_later(key: Polynomial, base: Symbol) -> bool:
+    """Whether a polynomial is linear in a base, with a number or with products of the iteration base + j,
+    where j is 0 or more."""
+    if any(base.varies & symbol.varies for symbol in key.symbols if symbol is not base):
+        return False
+    for symbols, coefficient in key.terms:
+        if len(symbols) > 1 and base in symbols:
+            others = [symbol for symbol in symbols if symbol is not base]
+            ahead = sum(x for each, x in key.terms if list(each) == others)
+            if len(others) != len(symbols) - 1 or ahead * coefficient < 0:
+                return False
+    return True

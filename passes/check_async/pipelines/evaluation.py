@@ -53,6 +53,19 @@ class Evaluation:
         bound = upper - lower if step.constant == 1 else known.trips
         return self._at(thread, bound, loop, outer)
 
+    def distance(self, thread: int, loop: Instruction, counters: Counters) -> Polynomial | None:
+        """Return how far the induction variable of a loop is from its upper bound, if there is a next
+        iteration exactly where that is 1 or more; None if not known."""
+        lower, upper, step = self._values.loop(loop.op).bounds
+        if step.constant is not None or (step.lower_bound or 0) < 1:
+            return None
+        outer, counter = counters[:-1], counters[-1]
+        try:
+            ends = [self._at(thread, each, loop, outer) for each in (lower, upper, step)]
+        except UnknownError:
+            return None
+        return ends[1] - ends[0] - counter * ends[2]
+
     def _at(
         self, thread: int, polynomial: Polynomial, instruction: Instruction, counters: Counters
     ) -> Polynomial:

@@ -31,10 +31,10 @@ class _ImpossibleError(Exception):
 
 
 class _UndecidedError(Exception):
-    """It is not known whether a polynomial is positive, or whether a condition (i1) holds."""
+    """It is not known whether polynomials are positive, which are together, or a condition (i1) holds."""
 
-    def __init__(self, polynomial: Polynomial, is_condition: bool) -> None:
-        self.polynomial = polynomial
+    def __init__(self, polynomials: list[Polynomial], is_condition: bool) -> None:
+        self.polynomials = polynomials
         self.is_condition = is_condition
 
 
@@ -137,15 +137,17 @@ class JointRun(ABC):
         return []
 
     def _decided(self, state: State, undecided: _UndecidedError) -> list[State]:
-        states, polynomial = [], undecided.polynomial
+        states = []
         # What is computed of an exact iteration matters no more in the next one.
         forms_of = self.bases.linear_forms if self.forgets else self.bases.forms
-        forms = forms_of(state, polynomial)
+        forms = [form for each in undecided.polynomials for form in forms_of(state, each)]
         for holds in (True, False):
             decided = state.copy()
             if all(self._assume(decided, form, undecided.is_condition, holds) for form in forms):
                 states.append(decided)
-        is_free = not undecided.is_condition and all(map(_is_free, undecided.polynomial.symbols))
+        is_free = not undecided.is_condition and all(
+            map(_is_free, undecided.polynomials[0].symbols)
+        )
         for each in states if len(states) > 1 else ():
             each.certain &= is_free
         return states
@@ -177,7 +179,7 @@ class JointRun(ABC):
             if self.forgets:
                 self.bases.forget_iterations(state, counters[-1])
             left = self._evaluation.trips(thread, instruction, counters[:-1]) - counters[-1]
-            if not self._is_positive(state, left):
+            if not self._goes_on(state, thread, instruction, left):
                 now, following = self._exit(state, thread, instruction, left), instruction.target
                 counters = now.counters
         elif kind is Kind.NEXT:
@@ -311,16 +313,22 @@ class JointRun(ABC):
         """Whether a polynomial is 1 or more; None if not known."""
         return self.bounds(state, polynomial).is_positive
 
-    def _is_positive(self, state: State, polynomial: Polynomial) -> bool:
-        known = self.is_positive(state, polynomial)
-        if known is None:
-            raise _UndecidedError(polynomial, is_condition=False)
-        return known
+    def _goes_on(self, state: State, thread: int, loop: Instruction, left: Polynomial) -> bool:
+        """Whether a loop has another iteration, `left` of which are left."""
+        distance = self._evaluation.distance(thread, loop, state.threads[thread].counters)
+        numbers = [left, *([] if distance is None else [distance])]
+        known = (self.is_positive(state, each) for each in numbers)
+        holds = next((x for x in known if x is not None), None)
+        if holds is None:
+            raise _UndecidedError(numbers, is_condition=False)
+        for each in numbers if distance is not None else ():
+            self._assume(state, each, False, holds)
+        return holds
 
     def _holds(self, state: State, condition: Polynomial) -> bool:
         forms = self.bases.forms(state, condition)
         known = (state.known.decide(form) for form in forms)
         holds = next((x for x in known if x is not None), None)
         if holds is None:
-            raise _UndecidedError(condition, is_condition=True)
+            raise _UndecidedError([condition], is_condition=True)
         return holds

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from ....dialect.effects import Completion
 from ....dialect.irtypes import Op
 from ....dialect.op import effects_of
-from ....dialect.ops import CreatePipelineOp
+from ....dialect.ops import CreatePipelineOp, ProducerAcquireOp
 from ....dialect.smem import Smem
 from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
@@ -17,7 +17,7 @@ from ...order.declared_effects import accessed_tiles, pending_of
 from ...order.registers import Registers
 from ..intervals import Intervals
 from ..values import Values
-from .ops import Ops
+from .ops import Ops, is_behind
 from .partition import Partition
 from .pipeline_sides import PipelineSide
 from .pipeline_use import Bodies, PipelineUse
@@ -96,6 +96,7 @@ class Kernel:
         filling_pipelines: for each tile without stages, the pipeline that its loads count for.
         written: the tiles that any op writes.
         loaded: the tiles that bulk loads write, each with one such load.
+        produced: the tiles that threads write behind a wait of a producer.
         arrivals, accesses: those of all paths.
         taken: the pipeline sides that each partition takes, with the most indices that it holds while it
             waits.
@@ -115,6 +116,7 @@ class Kernel:
     filling_pipelines: dict[Op, CreatePipelineOp]
     written: set[Op]
     loaded: dict[Op, Op]
+    produced: set[Op]
     arrivals: dict[Arrival, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
     taken: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
@@ -152,12 +154,14 @@ class Kernel:
             [op for op in Smem.operations if op.effects.awaits in groups],
             [op for op in Smem.operations if any(a.writes for a in op.effects.accesses)],
         )
-        filling_pipelines, written, loaded = {}, set(), {}
+        filling_pipelines, written, loaded, produced = {}, set(), {}, set()
         for op in writes:
             for tile, access in accessed_tiles(op):
                 if access.writes and access.completion is Completion.MBARRIER:
                     filling_pipelines[tile.owner] = op.pipeline.owner
                     loaded[chain_of(tile, op)[0]] = op
+                elif access.writes and is_behind(op, ProducerAcquireOp):
+                    produced.add(chain_of(tile, op)[0])
                 if access.writes:
                     written.add(chain_of(tile, op)[0])
         furthest = 1 + max(map(pending_of, waits), default=0)
@@ -172,6 +176,7 @@ class Kernel:
             filling_pipelines,
             written,
             loaded,
+            produced,
         )
 
     def in_order(self, accesses: Iterable[_Access]) -> list[_Access]:

@@ -7,6 +7,7 @@ from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, StageOp, WarpSpecializeOp
 from ....dialect.smem import Smem
 from ....ir.barriers import is_cluster_barrier, is_cta_barrier
+from ....ir.kernel import ancestors_of
 from ....ir.subtiles import chain_of
 from ....ir.walk import holds, walk
 from ...order.declared_effects import accessed_tiles, has_effect
@@ -81,6 +82,17 @@ def _stage_index(tile: Value, user: Op) -> Value | None:
         if isinstance(subtile, StageOp):
             return index_of(subtile.index)
     return None
+
+
+def is_behind(op: Op, wanted: type[SmemOp]) -> bool:
+    """Whether an op of a class comes before an op, or before one that it is in, in the same block."""
+    for each in (op.operation, *ancestors_of(op)):
+        for sibling in each.block.operations if each.block is not None else ():
+            if sibling.operation == each:
+                break
+            if isinstance(sibling, wanted):
+                return True
+    return False
 
 
 def index_of(stage: Value) -> Value | None:

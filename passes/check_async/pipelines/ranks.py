@@ -115,8 +115,10 @@ class Ranks(JointRun):
 
     def arrived(self, op: Op, iteration: Iteration) -> int | None:
         """Return how many indices the thread of a wait has passed on itself, on the other side, since the
-        one that the wait needs."""
-        return self._only(("arrived", op_address(op), iteration))
+        one that the wait needs; the least number of all runs."""
+        seen = self._seen.get(("arrived", op_address(op), iteration), set())
+        known = [number for number in seen if number is not None]
+        return min(known) if len(known) == len(seen) > 0 and self._is_known(op) else None
 
     def are_level(self, pipeline: CreatePipelineOp, barrier: int) -> bool:
         """Whether all on both sides have taken as many indices of a pipeline at a barrier of the cluster.
@@ -139,9 +141,8 @@ class Ranks(JointRun):
 
     def is_reached(self, op: Op, iteration: Iteration) -> bool:
         """Whether a wait or arrival may be executed in some iteration."""
-        known = not self.failure and op_address(op) not in self._unknown
         return (
-            not known
+            not self._is_known(op)
             or ("ahead", op_address(op), iteration) in self._seen
             or ("lag", op_address(op), iteration) in self._seen
         )
@@ -173,6 +174,10 @@ class Ranks(JointRun):
         seen = self._seen.get(key, set())
         unknown = self.failure or key[1] in self._unknown or len(seen) != 1
         return None if unknown else next(iter(seen))
+
+    def _is_known(self, op: Op) -> bool:
+        """Whether all iterations of the threads that execute an op are known."""
+        return not self.failure and op_address(op) not in self._unknown
 
     def _note(
         self, key: _Key, polynomial: Polynomial, state: State, held: int | None = None
