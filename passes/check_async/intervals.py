@@ -86,15 +86,14 @@ class Intervals:
         if any(symbol.name in MINIMA for symbol in polynomial.symbols):
             least, most = polynomial.lower_bound, (polynomial * number(-1)).lower_bound
             bounds &= Interval(least, None if most is None else -most)
-        if polynomial.products:
-            bounds &= self._by_others(polynomial)
         return bounds
 
-    def _by_others(self, polynomial: Polynomial) -> Interval:
-        """Return the interval by those of polynomials with the same products, and of the differences."""
-        bounds = Interval()
-        for key, interval in self.intervals.items():
-            if key.products & polynomial.products and interval != Interval():
+    def bounds_by_others(self, polynomial: Polynomial) -> Interval:
+        """Return the interval in which a polynomial is known to be, also by others with the same
+        products: x - 2 * y * z is negative if x - y * z is, and y and z are natural."""
+        bounds = self.bounds(polynomial)
+        for key, interval in self.intervals.items() if polynomial.products else ():
+            if key.products & polynomial.products:
                 for sign in (1, -1):
                     difference = polynomial - key * number(sign)
                     bounds &= self._by_terms(difference).plus(interval.times(sign))
@@ -136,7 +135,7 @@ class Intervals:
             return low != 0
         for holds in (True, False):
             facts = self._facts_of(condition, holds)
-            impossible = any((self.bounds(x).high or 0) < 0 for x in facts.natural)
+            impossible = any((self.bounds_by_others(x).high or 0) < 0 for x in facts.natural)
             if impossible or any(self.bounds(x).exact == 0 for x in facts.nonzero):
                 return not holds
         return None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Iterator
 
 from ....dialect.irtypes import Value
 from ..intervals import Interval, Intervals
@@ -297,27 +298,35 @@ class JointRun(ABC):
         """
         return self._evaluation.of(thread, instruction, value, counters)
 
-    def bounds(self, state: State, polynomial: Polynomial) -> Interval:
-        """Return the interval in which a polynomial is known to be, by all of its forms."""
-        bounds = Interval()
-        for form in self.bases.forms(state, polynomial):
-            bounds &= state.known.bounds(form)
-        return bounds
-
     def exactly(self, state: State, polynomial: Polynomial) -> int | None:
         """Return the number that a polynomial is; None if not known."""
         constant = polynomial.constant
-        return self.bounds(state, polynomial).exact if constant is None else constant
+        if constant is not None:
+            return constant
+        return next((x.exact for x in self._bounds(state, polynomial) if x.exact is not None), None)
 
     def is_positive(self, state: State, polynomial: Polynomial) -> bool | None:
         """Whether a polynomial is 1 or more; None if not known."""
-        return self.bounds(state, polynomial).is_positive
+        known = (bounds.is_positive for bounds in self._bounds(state, polynomial))
+        return next((x for x in known if x is not None), None)
+
+    def _bounds(self, state: State, polynomial: Polynomial) -> Iterator[Interval]:
+        """Yield intervals in which a polynomial is known to be, by ever more of its forms."""
+        bounds = Interval()
+        for form in self.bases.forms(state, polynomial):
+            bounds &= state.known.bounds(form)
+            yield bounds
 
     def _goes_on(self, state: State, thread: int, loop: Instruction, left: Polynomial) -> bool:
         """Whether a loop has another iteration, `left` of which are left."""
         distance = self._evaluation.distance(thread, loop, state.threads[thread].counters)
         numbers = [left, *([] if distance is None else [distance])]
-        known = (self.is_positive(state, each) for each in numbers)
+        known = [self.is_positive(state, each) for each in numbers]
+        if distance is not None:
+            known += [
+                state.known.bounds_by_others(form).is_positive
+                for form in self.bases.forms(state, distance)
+            ]
         holds = next((x for x in known if x is not None), None)
         if holds is None:
             raise _UndecidedError(numbers, is_condition=False)

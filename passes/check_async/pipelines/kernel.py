@@ -17,7 +17,7 @@ from ...order.declared_effects import accessed_tiles, pending_of
 from ...order.registers import Registers
 from ..intervals import Intervals
 from ..values import Values
-from .ops import Ops, is_behind
+from .ops import Ops, is_behind, partition_of
 from .partition import Partition
 from .pipeline_sides import PipelineSide
 from .pipeline_use import Bodies, PipelineUse
@@ -96,7 +96,8 @@ class Kernel:
         filling_pipelines: for each tile without stages, the pipeline that its loads count for.
         written: the tiles that any op writes.
         loaded: the tiles that bulk loads write, each with one such load.
-        produced: the tiles that threads write behind a wait of a producer.
+        exchanged: the tiles that several partitions access, or that threads write behind a wait of a
+            producer.
         arrivals, accesses: those of all paths.
         taken: the pipeline sides that each partition takes, with the most indices that it holds while it
             waits.
@@ -116,7 +117,7 @@ class Kernel:
     filling_pipelines: dict[Op, CreatePipelineOp]
     written: set[Op]
     loaded: dict[Op, Op]
-    produced: set[Op]
+    exchanged: set[Op]
     arrivals: dict[Arrival, None] = field(default_factory=dict)
     accesses: dict[TileAccess, None] = field(default_factory=dict)
     taken: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
@@ -149,21 +150,25 @@ class Kernel:
             use: how its threads use pipelines.
         """
         groups = (Completion.WGMMA_GROUP, Completion.BULK_GROUP)
-        waits, writes = gather(
+        waits, accesses = gather(
             function,
             [op for op in Smem.operations if op.effects.awaits in groups],
-            [op for op in Smem.operations if any(a.writes for a in op.effects.accesses)],
+            [op for op in Smem.operations if op.effects.accesses],
         )
-        filling_pipelines, written, loaded, produced = {}, set(), {}, set()
-        for op in writes:
+        filling_pipelines, written, loaded, exchanged = {}, set(), {}, set()
+        partitions: dict[Op, Op | None] = {}
+        for op in accesses:
             for tile, access in accessed_tiles(op):
+                allocation, partition = chain_of(tile, op)[0], partition_of(op)
+                if partitions.setdefault(allocation, partition) != partition:
+                    exchanged.add(allocation)
                 if access.writes and access.completion is Completion.MBARRIER:
                     filling_pipelines[tile.owner] = op.pipeline.owner
-                    loaded[chain_of(tile, op)[0]] = op
+                    loaded[allocation] = op
                 elif access.writes and is_behind(op, ProducerAcquireOp):
-                    produced.add(chain_of(tile, op)[0])
+                    exchanged.add(allocation)
                 if access.writes:
-                    written.add(chain_of(tile, op)[0])
+                    written.add(allocation)
         furthest = 1 + max(map(pending_of, waits), default=0)
         return Kernel(
             function,
@@ -176,7 +181,7 @@ class Kernel:
             filling_pipelines,
             written,
             loaded,
-            produced,
+            exchanged,
         )
 
     def in_order(self, accesses: Iterable[_Access]) -> list[_Access]:

@@ -4,7 +4,7 @@ from ....dialect.bindings import ir
 from ....dialect.effects import Accessed, Completion
 from ....dialect.irtypes import Block, Op, Value
 from ....dialect.op import SmemOp
-from ....dialect.ops import ElectOp, StageOp, WarpSpecializeOp
+from ....dialect.ops import ElectOp, PartitionOp, StageOp, WarpSpecializeOp
 from ....dialect.smem import Smem
 from ....ir.barriers import is_cluster_barrier, is_cta_barrier
 from ....ir.kernel import ancestors_of
@@ -82,6 +82,11 @@ def _stage_index(tile: Value, user: Op) -> Value | None:
         if isinstance(subtile, StageOp):
             return index_of(subtile.index)
     return None
+
+
+def partition_of(op: Op) -> Op | None:
+    """Return the partition that an op is in; None outside of partitions."""
+    return next((x for x in ancestors_of(op) if isinstance(x.opview, PartitionOp)), None)
 
 
 def is_behind(op: Op, wanted: type[SmemOp]) -> bool:

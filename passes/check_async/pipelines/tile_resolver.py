@@ -136,7 +136,7 @@ class TileResolver:
         if index is None or self._kernel.values.of(stage.owner.operands[1]).constant != stages:
             return _StageOrigin()
         loads = self._kernel.loaded.get(allocation)
-        if loads is None and allocation not in self._kernel.produced:
+        if loads is None and allocation not in self._kernel.exchanged:
             return _StageOrigin()
         # The one that was waited for last comes first: other pipelines may be at the same index.
         for pipeline_side in reversed(state.pipelines):
