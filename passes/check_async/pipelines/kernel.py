@@ -156,7 +156,7 @@ class Kernel:
             [op for op in Smem.operations if op.effects.accesses],
         )
         filling_pipelines, written, loaded, exchanged = {}, set(), {}, set()
-        partitions: dict[Op, Op | None] = {}
+        partitions: dict[Op, int | None] = {}
         for op in accesses:
             for tile, access in accessed_tiles(op):
                 allocation, partition = chain_of(tile, op)[0], partition_of(op)

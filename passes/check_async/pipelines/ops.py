@@ -8,6 +8,7 @@ from ....dialect.ops import ElectOp, PartitionOp, StageOp, WarpSpecializeOp
 from ....dialect.smem import Smem
 from ....ir.barriers import is_cluster_barrier, is_cta_barrier
 from ....ir.kernel import ancestors_of
+from ....ir.op_address import op_address
 from ....ir.subtiles import chain_of
 from ....ir.walk import holds, walk
 from ...order.declared_effects import accessed_tiles, has_effect
@@ -84,9 +85,10 @@ def _stage_index(tile: Value, user: Op) -> Value | None:
     return None
 
 
-def partition_of(op: Op) -> Op | None:
-    """Return the partition that an op is in; None outside of partitions."""
-    return next((x for x in ancestors_of(op) if isinstance(x.opview, PartitionOp)), None)
+def partition_of(op: Op) -> int | None:
+    """Return the address of the partition that an op is in; None outside of partitions."""
+    outer = (op_address(x) for x in ancestors_of(op) if isinstance(x.opview, PartitionOp))
+    return next(outer, None)
 
 
 def is_behind(op: Op, wanted: type[SmemOp]) -> bool:
