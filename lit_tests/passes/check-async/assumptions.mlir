@@ -110,3 +110,59 @@ func.func @never() {
   llvm.intr.assume %false : i1
   return
 }
+
+// -----
+
+// What holds where the partitions are does not hold before that.
+!t = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!g = memref<64x64xf32>
+func.func @branch_around_partitions(%g: !g, %n: index) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c1 = arith.constant 1 : index
+  %t = "smem.alloc"() : () -> !t
+  %some = arith.cmpi sge, %n, %c1 : index
+  %x = "smem.load"(%g) : (!g) -> !c
+  scf.if %some {
+  } else {
+    "smem.store"(%x, %t) : (!c, !t) -> ()
+    // expected-error@+1 {{is over; put smem.warpgroup_barrier between them}}
+    %y = "smem.load"(%t) : (!t) -> !c
+    "smem.store"(%y, %g) : (!c, !g) -> ()
+  }
+  scf.if %some {
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
+      ^bb0:
+      }) {warpgroups = 1 : i32} : () -> ()
+    }) : () -> ()
+  }
+  return
+}
+
+// -----
+
+!t = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!g = memref<64x64xf32>
+func.func @assumption_beside_partitions(%g: !g, %n: index, %other: i1) attributes {known_block_size = array<i32: 128, 1, 1>} {
+  %c1 = arith.constant 1 : index
+  %t = "smem.alloc"() : () -> !t
+  %some = arith.cmpi sge, %n, %c1 : index
+  %x = "smem.load"(%g) : (!g) -> !c
+  scf.if %some {
+  } else {
+    "smem.store"(%x, %t) : (!c, !t) -> ()
+    // expected-error@+1 {{is over; put smem.warpgroup_barrier between them}}
+    %y = "smem.load"(%t) : (!t) -> !c
+    "smem.store"(%y, %g) : (!c, !g) -> ()
+  }
+  scf.if %other {
+    llvm.intr.assume %some : i1
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
+      ^bb0:
+      }) {warpgroups = 1 : i32} : () -> ()
+    }) : () -> ()
+  }
+  return
+}

@@ -186,3 +186,28 @@ func.func @stage(%g: !g, %m: !m, %r: index) attributes {known_block_size = array
   }) : () -> ()
   return
 }
+
+// -----
+
+// One CTA of a cluster may not come to its barriers.
+func.func @branch_around_barriers(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %c1 = arith.constant 1 : index
+  %block = gpu.block_id x
+  %later = arith.cmpi uge, %block, %c1 : index
+  // expected-remark@+1 {{its condition is not known to be the same for all CTAs of the cluster}}
+  scf.if %later {
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
+      ^bb0:
+        nvvm.cluster.arrive {aligned}
+        nvvm.cluster.wait {aligned}
+      }) {warpgroups = 1 : i32} : () -> ()
+      "smem.partition"() ({
+      ^bb0:
+        nvvm.cluster.arrive {aligned}
+        nvvm.cluster.wait {aligned}
+      }) {warpgroups = 1 : i32} : () -> ()
+    }) : () -> ()
+  }
+  return
+}

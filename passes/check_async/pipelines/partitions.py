@@ -6,6 +6,7 @@ from itertools import product
 
 from ....dialect.irtypes import Op
 from ....dialect.ops import ElectOp, FenceOp, WarpSpecializeOp
+from ....ir.barriers import is_cluster_barrier
 from ....ir.kernel import threads_of
 from ....ir.walk import holds, walk
 from ....layout.fragments import WARPGROUP
@@ -38,11 +39,13 @@ class Partitions:
         """Follow the ops of the whole CTA, and after `smem.warp_specialize` those of each partition."""
         kernel = self._kernel
         cta = Partition(kernel.function, self._count, True, True, None)
+        assume_all(ops, kernel.values, kernel.known)
+        # What is known on all runs, and not only on those that come to the partitions.
+        always = kernel.known.copy()
         ops, conditions = self._unwrapped(ops)
         specialized = [op for op in ops if isinstance(op, WarpSpecializeOp)]
         if len(specialized) != 1:
             bodies = self._divided(cta, ops)
-            assume_all(ops, kernel.values, kernel.known)
             kernel.set_bodies(bodies)
             self._run(bodies, [State(kernel.furthest)])
             return
@@ -60,10 +63,13 @@ class Partitions:
             kernel.known.assume_condition(kernel.values.of(op.operands[0]), True)
         assume_all(ops[:position], kernel.values, kernel.known)
         kernel.set_bodies([*([before] if sides else []), *bodies])
-        walker = Walker(kernel, *before, self._findings)
+        walker = Walker(kernel, *before, self._findings, always)
         states = walker.run(State(kernel.furthest))
         for op, state in product(conditions, states):
-            walker.is_uniform(op, "its condition is", (kernel.values.of(op.operands[0]),), state)
+            # All CTAs of a cluster come to its barriers.
+            meets = any(is_cluster_barrier(x.operation) for x in walk(op))
+            condition = (kernel.values.of(op.operands[0]),)
+            walker.is_uniform(op, "its condition is", condition, state, in_cluster=meets)
         for op in ops[position + 1 :]:
             if kernel.ops.is_followed(op):
                 reason = f"it comes after the {WarpSpecializeOp.OPERATION_NAME}"
@@ -108,7 +114,9 @@ class Partitions:
     def _run(self, bodies: list[tuple[Partition, list[Op]]], states: list[State]) -> None:
         """Follow partitions from some states on."""
         for partition, ops in bodies:
-            walker = Walker(self._kernel, partition, ops, self._findings)
+            known = self._kernel.known.copy()
+            assume_all(ops, self._kernel.values, known)
+            walker = Walker(self._kernel, partition, ops, self._findings, known)
             ends = [end for state in states for end in walker.run(state.copy())]
             self._kernel.ends[partition] = ends
 

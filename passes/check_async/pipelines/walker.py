@@ -8,7 +8,7 @@ from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
 from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier
 from ...order.declared_effects import has_effect
 from ...order.harmless import is_harmless
-from ..assumptions import assume_all
+from ..intervals import Intervals
 from ..polynomials import Divergence, Polynomial, number, variable
 from .accesses import Accesses
 from .findings import Findings
@@ -33,17 +33,22 @@ class Walker:
         partition: the threads that are followed.
         ops: all ops of the partition.
         findings: receives errors and remarks.
+        known: what is known of integers on all runs that come to the ops.
     """
 
     def __init__(
-        self, kernel: Kernel, partition: Partition, ops: list[Op], findings: Findings
+        self,
+        kernel: Kernel,
+        partition: Partition,
+        ops: list[Op],
+        findings: Findings,
+        known: Intervals,
     ) -> None:
         pipeline_sides = list({each: None for op in ops for each in kernel.ops.pipeline_sides(op)})
         self._kernel = kernel
         self._partition = partition
         self._ops = ops
-        self._known = kernel.known.copy()
-        assume_all(ops, kernel.values, self._known)
+        self._known = known
         self._findings = findings
         self._threads = Threads(partition)
         self._indices = PipelineIndices(kernel, self._threads, pipeline_sides, findings)
@@ -152,7 +157,14 @@ class Walker:
         with self._threads.elected(scope):
             return self._block(self._kernel.ops.within(op), state)
 
-    def is_uniform(self, op: Op, name: str, values: tuple[Polynomial, ...], state: State) -> bool:
+    def is_uniform(
+        self,
+        op: Op,
+        name: str,
+        values: tuple[Polynomial, ...],
+        state: State,
+        in_cluster: bool = False,
+    ) -> bool:
         """Check that values are the same for all threads, and for the CTAs that share loads.
 
         Args:
@@ -160,9 +172,11 @@ class Walker:
             name: the subject and verb of the remark, such as "its bounds are".
             values: the condition, or the bounds.
             state: the path's state.
+            in_cluster: whether they must be the same for all CTAs of the cluster in any case.
         """
         pipeline_sides = self._kernel.ops.pipeline_sides(op)
-        shared = any(self._kernel.shares_loads(pipeline) for pipeline, _ in pipeline_sides)
+        shares = any(self._kernel.shares_loads(pipeline) for pipeline, _ in pipeline_sides)
+        shared = in_cluster or shares
         allowed = Divergence.NONE if shared else Divergence.BETWEEN_CTAS
         if all(value.divergence <= allowed for value in values):
             return True
