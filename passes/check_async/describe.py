@@ -67,8 +67,8 @@ class Description:
             A clause such as "where K // 64 is 0; if that is never so, assume K // 64 >= 1
             (llvm.intr.assume)". Empty if no number that can be said in words decides.
         """
-        for text, key, interval in self._facts(known):
-            if key.symbol is not None and key.symbol.name == "arith.cmpi":
+        for text, key, interval in self._bounded_above(known):
+            if _is_comparison(key):
                 if interval.high == 0:
                     return f"where {text} does not hold; if it always does, assume it (llvm.intr.assume)"
                 continue
@@ -90,7 +90,7 @@ class Description:
             text, (low, high) = self.of(key), interval
             if text is None or interval == Interval(key.lower_bound):
                 continue
-            if key.symbol is not None and key.symbol.name == "arith.cmpi":
+            if _is_comparison(key):
                 said.append(text if low == 1 else f"not {text}")
             elif low == high:
                 said.append(f"{text} is {low}")
@@ -98,11 +98,11 @@ class Description:
                 said.append(f"{text} is {low} or more")
             else:
                 said.append(
-                    f"{text} is {f'{low} to {high}' if low is not None else f'{high} or less'}"
+                    f"{text} is {high} or less" if low is None else f"{text} is {low} to {high}"
                 )
         return " and ".join(said)
 
-    def _facts(self, known: Intervals) -> Iterator[tuple[str, Polynomial, Interval]]:
+    def _bounded_above(self, known: Intervals) -> Iterator[tuple[str, Polynomial, Interval]]:
         """Yield integers that have names and are not above some number, each with its interval."""
         for key, interval in known.intervals.items():
             if interval.high is not None and (text := self.of(key)) is not None:
@@ -112,10 +112,7 @@ class Description:
         """Return a polynomial, such as "2 * K - 1"; None if it has integers without a name."""
         text = ""
         # Python writes the constant last.
-        for term in (
-            *(x for x in polynomial.terms if x[0]),
-            *(x for x in polynomial.terms if not x[0]),
-        ):
+        for term in sorted(polynomial.terms, key=lambda term: not term[0]):
             product = self._product(term)
             if product is None:
                 return None
@@ -176,6 +173,10 @@ class Description:
             if owner.owner.operation == self._function:
                 return parameter_name(self._function, of[0].arg_number)
         return f"{kind} {of[0]}" if kind.startswith("gpu.") else None
+
+
+def _is_comparison(polynomial: Polynomial) -> bool:
+    return polynomial.symbol is not None and polynomial.symbol.name == "arith.cmpi"
 
 
 def _bounds(interval: Interval) -> range:

@@ -75,10 +75,10 @@ class Intervals:
     def bounds(self, polynomial: Polynomial) -> Interval:
         """Return the interval in which a polynomial is known to be."""
         if polynomial not in self._bounds:
-            self._bounds[polynomial] = self._computed(polynomial)
+            self._bounds[polynomial] = self._compute_bounds(polynomial)
         return self._bounds[polynomial]
 
-    def _computed(self, polynomial: Polynomial) -> Interval:
+    def _compute_bounds(self, polynomial: Polynomial) -> Interval:
         key, sign, constant = polynomial.normal
         bounds = self._by_terms(polynomial)
         if key in self.intervals:
@@ -184,11 +184,11 @@ class Intervals:
             interval.contains(self.bounds(key)) for key, interval in others.intervals.items()
         )
 
-    def replaced(self, replace: Callable[[Polynomial], Polynomial]) -> Intervals:
+    def replace(self, replaced_by: Callable[[Polynomial], Polynomial]) -> Intervals:
         """Return what is known of replaced polynomials."""
         intervals = Intervals()
         for key, interval in self.intervals.items():
-            intervals.assume(replace(key), interval)
+            intervals.assume(replaced_by(key), interval)
         return intervals
 
     def exact(self) -> Iterator[tuple[Polynomial, int]]:

@@ -234,13 +234,10 @@ class Accesses:
         if rectangle.pipeline_side is None and not rectangle.is_covered(state.filled):
             tile = at(rectangle.allocation)
             reason = f"it is not known whether what it reads of the {tile} was written before"
-            several = self._threads.partition.warpgroups != 1
-            own = (
-                "; each warpgroup must write what it reads"
-                if several
-                else "; write all of it before"
-            )
-            self._findings.remark(op, f"{reason}{own}", state)
+            fix = "write all of it before"
+            if self._threads.partition.warpgroups != 1:
+                fix = "each warpgroup must write what it reads"
+            self._findings.remark(op, f"{reason}; {fix}", state)
         state.reads |= {Read(op, rectangle, by, _AGES[by], self._threads.scope if in_bulk else "")}
         self._record(op, rectangle, by, state)
 

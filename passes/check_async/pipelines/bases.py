@@ -112,7 +112,7 @@ class Bases:
         forms = [polynomial]
         for symbol, exact in self._exact_in(state, polynomial):
             if forms[-1].split(symbol) is not None:
-                forms.append(self._replaced(forms[-1], symbol, exact))
+                forms.append(self._replace_symbol(forms[-1], symbol, exact))
         return forms
 
     def forms(self, state: State, polynomial: Polynomial) -> list[Polynomial]:
@@ -120,7 +120,7 @@ class Bases:
         are numbers everywhere."""
         forms = self.linear_forms(state, polynomial)
         for symbol, exact in self._exact_in(state, forms[-1]):
-            forms.append(self._replaced(forms[-1], symbol, exact))
+            forms.append(self._replace_symbol(forms[-1], symbol, exact))
         return forms
 
     def _exact_in(
@@ -138,17 +138,17 @@ class Bases:
             if base.symbol in counter.symbols:
                 state.known.drop(lambda key, base=base: not _matters_later(key, base.symbol))
 
-    def generalized(self, state: State) -> State:
+    def generalize(self, state: State) -> State:
         """Return a state of which there are finitely many, and which includes another one."""
-        state = self._without_exact(state)
+        state = self._substitute_exact(state)
         for base in state.bases:
-            state = self._shifted(state, base)
-        state = self._without_unused(state)
+            state = self._shift(state, base)
+        state = self._drop_unused(state)
         for base in state.bases:
             self._widen(state, base)
         return state
 
-    def _without_exact(self, state: State) -> State:
+    def _substitute_exact(self, state: State) -> State:
         """Replace bases that follow from other integers, as after the last iteration."""
         for base in state.bases:
             if _exact(state, base) is not None:
@@ -158,16 +158,16 @@ class Bases:
                 if split is not None and abs(split[0]) == 1:
                     by = (number(exact) - split[1]) * number(split[0])
                     others = tuple(x for x in state.bases if x is not base)
-                    state = self._substituted(replace(state, bases=others), base.symbol, by)
-                    return self._without_exact(state)
+                    state = self._substitute(replace(state, bases=others), base.symbol, by)
+                    return self._substitute_exact(state)
         return state
 
-    def _shifted(self, state: State, base: Base) -> State:
+    def _shift(self, state: State, base: Base) -> State:
         """Let the least counter be the base itself."""
         least = min(_offsets(state, base), default=0)
         if not least:
             return state
-        return self._substituted(state, base.symbol, variable(base.symbol) - number(least))
+        return self._substitute(state, base.symbol, variable(base.symbol) - number(least))
 
     def _widen(self, state: State, base: Base) -> None:
         """Let a base stand for all later iterations, too."""
@@ -179,19 +179,19 @@ class Bases:
         if exact is not None and exact >= (_EXACT if others else self._alone):
             state.known.forget(variable(base.symbol), Interval(exact))
 
-    def _without_unused(self, state: State) -> State:
+    def _drop_unused(self, state: State) -> State:
         """Drop bases that nothing is relative to, and what is known of them and of earlier iterations."""
         used = [x for each in state.threads for x in (*each.counters, *each.indices)]
         varies = frozenset().union(*(x.varies for x in used))
         bases = tuple(base for base in state.bases if base.symbol.varies & varies)
         unused = frozenset().union(*(x.symbol.varies for x in state.bases if x not in bases))
-        kept = {
+        intervals = {
             key: interval
             for key, interval in state.known.intervals.items()
             if not key.varies & unused
             and not any(self._is_past(x, base.symbol) for x in key.symbols for base in bases)
         }
-        return replace(state, bases=bases, known=Intervals(kept))
+        return replace(state, bases=bases, known=Intervals(intervals))
 
     def _is_past(self, symbol: Symbol, base: Symbol) -> bool:
         """Whether a symbol is computed from a number below a base."""
@@ -209,22 +209,22 @@ class Bases:
             return True
         return any(self._is_past(inner, base) for inner in operand.symbols)
 
-    def _substituted(self, state: State, symbol: Symbol, by: Polynomial) -> State:
+    def _substitute(self, state: State, symbol: Symbol, by: Polynomial) -> State:
         def replace_in(polynomials: tuple[Polynomial, ...]) -> tuple[Polynomial, ...]:
-            return tuple(self._replaced(x, symbol, by) for x in polynomials)
+            return tuple(self._replace_symbol(x, symbol, by) for x in polynomials)
 
         threads = [
             each._replace(counters=replace_in(each.counters), indices=replace_in(each.indices))
             for each in state.threads
         ]
         bases = tuple(
-            Base(base.symbol, self._replaced(base.bound, symbol, by), replace_in(base.outer))
+            Base(base.symbol, self._replace_symbol(base.bound, symbol, by), replace_in(base.outer))
             for base in state.bases
         )
-        known = state.known.replaced(lambda x: self._replaced(x, symbol, by))
+        known = state.known.replace(lambda x: self._replace_symbol(x, symbol, by))
         return replace(state, threads=threads, bases=bases, known=known)
 
-    def _replaced(self, polynomial: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial:
+    def _replace_symbol(self, polynomial: Polynomial, symbol: Symbol, by: Polynomial) -> Polynomial:
         if not symbol.varies & polynomial.varies:
             return polynomial
         result = self._values.replaced(polynomial, symbol, by)

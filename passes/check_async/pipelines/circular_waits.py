@@ -31,9 +31,6 @@ from .partition import Partition
 from .pipeline_sides import PipelineSide, Side, stages_of
 from .turns import has_conflicting_turns
 
-#: What makes threads wait for each other without a pipeline, and is not considered.
-_MEETINGS = (Kind.MEET,)
-
 #: The most partitions of which all orders are tried.
 _MOST = 5
 
@@ -56,9 +53,9 @@ def are_excluded(kernel: Kernel) -> bool:
         kernel: the waits and arrivals of all partitions.
     """
     events = kernel.ranks.events()
-    if events is None or any(
-        x.kind in _MEETINGS for code in kernel.use.codes for x in code.instructions
-    ):
+    # Threads that meet wait for each other without a pipeline.
+    meet = any(x.kind is Kind.MEET for code in kernel.use.codes for x in code.instructions)
+    if events is None or meet:
         return False
     held = kernel.taken | _held_together(kernel, events)
     taken: dict[CreatePipelineOp, set[Partition]] = {}

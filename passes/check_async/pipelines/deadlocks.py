@@ -122,7 +122,7 @@ class _Schedule(JointRun):
         indices = (*now.indices[:place], index, *now.indices[place + 1 :])
         return now._replace(indices=indices, counts=tuple(counts))
 
-    def normalized(self, state: State) -> State:
+    def normalize(self, state: State) -> State:
         """Return a state whose counts are relative to the least one."""
         for place in (_TURNS, _MET):
             least = min(each.counts[place] for each in state.threads)
@@ -187,10 +187,10 @@ class _Schedule(JointRun):
         now = state.threads[thread]
         return [x for x in group if not self._is_there(state.threads[x], x, now, instruction)]
 
-    def _is_there(self, other: Thread, number_: int, now: Thread, instruction: Instruction) -> bool:
+    def _is_there(self, other: Thread, thread: int, now: Thread, instruction: Instruction) -> bool:
         if other.counts[_MET] != now.counts[_MET]:
             return other.counts[_MET] > now.counts[_MET]
-        instructions = self.codes[number_].instructions
+        instructions = self.codes[thread].instructions
         kind = instructions[other.position].kind if other.position < len(instructions) else None
         return kind is instruction.kind
 

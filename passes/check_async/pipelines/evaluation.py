@@ -73,7 +73,7 @@ class Evaluation:
         key = thread, id(instruction), polynomial, counters
         if key not in self._evaluated:
             loops = instruction.loops[: len(counters)]
-            self._evaluated[key] = self._replaced(thread, polynomial, loops, counters)
+            self._evaluated[key] = self._substitute(thread, polynomial, loops, counters)
         result = self._evaluated[key]
         if result is None:
             unknown = self._unknown_value(polynomial, {*instruction.loops})
@@ -99,7 +99,7 @@ class Evaluation:
                 return f"the {at(owner)}"
         return None
 
-    def _replaced(
+    def _substitute(
         self, thread: int, polynomial: Polynomial, loops: tuple[Op, ...], counters: Counters
     ) -> Polynomial | None:
         result: Polynomial | None = polynomial

@@ -107,7 +107,7 @@ class JointRun(ABC):
         count = 0
         while work:
             for decided in self._advance(work.popleft()):
-                state = self.normalized(self.bases.generalized(decided))
+                state = self.normalize(self.bases.generalize(decided))
                 key = tuple(state.threads), state.bases, state.certain
                 similar = seen.setdefault(key, [])
                 if not any(state.known.imply(other) for other in similar):
@@ -117,7 +117,7 @@ class JointRun(ABC):
             if count > _STATES:
                 raise TooManyError("they have too many different states")
 
-    def normalized(self, state: State) -> State:
+    def normalize(self, state: State) -> State:
         """Return a state of which there are finitely many."""
         return state
 
@@ -131,13 +131,13 @@ class JointRun(ABC):
                     while self.step(state, thread):
                         moves = True
         except _UndecidedError as undecided:
-            return self._decided(state, undecided)
+            return self._decide(state, undecided)
         except _ImpossibleError:
             return []
         self.end(state)
         return []
 
-    def _decided(self, state: State, undecided: _UndecidedError) -> list[State]:
+    def _decide(self, state: State, undecided: _UndecidedError) -> list[State]:
         states = []
         # What is computed of an exact iteration matters no more in the next one.
         forms_of = self.bases.linear_forms if self.forgets else self.bases.forms
@@ -175,7 +175,7 @@ class JointRun(ABC):
             bound = self._evaluation.trips(thread, instruction, counters)
             counters = (*counters, self.bases.first_counter(state, bound, counters))
         elif kind is Kind.LOOP:
-            now, _ = self._rebased(state, thread, instruction, counters, counters)
+            now, _ = self._rebase(state, thread, instruction, counters, counters)
             state.threads[thread] = now
             if self.forgets:
                 self.bases.forget_iterations(state, counters[-1])
@@ -228,14 +228,14 @@ class JointRun(ABC):
             return after
         # However it is known that all iterations were run: other integers follow from it.
         state.known.assume(left, Interval(0, 0))
-        now, is_known = self._rebased(state, thread, loop, counters, (*counters[:-1], bound))
+        now, is_known = self._rebase(state, thread, loop, counters, (*counters[:-1], bound))
         if is_known and self.forgets and self.is_positive(state, bound):
             # The indices say all that matters of how many there were.
             for form in self.bases.forms(state, bound):
                 state.known.forget(form, Interval(1))
         return now._replace(counters=counters[:-1])
 
-    def _rebased(
+    def _rebase(
         self,
         state: State,
         thread: int,
@@ -278,12 +278,12 @@ class JointRun(ABC):
         if (thread, head) not in self._first_ops:
             instructions = self.codes[thread].instructions
             end = instructions[head].target
-            found: dict[int, Instruction] = {}
+            first_ops: dict[int, Instruction] = {}
             for instruction in instructions[head:end]:
                 place = self.place_of(thread, instruction)
                 if place is not None:
-                    found.setdefault(place, instruction)
-            self._first_ops[thread, head] = list(found.items())
+                    first_ops.setdefault(place, instruction)
+            self._first_ops[thread, head] = list(first_ops.items())
         return self._first_ops[thread, head]
 
     # Integers.

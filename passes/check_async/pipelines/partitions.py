@@ -42,10 +42,10 @@ class Partitions:
         assume_all(ops, kernel.values, kernel.known)
         # What is known on all runs, and not only on those that come to the partitions.
         always = kernel.known.copy()
-        ops, conditions = self._unwrapped(ops)
+        ops, conditions = self._unwrap(ops)
         specialized = [op for op in ops if isinstance(op, WarpSpecializeOp)]
         if len(specialized) != 1:
-            bodies = self._divided(cta, ops)
+            bodies = self._divide(cta, ops)
             kernel.set_bodies(bodies)
             self._run(bodies, [State(kernel.furthest)])
             return
@@ -56,7 +56,7 @@ class Partitions:
             own = op.warpgroups.value
             symbol = kernel.values.warpgroup(op)
             partition = Partition(op, own, own == self._count, first == 0, symbol)
-            bodies += self._divided(partition, kernel.ops.within(op))
+            bodies += self._divide(partition, kernel.ops.within(op))
             first += own
         sides = any(kernel.ops.pipeline_sides(op) for op in ops[:position])
         for op in conditions:
@@ -86,17 +86,17 @@ class Partitions:
                 self._findings.remark(specialized[0], reason, state, order)
         self._run(bodies, states)
 
-    def _unwrapped(self, ops: list[Op]) -> tuple[list[Op], list[Op]]:
+    def _unwrap(self, ops: list[Op]) -> tuple[list[Op], list[Op]]:
         """Return ops with those of the branch in which the partitions are, and the branches."""
         known = self._kernel.ops
         for position, op in enumerate(ops):
             is_branch = op.name == "scf.if" and holds(op, WarpSpecializeOp)
             if is_branch and len(op.regions[1].blocks) == 0:
-                inner, branches = self._unwrapped(known.of(op.regions[0].blocks[0]))
+                inner, branches = self._unwrap(known.of(op.regions[0].blocks[0]))
                 return [*ops[:position], *inner, *ops[position + 1 :]], [op, *branches]
         return ops, []
 
-    def _divided(self, partition: Partition, ops: list[Op]) -> list[tuple[Partition, list[Op]]]:
+    def _divide(self, partition: Partition, ops: list[Op]) -> list[tuple[Partition, list[Op]]]:
         """Return a partition with its ops, or its elected threads of several warps, which are followed
         separately if they execute all of its ops."""
         elects = [e for op in ops if len(op.regions) for e in walk(op, ElectOp)]

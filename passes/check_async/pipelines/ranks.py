@@ -242,13 +242,21 @@ class Ranks(JointRun):
         counters = state.threads[thread].counters
         return tuple(self.exactly(state, counter) == 0 for counter in counters)
 
-    def _wait(self, state: State, thread: int, instruction: Instruction) -> Thread:
-        now, op, side = state.threads[thread], instruction.op, instruction.side
+    def _request(
+        self, state: State, thread: int, instruction: Instruction
+    ) -> tuple[PipelineSide, int, Iteration, Polynomial]:
+        """Return the pipeline side of a wait or arrival, its place among those of the thread, the
+        iteration in which that is, and the pipeline index."""
+        side = instruction.side
         assert side is not None
-        place = self._sides[thread].index(side)
-        held, in_turn = now.counts[2 * place : 2 * place + 2]
-        iteration = self._iteration(state, thread)
-        index = self.evaluate(thread, instruction, op.index, now.counters)
+        counters = state.threads[thread].counters
+        index = self.evaluate(thread, instruction, instruction.op.index, counters)
+        return side, self._sides[thread].index(side), self._iteration(state, thread), index
+
+    def _wait(self, state: State, thread: int, instruction: Instruction) -> Thread:
+        now, op = state.threads[thread], instruction.op
+        side, place, iteration, index = self._request(state, thread, instruction)
+        held, in_turn = _counts(now, place)
         self._note_own(state, thread, instruction, index)
         turns = self._turns.get((self.codes[thread].partition, side))
         skipped = number(0)
@@ -261,8 +269,8 @@ class Ranks(JointRun):
         if ahead is None:
             return self._stop(state, thread)
         if ahead > 0:
-            number_ = self.bases.forms(state, index)[-1].constant
-            if not _is_empty(number_, side):
+            constant = self.bases.forms(state, index)[-1].constant
+            if not _is_empty(constant, side):
                 return self._stop(state, thread)
             self._initial.add((op_address(op), iteration))
         if ahead < 0:
@@ -271,20 +279,18 @@ class Ranks(JointRun):
         if held >= stages_of(side.pipeline):
             # It waits forever.
             return self._stop(state, thread)
-        begun = _replaced(now, place, index, (held, in_turn))
+        begun = _with_next(now, place, index, (held, in_turn))
         state.threads[thread] = begun
         self._note_event(state, thread, instruction)
-        return _replaced(now, place, index + number(1), (held + 1, in_turn + bool(turns)))
+        return _with_next(now, place, index + number(1), (held + 1, in_turn + bool(turns)))
 
     def _note_event(self, state: State, thread: int, instruction: Instruction) -> None:
         """Note how far the thread is in each pipeline at a wait or arrival, the same once."""
-        now, side = state.threads[thread], instruction.side
-        assert side is not None
-        index = self.evaluate(thread, instruction, instruction.op.index, now.counters)
-        partition = self.codes[thread].partition
+        now, partition = state.threads[thread], self.codes[thread].partition
+        side, _, _, index = self._request(state, thread, instruction)
         first, ahead, turns = self.first(thread), {}, {}
         for place, of in enumerate(self._sides[thread]):
-            held, in_turn = now.counts[2 * place : 2 * place + 2]
+            held, in_turn = _counts(now, place)
             taken = (now.indices[place], held) != (first.indices[place], 0)
             if not taken:
                 continue
@@ -315,12 +321,9 @@ class Ranks(JointRun):
         )
 
     def _arrive(self, state: State, thread: int, instruction: Instruction) -> Thread:
-        now, op, side = state.threads[thread], instruction.op, instruction.side
-        assert side is not None
-        place = self._sides[thread].index(side)
-        held, in_turn = now.counts[2 * place : 2 * place + 2]
-        iteration = self._iteration(state, thread)
-        index, following = self.evaluate(thread, instruction, op.index, now.counters), None
+        now, op = state.threads[thread], instruction.op
+        side, place, iteration, index = self._request(state, thread, instruction)
+        (held, in_turn), following = _counts(now, place), None
         constant = self.values.of(op.index).constant
         if constant is not None and _is_empty(constant + 1, side):
             # The stages of the first indices are empty: they need not be acquired.
@@ -334,7 +337,7 @@ class Ranks(JointRun):
             return self._stop(state, thread)
         if 1 <= lag <= held:
             held -= 1
-        return _replaced(now, place, following, (held, in_turn))
+        return _with_next(now, place, following, (held, in_turn))
 
     def _use(self, state: State, thread: int, instruction: Instruction) -> None:
         now, op = state.threads[thread], instruction.op
@@ -382,7 +385,13 @@ def _is_empty(following: int | None, side: PipelineSide) -> bool:
     return side.side is Side.PRODUCER and following is not None and following <= stages
 
 
-def _replaced(now: Thread, place: int, following: Polynomial, counts: tuple[int, int]) -> Thread:
+def _counts(now: Thread, place: int) -> tuple[int, int]:
+    """Return how many indices of a pipeline side a thread holds, and has taken in its turn."""
+    held, in_turn = now.counts[2 * place : 2 * place + 2]
+    return held, in_turn
+
+
+def _with_next(now: Thread, place: int, following: Polynomial, counts: tuple[int, int]) -> Thread:
     """Return a thread with another next index of a pipeline side, and other counts."""
     indices = (*now.indices[:place], following, *now.indices[place + 1 :])
     before, after = now.counts[: 2 * place], now.counts[2 * place + 2 :]

@@ -188,7 +188,7 @@ class Walker:
         condition = self._kernel.values.of(op.operands[0])
         blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
         branches = (*map(self._kernel.ops.of, blocks), [])[:2]
-        if (holds := self._decided(condition)) is not None:
+        if (holds := self._decide(condition)) is not None:
             return self._block(branches[0 if holds else 1], state)
         if self._is_by_warpgroup(op, condition):
             with self._threads.chosen(), self._threads.controlled_by([condition]):
@@ -198,7 +198,7 @@ class Walker:
         with self._threads.controlled_by([condition]):
             return self._either(branches, state)
 
-    def _decided(self, condition: Polynomial) -> bool | None:
+    def _decide(self, condition: Polynomial) -> bool | None:
         """Return whether a condition holds in this iteration of each loop; None if not known."""
         for loop, is_first in self._threads.first.items():
             count = self._kernel.values.loop(loop).count
