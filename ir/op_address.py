@@ -5,6 +5,8 @@ use of an op.
 """
 
 import ctypes
+from dataclasses import dataclass
+from typing import Self
 
 from ..dialect.irtypes import Op
 
@@ -19,3 +21,27 @@ def op_address(op: Op) -> int:
     capsule = op.operation._CAPIPtr
     address: int = _pointer_of(capsule, _name_of(capsule))
     return address
+
+
+@dataclass(frozen=True, eq=False)
+class OpIdentity:
+    """An op as a key: equal to that of the same op, whatever its operands and attributes become.
+
+    Attributes:
+        op: the op.
+        address: where it is in memory.
+    """
+
+    op: Op
+    address: int
+
+    @classmethod
+    def of(cls, op: Op) -> Self:
+        """Return the identity of an op."""
+        return cls(op, op_address(op))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpIdentity) and self.address == other.address
+
+    def __hash__(self) -> int:
+        return hash(self.address)

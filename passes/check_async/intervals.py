@@ -17,9 +17,12 @@ class Interval(NamedTuple):
     high: int | None = None
 
     def __and__(self, other: Interval) -> Interval:
-        lows = [x for x in (self.low, other.low) if x is not None]
-        highs = [x for x in (self.high, other.high) if x is not None]
-        return Interval(max(lows, default=None), min(highs, default=None))
+        low, high = self
+        if low is None or (other.low is not None and other.low > low):
+            low = other.low
+        if high is None or (other.high is not None and other.high < high):
+            high = other.high
+        return Interval(low, high)
 
     def plus(self, other: Interval) -> Interval:
         """Return the interval of sums."""
@@ -53,6 +56,9 @@ class Interval(NamedTuple):
     def contains(self, other: Interval) -> bool:
         """Whether all numbers of another interval are in it."""
         return (self & other) == other
+
+
+_ONE = Interval(1, 1)
 
 
 class Intervals:
@@ -100,16 +106,19 @@ class Intervals:
         return bounds
 
     def _by_terms(self, polynomial: Polynomial) -> Interval:
-        total = Interval(0, 0)
+        low: int | None = 0
+        high: int | None = 0
         for symbols, coefficient in polynomial.terms:
-            product = self._of_product(symbols) if symbols else Interval(1, 1)
-            total = total.plus(product.times(coefficient))
-        return total
+            product = self._of_product(symbols) if symbols else _ONE
+            least, most = product if coefficient >= 0 else product[::-1]
+            low = None if low is None or least is None else low + least * coefficient
+            high = None if high is None or most is None else high + most * coefficient
+        return Interval(low, high)
 
     def _of_product(self, symbols: tuple[Symbol, ...]) -> Interval:
+        if len(symbols) == 1:
+            return self._of_symbol(symbols[0])
         intervals = [self._of_symbol(symbol) for symbol in symbols]
-        if len(intervals) == 1:
-            return intervals[0]
         lows = [x.low for x in intervals if x.low is not None and x.low >= 0]
         if len(lows) < len(intervals):
             return Interval()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import TypeAlias
 
-from ...dialect.irtypes import Op, Value
+from ...dialect.irtypes import Value
+from ...ir.op_address import OpIdentity
 
 #: What a symbol can change with: a loop, a partition, a value, or a symbol that has a name.
-Variable: TypeAlias = Op | Value | str
+Variable: TypeAlias = OpIdentity | Value | str
 
 
 class Divergence(IntEnum):
@@ -50,6 +51,11 @@ class Symbol:
     same_in_pair: bool
     same_in_cluster: bool
 
+    @cached_property
+    def polynomial(self) -> Polynomial:
+        """The polynomial that is the symbol."""
+        return Polynomial((((self,), 1),))
+
 
 #: Ops whose result is the lowest of their operands.
 MINIMA = ("arith.minui", "arith.minsi")
@@ -85,6 +91,8 @@ class Polynomial:
 
     def __mul__(self, other: Polynomial) -> Polynomial:
         if (factor := other.constant) is not None:
+            if factor == 1:
+                return self
             return Polynomial(tuple((symbols, x * factor) for symbols, x in self.terms if factor))
         return _sum(
             [
@@ -104,10 +112,10 @@ class Polynomial:
     @property
     def constant(self) -> int | None:
         """The value of a constant polynomial; None if it has symbols."""
-        if not self.terms:
+        terms = self.terms
+        if not terms:
             return 0
-        (symbols, coefficient), *others = self.terms
-        return None if symbols or others else coefficient
+        return terms[0][1] if len(terms) == 1 and not terms[0][0] else None
 
     @cached_property
     def symbols(self) -> frozenset[Symbol]:
@@ -208,6 +216,7 @@ def _highest(bounds: Iterable[int | None]) -> int | None:
     return max((bound for bound in bounds if bound is not None), default=None)
 
 
+@lru_cache(maxsize=1024)
 def number(value: int) -> Polynomial:
     """Return a constant polynomial."""
     return Polynomial((((), value),)) if value else Polynomial()
@@ -215,7 +224,7 @@ def number(value: int) -> Polynomial:
 
 def variable(symbol: Symbol) -> Polynomial:
     """Return the polynomial that is one symbol."""
-    return Polynomial((((symbol,), 1),))
+    return symbol.polynomial
 
 
 def _sum(terms: Iterable[Term]) -> Polynomial:

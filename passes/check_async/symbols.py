@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 
 from ...dialect.irtypes import Op
+from ...ir.op_address import OpIdentity
 from .polynomials import Divergence, Polynomial, Symbol, Variable
 
 
@@ -80,11 +81,11 @@ class SymbolTable:
         return self.of(("value", value), divergence=divergence, within=within)
 
 
-def _loops_around(op: Op | None) -> list[Op]:
+def _loops_around(op: Op | None) -> list[OpIdentity]:
     """Return the loops that an op is in, and the op if it is one."""
     found = []
     while op is not None and op.name != "builtin.module":
         if op.name == "scf.for":
-            found.append(op)
+            found.append(OpIdentity.of(op))
         op = op.parent.operation if op.parent is not None else None
     return found

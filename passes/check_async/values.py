@@ -10,7 +10,7 @@ from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
 from ...ir.kernel import block_size
-from ...ir.op_address import op_address
+from ...ir.op_address import OpIdentity, op_address
 from ...ir.parameters import extent_multiple
 from ...layout.fragments import WARPGROUP, WARPS
 from ..order.memrefs import is_constant_argument
@@ -66,7 +66,7 @@ class Values:
         self._cluster = cluster_size(function)
         self._known: dict[Value, Polynomial] = {}
         self.symbols = SymbolTable()
-        self._loops: dict[Op, Loop] = {}
+        self._loops: dict[OpIdentity, Loop] = {}
         #: The values whose growth in a loop is being computed, by the loop and their position.
         self._growing: set[tuple[int, int]] = set()
         self._substitutions: dict[tuple[Symbol, Polynomial], Substitution] = {}
@@ -98,28 +98,30 @@ class Values:
 
     def loop(self, op: Op) -> Loop:
         """Return what is known of an `scf.for`."""
-        if op not in self._loops:
+        identity = OpIdentity.of(op)
+        if identity not in self._loops:
             lower, upper, step = (self.of(x) for x in list(op.operands)[:3])
             bounds = lower, upper, step
             count = self.symbols.of(
-                ("count", op, bounds),
+                ("count", identity, bounds),
                 divergence=max(x.divergence for x in bounds),
                 lower_bound=0,
-                by=op,
+                by=identity,
                 same_in_pair=all(x.same_in_pair for x in bounds),
                 same_in_cluster=all(x.same_in_cluster for x in bounds),
             )
-            self._loops[op] = Loop(count, self._trips(lower, upper, step), bounds)
-        return self._loops[op]
+            self._loops[identity] = Loop(count, self._trips(lower, upper, step), bounds)
+        return self._loops[identity]
 
     def warpgroup(self, partition: PartitionOp) -> Symbol:
         """Return the symbol for a warpgroup's number in its partition."""
-        key = ("warpgroup", partition)
+        identity = OpIdentity.of(partition)
+        key = ("warpgroup", identity)
         return self.symbols.of(
             key,
             divergence=Divergence.BETWEEN_WARPGROUPS,
             lower_bound=0,
-            by=partition,
+            by=identity,
             same_in_pair=True,
             same_in_cluster=True,
         )
@@ -327,14 +329,14 @@ class Values:
         self._known, self._loops = before
         growth = self._with_others(op, position, growth, symbols)
         grown = None
-        if not growth.varies & {op, *own}:
+        if not growth.varies & {OpIdentity.of(op), *own}:
             grown = count * growth
         elif not growth.varies & {*own}:
             grown = self._sums.over(growth, self.loop(op).count, count)
         if grown is None:
             unknown = ("value", own[position], count)
             divergence = Divergence.BETWEEN_THREADS
-            return variable(self.symbols.of(unknown, divergence=divergence, by=op, within=op))
+            return variable(self.symbols.of(unknown, divergence=divergence, within=op))
         return self.of(list(op.operands)[position + 3]) + grown
 
     def _with_others(

@@ -7,9 +7,8 @@ from typing import Protocol
 
 from ...dialect.irtypes import Op
 from ...ir.errors import OpError
-from ..check_async.analysis import Analysis, analyze, is_in_order
+from ..check_async.analysis import Analysis, Analyzer
 from ..check_async.check import blocks_of, has_pipelines
-from ..check_async.pipelines.pipeline_use import PipelineUse
 from ..order.function_ops import Entry, FunctionOps
 from ..order.global_memory import GlobalMemory
 from ..order.hazard import Origin
@@ -73,13 +72,10 @@ class WholeFunction:
     """
 
     def __init__(self, function: Op, furthest: int, global_memory: GlobalMemory) -> None:
-        self._function = function
-        self._furthest = furthest
-        self._global_memory = global_memory
+        self._analyzer = Analyzer(function, furthest, global_memory)
+        self._known: Analysis | None = None
         self.unknown: dict[tuple[Op, str], None] = {}
         self.questions = 0
-        self._use = PipelineUse()
-        self._known: Analysis | None = None
 
     def first(self) -> Unordered | None:
         analysis = self._analyze()
@@ -95,20 +91,25 @@ class WholeFunction:
         return _missing(unordered, self._analyze())
 
     def insert(self, entry: Entry) -> None:
-        self._known = None
+        self._change(entry)
 
     def remove(self, entry: Entry) -> None:
-        self._known = None
+        self._change(entry)
 
     def set_pending(self, entry: Entry, pending: int) -> None:
+        self._change(entry)
+
+    def _change(self, entry: Entry) -> None:
+        assert entry.op is not None
         self._known = None
+        self._analyzer.change(entry.op)
 
     def passing(self, ops: Iterable[Op]) -> list[Origin]:
         return []
 
     def are_in_order(self, accesses: list[Origin]) -> bool:
         self.questions += 1
-        return is_in_order(self._function, self._furthest, self._global_memory, self._use)
+        return self._analyzer.is_in_order()
 
     def ask_again(self, accesses: list[Origin]) -> None:
         pass
@@ -116,7 +117,7 @@ class WholeFunction:
     def _analyze(self) -> Analysis:
         if self._known is None:
             self.questions += 1
-            self._known = analyze(self._function, self._furthest, self._global_memory, self._use)
+            self._known = self._analyzer.analyze()
             self.unknown = self._known.unknown
         return self._known
 

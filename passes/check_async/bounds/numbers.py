@@ -13,6 +13,7 @@ from ....dialect.ops import ConsumerWaitOp, PartitionOp, ProducerAcquireOp
 from ....dialect.ops.pipeline import pipeline_of
 from ....ir.cluster import cluster_size
 from ....ir.kernel import ancestors_of, block_size, extents_of, warpgroups_of
+from ....ir.op_address import OpIdentity
 from ....ir.walk import walk
 from ....layout.fragments import WARPGROUP, WARPS
 from ..assumptions import ASSUME
@@ -170,9 +171,9 @@ class Numbers:
         if symbol.name:
             return computed(symbol.name, [self._of(each, context) for each in symbol.operands])
         match self._values.symbols.key_of(symbol):
-            case "count", op, _:
-                return self._iteration(op, context)
-            case "warpgroup", partition:
+            case "count", OpIdentity(op=loop), _:
+                return self._iteration(loop, context)
+            case "warpgroup", OpIdentity(op=partition):
                 return each_of(partition.warpgroups.value, WARPGROUP_ID)
             case "extent", *_:
                 assert symbol.lower_bound is not None

@@ -8,7 +8,6 @@ from .findings import Findings
 from .kernel import Kernel
 from .partitions import Partitions
 from .pipeline_counts import PipelineCounts
-from .pipeline_use import PipelineUse
 from .races import Races
 
 
@@ -19,30 +18,23 @@ def check_pipelines(function: Op, block: Block) -> None:
         OpError: if some run breaks a rule.
     """
     findings = Findings()
-    follow_pipelines(function, block, findings, PipelineUse())
+    follow_pipelines(Kernel(function, block), findings)
     for op, reason in findings.remarks:
         remark(op.location, f"{NOT_PROVEN}: {reason}")
 
 
-def follow_pipelines(
-    function: Op, block: Block, findings: Findings, use: PipelineUse, furthest: int = 1
-) -> None:
+def follow_pipelines(kernel: Kernel, findings: Findings) -> None:
     """Find what is wrong or not proven in a function with pipelines or partitions.
 
     Args:
-        function: the function.
-        block: its block.
+        kernel: the function.
         findings: receives what is found.
-        use: how its threads use pipelines; the same for several questions about a function.
-        furthest: groups are told apart up to this many groups back, even if no wait leaves as many
-            pending.
 
     Raises:
-        OpError: if some run breaks a rule.
+        OpError: if what is found ends the search.
     """
-    kernel = Kernel.of(function, use)
-    kernel.furthest = max(kernel.furthest, furthest)
-    Partitions(kernel, findings).follow(kernel.ops.of(block))
+    kernel.renew()
+    Partitions(kernel, findings).follow(kernel.ops.of(kernel.block))
     races = Races(kernel, findings)
     races.check_written()
     if not findings.remarks:

@@ -10,7 +10,7 @@ from ...order.report import at
 from ..extents import Extent
 from ..polynomials import number
 from .findings import Findings, Order
-from .kernel import Kernel, TileAccess
+from .kernel import Kernel, Recorded, TileAccess
 from .pipeline_sides import Side, stages_of
 from .state import Read, Reader, State, Write
 from .threads import Threads
@@ -35,18 +35,25 @@ class Accesses:
     """The accesses of tiles by a partition.
 
     Args:
-        kernel: the accesses are recorded in it.
+        kernel: the function.
         threads: the threads that execute the ops.
         tiles: finds the rectangles of tiles.
+        recorded: receives the accesses.
         findings: receives errors and remarks.
     """
 
     def __init__(
-        self, kernel: Kernel, threads: Threads, tiles: TileResolver, findings: Findings
+        self,
+        kernel: Kernel,
+        threads: Threads,
+        tiles: TileResolver,
+        recorded: Recorded,
+        findings: Findings,
     ) -> None:
         self._kernel = kernel
         self._threads = threads
         self._tiles = tiles
+        self._recorded = recorded
         self._findings = findings
 
     def follows(self, op: Op) -> bool:
@@ -192,7 +199,10 @@ class Accesses:
                 state.filled_by_all |= {rectangle}
         for earlier in self._kernel.in_order(state.writes):
             self._check_rewritten(earlier, write, state)
-        state.writes |= {write}
+        # What comes after this write in order also comes after earlier ones of the same bytes.
+        earlier_writes = {x for x in state.writes if x.past_barrier and not x.in_bulk}
+        same = {x for x in earlier_writes if x.rectangle.is_same(rectangle)}
+        state.writes = state.writes - same | {write}
         self._record(write.op, rectangle, None, state)
 
     def _check_rewritten(self, earlier: Write, write: Write, state: State) -> None:
@@ -286,7 +296,7 @@ class Accesses:
         own = rectangle.without_variables()
         partition = self._threads.partition
         access = TileAccess(partition, op, own, by, state.certain, state.epoch, remote)
-        self._kernel.accesses[access] = None
+        self._recorded.accesses[access] = None
 
     def _race(
         self,

@@ -57,7 +57,7 @@ def are_excluded(kernel: Kernel) -> bool:
     meet = any(x.kind is Kind.MEET for code in kernel.use.codes for x in code.instructions)
     if events is None or meet:
         return False
-    held = kernel.taken | _held_together(kernel, events)
+    held = kernel.recorded.taken | _held_together(kernel, events)
     taken: dict[CreatePipelineOp, set[Partition]] = {}
     for partition, (pipeline, _) in held:
         taken.setdefault(pipeline, set()).add(partition)
@@ -89,7 +89,7 @@ def _held_together(
 ) -> dict[tuple[Partition, PipelineSide], int]:
     """Return the indices that all warpgroups of a partition hold where they together take another one."""
     return {
-        (event.partition, side): kernel.taken[event.partition, side]
+        (event.partition, side): kernel.recorded.taken[event.partition, side]
         + ((event.partition.warpgroups or 1) - 1) * turn.chunk
         for event in events
         if event.pipeline_side not in event.turns

@@ -41,7 +41,7 @@ class ClusterBarriers:
         """Check that all partitions reach the same number."""
         numbers = [
             (partition, state.epoch, state.certain)
-            for partition, states in self._kernel.ends.items()
+            for partition, states in self._kernel.recorded.ends.items()
             for state in states
         ]
         if not numbers:
@@ -60,8 +60,8 @@ class ClusterBarriers:
         taken = PipelineSide(pipeline, side)
         return [
             (partition, state)
-            for partition, states in self._kernel.cluster_barriers.items()
-            if (partition, taken) in self._kernel.taken
+            for partition, states in self._kernel.recorded.cluster_barriers.items()
+            if (partition, taken) in self._kernel.recorded.taken
             for state in states
         ]
 

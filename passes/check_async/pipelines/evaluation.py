@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from ....dialect.bindings import ir
 from ....dialect.irtypes import Op, Value
+from ....ir.op_address import OpIdentity
 from ...order.report import at
 from ..polynomials import Polynomial, number
 from ..values import Values
@@ -76,14 +77,14 @@ class Evaluation:
             self._evaluated[key] = self._substitute(thread, polynomial, loops, counters)
         result = self._evaluated[key]
         if result is None:
-            unknown = self._unknown_value(polynomial, {*instruction.loops})
+            unknown = self._unknown_value(polynomial, {*map(OpIdentity.of, instruction.loops)})
             by = f": {unknown}" if unknown else ""
             raise UnknownError(
                 f"what decides about the {at(instruction.op)} is not known in each iteration{by}"
             )
         return result
 
-    def _unknown_value(self, polynomial: Polynomial, loops: set[Op]) -> str | None:
+    def _unknown_value(self, polynomial: Polynomial, loops: set[OpIdentity]) -> str | None:
         """Return what is not known in each iteration of some loops, in words; None if that is nothing."""
         for symbol in sorted(polynomial.symbols, key=lambda each: each.number):
             if not symbol.varies & loops:
@@ -109,4 +110,4 @@ class Evaluation:
         for loop, counter in zip(loops, counters, strict=True):
             if result is not None:
                 result = self._values.replaced(result, self._values.loop(loop).count, counter)
-        return None if result is None or result.varies & {*loops} else result
+        return None if result is None or result.varies & {*map(OpIdentity.of, loops)} else result

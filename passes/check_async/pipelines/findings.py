@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import NamedTuple
 
 from ....dialect.irtypes import Op
 from ....ir.errors import OpError
-from ...order.needs import Need
+from ...order.needs import Need, Unordered
 from .state import State
 
 
@@ -24,15 +25,49 @@ class Order(NamedTuple):
     before: Op | None = None
 
 
-class Findings:
-    """What is not proven to be in order, once for each op and reason.
+class Ends(Enum):
+    """What ends a search for findings, by raising an error.
 
     Attributes:
-        remarks: the ops with the reasons.
+        WRONG: what some run is known to do wrong.
+        NOT_ORDER: of that, what no order of accesses mends.
+        ANY: whatever is not proven.
     """
 
-    def __init__(self) -> None:
+    WRONG, NOT_ORDER, ANY = range(3)
+
+
+class Findings:
+    """What is not proven of a kernel.
+
+    Args:
+        ends: what ends the search.
+
+    Attributes:
+        remarks: the ops with the reasons, once for each op and reason.
+        unordered: of these, the accesses that are not in order on some path, in the order in which they
+            were found.
+        unknown: the others.
+    """
+
+    def __init__(self, ends: Ends = Ends.WRONG) -> None:
+        self.ends = ends
         self.remarks: dict[tuple[Op, str], None] = {}
+        self.unordered: list[Unordered] = []
+        self.unknown: dict[tuple[Op, str], None] = {}
+
+    def add(self, others: Findings) -> None:
+        """Add what others found.
+
+        Raises:
+            OpError: if that ends the search.
+        """
+        if self.ends is Ends.ANY:
+            for op, reason in others.remarks:
+                raise OpError(op, reason)
+        self.remarks |= others.remarks
+        self.unordered += others.unordered
+        self.unknown |= others.unknown
 
     def remark(
         self, op: Op, reason: str, state: State | None = None, order: Order | None = None
@@ -46,9 +81,19 @@ class Findings:
             reason: why.
             state: the path's state.
             order: what would put the op and an earlier one in order.
+
+        Raises:
+            OpError: if whatever is not proven ends the search.
         """
+        if self.ends is Ends.ANY:
+            raise OpError(op, reason)
         if state is None or not state.reported:
             self.remarks[op, reason] = None
+            if order is None:
+                self.unknown[op, reason] = None
+            else:
+                later = order.before or op
+                self.unordered.append(Unordered(later, order.earlier, order.needs, reason))
         if state is not None:
             state.known, state.reported = False, True
 
@@ -70,8 +115,8 @@ class Findings:
             order: what would put the op and an earlier one in order.
 
         Raises:
-            OpError: if `certain`.
+            OpError: if that ends the search.
         """
-        if certain:
+        if certain and (order is None or self.ends is Ends.WRONG):
             raise OpError(op, message)
         self.remark(op, f"there may be a path on which it {message}", state, order)

@@ -10,6 +10,7 @@ from ....dialect.irtypes import Op, Value
 from ....dialect.op import SmemOp
 from ....dialect.ops import PartitionOp
 from ....ir.kernel import ancestors_of
+from ....ir.op_address import OpIdentity
 from ...order.global_memory import GlobalAccess, GlobalMemory
 from ..extents import Extent
 from ..polynomials import Divergence, Polynomial, Symbol, number
@@ -87,7 +88,7 @@ def _is_by_warpgroup(
         return True
     for x, y in zip(_extents(one, values), _extents(other, values), strict=False):
         starts = [each.start for each in (x, y) if each.start is not None]
-        varies = any(start.varies & {*loops} for start in starts)
+        varies = any(start.varies & {*map(OpIdentity.of, loops)} for start in starts)
         if not varies and x.is_disjoint_between(y, symbol):
             return True
         if not varies and _is_interleaved(x, y, symbol, count):

@@ -7,16 +7,18 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from ....dialect.effects import Completion
-from ....dialect.irtypes import Op
+from ....dialect.irtypes import Block, Op
 from ....dialect.op import effects_of
-from ....dialect.ops import CreatePipelineOp, ProducerAcquireOp
+from ....dialect.ops import CreatePipelineOp, PartitionOp, ProducerAcquireOp
 from ....dialect.smem import Smem
+from ....ir.op_address import op_address
 from ....ir.subtiles import chain_of
 from ....ir.walk import gather, walk
 from ...order.declared_effects import accessed_tiles, pending_of
 from ...order.registers import Registers
 from ..intervals import Intervals
 from ..values import Values
+from .findings import Findings
 from .ops import Ops, is_behind, partition_of
 from .partition import Partition
 from .pipeline_sides import PipelineSide
@@ -83,48 +85,129 @@ class TileAccess(NamedTuple):
 
 
 @dataclass
-class Kernel:
-    """A function with pipelines or partitions.
+class Recorded:
+    """What following partitions has recorded.
 
     Attributes:
-        ops: its ops.
-        positions: those of all ops, in the order of the program.
+        arrivals, accesses: those of all paths.
+        taken: the pipeline sides that each partition takes, with the most indices that it holds while it
+            waits.
+        cluster_barriers: for each partition, the states in which it reaches barriers of the cluster.
+        ends: for each partition, the states in which it ends.
+    """
+
+    arrivals: dict[Arrival, None] = field(default_factory=dict)
+    accesses: dict[TileAccess, None] = field(default_factory=dict)
+    taken: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
+    cluster_barriers: dict[Partition, list[State]] = field(default_factory=dict)
+    ends: dict[Partition, list[State]] = field(default_factory=dict)
+
+    def add(self, others: Recorded) -> None:
+        """Add what following another partition has recorded."""
+        self.arrivals |= others.arrivals
+        self.accesses |= others.accesses
+        self.taken |= others.taken
+        self.cluster_barriers |= others.cluster_barriers
+        self.ends |= others.ends
+
+
+class Walk(NamedTuple):
+    """What following a partition has found.
+
+    Attributes:
+        before: the states in which it began.
+        findings: what is not proven.
+        recorded: what it has recorded.
+    """
+
+    before: list[State]
+    findings: Findings
+    recorded: Recorded
+
+
+class Kernel:
+    """A function with pipelines or partitions, while synchronization is inserted into it.
+
+    Args:
+        function: the function.
+        block: its block.
+        furthest: groups are told apart up to this many groups back, even if no wait leaves as many
+            pending.
+
+    Attributes:
         values: its integers.
         use: how its threads use pipelines.
-        registers: the ops that write registers which its mma read.
         furthest: one more than the largest number of groups that a wait leaves pending.
         filling_pipelines: for each tile without stages, the pipeline that its loads count for.
         written: the tiles that any op writes.
         loaded: the tiles that bulk loads write, each with one such load.
         exchanged: the tiles that several partitions access, or that threads write behind a wait of a
             producer.
-        arrivals, accesses: those of all paths.
-        taken: the pipeline sides that each partition takes, with the most indices that it holds while it
-            waits.
-        cluster_barriers: for each partition, the states in which it reaches barriers of the cluster.
-        ends: for each partition, the states in which it ends.
+        ops: its ops, as they are now.
+        registers: the ops that write registers which its mma read.
+        recorded: what following its partitions has recorded.
         known: what is known of integers wherever partitions run: by assumptions, and branches around
             them.
     """
 
-    function: Op
-    ops: Ops
-    positions: dict[Op, int]
-    values: Values
-    use: PipelineUse
-    registers: Registers
-    furthest: int
-    filling_pipelines: dict[Op, CreatePipelineOp]
-    written: set[Op]
-    loaded: dict[Op, Op]
-    exchanged: set[Op]
-    arrivals: dict[Arrival, None] = field(default_factory=dict)
-    accesses: dict[TileAccess, None] = field(default_factory=dict)
-    taken: dict[tuple[Partition, PipelineSide], int] = field(default_factory=dict)
-    cluster_barriers: dict[Partition, list[State]] = field(default_factory=dict)
-    ends: dict[Partition, list[State]] = field(default_factory=dict)
-    known: Intervals = field(default_factory=Intervals)
-    _bodies: Bodies = field(default_factory=list)
+    def __init__(self, function: Op, block: Block, furthest: int = 1) -> None:
+        self.function = function
+        self.block = block
+        self.values = Values(function)
+        self.use = PipelineUse()
+        self.filling_pipelines: dict[Op, CreatePipelineOp] = {}
+        self.written: set[Op] = set()
+        self.loaded: dict[Op, Op] = {}
+        self.exchanged: set[Op] = set()
+        groups = (Completion.WGMMA_GROUP, Completion.BULK_GROUP)
+        waits, accesses = gather(
+            function,
+            [op for op in Smem.operations if op.effects.awaits in groups],
+            [op for op in Smem.operations if op.effects.accesses],
+        )
+        self._gather_tiles(accesses)
+        self.furthest = max(furthest, 1 + max(map(pending_of, waits), default=0))
+        self._positions = {op_address(op): position for position, op in enumerate(walk(function))}
+        self._bodies: Bodies = []
+        #: By the address of the `smem.partition`; None outside of these.
+        self._walks: dict[int | None, dict[Partition, Walk]] = {}
+        self.renew()
+
+    def _gather_tiles(self, accesses: list[Op]) -> None:
+        partitions: dict[Op, int | None] = {}
+        for op in accesses:
+            for tile, access in accessed_tiles(op):
+                allocation, partition = chain_of(tile, op)[0], partition_of(op)
+                if partitions.setdefault(allocation, partition) != partition:
+                    self.exchanged.add(allocation)
+                if access.writes and access.completion is Completion.MBARRIER:
+                    self.filling_pipelines[tile.owner] = op.pipeline.owner
+                    self.loaded[allocation] = op
+                elif access.writes and is_behind(op, ProducerAcquireOp):
+                    self.exchanged.add(allocation)
+                if access.writes:
+                    self.written.add(allocation)
+
+    # While ops that order accesses come and go.
+
+    def renew(self) -> None:
+        """Forget what depends on ops that order accesses, but for walks of partitions."""
+        self.ops = Ops()
+        self.registers = Registers(self.function)
+        self.recorded = Recorded()
+        self.known = Intervals()
+
+    def change(self, op: Op) -> None:
+        """Note that an op that orders accesses came, goes, or has changed."""
+        self._walks.pop(partition_of(op), None)
+
+    def walks_in(self, partition: Partition) -> dict[Partition, Walk]:
+        """Return what is known of the threads in the `smem.partition` of a partition."""
+        op = partition.op
+        address = op_address(op) if isinstance(op.opview, PartitionOp) else partition_of(op)
+        return self._walks.setdefault(address, {})
+
+    # Pipelines.
 
     def set_bodies(self, bodies: Bodies) -> None:
         """Set the partitions with their ops; what is known of integers before has been noted."""
@@ -141,53 +224,14 @@ class Kernel:
         """The pipeline indices that ops take."""
         return self.use.ranks
 
-    @staticmethod
-    def of(function: Op, use: PipelineUse) -> Kernel:
-        """Return what is known of a function before its ops are followed.
-
-        Args:
-            function: the function.
-            use: how its threads use pipelines.
-        """
-        groups = (Completion.WGMMA_GROUP, Completion.BULK_GROUP)
-        waits, accesses = gather(
-            function,
-            [op for op in Smem.operations if op.effects.awaits in groups],
-            [op for op in Smem.operations if op.effects.accesses],
-        )
-        filling_pipelines, written, loaded, exchanged = {}, set(), {}, set()
-        partitions: dict[Op, int | None] = {}
-        for op in accesses:
-            for tile, access in accessed_tiles(op):
-                allocation, partition = chain_of(tile, op)[0], partition_of(op)
-                if partitions.setdefault(allocation, partition) != partition:
-                    exchanged.add(allocation)
-                if access.writes and access.completion is Completion.MBARRIER:
-                    filling_pipelines[tile.owner] = op.pipeline.owner
-                    loaded[allocation] = op
-                elif access.writes and is_behind(op, ProducerAcquireOp):
-                    exchanged.add(allocation)
-                if access.writes:
-                    written.add(allocation)
-        furthest = 1 + max(map(pending_of, waits), default=0)
-        return Kernel(
-            function,
-            Ops(),
-            {op.operation: position for position, op in enumerate(walk(function))},
-            Values(function),
-            use,
-            Registers(function),
-            furthest,
-            filling_pipelines,
-            written,
-            loaded,
-            exchanged,
-        )
+    def position(self, op: Op) -> int:
+        """Return the place of an op in the order of the program as it was at first."""
+        return self._positions[op_address(op)]
 
     def in_order(self, accesses: Iterable[_Access]) -> list[_Access]:
         """Return accesses in the order of the program, so that findings come in the same order in each
         run of the process."""
-        return sorted(accesses, key=lambda access: self.positions[access.op.operation])
+        return sorted(accesses, key=lambda access: self.position(access.op))
 
     def pipelines(self) -> list[CreatePipelineOp]:
         """Return the function's pipelines."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ....dialect.irtypes import Op
-from ....ir.op_address import op_address
+from ....ir.op_address import OpIdentity
 from ..polynomials import Symbol
 
 
@@ -28,7 +29,11 @@ class Partition:
     symbol: Symbol | None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Partition) and op_address(self.op) == op_address(other.op)
+        return isinstance(other, Partition) and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return op_address(self.op)
+        return hash(self._identity)
+
+    @cached_property
+    def _identity(self) -> OpIdentity:
+        return OpIdentity.of(self.op)

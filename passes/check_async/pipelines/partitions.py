@@ -14,7 +14,7 @@ from ...order.needs import CTA_BARRIER, Need, listed
 from ...order.report import at
 from ..assumptions import assume_all
 from .findings import Findings, Order
-from .kernel import Kernel
+from .kernel import Kernel, Recorded, Walk
 from .partition import Partition
 from .state import Read, State, Write
 from .walker import Walker
@@ -24,7 +24,7 @@ class Partitions:
     """Follows the partitions of a kernel one after the other.
 
     Args:
-        kernel: the function; accesses and arrivals are recorded in it.
+        kernel: the function; receives what is recorded.
         findings: receives errors and remarks.
     """
 
@@ -63,7 +63,7 @@ class Partitions:
             kernel.known.assume_condition(kernel.values.of(op.operands[0]), True)
         assume_all(ops[:position], kernel.values, kernel.known)
         kernel.set_bodies([*([before] if sides else []), *bodies])
-        walker = Walker(kernel, *before, self._findings, always)
+        walker = Walker(kernel, *before, self._findings, kernel.recorded, always)
         states = walker.run(State(kernel.furthest))
         for op, state in product(conditions, states):
             # All CTAs of a cluster come to its barriers.
@@ -114,11 +114,19 @@ class Partitions:
     def _run(self, bodies: list[tuple[Partition, list[Op]]], states: list[State]) -> None:
         """Follow partitions from some states on."""
         for partition, ops in bodies:
-            known = self._kernel.known.copy()
-            assume_all(ops, self._kernel.values, known)
-            walker = Walker(self._kernel, partition, ops, self._findings, known)
-            ends = [end for state in states for end in walker.run(state.copy())]
-            self._kernel.ends[partition] = ends
+            walks = self._kernel.walks_in(partition)
+            if partition not in walks or walks[partition].before != states:
+                walks[partition] = self._walk(partition, ops, states)
+            self._findings.add(walks[partition].findings)
+            self._kernel.recorded.add(walks[partition].recorded)
+
+    def _walk(self, partition: Partition, ops: list[Op], states: list[State]) -> Walk:
+        known, findings, recorded = self._kernel.known.copy(), Findings(self._findings.ends), Recorded()
+        assume_all(ops, self._kernel.values, known)
+        walker = Walker(self._kernel, partition, ops, findings, recorded, known)
+        ends = [end for state in states for end in walker.run(state.copy())]
+        recorded.ends[partition] = ends
+        return Walk([state.copy() for state in states], findings, recorded)
 
 
 def _threads_of_warp(

@@ -23,12 +23,12 @@ class _Excess(NamedTuple):
 
     Attributes:
         certain: whether some run is known to have these numbers.
-        numbers: both, in words; empty if there are none.
+        numbers: both.
     """
 
     by: int | None
     certain: bool
-    numbers: str
+    numbers: tuple[Polynomial, Polynomial]
 
 
 class PipelineCounts:
@@ -67,7 +67,7 @@ class PipelineCounts:
 
     def _partitions_of(self, pipeline_side: PipelineSide) -> list[Partition]:
         """Return the partitions that take a side of a pipeline."""
-        return [partition for partition, taken in self._kernel.taken if taken == pipeline_side]
+        return [partition for partition, taken in self._kernel.recorded.taken if taken == pipeline_side]
 
     def _check_arrivals(self, pipeline_side: PipelineSide, name: str, unit: str) -> None:
         """Check that the arrivals on a stage are as many as its mbarriers count.
@@ -80,7 +80,7 @@ class PipelineCounts:
         pipeline, side = pipeline_side
         counts: dict[Partition, set[int | None]] = {}
         certain = True
-        for arrival in self._kernel.arrivals:
+        for arrival in self._kernel.recorded.arrivals:
             if arrival.pipeline_side == pipeline_side:
                 counts.setdefault(arrival.partition, set()).add(arrival.participants)
                 certain &= arrival.certain
@@ -130,9 +130,12 @@ class PipelineCounts:
 
     def _excess(self, one: Polynomial, other: Polynomial, end: End) -> _Excess:
         """Return by how much one number is larger than another at the end of some runs."""
-        numbers = [self._description.of(each) for each in (one, other)]
-        said = "" if None in numbers else f": {numbers[0]} and {numbers[1]}"
-        return _Excess(end.known.bounds(one - other).high, end.certain, said)
+        return _Excess(end.known.bounds(one - other).high, end.certain, (one, other))
+
+    def _in_words(self, numbers: tuple[Polynomial, Polynomial]) -> str:
+        """Return two numbers as the end of a clause; empty if there are no words for them."""
+        words = [self._description.of(each) for each in numbers]
+        return "" if None in words else f": {words[0]} and {words[1]}"
 
     def _both_sides(
         self, pipeline: CreatePipelineOp
@@ -170,7 +173,8 @@ class PipelineCounts:
         # The last one is of runs of any number of iterations.
         unknown = next((each for each in reversed(found) if each.by is None), None)
         if unknown is not None:
-            reason = f"more of its indices may be {names[0]} than {names[1]}{unknown.numbers}"
+            numbers = self._in_words(unknown.numbers)
+            reason = f"more of its indices may be {names[0]} than {names[1]}{numbers}"
             fix = "give both sides the same number, computed alike, or assume what holds of them"
             self._findings.remark(pipeline, f"{reason}; {fix}")
             return
@@ -183,7 +187,7 @@ class PipelineCounts:
     def _check_deadlocks(self) -> None:
         """Check that no threads wait for each other."""
         pipelines = [
-            p for p in self._kernel.pipelines() if p in {of for _, (of, _) in self._kernel.taken}
+            p for p in self._kernel.pipelines() if p in {of for _, (of, _) in self._kernel.recorded.taken}
         ]
         if pipelines and not are_excluded(self._kernel) and (reason := self._kernel.deadlock):
             self._findings.remark(pipelines[-1], f"partitions may deadlock: {reason}")

@@ -7,7 +7,7 @@ from ....dialect.ops import CreatePipelineOp, ElectOp, FenceOp, WarpgroupBarrier
 from ...order.needs import Need, listed
 from ...order.report import at
 from .findings import Findings, Order
-from .kernel import Arrival, Kernel
+from .kernel import Arrival, Kernel, Recorded
 from .pipeline_sides import PipelineSide, Side, pipeline_side_of, stages_of
 from .state import Read, Reader, State, Write
 from .threads import Threads
@@ -20,9 +20,10 @@ class PipelineIndices:
     """The pipeline indices that a partition takes.
 
     Args:
-        kernel: its arrivals and held indices are recorded in it.
+        kernel: the function.
         threads: the threads that execute the ops.
         pipeline_sides: those that the partition takes.
+        recorded: receives the arrivals, and how many indices are held.
         findings: receives errors and remarks.
     """
 
@@ -31,9 +32,11 @@ class PipelineIndices:
         kernel: Kernel,
         threads: Threads,
         pipeline_sides: list[PipelineSide],
+        recorded: Recorded,
         findings: Findings,
     ) -> None:
         self._kernel = kernel
+        self._recorded = recorded
         self._ranks = kernel.ranks
         self._threads = threads
         self._pipeline_sides = pipeline_sides
@@ -61,7 +64,7 @@ class PipelineIndices:
         state.take(pipeline_side)
 
     def _note_held(self, pipeline_side: PipelineSide, held: int) -> None:
-        key, most = (self._threads.partition, pipeline_side), self._kernel.taken
+        key, most = (self._threads.partition, pipeline_side), self._recorded.taken
         most[key] = max(most.get(key, 0), held)
 
     def _is_next(self, op: Op, state: State) -> bool:
@@ -172,7 +175,7 @@ class PipelineIndices:
             unfenced,
             state.certain,
         )
-        self._kernel.arrivals[arrival] = None
+        self._recorded.arrivals[arrival] = None
 
     def _lag(self, op: Op, state: State) -> int | None:
         """Return how many indices were taken since, and including, an arrival's; None if not held."""

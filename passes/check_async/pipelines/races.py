@@ -32,7 +32,7 @@ class Races:
         Raises:
             OpError: if no op of the function does.
         """
-        for access in self._kernel.accesses:
+        for access in self._kernel.recorded.accesses:
             if not access.writes and access.rectangle.allocation not in self._kernel.written:
                 allocation = access.rectangle.allocation
                 raise OpError(access.op, f"reads the {at(allocation)}, which nothing writes")
@@ -44,7 +44,7 @@ class Races:
             OpError: if some run breaks a rule.
         """
         allocations: dict[Op, list[TileAccess]] = {}
-        for access in self._kernel.accesses:
+        for access in self._kernel.recorded.accesses:
             allocations.setdefault(access.rectangle.allocation, []).append(access)
             if not access.writes and access.rectangle.pipeline_side is not None:
                 self._check_filled(access, *access.rectangle.pipeline_side)
@@ -58,7 +58,7 @@ class Races:
 
     def _check_ends(self) -> None:
         """Check that no bulk store is incomplete when the kernel ends."""
-        for partition, states in self._kernel.ends.items():
+        for partition, states in self._kernel.recorded.ends.items():
             for state in states:
                 for read in self._kernel.in_order(state.reads):
                     if read.by is Reader.BULK and read.age is not None:
@@ -74,7 +74,7 @@ class Races:
     def _check_filled(self, read: TileAccess, pipeline: CreatePipelineOp, side: Side) -> None:
         """Check that the other side writes, and fences, what is read, before each arrival."""
         allocation = read.rectangle.allocation
-        given = [a for a in self._kernel.arrivals if a.pipeline_side == (pipeline, side.other)]
+        given = [a for a in self._kernel.recorded.arrivals if a.pipeline_side == (pipeline, side.other)]
         if not _is_filled(read.rectangle, given):
             others = [each for each in self._writing_sides(allocation) if each.pipeline != pipeline]
             if others and not self._takes(read, others[0].pipeline):
@@ -86,8 +86,7 @@ class Races:
             reason = f"it is not known whether {filled}"
             self._findings.remark(read.op, reason)
         for arrival in given:
-            positions = self._kernel.positions
-            for written, write in sorted(arrival.unfenced, key=lambda x: positions[x[1].operation]):
+            for written, write in sorted(arrival.unfenced, key=lambda x: self._kernel.position(x[1])):
                 if written == allocation and read.by is not Reader.THREADS:
                     message = f"reads the {at(allocation)} before the {at(write)} is over"
                     fix = f"put {FenceOp.OPERATION_NAME} before the {at(arrival.op)}"
@@ -98,7 +97,7 @@ class Races:
     def _writing_sides(self, allocation: Op) -> list[PipelineSide]:
         written = (
             a.rectangle.pipeline_side
-            for a in self._kernel.accesses
+            for a in self._kernel.recorded.accesses
             if a.writes and a.rectangle.allocation == allocation
         )
         return list({each: None for each in written if each is not None})
@@ -107,7 +106,7 @@ class Races:
         """Whether the partition of an access takes indices of a pipeline."""
         return any(
             partition is access.partition and of == pipeline
-            for partition, (of, _) in self._kernel.taken
+            for partition, (of, _) in self._kernel.recorded.taken
         )
 
     def _check_one_pipeline(self, allocation: Op, accesses: list[TileAccess]) -> None:
@@ -135,7 +134,7 @@ class Races:
             if access.rectangle.pipeline_side
         }
         for pipeline in pipelines:
-            for arrival in self._kernel.arrivals:
+            for arrival in self._kernel.recorded.arrivals:
                 first = arrival.pipeline_index is not None and arrival.pipeline_index < stages
                 enough = arrival.lag > stages_of(pipeline) - stages
                 if arrival.pipeline_side == (pipeline, Side.PRODUCER) and not (first or enough):

@@ -60,6 +60,7 @@ class Ranks(JointRun):
         self._doubtful: dict[Hashable, Doubt] = {}
         self._least: dict[tuple[int, Iteration, Value], int | None] = {}
         self._ends: dict[int, list[End]] = {}
+        self._together: dict[tuple[int, ...], list[End]] = {}
         self._events: dict[int, list[Event]] = {thread: [] for thread in range(len(codes))}
         self.failure = ""
         for self._alone in range(len(codes)):
@@ -158,8 +159,14 @@ class Ranks(JointRun):
         is_known = not self.failure and not self._unknown
         return [x for events in by_partition.values() for x in events] if is_known else None
 
-    def ends(self, threads: Sequence[int]) -> Iterator[End]:
-        """Yield what threads have taken together at the end of some runs."""
+    def ends(self, threads: Sequence[int]) -> list[End]:
+        """Return what threads have taken together at the end of some runs."""
+        key = tuple(threads)
+        if key not in self._together:
+            self._together[key] = [*self._ends_together(threads)]
+        return self._together[key]
+
+    def _ends_together(self, threads: Sequence[int]) -> Iterator[End]:
         for ends in product(*(self._ends[thread] for thread in threads)):
             known: Intervals | None = Intervals()
             for end in ends:

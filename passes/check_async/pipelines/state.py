@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from ....dialect.irtypes import Op
 from ....dialect.ops import FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
+from ....ir.op_address import OpIdentity
 from ...order.needs import Need
 from .pipeline_sides import PipelineSide
 from .tile_rectangles import TileRectangle
@@ -209,7 +210,7 @@ class State:
 
     # Loops.
 
-    def forget_loop(self, loop: Op) -> None:
+    def forget_loop(self, loop: OpIdentity) -> None:
         """Forget the starts that change with a loop: they are known only inside an iteration."""
         for filled in ("filled", "filled_by_all", "filled_in_cluster"):
             outside = frozenset(each.outside_loop(loop) for each in getattr(self, filled))

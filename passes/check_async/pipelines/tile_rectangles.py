@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from ....dialect.irtypes import Op
 from ....dialect.ops import PartitionOp
+from ....ir.op_address import OpIdentity
 from ..extents import Extent
-from ..polynomials import Symbol
+from ..polynomials import Symbol, Variable
 from .pipeline_sides import PipelineSide
 
 
@@ -85,6 +86,10 @@ class TileRectangle(NamedTuple):
         pairs = zip(self.extents, other.extents, strict=True)
         return self.allocation == other.allocation and all(mine.equals(its) for mine, its in pairs)
 
+    def is_same(self, other: TileRectangle) -> bool:
+        """Whether both are known to be the same bytes, in the same stage."""
+        return self.equals(other) and self.has_same_stage(other)
+
     def is_disjoint_between(self, other: TileRectangle, symbol: Symbol) -> bool:
         """Whether the rectangles of two warpgroups, numbered by `symbol`, have no bytes in common."""
         pairs = zip(self.extents, other.extents, strict=True)
@@ -94,16 +99,20 @@ class TileRectangle(NamedTuple):
         """Return the rectangle without the starts that change while a partition runs."""
         kept = (
             e
-            if e.start is None or all(isinstance(by, PartitionOp) for by in e.start.varies)
+            if e.start is None or all(map(_is_partition, e.start.varies))
             else e._replace(start=None)
             for e in self.extents
         )
         return self._replace(extents=tuple(kept))
 
-    def outside_loop(self, loop: Op) -> TileRectangle:
+    def outside_loop(self, loop: OpIdentity) -> TileRectangle:
         """Return the rectangle without the starts that change with a loop."""
         kept = (
             e if e.start is None or loop not in e.start.varies else e._replace(start=None)
             for e in self.extents
         )
         return self._replace(extents=tuple(kept))
+
+
+def _is_partition(variable: Variable) -> bool:
+    return isinstance(variable, OpIdentity) and isinstance(variable.op, PartitionOp)

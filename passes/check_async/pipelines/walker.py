@@ -6,13 +6,14 @@ from ....dialect.irtypes import Op
 from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
 from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier
+from ....ir.op_address import OpIdentity
 from ...order.declared_effects import has_effect
 from ...order.harmless import is_harmless
 from ..intervals import Intervals
 from ..polynomials import Divergence, Polynomial, number, variable
 from .accesses import Accesses
 from .findings import Findings
-from .kernel import Kernel
+from .kernel import Kernel, Recorded
 from .partition import Partition
 from .pipeline_indices import PipelineIndices
 from .pipeline_sides import ARRIVES, WAITS
@@ -29,10 +30,11 @@ class Walker:
     """Follows the ops of a partition.
 
     Args:
-        kernel: the function; accesses and arrivals are recorded in it.
+        kernel: the function.
         partition: the threads that are followed.
         ops: all ops of the partition.
         findings: receives errors and remarks.
+        recorded: receives accesses, arrivals and barriers of the cluster.
         known: what is known of integers on all runs that come to the ops.
     """
 
@@ -42,6 +44,7 @@ class Walker:
         partition: Partition,
         ops: list[Op],
         findings: Findings,
+        recorded: Recorded,
         known: Intervals,
     ) -> None:
         pipeline_sides = list({each: None for op in ops for each in kernel.ops.pipeline_sides(op)})
@@ -50,10 +53,13 @@ class Walker:
         self._ops = ops
         self._known = known
         self._findings = findings
+        self._recorded = recorded
         self._threads = Threads(partition)
-        self._indices = PipelineIndices(kernel, self._threads, pipeline_sides, findings)
+        self._indices = PipelineIndices(
+            kernel, self._threads, pipeline_sides, recorded, findings
+        )
         tiles = TileResolver(kernel, self._threads, pipeline_sides, findings)
-        self._accesses = Accesses(kernel, self._threads, tiles, findings)
+        self._accesses = Accesses(kernel, self._threads, tiles, recorded, findings)
         self._synchronization = Synchronization(self._threads, findings)
 
     def run(self, state: State) -> list[State]:
@@ -120,7 +126,7 @@ class Walker:
             reason = "it is in a branch, a loop or an election, which other threads may not execute"
             self._findings.remark(op, reason, state)
             return
-        self._kernel.cluster_barriers.setdefault(self._partition, []).append(state.copy())
+        self._recorded.cluster_barriers.setdefault(self._partition, []).append(state.copy())
         state.cluster_barrier()
 
     # Regions.
@@ -223,7 +229,7 @@ class Walker:
         )
 
     def _for(self, op: Op, state: State) -> list[State]:
-        loop = self._kernel.values.loop(op)
+        loop, identity = self._kernel.values.loop(op), OpIdentity.of(op)
         if not self.is_uniform(op, "its bounds are", loop.bounds, state):
             return [state]
         if loop.trips.constant == 0:
@@ -243,7 +249,7 @@ class Walker:
                 if self._kernel.registers.are_written_by(op):
                     # The loop writes the registers that it carries at the end of an iteration.
                     self._accesses.define(op.operation, end)
-                end.forget_loop(op)
+                end.forget_loop(identity)
                 backs += [end] if end not in backs else []
                 again = (end, False)
                 heads += [again] if again not in heads and loop.trips.constant != 1 else []
@@ -251,7 +257,7 @@ class Walker:
         runs = lowest is not None and lowest > 0
         ends = [end.copy() for end in (backs if runs else (state, *backs))]
         for end in ends:
-            end.forget_loop(op)
+            end.forget_loop(identity)
         return _forked(_distinct(ends))
 
 
