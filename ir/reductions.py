@@ -6,8 +6,7 @@ from ..dialect.irtypes import Type
 from ..dialect.ops import ReduceOp
 from ..dialect.types import shape_of, tensor_of
 from ..layout.fragments import WARPS
-from .errors import OpError
-from .kernel import warpgroups_of
+from .named_barriers import groups_of
 
 
 @dataclass(frozen=True)
@@ -44,11 +43,5 @@ def exchange_of(op: ReduceOp) -> Exchange | None:
     size, along_columns = op.warpgroups, op.axis.value == 0
     if size == 1 and not along_columns:
         return None
-    first, end = warpgroups_of(op)
-    if (end - first) % size:
-        raise OpError(
-            op,
-            f"has warpgroups = {size}, but {end - first} warpgroups execute it; expected a divisor",
-        )
     parts = size * (WARPS if along_columns else 1)
-    return Exchange(first, (end - first) // size, size, parts)
+    return Exchange(*groups_of(op), parts)

@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 from math import prod
 
-from ..dialect.bindings import ir, nvvm
+from ..dialect.bindings import ir
 from ..dialect.irtypes import Module, Region, Value
-from ..dialect.ops import ElectOp, PartitionOp, WarpgroupBarrierOp, WarpSpecializeOp
+from ..dialect.ops import ElectOp, PartitionOp, WarpSpecializeOp
 from ..dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
 from ..ir import emit
 from ..ir.errors import OpError
 from ..ir.i32 import I32
-from ..ir.kernel import function_of, required_block_size, threads_of
+from ..ir.kernel import function_of, functions_of, required_block_size, threads_of
 from ..ir.lowerings import Lowerings
 from ..ir.threads import linear_thread
 from ..ir.walk import gather
 from ..layout.fragments import REGISTERS, WARPGROUP
 from ..layout.transfer import WARP
 from .driver.base import Pass
-from .lower_turns import lower_turns
+from .lower_named_barriers import lower_named_barriers
 
 _LOWERINGS = Lowerings()
 
@@ -30,24 +30,14 @@ class LowerWarpSpecialize(Pass):
     description = "lower partitions of warpgroups and elected threads to branches"
 
     def run(self, module: Module) -> None:
-        lower_turns(module)
+        for function in functions_of(module):
+            lower_named_barriers(function)
         # Ops inside partitions are lowered before the partitions.
-        for ops in gather(module, [WarpgroupBarrierOp], [ElectOp], [WarpSpecializeOp]):
+        for ops in gather(module, [ElectOp], [WarpSpecializeOp]):
             for op in ops:
                 with ir.InsertionPoint(op), op.location:
                     _LOWERINGS[op](op)
                 op.operation.erase()
-
-
-@_LOWERINGS.of(WarpgroupBarrierOp)
-def _lower_barrier(op: WarpgroupBarrierOp) -> None:
-    size = required_block_size(op)
-    # Barrier 0 is that of all threads; a CTA has at most 8 warpgroups, and 15 other barriers (PTX ISA
-    # 9.7.13.1).
-    number = I32(linear_thread(size)) // WARPGROUP + 1
-    threads = emit.constant(WARPGROUP, emit.i32())
-    # The op's optional operands differ between versions of LLVM; the builder of the bindings knows them.
-    nvvm.BarrierOp(barrierId=number.value, numberOfThreads=threads)
 
 
 @_LOWERINGS.of(ElectOp)

@@ -11,7 +11,7 @@ from ..op import SmemOp
 from ..slices import slice_fragment
 from ..types import FragmentType, check_fragment, check_readable, shape_of, tensor_of
 from .memory import check_offset, offset_of
-from .warp_specialize import MAX_WARPGROUPS
+from .warp_specialize import warpgroups_attribute
 
 #: The operations for floats and for integers, by the words of `#gpu.all_reduce_op`.
 _OF_FLOATS = ("add", "mul", "maximumf", "maxnumf", "minimumf", "minnumf")
@@ -57,13 +57,7 @@ class ReduceOp(SmemOp, name="reduce"):
         Raises:
             Invalid: if no CTA has as many.
         """
-        if "warpgroups" not in self.attributes:
-            return 1
-        given = self.attributes["warpgroups"].maybe_downcast()
-        number = given.value if isinstance(given, ir.IntegerAttr) else 0
-        if not 1 <= number <= MAX_WARPGROUPS:
-            raise Invalid(f"has warpgroups = {given}; expected 1 to {MAX_WARPGROUPS}")
-        return number
+        return warpgroups_attribute(self)
 
     @verifier
     def verify_region_invariants(self) -> None:

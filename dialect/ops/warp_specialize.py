@@ -156,9 +156,46 @@ class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
 class WarpgroupBarrierOp(SmemOp, name="warpgroup_barrier"):
     """A barrier of the threads of each warpgroup that executes it. Their earlier writes to shared memory
     are visible to all of them after it. Warpgroup i uses named barrier i + 1.
+
+    With the optional attribute `warpgroups = n`, it is one of the threads of n adjacent warpgroups, such
+    as all those of a partition. Each such group uses a named barrier of its own, counted from the last
+    one of the CTA.
     """
 
+    i32 = ("warpgroups",)
     effects = Effects(Scope.WARPGROUP, barrier=Scope.WARPGROUP)
+
+    @property
+    def warpgroups(self) -> int:
+        """The number of adjacent warpgroups that wait for each other.
+
+        Raises:
+            Invalid: if no CTA has as many.
+        """
+        return warpgroups_attribute(self)
+
+    @verifier
+    def verify_region_invariants(self) -> None:
+        for name in self.attributes:
+            if name != "warpgroups" and "." not in name:
+                raise Invalid(f"has the attribute {name}; expected warpgroups")
+        _ = self.warpgroups
+
+
+def warpgroups_attribute(op: SmemOp) -> int:
+    """Return the attribute `warpgroups` of an op, 1 if it is absent: how many adjacent warpgroups execute
+    it together.
+
+    Raises:
+        Invalid: if no CTA has as many.
+    """
+    if "warpgroups" not in op.attributes:
+        return 1
+    attribute = op.attributes["warpgroups"].maybe_downcast()
+    count = attribute.value if isinstance(attribute, ir.IntegerAttr) else 0
+    if not 1 <= count <= MAX_WARPGROUPS:
+        raise Invalid(f"has warpgroups = {attribute}; expected 1 to {MAX_WARPGROUPS}")
+    return count
 
 
 def _block(op: Op) -> Block:
@@ -213,11 +250,14 @@ def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) ->
 
 
 @builder
-def warpgroup_barrier() -> None:
+def warpgroup_barrier(warpgroups: int = 1) -> None:
     """Build an `smem.warpgroup_barrier`.
+
+    Args:
+        warpgroups: the number of adjacent warpgroups that wait for each other.
 
     Example:
         >>> smem.store(d, a)
         >>> smem.warpgroup_barrier()
     """
-    create(WarpgroupBarrierOp)
+    create(WarpgroupBarrierOp, warpgroups=None if warpgroups == 1 else warpgroups)

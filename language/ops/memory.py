@@ -346,10 +346,13 @@ def tma_wait(pending: int = 0, read: bool = False) -> None:
 
 
 @traced
-def warpgroup_barrier() -> None:
-    """Wait for the threads of the warpgroup.
+def warpgroup_barrier(warpgroups: int = 1) -> None:
+    """Wait for the threads of the warpgroup, or of several adjacent ones.
+
+    Args:
+        warpgroups: how many warpgroups wait for each other, such as all those of a partition.
 
     Example:
         >>> sl.warpgroup_barrier()
     """
-    smem.warpgroup_barrier()
+    smem.warpgroup_barrier(warpgroups)

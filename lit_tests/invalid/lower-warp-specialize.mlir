@@ -130,3 +130,28 @@ func.func @too_many_turns() attributes {known_block_size = array<i32: 1024, 1, 1
   }) : () -> ()
   return
 }
+
+// -----
+
+func.func @groups() attributes {known_block_size = array<i32: 384, 1, 1>} {
+  // expected-error@+1 {{'smem.warpgroup_barrier' op has warpgroups = 2, but 3 warpgroups execute it; expected a divisor}}
+  "smem.warpgroup_barrier"() {warpgroups = 2 : i32} : () -> ()
+  return
+}
+
+// -----
+
+func.func @too_many_groups() attributes {known_block_size = array<i32: 1024, 1, 1>} {
+  "smem.warpgroup_barrier"() {warpgroups = 2 : i32} : () -> ()
+  "smem.warpgroup_barrier"() {warpgroups = 4 : i32} : () -> ()
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.warpgroup_barrier"() {warpgroups = 4 : i32} : () -> ()
+    }) {warpgroups = 4 : i32} : () -> ()
+    "smem.partition"() ({
+      // expected-error@+1 {{'smem.warpgroup_barrier' op needs a barrier for each of 1 groups of 4 warpgroups, with those of others 8 in all; a CTA has 7 beside those of all threads and of each warpgroup}}
+      "smem.warpgroup_barrier"() {warpgroups = 4 : i32} : () -> ()
+    }) {warpgroups = 4 : i32} : () -> ()
+  }) : () -> ()
+  return
+}

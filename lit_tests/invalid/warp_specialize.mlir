@@ -179,3 +179,13 @@
 "smem.elect"() ({
   "smem.fence"() : () -> ()
 }) {scope = "warpgroup", warp = "last"} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.warpgroup_barrier' op has warpgroups = 9 : i32; expected 1 to 8}}
+"smem.warpgroup_barrier"() {warpgroups = 9 : i32} : () -> ()
+
+// -----
+
+// expected-error@+1 {{'smem.warpgroup_barrier' op has the attribute threads; expected warpgroups}}
+"smem.warpgroup_barrier"() {threads = 128 : i32} : () -> ()

@@ -38,7 +38,8 @@ class CheckAsync(Pass):
       are waited for, what threads wrote is fenced if the tensor cores or TMA read it, and what they read
       or wrote is fenced if TMA overwrites it.
     - The bytes of an `smem.tma_load` count for the index whose stage it writes.
-    - Barriers around an `smem.tma_store` are of the warpgroup that writes.
+    - Barriers around an `smem.tma_store` are of the warpgroup that writes. What its warpgroups access
+      of each other's bytes is ordered by an `smem.warpgroup_barrier` of all of them.
 
     For all partitions together: the threads and warpgroups that pass an index on are as many as the
     pipeline counts, every index that is waited for is passed on, each index writes what is read, and no

@@ -67,7 +67,8 @@ class Analyzer:
         return Analysis(findings.unordered, findings.unknown)
 
     def is_in_order(self) -> bool:
-        """Whether every access of tiles is proven to be in order; this ends with the first that is not."""
+        """Whether every access of tiles is proven to be in order; the search ends with the first that
+        is not."""
         blocks = blocks_of(self.function)
         if len(blocks) != 1 or not has_pipelines(self.function):
             return self.analyze().is_proven

@@ -1,12 +1,18 @@
-"""Reductions must be executed by all warpgroups of a group; and they, like arrivals at semaphores, by all
-threads of a warpgroup."""
+"""Reductions and barriers of several warpgroups must be executed by all of a group; reductions, like
+arrivals at semaphores, by all threads of a warpgroup."""
 
 from collections.abc import Iterator
 
 from ...dialect.bindings import ir
 from ...dialect.diagnostics import format_location, remark
 from ...dialect.irtypes import Op, Value
-from ...dialect.ops import PartitionOp, ReduceOp, SemaphoreArriveOp, WarpSpecializeOp
+from ...dialect.ops import (
+    PartitionOp,
+    ReduceOp,
+    SemaphoreArriveOp,
+    WarpgroupBarrierOp,
+    WarpSpecializeOp,
+)
 from ...ir.kernel import ancestors_of, block_size, function_of
 from ...ir.walk import walk
 from ...layout.fragments import WARPGROUP
@@ -24,10 +30,12 @@ _STRAIGHT = (PartitionOp.OPERATION_NAME, WarpSpecializeOp.OPERATION_NAME)
 
 
 def check_reductions(function: Op) -> None:
-    """Emit a remark for each reduction that some of its warpgroups, or of a warpgroup's threads, may not
-    execute, and for each arrival at a semaphore that some threads may not execute."""
+    """Emit a remark for each reduction or barrier of warpgroups that some of these, or of a warpgroup's
+    threads, may not execute, and for each arrival at a semaphore that some threads may not execute."""
     values: Values | None = None
-    for op in walk(function, ReduceOp, SemaphoreArriveOp):
+    for op in walk(function, ReduceOp, SemaphoreArriveOp, WarpgroupBarrierOp):
+        if isinstance(op, WarpgroupBarrierOp) and op.warpgroups == 1:
+            continue
         values = values or Values(function)
         if isinstance(op, SemaphoreArriveOp) or op.warpgroups == 1:
             _check_threads(op, values)

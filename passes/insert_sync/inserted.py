@@ -133,7 +133,8 @@ def build(
         if need.op is WaitOp:
             assert value is not None
             return Inserted(_wait(value, need), need)
-        attributes = {"pending": need.pending, "read": need.read}
+        warpgroups = need.warpgroups if need.warpgroups > 1 else None
+        attributes = {"pending": need.pending, "read": need.read, "warpgroups": warpgroups}
         if elected_as is None:
             return Inserted(create(need.op, **attributes).operation, need)
         scope, warp = elected_as.scope.value, elected_as.warp or None
@@ -168,4 +169,6 @@ def provides(op: Op, need: Need) -> bool:
     if need.op in BARRIERS and is_cta_barrier(op):
         return True
     view = op.opview
+    if isinstance(view, WarpgroupBarrierOp) and view.warpgroups < need.warpgroups:
+        return False
     return type(view) is need.op and (not isinstance(view, TmaWaitOp) or need.read or not view.read)

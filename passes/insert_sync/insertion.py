@@ -226,6 +226,8 @@ def _ways(needs: tuple[Need, ...]) -> list[tuple[Need, ...]]:
     if not needs:
         return []
     by_all = tuple(CTA_BARRIER if need.op is WarpgroupBarrierOp else need for need in needs)
+    if any(need.warpgroups > 1 for need in needs):
+        return [needs]
     return [needs] if by_all == needs else [needs, by_all]
 
 

@@ -41,14 +41,14 @@ class Trial:
         #: Waits that have moved from where a later reader needs them, with where they were.
         self._moved: list[tuple[Op, Place]] = []
         self._passing: list[list[Origin]] = []
-        self._provided: set[type[SmemOp] | None] = set()
+        #: What was provided; of barriers of warpgroups, for how many of these.
+        self._provided: dict[type[SmemOp] | None, int] = {}
         self.lowers = False
 
     def has_provided(self, need: Need) -> bool:
         """Whether a need of its kind was provided; a barrier of the CTA is one of a warpgroup, too."""
-        return need.op in self._provided or (
-            need.op is WarpgroupBarrierOp and None in self._provided
-        )
+        by_all = need.op is WarpgroupBarrierOp and None in self._provided
+        return by_all or self._provided.get(need.op, 0) >= need.warpgroups
 
     def provide(self, need: Need, place: Place) -> bool:
         """Provide what is needed at a place; return whether that is possible.
@@ -56,7 +56,8 @@ class Trial:
         Ops that order accesses stand together, in the order of `RANKS`; one that is there is not
         repeated.
         """
-        self._provided.add(need.op)
+        before = self._provided.get(need.op, 0)
+        self._provided[need.op] = max(before, need.warpgroups)
         at = place
         for op in preceding(entry_at(self._edits.ops, place)):
             found = self._all.of(op)

@@ -1,10 +1,10 @@
 """Named barriers of groups of warpgroups."""
 
 from ...dialect.irtypes import Op
-from ...dialect.ops import PartitionOp, ReduceOp
+from ...dialect.ops import ReduceOp
 from ...ir.errors import OpError
 from ...ir.kernel import function_of
-from ...ir.order_barriers import BARRIERS, FIRST_BARRIER, order_barriers
+from ...ir.named_barriers import FIRST_BARRIER, last_barriers
 from ...ir.reductions import Exchange, exchange_of
 from ...ir.walk import walk
 
@@ -35,8 +35,7 @@ class NamedBarriers:
 
 def _assigned(function: Op) -> dict[tuple[int, int, int], int]:
     numbers: dict[tuple[int, int, int], int] = {}
-    in_turns = order_barriers(walk(function, PartitionOp))
-    free, end = FIRST_BARRIER, min([*in_turns.values(), BARRIERS])
+    free, end = FIRST_BARRIER, last_barriers(function).first
     for op in walk(function, ReduceOp):
         exchange = exchange_of(op)
         if exchange is None or exchange.warpgroups == 1 or _key(exchange) in numbers:

@@ -40,15 +40,19 @@ class Need(NamedTuple):
         pending: for a wait, the most groups that it may leave pending.
         elected: whether the threads of an `smem.elect` execute it.
         read: whether it waits only until tiles have been read.
+        warpgroups: for a barrier of warpgroups, how many wait for each other.
     """
 
     op: type[SmemOp] | None
     pending: int | None = None
     elected: bool = False
     read: bool = False
+    warpgroups: int = 1
 
     def __str__(self) -> str:
         name = self.op.OPERATION_NAME if self.op else "gpu.barrier"
+        if self.warpgroups > 1:
+            return f"{name} with warpgroups = {self.warpgroups}"
         if self.pending is None:
             return name
         more = " or less" if self.pending else ""
@@ -87,6 +91,8 @@ class Unordered(NamedTuple):
             if need.pending is not None and known.pending is not None:
                 least = min(known, need, key=lambda x: x.pending or 0)
                 found[need.op] = least._replace(read=known.read and need.read)
+            most = max(known.warpgroups, need.warpgroups)
+            found[need.op] = found[need.op]._replace(warpgroups=most)
         return self._replace(needs=tuple(sorted(found.values(), key=lambda x: RANKS[x.op])))
 
 

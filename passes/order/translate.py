@@ -8,7 +8,7 @@ from ...dialect.effects import Completion, Proxy, Scope
 from ...dialect.irtypes import Block as MlirBlock
 from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
-from ...dialect.ops import ElectOp, MapOp, SemaphoreArriveOp
+from ...dialect.ops import ElectOp, MapOp, SemaphoreArriveOp, WarpgroupBarrierOp
 from ...ir.barriers import is_cta_barrier
 from ...ir.kernel import ancestors_of, threads_of
 from ...ir.launch_attributes import MULTIPLES
@@ -255,10 +255,16 @@ class Translator:
             # That of one thread orders what this thread has written.
             steps.append(Other(op) if elected else Fence())
         if effects.barrier is not None:
-            steps.append(Barrier() if effects.barrier >= self._everyone else Other(op))
+            steps.append(Barrier() if self._is_of_all(op) else Other(op))
         if isinstance(op, SemaphoreArriveOp) and self._everyone is Scope.WARPGROUP:
             steps.append(Let(self._number(op.last), lambda: UNKNOWN, ()))
         return steps
+
+    def _is_of_all(self, op: Op) -> bool:
+        """Whether a barrier is one of all threads of the CTA."""
+        if isinstance(op, WarpgroupBarrierOp) and op.warpgroups > 1:
+            return op.warpgroups * WARPGROUP == threads_of(self._function)
+        return (op.effects.barrier or Scope.THREAD) >= self._everyone
 
     def _wait(self, op: Op, elected: Elected | None) -> CopyWait | Wait | BulkWait | Other:
         wait = _WAITS.get(op.effects.awaits)

@@ -564,8 +564,7 @@ func.func @same_bytes(%g: !g, %n: index) attributes {known_block_size = array<i3
           "smem.tma_wait"() {pending = 0 : i32, read} : () -> ()
         }) {scope = "warpgroup"} : () -> ()
         "smem.warpgroup_barrier"() : () -> ()
-        // expected-remark-re@+2 {{cannot prove that accesses of tiles are in order: another warpgroup of its partition may access the same bytes by the smem.store at {{[0-9:]+}}}}
-        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: another warpgroup of its partition may access the same bytes by the smem.tma_store at {{[0-9:]+}}}}
+        // expected-remark-re@+1 {{cannot prove that accesses of tiles are in order: another warpgroup of its partition may access the same bytes by the smem.store at {{[0-9:]+}}}}
         "smem.store"(%x, %o) : (!c, !t) -> ()
         "smem.fence"() : () -> ()
         "smem.warpgroup_barrier"() : () -> ()

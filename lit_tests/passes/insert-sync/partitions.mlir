@@ -108,3 +108,41 @@ func.func @two_warpgroups(%m: !m, %g: !g) attributes {known_block_size = array<i
   }) {scope = "cta"} : () -> ()
   return
 }
+
+// -----
+
+!t = !smem.tile<tensor<128x64xf32>, #smem.auto>
+!h = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+
+// The warpgroups of a partition that exchange rows wait for each other, and one barrier in a loop is for rows that are
+// written again.
+// CHECK-LABEL: func.func @exchange
+// CHECK: scf.for
+// CHECK: "smem.warpgroup_barrier"() {warpgroups = 2 : i32}
+// CHECK-NEXT: "smem.store"
+// CHECK-NEXT: "smem.warpgroup_barrier"() {warpgroups = 2 : i32}
+// CHECK-NEXT: "smem.load"
+// CHECK-NEXT: }
+func.func @exchange(%n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %zero = arith.constant 0.0 : f32
+  %t = "smem.alloc"() : () -> !t
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+    ^bb0(%w: index):
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      %row = arith.muli %w, %c64 : index
+      %other = arith.subi %c64, %row : index
+      %mine = "smem.subtile"(%t, %row) {static_offsets = array<i64: -9223372036854775808, 0>} : (!t, index) -> !h
+      %its = "smem.subtile"(%t, %other) {static_offsets = array<i64: -9223372036854775808, 0>} : (!t, index) -> !h
+      scf.for %i = %c0 to %n step %c1 {
+        "smem.store"(%x, %mine) : (!c, !h) -> ()
+        %y = "smem.load"(%its) : (!h) -> !c
+      }
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}

@@ -11,8 +11,9 @@ from ..extents import Extent
 from ..polynomials import number
 from .findings import Findings, Order
 from .kernel import Kernel, Recorded, TileAccess
+from .other_warpgroups import OtherWarpgroups
 from .pipeline_sides import Side, stages_of
-from .state import Read, Reader, State, Write
+from .state import Exposed, Read, Reader, State, Write
 from .threads import Threads
 from .tile_rectangles import TileRectangle
 from .tile_resolver import TileResolver
@@ -38,6 +39,7 @@ class Accesses:
         kernel: the function.
         threads: the threads that execute the ops.
         tiles: finds the rectangles of tiles.
+        others: compares the accesses of the warpgroups of the partition.
         recorded: receives the accesses.
         findings: receives errors and remarks.
     """
@@ -47,12 +49,14 @@ class Accesses:
         kernel: Kernel,
         threads: Threads,
         tiles: TileResolver,
+        others: OtherWarpgroups,
         recorded: Recorded,
         findings: Findings,
     ) -> None:
         self._kernel = kernel
         self._threads = threads
         self._tiles = tiles
+        self._others = others
         self._recorded = recorded
         self._findings = findings
 
@@ -197,13 +201,15 @@ class Accesses:
             state.filled |= {rectangle}
             if self._threads.alike and rectangle.same_in_cluster:
                 state.filled_by_all |= {rectangle}
+            if not self._threads.apart:
+                state.filled_by_each |= {rectangle}
         for earlier in self._kernel.in_order(state.writes):
             self._check_rewritten(earlier, write, state)
         # What comes after this write in order also comes after earlier ones of the same bytes.
         earlier_writes = {x for x in state.writes if x.past_barrier and not x.in_bulk}
         same = {x for x in earlier_writes if x.rectangle.is_same(rectangle)}
         state.writes = state.writes - same | {write}
-        self._record(write.op, rectangle, None, state)
+        self._record(write.op, rectangle, None, state, in_bulk=write.in_bulk)
 
     def _check_rewritten(self, earlier: Write, write: Write, state: State) -> None:
         """Check that two writes of the same bytes are in order (WAW).
@@ -241,7 +247,7 @@ class Accesses:
         if rectangle.pipeline_side is not None and not self._is_held(op, rectangle, "reads", state):
             return
         self._check_order(op, rectangle, by, state)
-        if rectangle.pipeline_side is None and not rectangle.is_covered(state.filled):
+        if rectangle.pipeline_side is None and not self._is_filled(rectangle, state):
             tile = at(rectangle.allocation)
             reason = f"it is not known whether what it reads of the {tile} was written before"
             fix = "write all of it before"
@@ -283,6 +289,22 @@ class Accesses:
             self._findings.remark(op, reason, state)
         self._record(op, rectangle, Reader.THREADS, state, remote=True)
 
+    def _is_filled(self, rectangle: TileRectangle, state: State) -> bool:
+        """Whether what is read was written before, by the threads themselves, or by all warpgroups of the
+        partition; `OtherWarpgroups` checks that these come before."""
+        if rectangle.is_covered(state.filled):
+            return True
+        symbol, count = self._threads.partition.symbol, self._threads.partition.warpgroups
+        if symbol is None or count is None:
+            return False
+        values = self._kernel.values
+
+        def of_each(one: TileRectangle) -> list[TileRectangle]:
+            return [one.of_warpgroup(values, symbol, warpgroup) for warpgroup in range(count)]
+
+        filled = [each for one in state.filled_by_each for each in of_each(one)]
+        return all(each.is_covered(filled) for each in of_each(rectangle))
+
     # Both.
 
     def _record(
@@ -292,9 +314,12 @@ class Accesses:
         by: Reader | None,
         state: State,
         remote: bool = False,
+        in_bulk: bool = False,
     ) -> None:
         own = rectangle.without_variables()
         partition = self._threads.partition
+        if partition.symbol is not None and partition.warpgroups != 1 and not remote:
+            self._others.expose(Exposed(op, own, by, in_bulk), state)
         access = TileAccess(partition, op, own, by, state.certain, state.epoch, remote)
         self._recorded.accesses[access] = None
 

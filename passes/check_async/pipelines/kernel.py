@@ -24,10 +24,10 @@ from .partition import Partition
 from .pipeline_sides import PipelineSide
 from .pipeline_use import Bodies, PipelineUse
 from .ranks import Ranks
-from .state import Read, Reader, State, Write
+from .state import Exposed, Read, Reader, State, Write
 from .tile_rectangles import TileRectangle
 
-_Access = TypeVar("_Access", Read, Write)
+_Access = TypeVar("_Access", Read, Write, Exposed)
 
 
 class Arrival(NamedTuple):

@@ -121,7 +121,11 @@ class Partitions:
             self._kernel.recorded.add(walks[partition].recorded)
 
     def _walk(self, partition: Partition, ops: list[Op], states: list[State]) -> Walk:
-        known, findings, recorded = self._kernel.known.copy(), Findings(self._findings.ends), Recorded()
+        known, findings, recorded = (
+            self._kernel.known.copy(),
+            Findings(self._findings.ends),
+            Recorded(),
+        )
         assume_all(ops, self._kernel.values, known)
         walker = Walker(self._kernel, partition, ops, findings, recorded, known)
         ends = [end for state in states for end in walker.run(state.copy())]

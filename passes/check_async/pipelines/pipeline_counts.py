@@ -67,7 +67,9 @@ class PipelineCounts:
 
     def _partitions_of(self, pipeline_side: PipelineSide) -> list[Partition]:
         """Return the partitions that take a side of a pipeline."""
-        return [partition for partition, taken in self._kernel.recorded.taken if taken == pipeline_side]
+        return [
+            partition for partition, taken in self._kernel.recorded.taken if taken == pipeline_side
+        ]
 
     def _check_arrivals(self, pipeline_side: PipelineSide, name: str, unit: str) -> None:
         """Check that the arrivals on a stage are as many as its mbarriers count.
@@ -187,7 +189,9 @@ class PipelineCounts:
     def _check_deadlocks(self) -> None:
         """Check that no threads wait for each other."""
         pipelines = [
-            p for p in self._kernel.pipelines() if p in {of for _, (of, _) in self._kernel.recorded.taken}
+            p
+            for p in self._kernel.pipelines()
+            if p in {of for _, (of, _) in self._kernel.recorded.taken}
         ]
         if pipelines and not are_excluded(self._kernel) and (reason := self._kernel.deadlock):
             self._findings.remark(pipelines[-1], f"partitions may deadlock: {reason}")

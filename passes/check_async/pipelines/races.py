@@ -74,7 +74,9 @@ class Races:
     def _check_filled(self, read: TileAccess, pipeline: CreatePipelineOp, side: Side) -> None:
         """Check that the other side writes, and fences, what is read, before each arrival."""
         allocation = read.rectangle.allocation
-        given = [a for a in self._kernel.recorded.arrivals if a.pipeline_side == (pipeline, side.other)]
+        given = [
+            a for a in self._kernel.recorded.arrivals if a.pipeline_side == (pipeline, side.other)
+        ]
         if not _is_filled(read.rectangle, given):
             others = [each for each in self._writing_sides(allocation) if each.pipeline != pipeline]
             if others and not self._takes(read, others[0].pipeline):
@@ -86,7 +88,9 @@ class Races:
             reason = f"it is not known whether {filled}"
             self._findings.remark(read.op, reason)
         for arrival in given:
-            for written, write in sorted(arrival.unfenced, key=lambda x: self._kernel.position(x[1])):
+            for written, write in sorted(
+                arrival.unfenced, key=lambda x: self._kernel.position(x[1])
+            ):
                 if written == allocation and read.by is not Reader.THREADS:
                     message = f"reads the {at(allocation)} before the {at(write)} is over"
                     fix = f"put {FenceOp.OPERATION_NAME} before the {at(arrival.op)}"
@@ -143,30 +147,25 @@ class Races:
                     )
                     self._findings.remark(arrival.op, reason)
 
-    # Partitions, and the warpgroups of one.
+    # Partitions.
 
     def _check_ordered(self, write: TileAccess, other: TileAccess) -> None:
-        """Check that no other warpgroup accesses what one writes, without an order."""
+        """Check that no other partition accesses what one writes, without an order."""
         partition, pipeline_side = write.partition, write.rectangle.pipeline_side
         if other.remote:
             self._check_remote(write, other)
             return
         if write.epoch != other.epoch and write.by_threads and other.by_threads:
             return
-        if partition is not other.partition:
-            before = partition.whole and partition.symbol is None
-            if pipeline_side is None and not before:
-                reason = f"nothing orders it and the {at(other.op)} of other threads"
-                self._findings.remark(write.op, reason)
-            elif pipeline_side is not None and pipeline_side == other.rectangle.pipeline_side:
-                reason = f"the {at(other.op)} of other threads may access the same stage"
-                self._findings.remark(write.op, reason)
+        if partition is other.partition:
+            # `Accesses` compares these, path by path.
             return
-        if partition.symbol is None or partition.warpgroups == 1 or self._alternates(write):
-            return
-        disjoint = write.rectangle.is_disjoint_between(other.rectangle, partition.symbol)
-        if pipeline_side == other.rectangle.pipeline_side and not disjoint:
-            reason = f"another warpgroup of its partition may access the same bytes by the {at(other.op)}"
+        before = partition.whole and partition.symbol is None
+        if pipeline_side is None and not before:
+            reason = f"nothing orders it and the {at(other.op)} of other threads"
+            self._findings.remark(write.op, reason)
+        elif pipeline_side is not None and pipeline_side == other.rectangle.pipeline_side:
+            reason = f"the {at(other.op)} of other threads may access the same stage"
             self._findings.remark(write.op, reason)
 
     def _check_remote(self, write: TileAccess, read: TileAccess) -> None:
@@ -175,10 +174,6 @@ class Races:
             fix = f"put {CLUSTER_BARRIER} between them"
             reason = f"the {at(write.op)} of another CTA may not be over; {fix}"
             self._findings.remark(read.op, reason)
-
-    def _alternates(self, write: TileAccess) -> bool:
-        """Whether the warpgroups of a partition alternate in taking the indices of a pipeline."""
-        return (write.partition, write.rectangle.pipeline_side) in self._kernel.use.turns
 
 
 def _is_filled(read: TileRectangle, given: list[Arrival]) -> bool:

@@ -6,7 +6,6 @@ That does not depend on other threads: each is followed alone.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import product
 from typing import TypeAlias
 
 from ....dialect.irtypes import Op, Value
@@ -23,7 +22,7 @@ from .instructions import Code, Instruction, Kind
 from .joint_run import JointRun, TooManyError
 from .partition import Partition
 from .pipeline_sides import PipelineSide, Side, stages_of
-from .taken import AllTurns, Doubt, End, Iteration, Taken
+from .taken import AllTurns, Doubt, End, Iteration, Taken, ends_together
 
 #: What is asked, of which op (`op_address`), and in which iteration; more for some questions.
 _Key: TypeAlias = tuple[Hashable, ...]
@@ -163,18 +162,8 @@ class Ranks(JointRun):
         """Return what threads have taken together at the end of some runs."""
         key = tuple(threads)
         if key not in self._together:
-            self._together[key] = [*self._ends_together(threads)]
+            self._together[key] = [*ends_together([self._ends[thread] for thread in threads])]
         return self._together[key]
-
-    def _ends_together(self, threads: Sequence[int]) -> Iterator[End]:
-        for ends in product(*(self._ends[thread] for thread in threads)):
-            known: Intervals | None = Intervals()
-            for end in ends:
-                known = known and known.and_also(end.known)
-            if known is not None:
-                taken = {key: x for end in ends for key, x in end.taken.items()}
-                at_barriers = {key: x for end in ends for key, x in end.at_barriers.items()}
-                yield End(taken, at_barriers, known, all(end.certain for end in ends))
 
     def _only(self, key: _Key) -> int | None:
         """Return the number that was seen in all runs."""

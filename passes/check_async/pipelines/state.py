@@ -80,7 +80,34 @@ class Read(NamedTuple):
         return [*commit, Need(TmaWaitOp, max(self.age, 0), elected=True, read=True)]
 
 
+class Exposed(NamedTuple):
+    """An access by a warpgroup of a partition that others of the partition are not ordered after.
+
+    Attributes:
+        rectangle: without what changes while the partition runs.
+        by: what reads it; None for a write.
+        in_bulk: whether it is a bulk load.
+        past_barrier: whether a barrier of all of them came since, but no fence before that: a write that
+            the tensor cores and bulk copies may not see.
+    """
+
+    op: Op
+    rectangle: TileRectangle
+    by: Reader | None
+    in_bulk: bool = False
+    past_barrier: bool = False
+
+    @property
+    def is_async(self) -> bool:
+        """Whether it is by the async proxy."""
+        return self.in_bulk or self.by in (Reader.MMA, Reader.BULK)
+
+
 _Access = TypeVar("_Access", Read, Write)
+
+
+#: The attributes of a state that say what was written.
+_FILLED = ("filled", "filled_by_all", "filled_in_cluster", "filled_by_each")
 
 
 @dataclass
@@ -95,6 +122,8 @@ class State:
         filled: what was written of tiles without a pipeline.
         filled_by_all: what of these threads of the same number have written in every CTA of the cluster.
         filled_in_cluster: what of that was written before the last barrier of the cluster.
+        filled_by_each: what each of the partition's warpgroups has written.
+        exposed: accesses of other warpgroups of the partition that may not be over.
         epoch: how many barriers of the cluster came before.
         known: whether everything on the path so far is known.
         reported: whether a remark about the path was given.
@@ -108,10 +137,12 @@ class State:
     filled: frozenset[TileRectangle] = frozenset()
     filled_by_all: frozenset[TileRectangle] = frozenset()
     filled_in_cluster: frozenset[TileRectangle] = frozenset()
+    filled_by_each: frozenset[TileRectangle] = frozenset()
     epoch: int = 0
     known: bool = True
     reported: bool = False
     forked: bool = field(default=False, compare=False)
+    exposed: frozenset[Exposed] = field(default=frozenset(), compare=False)
 
     @property
     def certain(self) -> bool:
@@ -194,9 +225,20 @@ class State:
             if read.age is not None or read.is_unfenced
         )
 
+    def barrier_of_all(self) -> None:
+        """Order the accesses of all warpgroups of the partition."""
+        in_flight = {read.op for read in self.reads if read.age is not None}
+        unfenced = {write.op for write in self.writes if not write.fenced}
+        self.exposed = frozenset(
+            each._replace(past_barrier=each.op in unfenced)
+            for each in self.exposed
+            if each.in_bulk or each.op in (unfenced if each.by is None else in_flight)
+        )
+        self.barrier()
+
     def cluster_barrier(self) -> None:
         """Order the accesses of all threads of the cluster."""
-        self.barrier()
+        self.barrier_of_all()
         self.filled_in_cluster = self.filled_by_all
         self.epoch += 1
 
@@ -212,7 +254,7 @@ class State:
 
     def forget_loop(self, loop: OpIdentity) -> None:
         """Forget the starts that change with a loop: they are known only inside an iteration."""
-        for filled in ("filled", "filled_by_all", "filled_in_cluster"):
+        for filled in _FILLED:
             outside = frozenset(each.outside_loop(loop) for each in getattr(self, filled))
             setattr(self, filled, outside)
         self.writes = frozenset(

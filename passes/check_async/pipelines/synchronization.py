@@ -55,7 +55,9 @@ class Synchronization:
             state.known = False
         elif effects.fences:
             state.fence()
-        if effects.barrier is Scope.WARPGROUP:
+        if effects.barrier is Scope.WARPGROUP and getattr(op, "warpgroups", 1) > 1:
+            self._barrier_of_groups(op, state)
+        elif effects.barrier is Scope.WARPGROUP:
             self._warpgroup_barrier(op, state)
         elif effects.barrier is not None:
             self.cta_barrier(op, state)
@@ -84,6 +86,17 @@ class Synchronization:
             reason = "it synchronizes the threads of one warpgroup, but those of all may write"
             self._findings.remark(op, reason, state)
         else:
+            state.barrier()
+
+    def _barrier_of_groups(self, op: Op, state: State) -> None:
+        """Follow a barrier of groups of several warpgroups."""
+        partition = self._threads.partition
+        if self._threads.scope or self._threads.apart:
+            reason = f"not all threads of {op.warpgroups} warpgroups execute it"
+            self._findings.remark(op, reason, state)
+        elif op.warpgroups == partition.warpgroups:
+            state.barrier_of_all()
+        elif partition.symbol is not None:
             state.barrier()
 
     def cta_barrier(self, op: Op, state: State) -> None:

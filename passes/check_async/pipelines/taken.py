@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from ..intervals import Intervals
@@ -55,6 +57,22 @@ class End(NamedTuple):
     at_barriers: dict[tuple[int, PipelineSide], tuple[Polynomial, ...]]
     known: Intervals
     certain: bool
+
+
+def ends_together(ends_of_each: Sequence[Sequence[End]]) -> Iterator[End]:
+    """Yield what several threads have taken together at the end of some runs.
+
+    Args:
+        ends_of_each: the ends of each thread.
+    """
+    for ends in product(*ends_of_each):
+        known: Intervals | None = Intervals()
+        for end in ends:
+            known = known and known.and_also(end.known)
+        if known is not None:
+            taken = {key: x for end in ends for key, x in end.taken.items()}
+            at_barriers = {key: x for end in ends for key, x in end.at_barriers.items()}
+            yield End(taken, at_barriers, known, all(end.certain for end in ends))
 
 
 class Doubt(NamedTuple):

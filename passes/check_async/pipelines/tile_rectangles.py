@@ -9,7 +9,8 @@ from ....dialect.irtypes import Op
 from ....dialect.ops import PartitionOp
 from ....ir.op_address import OpIdentity
 from ..extents import Extent
-from ..polynomials import Symbol, Variable
+from ..polynomials import Symbol, Variable, number
+from ..values import Values
 from .pipeline_sides import PipelineSide
 
 
@@ -81,6 +82,10 @@ class TileRectangle(NamedTuple):
         )
         return mine == its
 
+    def has_same_pipeline(self, other: TileRectangle) -> bool:
+        """Whether both are of one tile, and in stages of the same pipeline, or both without one."""
+        return self.allocation == other.allocation and self.pipeline_side == other.pipeline_side
+
     def equals(self, other: TileRectangle) -> bool:
         """Whether both are known to be the same bytes."""
         pairs = zip(self.extents, other.extents, strict=True)
@@ -94,6 +99,15 @@ class TileRectangle(NamedTuple):
         """Whether the rectangles of two warpgroups, numbered by `symbol`, have no bytes in common."""
         pairs = zip(self.extents, other.extents, strict=True)
         return any(a.is_disjoint_between(b, symbol) for a, b in pairs)
+
+    def of_warpgroup(self, values: Values, symbol: Symbol, warpgroup: int) -> TileRectangle:
+        """Return the rectangle of one warpgroup of a partition, whose numbers are a symbol."""
+        starts = (
+            None if e.start is None else values.replaced(e.start, symbol, number(warpgroup))
+            for e in self.extents
+        )
+        pairs = zip(self.extents, starts, strict=True)
+        return self._replace(extents=tuple(e._replace(start=start) for e, start in pairs))
 
     def without_variables(self) -> TileRectangle:
         """Return the rectangle without the starts that change while a partition runs."""

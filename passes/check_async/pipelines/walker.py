@@ -14,6 +14,7 @@ from ..polynomials import Divergence, Polynomial, number, variable
 from .accesses import Accesses
 from .findings import Findings
 from .kernel import Kernel, Recorded
+from .other_warpgroups import OtherWarpgroups
 from .partition import Partition
 from .pipeline_indices import PipelineIndices
 from .pipeline_sides import ARRIVES, WAITS
@@ -55,11 +56,10 @@ class Walker:
         self._findings = findings
         self._recorded = recorded
         self._threads = Threads(partition)
-        self._indices = PipelineIndices(
-            kernel, self._threads, pipeline_sides, recorded, findings
-        )
+        self._indices = PipelineIndices(kernel, self._threads, pipeline_sides, recorded, findings)
         tiles = TileResolver(kernel, self._threads, pipeline_sides, findings)
-        self._accesses = Accesses(kernel, self._threads, tiles, recorded, findings)
+        self._others = OtherWarpgroups(kernel, self._threads, findings)
+        self._accesses = Accesses(kernel, self._threads, tiles, self._others, recorded, findings)
         self._synchronization = Synchronization(self._threads, findings)
 
     def run(self, state: State) -> list[State]:
@@ -193,12 +193,13 @@ class Walker:
     def _if(self, op: Op, state: State) -> list[State]:
         condition = self._kernel.values.of(op.operands[0])
         blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
-        branches = (*map(self._kernel.ops.of, blocks), [])[:2]
+        then, otherwise = (*map(self._kernel.ops.of, blocks), [])[:2]
+        branches = then, otherwise
         if (holds := self._decide(condition)) is not None:
             return self._block(branches[0 if holds else 1], state)
         if self._is_by_warpgroup(op, condition):
             with self._threads.chosen(), self._threads.controlled_by([condition]):
-                return self._either(branches, state)
+                return self._either_by_warpgroup(branches, state)
         if not self.is_uniform(op, "its condition is", (condition,), state):
             return [state]
         with self._threads.controlled_by([condition]):
@@ -213,10 +214,22 @@ class Walker:
             condition = condition if replaced is None else replaced
         return self._known.decide(condition)
 
-    def _either(self, branches: tuple[list[Op], ...], state: State) -> list[State]:
+    def _either(self, branches: tuple[list[Op], list[Op]], state: State) -> list[State]:
         """Return the states after one of several branches."""
         ends = _distinct([end for ops in branches for end in self._block(ops, state.copy())])
         return _forked(ends)
+
+    def _either_by_warpgroup(
+        self, branches: tuple[list[Op], list[Op]], state: State
+    ) -> list[State]:
+        """Return the states after branches of which each warpgroup takes one."""
+        ends = [self._block(ops, state.copy()) for ops in branches]
+        exposed = [frozenset().union(*(end.exposed for end in each)) for each in ends]
+        self._others.check_branches(*(each - state.exposed for each in exposed))
+        after = _forked(_distinct([*ends[0], *ends[1]]))
+        for end in after:
+            end.exposed = exposed[0] | exposed[1]
+        return after
 
     def _is_by_warpgroup(self, op: Op, condition: Polynomial) -> bool:
         """Whether each warpgroup chooses a branch of its own, and may do so: other threads do not count
@@ -236,6 +249,7 @@ class Walker:
             return [state]
         # Conditions are decided for the first iteration, and for all others.
         heads, backs = [(state.copy(), True)], []
+        later: list[State] = []
         for head, is_first in heads:
             if len(heads) > _PATHS:
                 self._findings.remark(op, "its iterations have too many different states", head)
@@ -250,9 +264,9 @@ class Walker:
                     # The loop writes the registers that it carries at the end of an iteration.
                     self._accesses.define(op.operation, end)
                 end.forget_loop(identity)
-                backs += [end] if end not in backs else []
-                again = (end, False)
-                heads += [again] if again not in heads and loop.trips.constant != 1 else []
+                _add(end.copy(), backs)
+                if loop.trips.constant != 1 and _add(end, later):
+                    heads.append((end, False))
         lowest = self._known.bounds(loop.trips).low
         runs = lowest is not None and lowest > 0
         ends = [end.copy() for end in (backs if runs else (state, *backs))]
@@ -264,9 +278,21 @@ class Walker:
 def _distinct(states: list[State]) -> list[State]:
     found: list[State] = []
     for state in states:
-        if state not in found:
-            found.append(state)
+        _add(state, found)
     return found
+
+
+def _add(state: State, states: list[State]) -> bool:
+    """Add a state to others if there is none like it, that includes its exposed accesses; return whether
+    there was none."""
+    like = next((each for each in states if each == state), None)
+    if like is None:
+        states.append(state)
+        return True
+    includes = state.exposed <= like.exposed
+    like.exposed |= state.exposed
+    state.exposed = like.exposed
+    return not includes
 
 
 def _forked(states: list[State]) -> list[State]:
