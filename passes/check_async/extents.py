@@ -58,8 +58,13 @@ class Extent(NamedTuple):
         """Whether two have elements in common; None if not known."""
         if self.is_whole or other.is_whole:
             return True
-        distance = None if None in (self.start, other.start) else _minus(self, other).constant
-        return None if distance is None else -self.size < distance < other.size
+        if self.start is None or other.start is None:
+            return None
+        distance = self.start - other.start
+        if distance.constant is not None:
+            return -self.size < distance.constant < other.size
+        apart = _least_distance(distance)
+        return False if apart >= max(self.size, other.size) else None
 
     def is_disjoint_between(self, other: Extent, symbol: Symbol) -> bool:
         """Whether the extents are disjoint for threads of which the symbol differs.
@@ -81,9 +86,20 @@ class Extent(NamedTuple):
         )
 
 
-def _minus(one: Extent, other: Extent) -> Polynomial:
-    assert one.start is not None and other.start is not None
-    return one.start - other.start
+def _least_distance(distance: Polynomial) -> int:
+    """Return a number that the magnitude of a distance is not below: of a * (x % n) - a * (y % n), a, if
+    x - y is known not to be a multiple of n."""
+    if len(distance.terms) != 2:
+        return 0
+    (one, coefficient), (other, negated) = distance.terms
+    if coefficient != -negated or len(one) != 1 or len(other) != 1:
+        return 0
+    if not one[0].name == other[0].name == "arith.remui":
+        return 0
+    (x, n), (y, m) = one[0].operands, other[0].operands
+    between = (x - y).constant
+    differ = n == m and n.constant and between is not None and between % n.constant
+    return abs(coefficient) if differ else 0
 
 
 class Subtile(NamedTuple):

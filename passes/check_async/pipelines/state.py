@@ -11,6 +11,8 @@ from ....dialect.irtypes import Op
 from ....dialect.ops import FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ....ir.op_address import OpIdentity
 from ...order.needs import Need
+from ..polynomials import Symbol
+from ..values import Values
 from .pipeline_sides import PipelineSide
 from .tile_rectangles import TileRectangle
 
@@ -254,12 +256,25 @@ class State:
 
     def forget_loop(self, loop: OpIdentity) -> None:
         """Forget the starts that change with a loop: they are known only inside an iteration."""
+        self._forget_filled(loop)
+        self._replace_rectangles(lambda each: each.outside_loop(loop))
+
+    def next_iteration(self, loop: OpIdentity, count: Symbol, values: Values) -> None:
+        """Let the starts that change with a loop be those of the iteration before.
+
+        Args:
+            loop: the loop.
+            count: how many of its iterations were run.
+            values: the integers of the function.
+        """
+        self._forget_filled(loop)
+        self._replace_rectangles(lambda each: each.of_iteration_before(loop, count, values))
+
+    def _forget_filled(self, loop: OpIdentity) -> None:
         for filled in _FILLED:
             outside = frozenset(each.outside_loop(loop) for each in getattr(self, filled))
             setattr(self, filled, outside)
-        self.writes = frozenset(
-            w._replace(rectangle=w.rectangle.outside_loop(loop)) for w in self.writes
-        )
-        self.reads = frozenset(
-            r._replace(rectangle=r.rectangle.outside_loop(loop)) for r in self.reads
-        )
+
+    def _replace_rectangles(self, change: Callable[[TileRectangle], TileRectangle]) -> None:
+        self.writes = frozenset(w._replace(rectangle=change(w.rectangle)) for w in self.writes)
+        self.reads = frozenset(r._replace(rectangle=change(r.rectangle)) for r in self.reads)

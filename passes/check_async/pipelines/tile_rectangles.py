@@ -13,6 +13,9 @@ from ..polynomials import Symbol, Variable, number
 from ..values import Values
 from .pipeline_sides import PipelineSide
 
+#: Iterations after which it is forgotten where an access in a loop begins.
+_PAST = 4
+
 
 class TileRectangle(NamedTuple):
     """A rectangle of a stage of a tile.
@@ -25,6 +28,7 @@ class TileRectangle(NamedTuple):
         shift: how many indices before its own a producer commits the stage: a tile whose stage is
             index % stages may have fewer stages than the pipeline.
         extents: those of stages, rows and columns.
+        past: how many iterations of loops ended since the access.
     """
 
     allocation: Op
@@ -32,6 +36,7 @@ class TileRectangle(NamedTuple):
     lag: int
     shift: int
     extents: tuple[Extent, Extent, Extent]
+    past: int = 0
 
     def is_covered(self, others: Iterable[TileRectangle]) -> bool:
         """Whether all of it is known to be in others: in one, or in several that are side by side.
@@ -117,7 +122,7 @@ class TileRectangle(NamedTuple):
             else e._replace(start=None)
             for e in self.extents
         )
-        return self._replace(extents=tuple(kept))
+        return self._replace(extents=tuple(kept), past=0)
 
     def outside_loop(self, loop: OpIdentity) -> TileRectangle:
         """Return the rectangle without the starts that change with a loop."""
@@ -126,6 +131,25 @@ class TileRectangle(NamedTuple):
             for e in self.extents
         )
         return self._replace(extents=tuple(kept))
+
+    def of_iteration_before(self, loop: OpIdentity, count: Symbol, values: Values) -> TileRectangle:
+        """Return the rectangle in the iteration after that of the access, as far as it is known there.
+
+        Args:
+            loop: the loop.
+            count: how many of its iterations were run.
+            values: the integers of the function.
+        """
+        if self == (outside := self.outside_loop(loop)):
+            return self
+        if self.past == _PAST:
+            return outside
+        before = count.polynomial - number(1)
+        extents = (
+            e if e.start is None else e._replace(start=values.replaced(e.start, count, before))
+            for e in self.extents
+        )
+        return self._replace(extents=tuple(extents), past=self.past + 1)
 
 
 def _is_partition(variable: Variable) -> bool:

@@ -263,8 +263,10 @@ class Walker:
                 if self._kernel.registers.are_written_by(op):
                     # The loop writes the registers that it carries at the end of an iteration.
                     self._accesses.define(op.operation, end)
-                end.forget_loop(identity)
-                _add(end.copy(), backs)
+                after = end.copy()
+                after.forget_loop(identity)
+                _add(after, backs)
+                end.next_iteration(identity, loop.count, self._kernel.values)
                 if loop.trips.constant != 1 and _add(end, later):
                     heads.append((end, False))
         lowest = self._known.bounds(loop.trips).low
