@@ -2,9 +2,10 @@
 
     python -m fuzz.net --record FILE --jobs 16 --seconds 540
     python -m fuzz.net --compare benchmarks/results/prover-net.json --jobs 16
+    python -m fuzz.net --compare benchmarks/results/prover-net.json --jobs 16 --renew
 
 A run that ends early, or that evaluates a share, adds its rows to FILE; the next one evaluates what FILE
-lacks.
+lacks. A renewal evaluates what has changed anew, with the emulator, and writes it into FILE.
 """
 
 import argparse
@@ -47,6 +48,11 @@ def main() -> int:
     )
     parser.add_argument(
         "--emulate", action="store_true", help="compare outcomes of the emulator too"
+    )
+    parser.add_argument(
+        "--renew",
+        action="store_true",
+        help="with --compare: write rows that have changed into FILE",
     )
     options = parser.parse_args()
     # Products are small; threads of their own would only wait for each other.
@@ -94,8 +100,25 @@ def _compare(options: argparse.Namespace) -> int:
     left = len(indices) - len(after)
     if left:
         print(f"{left} programs have not been evaluated: the time was over")
+    if options.renew:
+        _renew(options, before, after, seed)
     # What has not been evaluated is not known to be the same.
     return compared(before, after) or (2 if left else 0)
+
+
+def _renew(
+    options: argparse.Namespace, before: dict[int, Row], after: dict[int, Row], seed: int
+) -> None:
+    """Write the programs of which another verdict is given into the record, with their outcomes."""
+    began = time.monotonic()
+    changed = [
+        i
+        for i, now in after.items()
+        if record.change(before[i], now) != record.SAME or record.insertion_change(before[i], now)
+    ]
+    renewed = evaluated(changed, seed, SCHEDULES, options.jobs, options.seconds)
+    record.write(options.compare, before | renewed, seed, time.monotonic() - began)
+    print(f"{len(renewed)} of {len(changed)} rows renewed")
 
 
 def compared(before: Mapping[int, Row], after: Mapping[int, Row]) -> int:

@@ -3,7 +3,8 @@
     python tests/mutation/net.py --jobs 16 --seconds 540 --record benchmarks/results/mutants-net.json
 
 The net is the record of `python -m fuzz.net`: a mutant is noticed by the first of its programs of which a
-pass says something else. A run that ends early adds its rows to FILE; the next one evaluates what FILE
+pass says something else. Those that the net does not notice are evaluated by the lit tests of passes and
+by files of tests. A run that ends early adds its rows to FILE; the next one evaluates what FILE
 lacks.
 """
 
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import datetime
-import importlib
 import itertools
 import json
 import os
@@ -29,14 +29,16 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from benchmarks.record import circumstances
+from mutation import lit_files
 from mutation.importing import import_with
 from mutation.mutations import ROOT, Mutant, mutants_of
-from mutation.run import Evaluating, evaluate
+from mutation.run import Evaluating, evaluate, load
+from mutation.sides import Files, failing_test
 
 NET = ROOT / "benchmarks" / "results" / "prover-net.json"
 
 #: How many mutants of each pass are drawn.
-SHARES = {"check_async": 34, "insert_sync": 10, "allocate": 6}
+SHARES = {"check_async": 110, "order": 50, "insert_sync": 30, "allocate": 10}
 COUNT = sum(SHARES.values())
 
 #: By how many programs each mutant is evaluated, at most.
@@ -44,6 +46,24 @@ PROGRAMS = 200
 
 #: Files that only write messages.
 _MESSAGES = ("report.py", "explain.py")
+
+#: What evaluates what the net does not notice: lit tests, by how their names begin, and files of tests;
+#: of each test, so many cases.
+_LIT = ("lit_tests/passes/", "lit_tests/invalid/")
+_FILES = (
+    "passes/**/test_*.py",
+    *(
+        f"language/test_{name}.py"
+        for name in (
+            "assume",
+            "buffers_in_turn",
+            "grouped_products",
+            "partition_exchange",
+            "pipeline_refusals",
+        )
+    ),
+)
+_CASES = 3
 
 #: Seconds after which a program hangs, and a process is killed.
 _PROGRAM_SECONDS, _SECONDS = 60, 3000
@@ -111,7 +131,9 @@ class NetEvaluating(Evaluating):
         os.dup2(output, 2)
         imported = import_with(self.mutant) if self.mutant else []
         emulates = not self.mutant or "passes/allocate" in self.mutant.file
-        noticed = _difference(self.net, self.programs, emulates)
+        noticed = _difference(self.net, self.programs, emulates) if self.mutant else None
+        if not _fails(noticed):
+            noticed = _failing_test() or noticed
         self.file.write_text(json.dumps([noticed, bool(imported)]))
 
 
@@ -162,10 +184,17 @@ def _difference(net: Path, programs: range, emulates: bool) -> str | None:
     return passing
 
 
-def _load() -> None:
-    """Import the packages of others that every process needs."""
-    for name in ("ml_dtypes", "numpy", "torch_mlir.ir"):
-        importlib.import_module(name)
+def _failing_test() -> str | None:
+    """Return the first test of passes that fails in this process; None if all pass."""
+    names = sorted(name for name in lit_files.tests() if name.startswith(_LIT))
+    lit = next((name for name in names if not lit_files.passes(name)), None)
+    tests = ROOT / "tests"
+    files: Files = {
+        str(file.relative_to(tests).with_suffix("")): (_CASES, ())
+        for pattern in _FILES
+        for file in sorted(tests.glob(pattern))
+    }
+    return lit or failing_test(files)
 
 
 def main() -> None:
@@ -191,7 +220,7 @@ def main() -> None:
     rows = {mutant.name: rows[mutant.name] for mutant in mutants if mutant.name in rows}
     missing = [m for m in mutants if m.name not in rows and options.only in m.name]
     print(f"{len(missing)} of {len(mutants)} mutants", flush=True)
-    _load()
+    load()
     began = time.monotonic()
 
     def done(each: Evaluating) -> None:
@@ -209,6 +238,10 @@ def main() -> None:
             _write(options.record, [rows[m.name] for m in mutants if m.name in rows], options)
 
     with TemporaryDirectory() as name:
+        unchanged = NetEvaluating(None, "net", None, Path(name) / "unchanged")
+        evaluate([unchanged], 1, began + options.seconds, lambda _: None)
+        if failing := unchanged.found()[0]:
+            sys.exit(f"fails without a mutant: {failing}")
         evaluations = [
             NetEvaluating(m, "net", None, Path(name) / str(i), programs=range(options.programs))
             for i, m in enumerate(missing)
@@ -217,12 +250,16 @@ def main() -> None:
             each.net = options.net.resolve()
         evaluate(evaluations, options.jobs, began + options.seconds, done)
     noticed = sum(fails(row) for row in rows.values())
-    print(f"{len(rows)} of {len(mutants)} evaluated; the net notices {noticed}")
+    print(f"{len(rows)} of {len(mutants)} evaluated; {noticed} are noticed")
 
 
 def fails(row: dict) -> bool:
-    """Return whether a comparison with the record fails for a mutant."""
-    return bool(row["noticed"]) and not row["noticed"].startswith("passes: ")
+    """Return whether a comparison with the record, or a test, fails for a mutant."""
+    return _fails(row["noticed"])
+
+
+def _fails(noticed: str | None) -> bool:
+    return bool(noticed) and not noticed.startswith("passes: ")
 
 
 def _write(file: Path, rows: list[dict], options: argparse.Namespace) -> None:

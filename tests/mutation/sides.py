@@ -131,7 +131,7 @@ def noticed_by(side: str) -> str | None:
     if side == LIT:
         return next((name for name in _lit_tests() if not lit_files.passes(name)), None)
     groups = {EMULATOR: EMULATED, ORACLE: COMPARED}[side]
-    return next(filter(None, map(_failing, groups)), None)
+    return next(filter(None, map(failing_test, groups)), None)
 
 
 def _lit_tests() -> list[str]:
@@ -141,7 +141,7 @@ def _lit_tests() -> list[str]:
     return sorted(lit_files.tests(), key=lambda name: (rank(name), name))
 
 
-def _failing(files: Files) -> str | None:
+def failing_test(files: Files) -> str | None:
     """Return the first test of a group that fails, or that cannot be collected."""
     import pytest
 

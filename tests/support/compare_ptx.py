@@ -29,7 +29,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from linked_package import linked_package
@@ -58,7 +58,7 @@ ATTENTION = (
     {},
     {"dim": 64, "right": True, "lse": True},
     {"dim": 256, "left": True, "right": True},
-    {"dim": 64, "right": True, "lse": True, "split": True, "heads": 8},
+    {"dim": 64, "right": True, "lse": True, "split": True, "heads": 6},
 )
 
 #: The kernels of `examples/*.py`, with their elements.
@@ -120,7 +120,7 @@ def emit(tree: Path, out: Path) -> None:
         for arch in ARCHS:
             outputs[f"{name} {arch}"] = _compiled(text, arch)
     for name, elements in TRACED.items():
-        outputs[f"{name}.py"] = _traced(name, elements)
+        outputs[f"{name}.py"] = _traced(tree, name, elements).replace(os.fspath(tree), "")
     for name, arguments in commands(tree):
         outputs[name] = _printed(arguments).replace(os.fspath(tree), "")
     out.write_text(json.dumps(outputs))
@@ -140,9 +140,13 @@ def _compiled(text: str, arch: str) -> str:
     return "\n".join([str(code), *remarks])
 
 
-def _traced(name: str, elements: tuple[str, ...]) -> str:
-    """Return the PTX and the remarks of a kernel of `examples/*.py`."""
-    kernel = getattr(import_module(f"mlir_smem.examples.{name}"), name)
+def _traced(tree: Path, name: str, elements: tuple[str, ...]) -> str:
+    """Return the PTX and the remarks of a kernel of a tree's `examples/*.py`."""
+    spec = spec_from_file_location(name, tree / "examples" / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    kernel = getattr(module, name)
     return "\n".join([kernel.ptx(*elements), *map(str, kernel.check(*elements))])
 
 
