@@ -13,7 +13,7 @@ from ...dialect.diagnostics import format_location, remark
 from ...dialect.effects import Completion, Scope
 from ...dialect.irtypes import Block, Op
 from ...dialect.op import SmemOp
-from ...dialect.ops import MapOp, OrderArriveOp, OrderWaitOp, ReduceOp
+from ...dialect.ops import MapOp, OrderArriveOp, OrderWaitOp, ReduceOp, WarpgroupBarrierOp
 from ...ir.errors import OpError
 from ...ir.walk import walk
 from ..order.harmless import is_harmless
@@ -84,4 +84,4 @@ def _may_wait(op: Op) -> bool:
     waits = (
         effects.awaits is Completion.MBARRIER or (effects.barrier or Scope.THREAD) > Scope.WARPGROUP
     )
-    return waits or (isinstance(op, ReduceOp) and op.warpgroups != 1)
+    return waits or (isinstance(op, (ReduceOp, WarpgroupBarrierOp)) and op.warpgroups != 1)

@@ -51,7 +51,8 @@ _MESSAGES = ("report.py", "explain.py")
 #: of each test, so many cases.
 _LIT = ("lit_tests/passes/", "lit_tests/invalid/")
 _FILES = (
-    "passes/**/test_*.py",
+    "passes/test_*.py",
+    "passes/order/test_*.py",
     *(
         f"language/test_{name}.py"
         for name in (

@@ -10,6 +10,9 @@ from test_check_async import messages_of
 #: The warpgroups take turns at the tensor cores.
 TURN = ("turn", 0, 0)
 
+#: They wait for each other.
+MEET = ("meet", 0, 0)
+
 #: The numbers of iterations of runs.
 TRIPS = range(5)
 
@@ -41,8 +44,8 @@ class Pipeline:
 
 @dataclass(frozen=True)
 class Program:
-    """What each warpgroup does in an iteration: ("wait" or "arrive", pipeline, part), in order; or TURN,
-    a turn of `smem.order_wait`."""
+    """What each warpgroup does in an iteration: ("wait" or "arrive", pipeline, part), in order; TURN, a
+    turn of `smem.order_wait`, or MEET, a barrier of all of them."""
 
     body: tuple[tuple[str, int, int], ...]
     pipelines: tuple[Pipeline, ...]
@@ -69,6 +72,8 @@ def deadlocks(program, trips):
     committed = [0] * len(pipelines)
     released = [{} for _ in pipelines]
     turns = [0] * warpgroups
+    # How often each has come to a barrier, and has passed one.
+    came, met = [0] * warpgroups, [0] * warpgroups
     progress = True
     while progress:
         progress = False
@@ -90,6 +95,11 @@ def deadlocks(program, trips):
                     if turns[warpgroup - 1] + (warpgroup == 0) <= turns[warpgroup]:
                         break
                     turns[warpgroup] += 1
+                if action == "meet":
+                    came[warpgroup] = met[warpgroup] + 1
+                    if min(came) < came[warpgroup]:
+                        break
+                    met[warpgroup] += 1
                 if action == "arrive":
                     released[number][index] = released[number].get(index, 0) + 1
                 todo.pop(0)
@@ -127,6 +137,11 @@ def text_of(program):
     for number, (action, pipeline, part) in enumerate(program.body):
         if action == "turn":
             lines += ['"smem.order_wait"() : () -> ()', '"smem.order_arrive"() : () -> ()']
+            continue
+        if action == "meet":
+            lines.append(
+                f'"smem.warpgroup_barrier"() {{warpgroups = {warpgroups} : i32}} : () -> ()'
+            )
             continue
         turns, x = program.pipelines[pipeline].turns, f"%x{number}"
         # The index as `Pipeline.index` has it: (first * times + second) * ... in ops.
@@ -178,7 +193,7 @@ def programs(draw):
     iterators = [iter(sequence) for sequence in sequences]
     body = [next(iterators[number]) for number in order]
     for _ in range(draw(st.integers(0, 2))):
-        body.insert(draw(st.integers(0, len(body))), TURN)
+        body.insert(draw(st.integers(0, len(body))), draw(st.sampled_from([TURN, TURN, MEET])))
     return Program(tuple(body), tuple(pipelines), warpgroups, parts)
 
 
@@ -189,6 +204,7 @@ def test_a_proven_program_never_deadlocks(program):
     hangs = any(deadlocks(program, trips) for trips in TRIPS)
     shown = "not proven or wrong" if messages else "proven"
     turns = "with turns, " if TURN in program.body else ""
+    turns += "with barriers, " if MEET in program.body else ""
     event(f"{turns}{shown}, {'deadlocks' if hangs else 'runs'}")
     if not messages:
         assert not hangs
@@ -246,6 +262,18 @@ def test_what_is_held_at_an_index_of_all_is_held_by_all():
     (message,) = messages_of(text_of(program))
     assert "partitions may deadlock: " in message
     program = Program(body, (PARTS, ALL), 2, 2)
+    assert not any(deadlocks(program, trips) for trips in TRIPS)
+    assert messages_of(text_of(program)) == []
+
+
+def test_a_barrier_of_all_within_a_turn():
+    """One holds all stages that the other one waits for before it comes to the barrier."""
+    body = (("wait", 0, 0), ("wait", 0, 1), MEET, ("arrive", 0, 0), ("arrive", 0, 1))
+    program = Program(body, (Pipeline(4, "rows", 3),), 2, 2)
+    assert deadlocks(program, 1)
+    (message,) = messages_of(text_of(program))
+    assert "partitions may deadlock: " in message
+    program = Program(body, (Pipeline(4, "rows", 4),), 2, 2)
     assert not any(deadlocks(program, trips) for trips in TRIPS)
     assert messages_of(text_of(program)) == []
 

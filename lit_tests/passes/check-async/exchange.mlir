@@ -84,3 +84,34 @@ func.func @divergent() attributes {known_block_size = array<i32: 256, 1, 1>} {
   }) : () -> ()
   return
 }
+
+// -----
+
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+
+// Barriers of a partition and those of the cluster are counted apart.
+func.func @of_the_cluster(%n: index) attributes {known_block_size = array<i32: 384, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %pipeline = "smem.create_pipeline"() {stages = 2 : i32, producers = 128 : i32, consumers = 2 : i32} : () -> !smem.pipeline
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %s = "smem.producer_acquire"(%pipeline, %i) : (!smem.pipeline, index) -> index
+        "smem.producer_commit"(%pipeline, %i) : (!smem.pipeline, index) -> ()
+      }
+      nvvm.cluster.arrive
+      nvvm.cluster.wait
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %s = "smem.consumer_wait"(%pipeline, %i) : (!smem.pipeline, index) -> index
+        "smem.warpgroup_barrier"() {warpgroups = 2 : i32} : () -> ()
+        "smem.consumer_release"(%pipeline, %i) : (!smem.pipeline, index) -> ()
+      }
+      nvvm.cluster.arrive
+      nvvm.cluster.wait
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}

@@ -103,6 +103,23 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
+  gpu.func @meets() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
+        "smem.order_wait"() : () -> ()
+        "smem.warpgroup_barrier"() : () -> ()
+        // expected-error-re@+1 {{'smem.warpgroup_barrier' op may wait for other warpgroups in the turn that begins at {{[0-9:]+}}}}
+        "smem.warpgroup_barrier"() {warpgroups = 2 : i32} : () -> ()
+        "smem.order_arrive"() : () -> ()
+      }) {warpgroups = 2 : i32} : () -> ()
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
   gpu.func @branches(%c: i1) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     "smem.warp_specialize"() ({
       "smem.partition"() ({

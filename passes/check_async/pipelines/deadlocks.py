@@ -21,9 +21,10 @@ from .joint_run import JointRun, TooManyError
 from .pipeline_sides import PipelineSide, Side, stages_of
 from .taken import AllTurns
 
-#: The places of a thread's counts: its turns, where it has met other threads, and for each pipeline side
-#: the arrivals of its turn.
-_TURNS, _MET, _ARRIVED = range(3)
+#: What a thread counts: its turns, and where it has met others; then, for each pipeline side, the arrivals
+#: of its turn.
+_COUNTED = (Kind.TURNED, Kind.MEET, Kind.MEET_ALL)
+_TURNS, _ARRIVED = _COUNTED.index(Kind.TURNED), len(_COUNTED)
 
 
 class Blocked(NamedTuple):
@@ -89,7 +90,7 @@ class _Schedule(JointRun):
         partition, warpgroup, _ = self.codes[thread]
         turns = [self._turns.get((partition, side)) for side in self._arrives[thread]]
         indices = (number((warpgroup or 0) * each.chunk if each else 0) for each in turns)
-        return Thread(0, (), tuple(indices), (0, 0, *(0 for _ in turns)))
+        return Thread(0, (), tuple(indices), (*(0 for _ in _COUNTED), *(0 for _ in turns)))
 
     def place_of(self, thread: int, instruction: Instruction) -> int | None:
         arrives, side = instruction.kind is Kind.ARRIVE, instruction.side
@@ -102,10 +103,10 @@ class _Schedule(JointRun):
         if kind is Kind.ARRIVE:
             assert instruction.side is not None
             return self._arrive(state, thread, instruction)
-        turns, met, *others = now.counts
-        turns += kind is Kind.TURNED
-        met += kind in (Kind.MEET, Kind.MEET_ALL)
-        return now._replace(counts=(turns, met, *others))
+        counts = [*now.counts]
+        if kind in _COUNTED:
+            counts[_COUNTED.index(kind)] += 1
+        return now._replace(counts=tuple(counts))
 
     def _arrive(self, state: State, thread: int, instruction: Instruction) -> Thread:
         """Return where a thread is after an arrival: at the next index that it takes."""
@@ -123,16 +124,14 @@ class _Schedule(JointRun):
         return now._replace(indices=indices, counts=tuple(counts))
 
     def normalize(self, state: State) -> State:
-        """Return a state whose counts are relative to the least one."""
-        for place in (_TURNS, _MET):
-            least = min(each.counts[place] for each in state.threads)
-            if least:
-                state.threads = [
-                    each._replace(
-                        counts=tuple(x - least * (i == place) for i, x in enumerate(each.counts))
-                    )
-                    for each in state.threads
-                ]
+        """Return a state whose counts are relative to the least one of those that they wait for."""
+        for place, kind in enumerate(_COUNTED):
+            for group in {tuple(self._together(x, kind)) for x in range(len(self.codes))}:
+                least = min((state.threads[x].counts[place] for x in group), default=0)
+                for thread in group:
+                    counts = [*state.threads[thread].counts]
+                    counts[place] -= least
+                    state.threads[thread] = state.threads[thread]._replace(counts=tuple(counts))
         return state
 
     def end(self, state: State) -> None:
@@ -181,18 +180,22 @@ class _Schedule(JointRun):
 
     def _not_there(self, state: State, thread: int, instruction: Instruction) -> list[int]:
         """Return the threads that have not come to where a thread meets them."""
-        group = self._warpgroups(thread)
-        if instruction.kind is Kind.MEET_ALL:
-            group = [x for x, code in enumerate(self.codes) if _meets_all(code)]
-        now = state.threads[thread]
+        group, now = self._together(thread, instruction.kind), state.threads[thread]
         return [x for x in group if not self._is_there(state.threads[x], x, now, instruction)]
 
     def _is_there(self, other: Thread, thread: int, now: Thread, instruction: Instruction) -> bool:
-        if other.counts[_MET] != now.counts[_MET]:
-            return other.counts[_MET] > now.counts[_MET]
+        place = _COUNTED.index(instruction.kind)
+        if other.counts[place] != now.counts[place]:
+            return other.counts[place] > now.counts[place]
         instructions = self.codes[thread].instructions
         kind = instructions[other.position].kind if other.position < len(instructions) else None
         return kind is instruction.kind
+
+    def _together(self, thread: int, kind: Kind) -> list[int]:
+        """Return the threads that wait for each other at an instruction of a kind, as a thread does."""
+        if kind is Kind.MEET_ALL:
+            return [x for x, code in enumerate(self.codes) if _meets_all(code)]
+        return self._warpgroups(thread)
 
     def _warpgroups(self, thread: int) -> list[int]:
         """Return the threads of the same partition."""

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from ....dialect.irtypes import Op, Value
-from ....dialect.ops import OrderArriveOp, OrderWaitOp, ReduceOp
+from ....dialect.ops import OrderArriveOp, OrderWaitOp, ReduceOp, WarpgroupBarrierOp
 from ....ir.barriers import is_cluster_barrier
 from ....ir.walk import walk
 from ..assumptions import ASSUME
@@ -148,7 +148,7 @@ def _kind_of(op: Op) -> Kind | None:
         return Kind.TURN
     if isinstance(op, OrderArriveOp):
         return Kind.TURNED
-    if isinstance(op, ReduceOp) and op.warpgroups > 1:
+    if isinstance(op, (ReduceOp, WarpgroupBarrierOp)) and op.warpgroups > 1:
         return Kind.MEET
     if op.name == ASSUME:
         return Kind.ASSUME
