@@ -58,6 +58,7 @@ _FILES = (
         for name in (
             "assume",
             "buffers_in_turn",
+            "cluster_loads",
             "grouped_products",
             "partition_exchange",
             "pipeline_refusals",
@@ -205,6 +206,9 @@ def main() -> None:
     parser.add_argument("--net", type=Path, default=NET, help="the record of the net")
     parser.add_argument("--programs", type=int, default=PROGRAMS, help="programs of each mutant")
     parser.add_argument("--only", default="", help="evaluate only mutants with this in their names")
+    parser.add_argument(
+        "--left", action="store_true", help="evaluate again, by tests, what nothing has noticed"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="number of parallel processes")
     parser.add_argument(
         "--seconds", type=float, default=1e9, help="start no evaluation after this time"
@@ -220,6 +224,9 @@ def main() -> None:
     mutants = drawn()
     rows = {mutant.name: rows[mutant.name] for mutant in mutants if mutant.name in rows}
     missing = [m for m in mutants if m.name not in rows and options.only in m.name]
+    if options.left:
+        missing = [m for m in mutants if m.name in rows and not fails(rows[m.name])]
+        options.programs = 0
     print(f"{len(missing)} of {len(mutants)} mutants", flush=True)
     load()
     began = time.monotonic()

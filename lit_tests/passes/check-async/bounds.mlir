@@ -130,6 +130,53 @@ func.func @partitions(%m: !m) attributes {known_block_size = array<i32: 384, 1, 
 
 // -----
 
+// The warps of a partition have the numbers of its warpgroups, too: 4 to 11 here.
+
+!s = !smem.tile<tensor<7x64x64xf32>, #smem.auto>
+!t = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!m = memref<64x64xf32>
+func.func @warps(%m: !m) attributes {known_block_size = array<i32: 384, 1, 1>} {
+  %c4 = arith.constant 4 : index
+  %s = "smem.alloc"() : () -> !s
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      %unused = arith.constant 0 : index
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+    ^bb0(%w: index):
+      %warp = gpu.subgroup_id : index
+      %number = arith.subi %warp, %c4 : index
+      %c = "smem.load"(%m) : (!m) -> !c
+      // expected-error@+1 {{'smem.stage' op begins at stage 7}}
+      %t = "smem.stage"(%s, %number) : (!s, index) -> !t
+      "smem.store"(%c, %t) : (!c, !t) -> ()
+    }) {warpgroups = 2 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+// A loop without iterations accesses nothing.
+
+!s = !smem.tile<tensor<2x64x64xf32>, #smem.auto>
+!t = !smem.tile<tensor<64x64xf32>, #smem.auto>
+!m = memref<64x64xf32>
+func.func @no_iterations(%m: !m) attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 3, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %cta = gpu.block_id x
+  %s = "smem.alloc"() : () -> !s
+  scf.for %i = %c0 to %c0 step %c1 {
+    %t = "smem.stage"(%s, %cta) : (!s, index) -> !t
+    "smem.copy"(%m, %t) : (!m, !t) -> ()
+  }
+  return
+}
+
+// -----
+
 // An offset, whose vector takes 4 columns.
 
 !t = !smem.tile<tensor<64x64xf32>, #smem.auto>

@@ -1,0 +1,121 @@
+"""The integers of `smem-check-async`, against all numbers that they stand for."""
+
+from itertools import product
+
+import pytest
+
+from mlir_smem.dialect import new_context
+from mlir_smem.dialect.bindings import ir
+from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.ir.kernel import functions_of
+from mlir_smem.passes.check_async.arithmetic import exact_result
+from mlir_smem.passes.check_async.bounds.ranges import Range, computed, exactly
+from mlir_smem.passes.check_async.extents import Extent
+from mlir_smem.passes.check_async.facts import facts_of
+from mlir_smem.passes.check_async.polynomials import number
+from mlir_smem.passes.check_async.symbols import SymbolTable
+from mlir_smem.passes.check_async.values import Values
+
+SYMBOLS = SymbolTable()
+X, Y = (SYMBOLS.of((name,), lower_bound=0) for name in "xy")
+
+#: The predicates of `arith.cmpi`, in the order of its attribute, for natural numbers.
+PREDICATES = (
+    int.__eq__,
+    int.__ne__,
+    int.__lt__,
+    int.__le__,
+    int.__gt__,
+    int.__ge__,
+) + (int.__lt__, int.__le__, int.__gt__, int.__ge__)
+
+
+def value(polynomial, x, y):
+    return sum(c * x ** s.count(X) * y ** s.count(Y) for s, c in polynomial.terms)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("predicate", range(10))
+def test_facts_of_a_comparison(predicate, holds):
+    operands = X.polynomial, Y.polynomial
+    more = f"predicate = {predicate} : i64 i1"
+    comparison = SYMBOLS.of(("arith.cmpi", more, operands), operands)
+    facts = facts_of(comparison.polynomial, holds, lambda _: True)
+    for x, y in product(range(4), repeat=2):
+        follows = all(value(each, x, y) >= 0 for each in facts.natural)
+        follows &= all(value(each, x, y) != 0 for each in facts.nonzero)
+        assert follows == (PREDICATES[predicate](x, y) == holds), (x, y)
+
+
+@pytest.mark.parametrize("start, other", product((0, 8, 16, 40), repeat=2))
+def test_extents_of_warpgroups(start, other):
+    of_each = X.polynomial * number(64)
+    sizes = (16, 48, 64)
+    for size, other_size in product(sizes, repeat=2):
+        one = Extent(of_each + number(start), size, 256)
+        two = Extent(of_each + number(other), other_size, 256)
+        disjoint = all(
+            64 * x + start + size <= 64 * y + other or 64 * y + other + other_size <= 64 * x + start
+            for x, y in product(range(4), repeat=2)
+            if x != y
+        )
+        assert one.is_disjoint_between(two, X) == disjoint
+
+
+@pytest.mark.parametrize(
+    "name, by, multiple, more, expected",
+    [
+        ("arith.divui", 1, 3, 2, (3, 2)),
+        ("arith.remui", 1, 3, 2, (0, 0)),
+        ("arith.divui", 4, 8, 3, (2, 0)),
+        ("arith.remui", 4, 8, 3, (0, 3)),
+        ("arith.ceildivui", 4, 8, 3, (2, 1)),
+        ("arith.divui", 4, 6, 0, None),
+    ],
+)
+def test_exact_divisions(name, by, multiple, more, expected):
+    """Of multiple * x + more by a number."""
+    result = exact_result(name, (X.polynomial * number(multiple) + number(more), number(by)))
+    wanted = expected and X.polynomial * number(expected[0]) + number(expected[1])
+    assert result == wanted
+
+
+def dense(low, high, source):
+    return Range(low, high, attained=True, dense=True, sources=frozenset({source}))
+
+
+@pytest.mark.parametrize("low, high", [(0, 3), (2, 9), (0, 4), (3, 3)])
+@pytest.mark.parametrize("name, by", product(("arith.remui", "arith.divui", "arith.addi"), (3, 5)))
+def test_ends_that_are_attained(name, by, low, high):
+    result = computed(name, [dense(low, high, "x"), exactly(by)])
+    compute = {"arith.remui": int.__mod__, "arith.divui": int.__floordiv__}.get(name, int.__add__)
+    numbers = {compute(x, by) for x in range(low, high + 1)}
+    assert result.is_within(min(numbers), max(numbers)) or not result.attained
+    assert result.low <= min(numbers) and max(numbers) <= result.high
+    if result.attained:
+        assert {result.low, result.high} <= numbers
+    if result.dense:
+        assert numbers == {*range(min(numbers), max(numbers) + 1)}
+
+
+def test_ends_that_may_not_be_attained():
+    both = dense(0, 3, "x")
+    assert not computed("arith.minui", [both, both]).attained
+    assert not computed("arith.divui", [both._replace(attained=False), exactly(2)]).attained
+
+
+def test_a_shift_is_a_product():
+    text = """func.func @f(%n: index) {
+      %c3 = arith.constant 3 : index
+      %0 = arith.shli %n, %c3 : index
+      %1 = arith.shli %n, %n : index
+      return
+    }"""
+    with new_context(), ir.Location.unknown():
+        module = parse_module(text)
+        (function,) = functions_of(module)
+        _, known, unknown, _ = function.regions[0].blocks[0].operations
+        values = Values(function)
+        n = values.of(function.regions[0].blocks[0].arguments[0])
+        assert values.of(known.result) == n * number(8)
+        assert values.of(unknown.result).symbol.name == "arith.shli"
