@@ -3,9 +3,10 @@
     python benchmarks/proof_time.py [--steps 1 4 16 64 256] [--before FILE] [--record FILE]
 
 A step is two copies to tiles and an mma of these, unrolled: over tiles of its own (up to 32 steps, which
-shared memory holds), over a ring of four, and over that ring with asynchronous copies. Then come the
-kernels of `examples/*.py`. `questions` is how often the pass followed an access, or, where it asks about
-the function as a whole, how often it did that. `--before` is a record of an earlier revision, whose rows
+shared memory holds), over a ring of four, and over that ring with asynchronous copies. In a partition, up
+to 64 steps are a store to a tile and a load of it, over a ring of four. Then come the kernels of
+`examples/*.py`. `questions` is how often the pass followed an access, or, where it asks about the
+function as a whole, how often it did that. `--before` is a record of an earlier revision, whose rows
 stand beside.
 """
 
@@ -46,6 +47,25 @@ def unrolled_kernel(steps: int, ring: int, copy: Any) -> Any:
         sl.store(result, D)
 
     return product
+
+
+def partition_kernel(steps: int) -> Any:
+    """Return a kernel with a partition of `steps` unrolled steps over four tiles."""
+
+    @sl.kernel("(64,64), (64,64)", warpgroups=2)
+    def exchange(A, D):  # noqa: N803
+        tiles = [sl.alloc((64, 64), A.dtype) for _ in range(4)]
+        with sl.warp_specialize():
+            with sl.partition(1):
+                pass
+            with sl.partition(1):
+                x = sl.load(A)
+                for step in range(steps):
+                    sl.store(x, tiles[step % 4])
+                    x = sl.load(tiles[step % 4])
+                sl.store(x, D)
+
+    return exchange
 
 
 UNROLLED = {
@@ -92,6 +112,11 @@ def main() -> None:
                 continue
             rows[f"{name}, {steps}"] = measure(unrolled_kernel(steps, ring, copy), ELEMENTS)
             print(f"{name}, {steps}", rows[f"{name}, {steps}"], flush=True)
+    for steps in options.steps:
+        if steps <= 64:
+            kernel = partition_kernel(steps)
+            rows[f"partition, {steps}"] = measure(kernel, (sl.bf16, sl.bf16))
+            print(f"partition, {steps}", rows[f"partition, {steps}"], flush=True)
     for name, (kernel, elements) in EXAMPLES.items():
         rows[name] = measure(kernel, elements)
         print(name, rows[name], flush=True)

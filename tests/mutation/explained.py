@@ -74,6 +74,34 @@ EQUIVALENT: dict[str, tuple[str, ...]] = {
     "the accumulator types of A and B are those of B and A": (
         "layout/wgmma/isa.py: Wgmma.accumulators: (a, b) -> (b, a)",
     ),
+    "it ends a search earlier, or begins one again that finds the same": (
+        "passes/order/hazard.py: hazard_between: progress in (first_progress(origin.step)…",
+        "passes/insert_sync/__init__.py: insert: not insertion.check_whole() -> …",
+    ),
+    "segments and states of another number are followed to the same end": (
+        "passes/order/graph.py: Segments._new_parts: any((isinstance(step, Access) for step in steps)) -> …",
+        "passes/check_async/pipelines/walker.py: Walker._for: len(heads) > _PATHS -> …",
+    ),
+    "barriers of warpgroups and of the CTA do not stand together": (
+        "passes/order/needs.py: RANKS: 5 -> 6",
+    ),
+    "one of 16 sizes of single runs": ("passes/order/prove.py: _SIZES: 192 -> 193",),
+    "whether an op is one of two does not depend on their order": (
+        "passes/insert_sync/inserted.py: COMMITS: …",
+    ),
+    "it counts questions for a benchmark": (
+        "passes/insert_sync/proof.py: WholeFunction.__init__: 0 -> 1",
+    ),
+    "a program tells one group apart in any case": (
+        "passes/check_async/analysis.py: Analyzer.furthest: 1 -> 0",
+    ),
+    "kernels without pipelines are asked about as a whole when pairs have found all in order": (
+        "passes/check_async/analysis.py: Analyzer.is_in_order: …",
+    ),
+    "which bytes of a memref an op accesses is not known: spans are compared": (
+        "passes/order/memory.py: Allocations._shared: 1 -> 2 [3]",
+    ),
+    "the sign of a comparison counts": ("passes/insert_sync/in_flight.py: _latest_first: 1 -> 2",),
 }
 
 #: Why only one side can notice a mutant.

@@ -102,6 +102,25 @@ gpu.module @m {
 
 // -----
 
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!r = !smem.fragment<tensor<64xf32>, #smem.slice<1>>
+gpu.module @m {
+  gpu.func @reduces(%c: !c) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    "smem.warp_specialize"() ({
+      "smem.partition"() ({
+        "smem.order_wait"() : () -> ()
+        %0 = "smem.reduce"(%c) {op = "add", axis = 1 : i32} : (!c) -> !r
+        // expected-error-re@+1 {{'smem.reduce' op may wait for other warpgroups in the turn that begins at {{[0-9:]+}}}}
+        %1 = "smem.reduce"(%c) {op = "add", axis = 1 : i32, warpgroups = 2 : i32} : (!c) -> !r
+        "smem.order_arrive"() : () -> ()
+      }) {warpgroups = 2 : i32} : () -> ()
+    }) : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
 gpu.module @m {
   gpu.func @meets() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     "smem.warp_specialize"() ({

@@ -146,3 +146,73 @@ func.func @exchange(%n: index) attributes {known_block_size = array<i32: 256, 1,
   }) : () -> ()
   return
 }
+
+// -----
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+!m = memref<64x64xbf16>
+
+// What all threads have written before the partitions is fenced before them; then the partition's own tile is.
+// CHECK-LABEL: func.func @before_partitions
+// CHECK: "smem.copy"
+// CHECK-NEXT: "smem.fence"
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: "smem.warp_specialize"
+// CHECK: "smem.store"
+// CHECK-NEXT: "smem.fence"
+// CHECK-NEXT: "smem.warpgroup_barrier"
+// CHECK-NEXT: "smem.mma"
+func.func @before_partitions(%m: !m) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %zero = arith.constant 0.0 : f32
+  %a = "smem.alloc"() : () -> !t
+  %b = "smem.alloc"() : () -> !t
+  "smem.copy"(%m, %a) : (!m, !t) -> ()
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      %unused = arith.constant 0 : index
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      %x = "smem.fill"(%zero) : (f32) -> !c
+      "smem.store"(%x, %b) : (!c, !t) -> ()
+      %d = "smem.mma"(%a, %b) : (!t, !t) -> !c
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+!s = !smem.tile<tensor<2x64x64xbf16>, #smem.auto>
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!pipeline = !smem.pipeline
+
+// Without partitions, all threads of the CTA share a tile that they copy to: the barrier is one of all.
+// CHECK-LABEL: func.func @by_all
+// CHECK: "smem.copy"
+// CHECK: "smem.fence"
+// CHECK: "smem.consumer_release"
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: "smem.elect"
+// CHECK-NEXT: "smem.tma_store"
+func.func @by_all(%g: !g, %out: !g) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %s = "smem.alloc"() : () -> !s
+  %o = "smem.alloc"() : () -> !t
+  %loads = "smem.create_pipeline"() {stages = 2 : i32, producers = 1 : i32, consumers = 2 : i32} : () -> !pipeline
+  "smem.elect"() ({
+    %p = "smem.producer_acquire"(%loads, %c0) : (!pipeline, index) -> index
+    %t = "smem.stage"(%s, %p) : (!s, index) -> !t
+    "smem.tma_load"(%g, %t, %loads, %c0, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+    "smem.producer_commit"(%loads, %c0) : (!pipeline, index) -> ()
+  }) {scope = "cta"} : () -> ()
+  %w = "smem.consumer_wait"(%loads, %c0) : (!pipeline, index) -> index
+  %t = "smem.stage"(%s, %w) : (!s, index) -> !t
+  "smem.copy"(%t, %o) {relayout} : (!t, !t) -> ()
+  "smem.consumer_release"(%loads, %c0) : (!pipeline, index) -> ()
+  "smem.elect"() ({
+    "smem.tma_store"(%o, %out, %c0, %c0) : (!t, !g, index, index) -> ()
+  }) {scope = "cta"} : () -> ()
+  return
+}

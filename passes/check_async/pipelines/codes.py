@@ -29,8 +29,7 @@ def codes_of(
         own = {(partition, side): each for side, each in _turns_of(code, values).items()}
         turns |= own
         alone = not own and not any(x.kind is Kind.TURN for x in code.instructions)
-        count = 1 if alone else partition.warpgroups or 1
-        numbers = [None] if alone else range(count)
+        numbers = [None] if alone else range(partition.warpgroups or 1)
         codes += [code._replace(warpgroup=number) for number in numbers]
     return codes, turns
 

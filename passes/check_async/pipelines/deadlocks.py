@@ -21,8 +21,8 @@ from .joint_run import JointRun, TooManyError
 from .pipeline_sides import PipelineSide, Side, stages_of
 from .taken import AllTurns
 
-#: What a thread counts: its turns, and where it has met others; then, for each pipeline side, the arrivals
-#: of its turn.
+#: What a thread counts: its turns, and where it has met others; then, for each pipeline side, the
+#: arrivals of its turn.
 _COUNTED = (Kind.TURNED, Kind.MEET, Kind.MEET_ALL)
 _TURNS, _ARRIVED = _COUNTED.index(Kind.TURNED), len(_COUNTED)
 
