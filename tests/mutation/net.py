@@ -59,6 +59,7 @@ _FILES = (
     "language/test_grouped_products.py",
     "language/test_partition_exchange.py",
     "language/test_pipeline_refusals.py",
+    "language/test_varying_trips.py",
     "passes/test_*.py",
 )
 _CASES = 3

@@ -1,6 +1,7 @@
 """The integers of `smem-check-async`, against all numbers that they stand for."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,14 +11,19 @@ from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.passes.check_async.arithmetic import exact_result
 from mlir_smem.passes.check_async.bounds.ranges import Range, computed, exactly
+from mlir_smem.passes.check_async.describe import Description
 from mlir_smem.passes.check_async.extents import Extent
 from mlir_smem.passes.check_async.facts import facts_of
+from mlir_smem.passes.check_async.intervals import Interval, Intervals
+from mlir_smem.passes.check_async.pipelines.events import Event, Turn
+from mlir_smem.passes.check_async.pipelines.global_arrays import _is_interleaved
+from mlir_smem.passes.check_async.pipelines.turns import _fits
 from mlir_smem.passes.check_async.polynomials import number
 from mlir_smem.passes.check_async.symbols import SymbolTable
 from mlir_smem.passes.check_async.values import Values
 
 SYMBOLS = SymbolTable()
-X, Y = (SYMBOLS.of((name,), lower_bound=0) for name in "xy")
+X, Y, Z = (SYMBOLS.of((name,), lower_bound=0) for name in "xyz")
 
 #: The predicates of `arith.cmpi`, in the order of its attribute, for natural numbers.
 _ORDERS = (int.__lt__, int.__le__, int.__gt__, int.__ge__)
@@ -121,3 +127,40 @@ def test_a_shift_is_a_product():
         n = values.of(function.regions[0].blocks[0].arguments[0])
         assert values.of(known.result) == n * number(8)
         assert values.of(unknown.result).symbol.name == "arith.shli"
+
+
+def test_numbers_follow_from_others_with_the_same_products():
+    """x - 2 * y * y is negative if x - y * y is."""
+    known, square = Intervals(), Y.polynomial * Y.polynomial
+    assert known.assume(X.polynomial - square, Interval(None, -1))
+    assert known.bounds_by_others(X.polynomial - square * number(2)).high == -1
+    assert known.bounds(X.polynomial - square * number(2)).high is None
+
+
+@pytest.mark.parametrize(
+    "rounds, size, count, ahead, apart",
+    [(128, 64, 2, 0, True), (128, 65, 2, 0, False), (128, 64, 3, 0, False), (128, 64, 2, 1, False)],
+)
+def test_extents_in_rounds_of_warpgroups(rounds, size, count, ahead, apart):
+    """In another round each, at 64 * warpgroup + rounds * round."""
+    own = X.polynomial * number(64)
+    one = Extent(Y.polynomial * number(rounds) + own, size, 1 << 20)
+    other = Extent(Z.polynomial * number(rounds) + own + number(ahead), size, 1 << 20)
+    assert _is_interleaved(one, other, X, count) == apart
+    assert not _is_interleaved(one, one._replace(start=X.polynomial * X.polynomial), X, count)
+
+
+def test_what_has_no_name_has_no_words():
+    operands = X.polynomial, number(4)
+    quotient = SYMBOLS.of(("arith.divui", "", operands), operands)
+    assert Description(None, SYMBOLS).of(quotient.polynomial) is None
+
+
+@pytest.mark.parametrize("taken, held, fits", [(2, 0, True), (2, 1, False), (1, 0, False)])
+def test_the_next_turn_begins_when_the_one_before_is_over(taken, held, fits):
+    """One of two warpgroups takes two indices of a pipeline in a turn, behind two of another one."""
+    first, second = "first", "second"
+    turns = {first: Turn(2, 0, 0), second: Turn(2, taken, held)}
+    ahead = {second: taken - 4}
+    partition = SimpleNamespace(warpgroups=2)
+    assert _fits(Event(partition, None, True, first, ahead, turns), second) == fits

@@ -748,3 +748,31 @@ func.func @elected_warps(%g: !g, %n: index) attributes {known_block_size = array
   }) : () -> ()
   return
 }
+
+// -----
+
+!pipeline = !smem.pipeline
+// Indices that are two rounds apart have the same stage and phase: such a wait may pass.
+func.func @again() attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 128 : i32, consumers = 1 : i32} : () -> !pipeline
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      scf.for %i = %c0 to %c2 step %c1 {
+        %s = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
+        "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      %0 = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
+      "smem.consumer_release"(%pipeline, %c0) : (!pipeline, index) -> ()
+      %1 = "smem.consumer_wait"(%pipeline, %c1) : (!pipeline, index) -> index
+      "smem.consumer_release"(%pipeline, %c1) : (!pipeline, index) -> ()
+      // expected-remark@+1 {{there may be a path on which it takes a pipeline index again that is already released; give it the next index}}
+      %2 = "smem.consumer_wait"(%pipeline, %c0) : (!pipeline, index) -> index
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}

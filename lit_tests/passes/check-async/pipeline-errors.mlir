@@ -976,3 +976,41 @@ func.func @unfenced_buffers(%g: !g, %n: index) attributes {known_block_size = ar
   }) : () -> ()
   return
 }
+
+// -----
+
+// A tile without stages is that of a pipeline with one.
+
+!t = !smem.tile<tensor<64x64xbf16>, #smem.auto>
+!g = memref<?x?xbf16, strided<[?, 1]>>
+!pipeline = !smem.pipeline
+!d = !smem.fragment<tensor<64x64xf32>, #smem.in_flight>
+!c = !smem.fragment<tensor<64x64xf32>, #smem.accumulator>
+func.func @read_too_late_without_stages(%g: !g, %n: index) attributes {known_block_size = array<i32: 256, 1, 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = "smem.alloc"() : () -> !t
+  %pipeline = "smem.create_pipeline"() {stages = 1 : i32, producers = 1 : i32, consumers = 1 : i32} : () -> !pipeline
+  "smem.warp_specialize"() ({
+    "smem.partition"() ({
+      "smem.elect"() ({
+        scf.for %i = %c0 to %n step %c1 {
+          %p = "smem.producer_acquire"(%pipeline, %i) : (!pipeline, index) -> index
+          "smem.tma_load"(%g, %t, %pipeline, %i, %c0, %c0) : (!g, !t, !pipeline, index, index, index) -> ()
+          "smem.producer_commit"(%pipeline, %i) : (!pipeline, index) -> ()
+        }
+      }) {scope = "warpgroup"} : () -> ()
+    }) {warpgroups = 1 : i32} : () -> ()
+    "smem.partition"() ({
+      scf.for %i = %c0 to %n step %c1 {
+        %w = "smem.consumer_wait"(%pipeline, %i) : (!pipeline, index) -> index
+        %d = "smem.mma"(%t, %t) : (!t, !t) -> !d
+        %e = "smem.wait"(%d) {pending = 0 : i32} : (!d) -> !c
+        "smem.consumer_release"(%pipeline, %i) : (!pipeline, index) -> ()
+        // expected-error@+1 {{'smem.mma' op reads a stage that is not waited for; put smem.consumer_wait before it}}
+        %f = "smem.mma"(%t, %t) : (!t, !t) -> !d
+      }
+    }) {warpgroups = 1 : i32} : () -> ()
+  }) : () -> ()
+  return
+}

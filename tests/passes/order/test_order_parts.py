@@ -6,9 +6,11 @@ from mlir_smem.dialect import new_context
 from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.ops import FenceOp, WaitOp, WarpgroupBarrierOp
 from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.ir.kernel import functions_of
 from mlir_smem.ir.walk import walk
 from mlir_smem.passes.order.harmless import is_harmless
 from mlir_smem.passes.order.integers import UNKNOWN, Integer, exactly, join
+from mlir_smem.passes.order.memrefs import accessed_memrefs, is_only_read
 from mlir_smem.passes.order.needs import Need, Unordered
 from mlir_smem.passes.order.rectangles import Allocation, Rectangle
 from mlir_smem.passes.order.widening import Widening
@@ -87,3 +89,44 @@ def test_ops_of_llvm_that_order_nothing():
         ("llvm.fence", False),
         ("llvm.call", False),
     ]
+
+
+def test_ops_of_vector_access_memrefs():
+    text = """func.func @f(%m: memref<64xf32>, %i: index, %x: vector<4xf32>, %mask: vector<4xi1>,
+        %at: vector<4xindex>, %out: memref<64x64xf32>, %t: !smem.tile<tensor<64x64xf32>, #smem.auto>) {
+      %0 = vector.load %m[%i] : memref<64xf32>, vector<4xf32>
+      vector.store %x, %m[%i] : memref<64xf32>, vector<4xf32>
+      %1 = vector.maskedload %m[%i], %mask, %x : memref<64xf32>, vector<4xi1>,
+        vector<4xf32> into vector<4xf32>
+      vector.maskedstore %m[%i], %mask, %x : memref<64xf32>, vector<4xi1>, vector<4xf32>
+      %2 = vector.gather %m[%i] [%at], %mask, %x : memref<64xf32>,
+        vector<4xindex>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+      vector.scatter %m[%i] [%at], %mask, %x : memref<64xf32>, vector<4xindex>,
+        vector<4xi1>, vector<4xf32>
+      %3 = vector.expandload %m[%i], %mask, %x : memref<64xf32>, vector<4xi1>,
+        vector<4xf32> into vector<4xf32>
+      vector.compressstore %m[%i], %mask, %x : memref<64xf32>, vector<4xi1>, vector<4xf32>
+      "smem.elect"() ({
+        "smem.tma_store"(%t, %out, %i, %i) : (!smem.tile<tensor<64x64xf32>, #smem.auto>,
+          memref<64x64xf32>, index, index) -> ()
+      }) {scope = "cta"} : () -> ()
+      return
+    }"""
+    with new_context(), ir.Location.unknown():
+        module = parse_module(text)
+        names = []
+        for op in (x.operation for x in walk(module) if x.operation.name.startswith("vector.")):
+            reads, writes = accessed_memrefs(op)
+            names.append((op.name, bool(reads), bool(writes)))
+            assert all(isinstance(each.type, ir.MemRefType) for each in (*reads, *writes))
+        assert [name for name, reads, writes in names if reads == writes] == []
+        assert {name for name, _, writes in names if writes} == {
+            "vector.store",
+            "vector.maskedstore",
+            "vector.scatter",
+            "vector.compressstore",
+        }
+        (function,) = functions_of(module)
+        written, copied = (function.regions[0].blocks[0].arguments[i] for i in (0, 5))
+        assert not is_only_read(written)
+        assert not is_only_read(copied)
