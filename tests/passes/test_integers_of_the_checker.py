@@ -55,7 +55,7 @@ def test_nothing_follows_without_sign_from_what_may_be_negative(predicate):
     assert facts_of(comparison.polynomial, True, lambda _: False) == ((), ())
 
 
-@pytest.mark.parametrize("start, other", product((0, 8, 16, 40), repeat=2))
+@pytest.mark.parametrize("start, other", [*product((0, 8, 16, 40), repeat=2)])
 def test_extents_of_warpgroups(start, other):
     of_each = X.polynomial * number(64)
     sizes = (16, 48, 64)
@@ -93,7 +93,9 @@ def dense(low, high, source):
 
 
 @pytest.mark.parametrize("low, high", [(0, 3), (2, 9), (0, 4), (3, 3)])
-@pytest.mark.parametrize("name, by", product(("arith.remui", "arith.divui", "arith.addi"), (3, 5)))
+@pytest.mark.parametrize(
+    "name, by", [*product(("arith.remui", "arith.divui", "arith.addi"), (3, 5))]
+)
 def test_ends_that_are_attained(name, by, low, high):
     result = computed(name, [dense(low, high, "x"), exactly(by)])
     compute = {"arith.remui": int.__mod__, "arith.divui": int.__floordiv__}.get(name, int.__add__)
