@@ -188,8 +188,8 @@ def _failing_test() -> str | None:
     names = sorted(name for name in lit_files.tests() if name.startswith(_LIT))
     lit = next((name for name in names if not lit_files.passes(name)), None)
     tests = ROOT / "tests"
-    found = dict.fromkeys(file for each in _FILES for file in sorted(tests.glob(each)))
-    files: Files = {str(x.relative_to(tests).with_suffix("")): (_CASES, ()) for x in found}
+    paths = dict.fromkeys(file for each in _FILES for file in sorted(tests.glob(each)))
+    files: Files = {str(x.relative_to(tests).with_suffix("")): (_CASES, ()) for x in paths}
     return lit or failing_test(files)
 
 

@@ -120,7 +120,7 @@ def emit(tree: Path, out: Path) -> None:
         for arch in ARCHS:
             outputs[f"{name} {arch}"] = _compiled(text, arch)
     for name, elements in TRACED.items():
-        outputs[f"{name}.py"] = _traced(tree, name, elements).replace(os.fspath(tree), "")
+        outputs[f"{name}.py"] = _compile_traced(tree, name, elements).replace(os.fspath(tree), "")
     for name, arguments in commands(tree):
         outputs[name] = _printed(arguments).replace(os.fspath(tree), "")
     out.write_text(json.dumps(outputs))
@@ -140,7 +140,7 @@ def _compiled(text: str, arch: str) -> str:
     return "\n".join([str(code), *remarks])
 
 
-def _traced(tree: Path, name: str, elements: tuple[str, ...]) -> str:
+def _compile_traced(tree: Path, name: str, elements: tuple[str, ...]) -> str:
     """Return the PTX and the remarks of a kernel of a tree's `examples/*.py`."""
     spec = spec_from_file_location(name, tree / "examples" / f"{name}.py")
     assert spec is not None and spec.loader is not None
