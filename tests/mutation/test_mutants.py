@@ -6,7 +6,7 @@ import sys
 from itertools import chain
 
 import pytest
-from mutation import sides, targets
+from mutation import net, sides, targets
 from mutation.explained import EQUIVALENT, SEEN_BY_ONE
 from mutation.mutations import ROOT, mutants_of, parsed
 
@@ -56,7 +56,8 @@ def test_a_missing_file_is_reported(monkeypatch):
 
 
 def test_explained_mutants_exist():
-    names = {mutant.name for file in targets.files() for mutant in mutants_of(file)}
+    files = {*targets.files(), *chain.from_iterable(map(net.files, net.SHARES))}
+    names = {mutant.name for file in files for mutant in mutants_of(file)}
     for key in chain(*EQUIVALENT.values(), *SEEN_BY_ONE.values()):
         assert key in names or any(name.startswith(key.removesuffix("…")) for name in names), key
 
