@@ -59,7 +59,7 @@ fuzz-ci: .venv/installed-dev  ## the same for 10 seconds each, with a fresh seed
 lint: .venv/installed-dev  ## the hooks of pre-commit (ruff, ends of files), pyright, and the import contracts
 	$(BIN)/pre-commit run --all-files
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/python tests/support/import_contracts.py
+	PYTHONPATH=tests/support $(BIN)/lint-imports --no-cache --no-logo
 
 docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/reference.py > docs/reference.md

@@ -20,8 +20,8 @@ from ncu import launches, profile
 from record import record
 
 import mlir_smem
+from mlir_smem.bindings import ir, passmanager
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.dialect.types import layout_of
 from mlir_smem.layout import Access, TileLayout, Transfer, warp_access
 from mlir_smem.layout.fragment_access import (

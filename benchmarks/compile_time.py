@@ -21,12 +21,12 @@ from typing import Any
 
 from record import record
 
+from mlir_smem.bindings import ir, passmanager
 from mlir_smem.codegen.back_end import to_llvm
 from mlir_smem.codegen.llvm_dialect import device_module, lower_to_llvm_dialect
 from mlir_smem.codegen.ptxas import assemble
 from mlir_smem.codegen.targets import target
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.passes import add_passes
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "matmul.mlir"

@@ -19,8 +19,8 @@ from interleaved import MODES, measure
 from record import record
 from torch_calls import Calls
 
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.linalg.lowering import lower_linalg
 from mlir_smem.frontend.torch_modules import exported

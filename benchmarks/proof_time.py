@@ -19,8 +19,8 @@ from typing import Any
 from record import record
 
 import mlir_smem.language as sl
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.examples import attention, gemm, matmul
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.passes.insert_sync import insert

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ..dialect.bindings import ir
+from ..bindings.mlir import ir
 from ..layout.elements import UNIT_BYTES
 
 #: Ops whose results are addresses if an operand is one; those of `arith` are too.

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..dialect.bindings import PACKAGE, bytecode_of, ir
-from ..dialect.diagnostics import file_position
+from ..bindings.diagnostics import file_position
+from ..bindings.mlir import PACKAGE, bytecode_of, ir
 from ..ir.walk import walk
 from .errors import CompileError, located
 from .libdevice import PREFIX, find_libdevice

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from ..bindings.mlir import bytecode_of, ir, is_dialect_loaded, passmanager
+from ..bindings.packages import is_foreign
+from ..bindings.parsing import parse_module, parse_printed
 from ..dialect import register
 from ..dialect.arguments import wrong_argument
-from ..dialect.bindings import bytecode_of, ir, is_dialect_loaded, passmanager
-from ..dialect.packages import is_foreign
-from ..dialect.parsing import parse_module, parse_printed
 from ..dialect.registration import shared_context
 from ..dialect.smem import Smem
 from ..interop.exchange import Side, exchange, is_module
@@ -198,7 +198,7 @@ def compile_in_place(
 
     Example:
         >>> from mlir_smem.dialect import new_context
-        >>> from mlir_smem.dialect.bindings import ir
+        >>> from mlir_smem.bindings import ir
         >>> with new_context():
         ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
         ...     compiled = compile_in_place(module, "sm_90a", "nvvm")

@@ -3,8 +3,8 @@
 import os
 from contextlib import suppress
 
-from ..dialect.bindings import ir
-from ..dialect.locations import Frame
+from ..bindings.locations import Frame
+from ..bindings.mlir import ir
 
 #: Bytes of the longest path of Linux, with the final zero (PATH_MAX). ptxas 13.5 crashes on a name of
 #: 200,000 characters.

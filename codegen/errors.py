@@ -25,7 +25,7 @@ def no_temporary_files(error: OSError) -> CompileError:
 def located(op: Any, message: str) -> LocatedError:
     """Emit a diagnostic at an op; return the error to raise."""
     # The process that runs LLVM loads this file, and nothing of the dialect.
-    from ..dialect.diagnostics import emit_op_error, format_location
+    from ..bindings.diagnostics import emit_op_error, format_location
 
     emit_op_error(op, message)
     return LocatedError(f"'{op.operation.name}' at {format_location(op.location)} {message}")
@@ -40,7 +40,7 @@ def unreadable(op: Any, what: str) -> LocatedError | None:
 
     Returns:
         The error to raise; None if the bindings can read all attributes."""
-    from ..dialect.diagnostics import emit_unreadable, format_location
+    from ..bindings.diagnostics import emit_unreadable, format_location
 
     if not emit_unreadable(op):
         return None

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import UNREADABLE
+from ..bindings.diagnostics import UNREADABLE
+from ..bindings.mlir import ir
 from ..ir.walk import walk
 from .errors import located, unreadable
 

@@ -9,8 +9,8 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.locations import Frame, frames
+from ..bindings.locations import Frame, frames
+from ..bindings.mlir import ir
 from ..ir.walk import walk
 from .debug_scopes import Scopes, quoted
 

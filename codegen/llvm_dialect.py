@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..dialect.bindings import PACKAGE, ir, passmanager
+from ..bindings.mlir import PACKAGE, ir, passmanager
 from ..dialect.build import i64
 from ..ir.kernel import parameter_attributes
 from ..ir.launch_attributes import TENSOR_MAP

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..dialect.bindings import PACKAGE
+from ..bindings.mlir import PACKAGE
 from .errors import CompileError, no_temporary_files
 from .llvm_protocol import LAST, Answer, Request
 

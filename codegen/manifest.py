@@ -18,8 +18,8 @@ along x, y, z, or null. "programmatic" is true for a kernel that waits for earli
 
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import UNREADABLE, Invalid, format_location
+from ..bindings.diagnostics import UNREADABLE, Invalid, format_location
+from ..bindings.mlir import ir
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..ir.cluster import cluster_size
 from ..ir.errors import OpError

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from ..dialect.bindings import ir
+from ..bindings.mlir import ir
 from ..ir.emit import i32, value
 from ..ir.emit import op as emit_op
 from ..ir.walk import walk

@@ -11,9 +11,9 @@ have the same value, which code generation and the emulator know.
 from collections.abc import Iterator
 from typing import Any
 
-from ..dialect.bindings import ir, is_dialect_loaded, llvm, passmanager
-from ..dialect.diagnostics import Invalid
-from ..dialect.irtypes import Op, Type, Value
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Op, Type, Value
+from ..bindings.mlir import ir, is_dialect_loaded, llvm, passmanager
 from ..ir import emit
 from ..ir.nvgpu import TensorMapType, is_tensor_map, tensor_map_type
 from ..ir.shared_memory import strided_metadata

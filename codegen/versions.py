@@ -4,14 +4,14 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from ..dialect.bindings import PACKAGE
+from ..bindings.mlir import PACKAGE
 from .libdevice import libdevice_version
 from .nvptx_choice import nvptx_for
 from .package_versions import installed_version, version_of
 from .ptxas import ptxas_version
 
 #: Folders whose code determines the machine code of a module.
-_FOLDERS = ("layout", "dialect", "passes", "codegen")
+_FOLDERS = ("layout", "bindings", "dialect", "passes", "codegen")
 
 
 @cache

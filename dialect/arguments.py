@@ -8,9 +8,9 @@ from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from .bindings import PACKAGE, ir
-from .irtypes import Value
-from .packages import is_foreign, package_of, remedy
+from ..bindings.irtypes import Value
+from ..bindings.mlir import PACKAGE, ir
+from ..bindings.packages import is_foreign, package_of, remedy
 from .types import FragmentType, PipelineType, TileType
 
 #: The result of `ArgumentType.take` for an argument that it rejects.

@@ -1,9 +1,9 @@
 """Attributes: the layout of a tile, and what the registers of a fragment hold."""
 
+from ..bindings.irtypes import Attribute
+from ..bindings.mlir import ir
 from ..layout import TileLayout
 from ..layout.modes import format_origin
-from .bindings import ir
-from .irtypes import Attribute
 from .smem import Smem
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .bindings import arith, ir
-from .irtypes import Attribute, Op, Type, Value
+from ..bindings.irtypes import Attribute, Op, Type, Value
+from ..bindings.mlir import arith, ir
 
 
 def create(

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar, cast, get_args, get_type_hints
 
+from ..bindings.diagnostics import Invalid
+from ..bindings.mlir import PACKAGE, ir, is_dialect_loaded
+from ..bindings.packages import foreign_current_context, remedy
 from .arguments import REFUSED, ArgumentType, argument_type, wrong_argument
-from .bindings import PACKAGE, ir, is_dialect_loaded
-from .diagnostics import Invalid
-from .packages import foreign_current_context, remedy
 from .smem import Smem
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -3,8 +3,8 @@ atoms."""
 
 from math import gcd
 
-from .bindings import ir
-from .irtypes import Type, Value
+from ..bindings.irtypes import Type, Value
+from ..bindings.mlir import ir
 
 #: The divisor of 0, which every number divides: larger than any extent.
 ZERO_DIVISOR = 1 << 32

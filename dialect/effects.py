@@ -7,7 +7,7 @@ from enum import Enum, IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from .irtypes import Op, Value
+from ..bindings.irtypes import Op, Value
 
 
 class Scope(IntEnum):

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Type
 from ..layout import ACCUMULATORS, Accumulator, Element, element
 from .caching import cached_in_context
-from .diagnostics import Invalid
-from .irtypes import Type
 
 #: ISA element types by MLIR type. An f32 multiplicand is read as tf32, signless i8 as s8. 6-bit floats
 #: are always padded in shared memory, 16 of them in 16 bytes; 4-bit floats are padded, or packed two to

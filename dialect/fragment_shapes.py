@@ -2,9 +2,9 @@
 
 from math import prod
 
+from ..bindings.diagnostics import Invalid
 from ..layout.fragments import FRAGMENT_M, REGISTERS
 from ..layout.register_order import SLICE_STEPS
-from .diagnostics import Invalid
 
 #: What a slice along each dimension has one element for.
 SLICE_OF = ("column", "row")

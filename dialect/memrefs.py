@@ -1,9 +1,9 @@
 """Checks of memref types: memory space, strides, alignment."""
 
-from .bindings import ir
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Type
+from ..bindings.mlir import ir
 from .caching import cached_in_context
-from .diagnostics import Invalid
-from .irtypes import Type
 
 #: Texts of the memory spaces of global and workgroup memory: none, the gpu attribute, or NVVM's number.
 _GLOBAL = ("None", "1", "1 : i64", "1 : i32", "#gpu.address_space<global>")

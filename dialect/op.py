@@ -3,11 +3,11 @@
 from functools import cache
 from typing import Any
 
-from .bindings import ir
+from ..bindings.diagnostics import emit_op_error
+from ..bindings.irtypes import Op, Type, Value
+from ..bindings.mlir import ir
 from .caching import cached_in_context
-from .diagnostics import emit_op_error
 from .effects import Effects
-from .irtypes import Op, Type, Value
 from .smem import Smem
 
 

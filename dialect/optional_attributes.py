@@ -1,8 +1,8 @@
 """Accessors of optional attributes."""
 
-from .bindings import ir
-from .diagnostics import Invalid
-from .irtypes import Op
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Op
+from ..bindings.mlir import ir
 
 
 def has_unit_attribute(op: Op, name: str) -> bool:

@@ -4,6 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Type, Value
+from ..bindings.mlir import ir
 from ..layout import (
     TileLayout,
     a_fragment_coordinates,
@@ -11,10 +14,7 @@ from ..layout import (
     slice_coordinates,
 )
 from ..layout.arch import Arch
-from .bindings import ir
-from .diagnostics import Invalid
 from .elements import element_of
-from .irtypes import Type, Value
 from .slices import slice_dim
 from .types import (
     FragmentType,
@@ -47,7 +47,7 @@ def layout_of(tile: Value | Type) -> TileLayout | None:
 
     Example:
         >>> from mlir_smem.dialect import attributes, new_context, types
-        >>> from mlir_smem.dialect.bindings import ir
+        >>> from mlir_smem.bindings import ir
         >>> with new_context():
         ...     tile = types.tile((64, 64), ir.BF16Type.get(), attributes.swizzle("128B"))
         ...     mlir_smem.layout_of(tile).offsets()[1, :3].tolist()  # bytes
@@ -76,7 +76,7 @@ def coordinates_of(fragment: Value | Type, arch: str = "sm_90") -> np.ndarray:
 
     Example:
         >>> from mlir_smem.dialect import new_context, types
-        >>> from mlir_smem.dialect.bindings import ir
+        >>> from mlir_smem.bindings import ir
         >>> with new_context():
         ...     accumulator = types.fragment((64, 64), ir.F32Type.get())
         ...     mlir_smem.coordinates_of(accumulator)[5, :4].tolist()  # of thread 5

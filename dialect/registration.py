@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..bindings.irtypes import Context
+from ..bindings.mlir import PACKAGE, ext, ir, is_dialect_loaded, load_dialect
 from . import attributes, ops, types
 from .arguments import wrong_argument
-from .bindings import PACKAGE, ext, ir, is_dialect_loaded, load_dialect
-from .irtypes import Context
 from .smem import Smem
 
 #: Dialects that passes create ops of, loaded with the context. Parsing and upstream passes load further
@@ -84,7 +84,7 @@ def register(context: Context) -> Context:
         ValueError: if it allows unregistered dialects and has a module, which may hold ops of `smem`.
 
     Example:
-        >>> from mlir_smem.dialect.bindings import ir
+        >>> from mlir_smem.bindings import ir
         >>> with register(ir.Context()):
         ...     module = ir.Module.parse('"smem.fence"() : () -> ()')
         >>> print(module.body.operations[0])
@@ -124,7 +124,7 @@ def new_context() -> Iterator[Context]:
     A lock admits one thread at a time: the bindings crash when two threads load a dialect at once.
 
     Example:
-        >>> from mlir_smem.dialect.bindings import ir
+        >>> from mlir_smem.bindings import ir
         >>> with new_context():
         ...     print(ir.Type.parse("!smem.tile<tensor<64x64xbf16>, #smem.auto>"))
         !smem.tile<tensor<64x64xbf16>, #smem.auto>

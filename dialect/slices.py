@@ -1,11 +1,11 @@
 """Types of slices: an element for each row, or each column, of an accumulator."""
 
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Type
+from ..bindings.mlir import ir
 from .attributes import SliceAttr, dim_of, slice_along
-from .bindings import ir
 from .caching import cached_in_context
-from .diagnostics import Invalid
 from .elements import accumulator_of
-from .irtypes import Type
 from .types import FragmentType, check_fragment
 
 

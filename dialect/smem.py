@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .bindings import bytecode_of, ext, ir
+from ..bindings.mlir import bytecode_of, ext, ir
 
 
 class Smem(ext.Dialect, name="smem"):

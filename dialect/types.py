@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
 
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Attribute, Context, Type
+from ..bindings.mlir import ir
 from ..layout import (
     Accumulator,
     Element,
@@ -32,12 +35,9 @@ from .attributes import (
     dim_of,
 )
 from .attributes import layout as layout_attr
-from .bindings import ir
 from .caching import cached_in_context
-from .diagnostics import Invalid
 from .elements import accumulator_of, element_of
 from .fragment_shapes import check_registers, check_slice, has_whole_rows
-from .irtypes import Attribute, Context, Type
 from .smem import Smem
 
 

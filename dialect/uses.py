@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from ..bindings.irtypes import Op, Value
 from ..layout import PathElement, TileLayout
 from ..layout.arch import Arch
-from .irtypes import Op, Value
 
 
 class OtherEnd(NamedTuple):

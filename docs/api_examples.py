@@ -66,8 +66,8 @@ def names_for(package: str) -> Iterator[dict[str, Any]]:
 @contextmanager
 def _kernel() -> Iterator[dict[str, Any]]:
     """Enter a place in the kernel of the reference, and return what is defined there."""
+    from mlir_smem.bindings import arith, gpu, ir, memref
     from mlir_smem.dialect import attributes, new_context, ops, types
-    from mlir_smem.dialect.bindings import arith, gpu, ir, memref
 
     with new_context():
         module = ir.Module.parse(op_examples.program(""))

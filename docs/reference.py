@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import op_examples
 
+from mlir_smem.bindings.mlir import ext, ir
 from mlir_smem.codegen import manifest
 from mlir_smem.dialect import attributes, types
-from mlir_smem.dialect.bindings import ext, ir
 from mlir_smem.dialect.smem import Smem
 from mlir_smem.passes import passes
 from mlir_smem.tools import smem_compile, smem_layout, smem_opt, smem_run

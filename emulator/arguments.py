@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.bindings import ir
+from ..bindings.mlir import ir
 from .errors import EmulationError
 from .memory import GlobalMemory
 from .strided import strided_copy, usual_strides

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dialect.diagnostics import format_location
+from ..bindings.diagnostics import format_location
 from .cta import Cta
 from .errors import Stop, Violation, ViolationKind
 from .program import Program

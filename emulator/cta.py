@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..dialect.diagnostics import format_location
+from ..bindings.diagnostics import format_location
 from .convergent import ConvergentThreads, Frame
 from .errors import Stop, Violation, ViolationKind
 from .lanes import WARP, Lanes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ..dialect.diagnostics import format_location
+from ..bindings.diagnostics import format_location
 
 
 class EmulationError(Exception):

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.bindings import ir
-from ..dialect.parsing import parse_module, parse_printed
+from ..bindings.mlir import ir
+from ..bindings.parsing import parse_module, parse_printed
 from .arguments import Arguments, number, static_memref
 from .cluster import Cluster
 from .errors import EmulationError, Violation, Violations

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ..dialect.bindings import ir
+from ..bindings.mlir import ir
 from .errors import EmulationError
 from .registry import Executor, executor, load_ops
 from .types import space_of

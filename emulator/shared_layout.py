@@ -6,7 +6,7 @@ import re
 from math import prod
 from typing import Any
 
-from ..dialect.bindings import ir
+from ..bindings.mlir import ir
 from .memory import SHARED_ALIGNMENT, SHARED_BASE
 from .program import Program
 from .types import bits_of

@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..dialect.bindings import ir, llvm
+from ..bindings.mlir import ir, llvm
 from .errors import EmulationError
 
 #: Integers are signless, so they are stored unsigned; signed ops view them as signed.

@@ -9,8 +9,8 @@ N. The compiler's own pass manager runs the pipeline of mlir-smem and upstream's
 import argparse
 
 import mlir_smem
+from mlir_smem.bindings import arith, gpu, ir, memref, passmanager, scf
 from mlir_smem.dialect import ops as smem
-from mlir_smem.dialect.bindings import arith, gpu, ir, memref, passmanager, scf
 
 #: AHEAD is the number of K blocks whose copies run ahead of the mma.
 TILE_M, TILE_K, STAGES, AHEAD = 128, 64, 4, 2

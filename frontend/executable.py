@@ -6,10 +6,10 @@ import ctypes
 from dataclasses import replace
 from typing import Any
 
+from ..bindings.mlir import ir
+from ..bindings.parsing import parse_module
 from ..dialect import new_context
 from ..dialect.arguments import wrong_argument
-from ..dialect.bindings import ir
-from ..dialect.parsing import parse_module
 from ..runtime import Kernel, LaunchError, Matrix
 from .host_code import host_code
 from .host_engine import HostEngine

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..bindings.irtypes import Module, Op, Type
+from ..bindings.mlir import ir, passmanager
 from ..codegen import Compiled, CompileError, compile
 from ..codegen.errors import located
-from ..dialect.bindings import ir, passmanager
-from ..dialect.irtypes import Module, Op, Type
 from ..layout.arch import Arch
 from ..passes import add_passes
 from .host_fallback import run_on_host, upload_globals

@@ -9,11 +9,11 @@ from typing import Any
 
 import llvmlite.binding as llvmlite
 
+from ..bindings.irtypes import Module
+from ..bindings.mlir import PACKAGE
 from ..codegen import CompileError
 from ..codegen.literals import portable_literals
 from ..codegen.ptx import to_llvm_ir
-from ..dialect.bindings import PACKAGE
-from ..dialect.irtypes import Module
 
 _OPT_LEVEL = 2
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import remark
-from ..dialect.irtypes import Attribute, Op, Value
+from ..bindings.diagnostics import remark
+from ..bindings.irtypes import Attribute, Op, Value
+from ..bindings.mlir import ir
 from ..ir import emit
 from ..ir.walk import walk
 from .memory_views import viewed, views_of

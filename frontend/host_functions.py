@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..bindings.irtypes import Module, Op, Value
+from ..bindings.mlir import ir
 from ..codegen.errors import located
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Module, Op, Value
 from ..ir import emit
 from ..ir.walk import walk
 from .host_fallback import ON_HOST, copy, is_computed_on_host

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Type
+from ..bindings.irtypes import Type
+from ..bindings.mlir import ir
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..runtime import LaunchError, Matrix
 from ..runtime.arguments import DTYPES

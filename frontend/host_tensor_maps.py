@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Attribute, Op, Type, Value
+from ..bindings.irtypes import Attribute, Op, Type, Value
+from ..bindings.mlir import ir
 from ..ir import emit
 from ..ir.errors import OpError
 from ..ir.kernel import MODULES

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..bindings.mlir import PACKAGE, ir, passmanager
+from ..bindings.parsing import parse_module
 from ..codegen import CompileError
 from ..dialect import new_context
-from ..dialect.bindings import PACKAGE, ir, passmanager
-from ..dialect.parsing import parse_module
 from .executable import Executable
 from .linalg.lowering import lower_linalg
 from .linalg.precision import HIGHEST, PRECISION

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Module, Op, Value
+from ..bindings.irtypes import Module, Op, Value
+from ..bindings.mlir import ir
 from ..dialect.smem import Smem
 from ..ir import emit
 from ..ir.cluster import cluster_size

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Op, Value
+from ..bindings.irtypes import Op, Value
+from ..bindings.mlir import ir
 
 _VIEWS = (
     *("memref.cast", "memref.subview", "memref.reinterpret_cast", "memref.transpose"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from ..dialect.bindings import gpu, ir
-from ..dialect.irtypes import Value
+from ..bindings.irtypes import Value
+from ..bindings.mlir import gpu, ir
 from ..ir import emit
 
 _THREADS = 256

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..bindings.parsing import parse_module
 from ..codegen import CompileError
 from ..dialect import new_context
-from ..dialect.parsing import parse_module
 from ..layout.elements import UNIT_BYTES
 from ..runtime import LaunchError
 from .call_signature import Call, Part, TensorType, View, check_writes

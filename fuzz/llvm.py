@@ -7,8 +7,8 @@ import re
 from random import Random
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.codegen import CompileError, back_end
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.passes import OptionError
 
 from .frame import Fuzzer, Wrong, main

@@ -11,11 +11,11 @@ from random import Random
 
 import numpy as np
 
+from mlir_smem.bindings import ir, passmanager
+from mlir_smem.bindings.diagnostics import Invalid
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.codegen import Compiled
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
-from mlir_smem.dialect.diagnostics import Invalid
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.emulator import EmulationError, Violations
 from mlir_smem.layout import LayoutError, Swizzle
 from mlir_smem.passes import OpError

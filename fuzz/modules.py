@@ -7,7 +7,7 @@ import re
 from functools import cache
 from random import Random
 
-from mlir_smem.dialect.bindings import ir, passmanager
+from mlir_smem.bindings import ir, passmanager
 from mlir_smem.passes import OptionError, pass_named, passes
 from mlir_smem.passes.driver.base import run_all
 from mlir_smem.tools.diagnostics import Collector

@@ -16,8 +16,8 @@ from random import Random
 
 import numpy as np
 
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.diagnostics import Invalid
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.diagnostics import Invalid
 from mlir_smem.layout import LayoutError
 from mlir_smem.passes import OpError
 from mlir_smem.runtime import LaunchError

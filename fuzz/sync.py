@@ -19,8 +19,8 @@ from random import Random
 from typing import NamedTuple
 
 import mlir_smem.language as sl
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.ir.errors import OpError
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.passes.check_async.analysis import analyze

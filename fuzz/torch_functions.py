@@ -25,9 +25,9 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.diagnostics import Invalid, remark_handler
 from mlir_smem.codegen import CompileError
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.diagnostics import Invalid, remark_handler
 from mlir_smem.frontend import from_torch
 from mlir_smem.passes import OpError
 from mlir_smem.runtime import LaunchError

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from ..dialect.bindings import PACKAGE
-from ..dialect.bindings import ir as our_ir
-from ..dialect.irtypes import Context, Module, Op
-from ..dialect.packages import mlir_version, package_of
-from ..dialect.parsing import parse_module
+from ..bindings.irtypes import Context, Module, Op
+from ..bindings.mlir import PACKAGE
+from ..bindings.mlir import ir as our_ir
+from ..bindings.packages import mlir_version, package_of
+from ..bindings.parsing import parse_module
 from .host_version import OLDEST, HostVersionError, between
 from .properties import moved_to_attributes
 from .spelling import respelled

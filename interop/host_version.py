@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from ..bindings.mlir import ir
 from ..dialect import new_context
-from ..dialect.bindings import ir
 
 #: The oldest version of LLVM that IR is exchanged with.
 OLDEST = 22

@@ -1,8 +1,8 @@
 """Lowering of a module of another bindings package: their module in, their module out."""
 
+from ..bindings.irtypes import Module
 from ..dialect import new_context
 from ..dialect.arguments import wrong_argument
-from ..dialect.irtypes import Module
 from ..dialect.smem import Smem
 from ..ir.walk import walk
 from ..passes import parse_pipeline
@@ -32,7 +32,7 @@ def lower(module: Module, pipeline: str = PIPELINE) -> Module:
         TypeError: if it is not a module.
 
     Example:
-        >>> from mlir_smem.dialect.bindings import ir  # in place of another package's
+        >>> from mlir_smem.bindings import ir  # in place of another package's
         >>> with ir.Context() as context:
         ...     context.allow_unregistered_dialects = True
         ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())

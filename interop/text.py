@@ -2,10 +2,10 @@
 
 from typing import Literal, overload
 
+from ..bindings.mlir import bytecode_of
+from ..bindings.parsing import parse_module
 from ..dialect import new_context
 from ..dialect.arguments import wrong_argument
-from ..dialect.bindings import bytecode_of
-from ..dialect.parsing import parse_module
 from ..passes import parse_pipeline
 from .host_version import for_llvm, from_llvm
 

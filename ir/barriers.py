@@ -1,6 +1,6 @@
 """Ops of other dialects that are barriers of the whole CTA, or of the cluster."""
 
-from ..dialect.irtypes import Op
+from ..bindings.irtypes import Op
 
 
 def is_cta_barrier(op: Op) -> bool:

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Op, Value
+from ..bindings.irtypes import Op, Value
+from ..bindings.mlir import ir
 from ..dialect.ops import TmaLoadOp
 from ..dialect.ops.pipeline import pipeline_of
 from ..dialect.ops.tma import CLUSTER_DIMS

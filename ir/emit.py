@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Attribute, Op, Type, Value
+from ..bindings.irtypes import Attribute, Op, Type, Value
+from ..bindings.mlir import ir
 
 
 def i32() -> Type:

@@ -1,6 +1,6 @@
 """Errors at an op."""
 
-from ..dialect.irtypes import Op
+from ..bindings.irtypes import Op
 
 
 class OpError(Exception):

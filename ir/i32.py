@@ -3,7 +3,7 @@ compute in NumPy for all threads."""
 
 from __future__ import annotations
 
-from ..dialect.irtypes import Value
+from ..bindings.irtypes import Value
 from . import emit
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from math import prod
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import format_location
-from ..dialect.irtypes import Attribute, Module, Op
+from ..bindings.diagnostics import format_location
+from ..bindings.irtypes import Attribute, Module, Op
+from ..bindings.mlir import ir
 from ..dialect.ops import ElectOp, PartitionOp
 from ..layout.fragments import MAX_THREADS, WARPGROUP
 from .errors import OpError

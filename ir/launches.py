@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Op, Value
+from ..bindings.irtypes import Op, Value
+from ..bindings.mlir import ir
 from . import emit
 from .kernel import module_of
 from .walk import walk

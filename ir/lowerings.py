@@ -5,7 +5,7 @@ import pkgutil
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..dialect.irtypes import Op
+from ..bindings.irtypes import Op
 from ..dialect.op import SmemOp
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Op, Value
+from ..bindings.irtypes import Op, Value
+from ..bindings.mlir import ir
 from ..layout import MmaTiles, Swizzle, Term
 from ..layout.descriptor import BASE_OFFSET
 from ..layout.elements import UNIT_BYTES

@@ -1,6 +1,6 @@
 """Waits for phases of mbarriers."""
 
-from ..dialect.irtypes import Value
+from ..bindings.irtypes import Value
 from . import emit
 
 #: Time limit of a wait before it tests again, in nanoseconds (PTX ISA 9.7.13.15.16, suspendTimeHint).

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from ..dialect.irtypes import Op
+from ..bindings.irtypes import Op
 from ..layout import Arch, Element
 from .errors import OpError
 

@@ -7,7 +7,7 @@ of reductions are counted from the first one behind these, the others from the l
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..dialect.irtypes import Op
+from ..bindings.irtypes import Op
 from ..dialect.op import SmemOp
 from ..dialect.ops import OrderWaitOp, PartitionOp, WarpgroupBarrierOp
 from ..layout.fragments import MAX_THREADS, WARPGROUP

@@ -1,6 +1,6 @@
 """The limit on nested regions: passes recurse into them."""
 
-from ..dialect.irtypes import Module
+from ..bindings.irtypes import Module
 from .errors import OpError
 
 #: More than kernels have, and few enough for Python's stack.

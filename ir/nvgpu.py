@@ -3,9 +3,9 @@
 import re
 from typing import NamedTuple
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import Invalid
-from ..dialect.irtypes import Type
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Type
+from ..bindings.mlir import ir
 from ..layout.swizzle import Swizzle
 
 _PREFIX = "!nvgpu.tensormap.descriptor<"

@@ -8,7 +8,7 @@ import ctypes
 from dataclasses import dataclass
 from typing import Self
 
-from ..dialect.irtypes import Op
+from ..bindings.irtypes import Op
 
 _name_of = ctypes.pythonapi.PyCapsule_GetName
 _name_of.restype, _name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Attribute, Op
+from ..bindings.irtypes import Attribute, Op
+from ..bindings.mlir import ir
 from .kernel import parameter_attributes
 from .launch_attributes import MULTIPLES
 

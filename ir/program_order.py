@@ -1,6 +1,6 @@
 """Modules whose ops mean what program order says: `smem-insert-sync` has not run yet."""
 
-from ..dialect.irtypes import Module
+from ..bindings.irtypes import Module
 from ..dialect.ops import TileMma
 from ..dialect.types import is_in_flight
 from .errors import OpError

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..dialect.irtypes import Type
+from ..bindings.irtypes import Type
 from ..dialect.ops import ReduceOp
 from ..dialect.types import shape_of, tensor_of
 from ..layout.fragments import WARPS

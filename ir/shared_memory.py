@@ -1,8 +1,8 @@
 """Addresses in shared memory: pointers to allocations and memrefs."""
 
-from ..dialect.bindings import ir
+from ..bindings.irtypes import Attribute, Op, Type, Value
+from ..bindings.mlir import ir
 from ..dialect.caching import cached_in_context
-from ..dialect.irtypes import Attribute, Op, Type, Value
 from ..dialect.memrefs import is_dynamic, strides_of
 from ..dialect.ops import ViewOp
 from . import emit

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import format_location
-from ..dialect.irtypes import Block, Op, Value
+from ..bindings.diagnostics import format_location
+from ..bindings.irtypes import Block, Op, Value
+from ..bindings.mlir import ir
 from ..dialect.ops import AllocationOp, SubviewOp
 from ..dialect.types import layout_of
 from ..layout import Multiple, Slice, Term, TileLayout

@@ -1,7 +1,7 @@
 """Parameters of a kernel that are tensor maps; the host encodes them at the launch."""
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Attribute, Op, Value
+from ..bindings.irtypes import Attribute, Op, Value
+from ..bindings.mlir import ir
 from .kernel import parameter_attributes
 from .launch_attributes import TENSOR_MAP, TENSOR_MAP_ALIGNMENT, TENSOR_MAP_BYTES
 

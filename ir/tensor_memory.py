@@ -10,7 +10,7 @@ shape 16x128b stores to them the registers that `wgmma` would read.
 
 from math import prod
 
-from ..dialect.irtypes import Op, Type
+from ..bindings.irtypes import Op, Type
 from ..dialect.ops import AnyMma, MmaDescScaledOp, MmaScaledOp
 from ..dialect.ops.mma_rules import operand_element
 from ..dialect.types import is_a_fragment, is_in_flight, shape_of

@@ -1,7 +1,7 @@
 """The thread index in a CTA."""
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Value
+from ..bindings.irtypes import Value
+from ..bindings.mlir import ir
 from . import emit
 
 

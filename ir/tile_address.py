@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dialect.irtypes import Value
+from ..bindings.irtypes import Value
 from ..layout.elements import UNIT_BYTES
 from . import emit
 from .i32 import I32

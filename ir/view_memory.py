@@ -3,11 +3,11 @@
 from math import gcd, prod
 from typing import NamedTuple
 
-from ..dialect.bindings import ir
+from ..bindings.diagnostics import Invalid
+from ..bindings.irtypes import Attribute, Op, Type, Value
+from ..bindings.mlir import ir
 from ..dialect.build import i64
-from ..dialect.diagnostics import Invalid
 from ..dialect.divisibility import constant_of
-from ..dialect.irtypes import Attribute, Op, Type, Value
 from ..layout.elements import WINDOW_BYTES
 from .errors import OpError
 from .kernel import module_of

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Op
+from ..bindings.irtypes import Op
+from ..bindings.mlir import ir
 from ..dialect.op import SmemOp, operation_names
 from ..dialect.smem import Smem
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any
 
-from ..dialect.bindings import gpu, ir
+from ..bindings.mlir import gpu, ir
 from .control.grid import WARPGROUP
 from .dtypes import DType
 from .dtypes import index as index_type

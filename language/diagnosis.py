@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import remark_handler
-from ..dialect.locations import frames
+from ..bindings.diagnostics import remark_handler
+from ..bindings.locations import frames
+from ..bindings.mlir import ir
 from .errors import Position, TraceError, excerpt, from_here
 
 R = TypeVar("R")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..dialect.bindings import ir
+from ..bindings.mlir import ir
 from .errors import TraceError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from ..dialect.bindings import ir
+from ..bindings.mlir import ir
 from .errors import Position
 
 #: The folder of this package; its frames are not the author's.

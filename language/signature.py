@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from ..dialect.bindings import ir
+from ..bindings.mlir import ir
 from .dtypes import DType, dtype_of
 from .errors import TraceError
 

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
-from ..dialect.bindings import arith, ir
-from ..dialect.diagnostics import Invalid
+from ..bindings.diagnostics import Invalid
+from ..bindings.mlir import arith, ir
 from ..layout import LayoutError
 from .errors import Position, TraceError
 from .places import Locations, author_frame, position_of

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ..bindings.mlir import ir, is_dialect_loaded
 from ..dialect import new_context
-from ..dialect.bindings import ir, is_dialect_loaded
 from ..dialect.smem import Smem
 from .build import Options, build
 from .diagnosis import run_located

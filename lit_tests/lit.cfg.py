@@ -56,7 +56,7 @@ def file_check() -> str:
 _FEATURES = {
     "ptxas": "from mlir_smem.codegen.ptxas import find_ptxas; find_ptxas()",
     # From LLVM 24 on.
-    "gpu-barrier-scopes": "from mlir_smem.dialect.bindings import gpu; gpu.BarrierScope",
+    "gpu-barrier-scopes": "from mlir_smem.bindings import gpu; gpu.BarrierScope",
 }
 
 

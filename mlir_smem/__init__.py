@@ -40,6 +40,7 @@ __all__ = [
 #: The subpackages.
 _FOLDERS = (
     "advisor",
+    "bindings",
     "codegen",
     "dialect",
     "emulator",

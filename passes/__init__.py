@@ -1,6 +1,6 @@
 """The passes, one file each, and the driver that runs them (`driver/`)."""
 
-from ..dialect.irtypes import Context
+from ..bindings.irtypes import Context
 from ..ir.errors import OpError
 from .allocate import Allocate
 from .assert_bounds import AssertBounds
@@ -44,7 +44,7 @@ def register_transform(context: Context) -> Context:
         NotImplementedError: if the bindings cannot define transform ops in Python.
 
     Example:
-        >>> from mlir_smem.dialect.bindings import ir
+        >>> from mlir_smem.bindings import ir
         >>> context = register_transform(ir.Context())
         >>> context.is_registered_operation("smem_transform.apply_registered_pass")
         True

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..dialect.bindings import ir
+from ..bindings.diagnostics import Invalid, format_location
+from ..bindings.irtypes import Block, Module, Op, Value
+from ..bindings.mlir import ir
 from ..dialect.build import i64
-from ..dialect.diagnostics import Invalid, format_location
 from ..dialect.effects import Completion
-from ..dialect.irtypes import Block, Module, Op, Value
 from ..dialect.op import effects_of
 from ..dialect.ops import AllocOp, CopyWaitOp, LoadOp, ReduceOp, SubviewOp, ViewOp, WaitOp
 from ..dialect.ops.memory import MAX_OFFSET

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..dialect.bindings import ir
+from ..bindings.irtypes import Module, Value
+from ..bindings.mlir import ir
 from ..dialect.divisibility import divisor
-from ..dialect.irtypes import Module, Value
 from ..ir import emit
 from ..ir.kernel import functions_of
 from ..ir.walk import walk

@@ -1,7 +1,7 @@
 """Barriers and turns of warpgroups, by named barriers."""
 
-from ..dialect.bindings import ir, nvvm
-from ..dialect.irtypes import Op
+from ..bindings.irtypes import Op
+from ..bindings.mlir import ir, nvvm
 from ..dialect.ops import OrderArriveOp, OrderWaitOp, PartitionOp, WarpgroupBarrierOp
 from ..ir import emit
 from ..ir.errors import OpError

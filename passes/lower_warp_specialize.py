@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from math import prod
 
-from ..dialect.bindings import ir
-from ..dialect.irtypes import Module, Region, Value
+from ..bindings.irtypes import Module, Region, Value
+from ..bindings.mlir import ir
 from ..dialect.ops import ElectOp, PartitionOp, WarpSpecializeOp
 from ..dialect.ops.warp_specialize import MAX_REGISTERS, REGISTER_STEP
 from ..ir import emit

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import format_location
-from ..dialect.irtypes import Module, Op
+from ..bindings.diagnostics import format_location
+from ..bindings.irtypes import Module, Op
+from ..bindings.mlir import ir
 from ..dialect.ops import FillOp, TensorMemoryOp, TileMma, WaitOp
 from ..dialect.ops.tensor_memory import LEAST_DEPTH, MAX_COLUMNS, MOST_DEPTH, tensor_memory
 from ..dialect.types import is_in_flight

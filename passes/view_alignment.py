@@ -1,6 +1,6 @@
 """Alignment of the memory that an `smem.view` names."""
 
-from ..dialect.diagnostics import format_location
+from ..bindings.diagnostics import format_location
 from ..dialect.ops import ViewOp
 from ..dialect.types import layout_of
 from ..ir.errors import OpError

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from ..dialect.diagnostics import Invalid, format_location
+from ..bindings.diagnostics import Invalid, format_location
+from ..bindings.irtypes import Op, Value
 from ..dialect.elements import element_of
-from ..dialect.irtypes import Op, Value
 from ..dialect.ops import ViewOp
 from ..dialect.types import layout_of
 from ..ir.errors import OpError

@@ -7,8 +7,8 @@ import pytest
 from programs import module
 
 import mlir_smem
+from mlir_smem.bindings import PACKAGE, ir, passmanager
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import PACKAGE, ir, passmanager
 from mlir_smem.passes import OptionError, add_pass, pass_named
 
 

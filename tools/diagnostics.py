@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..dialect.bindings import ir
-from ..dialect.diagnostics import file_position, remark_handler
+from ..bindings.diagnostics import file_position, remark_handler
+from ..bindings.mlir import ir
 from .command import json_diagnostic
 
 _SEVERITIES = {"ERROR": "error", "WARNING": "warning", "NOTE": "note", "REMARK": "remark"}

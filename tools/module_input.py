@@ -4,9 +4,9 @@ import os
 import sys
 from pathlib import Path
 
+from ..bindings.mlir import ir
+from ..bindings.parsing import BYTECODE, parse_module
 from ..dialect import new_context
-from ..dialect.bindings import ir
-from ..dialect.parsing import BYTECODE, parse_module
 from .inputs import InputError, shown_name
 
 

@@ -3,7 +3,7 @@
 import argparse
 from io import BytesIO
 
-from ..dialect.irtypes import Module
+from ..bindings.irtypes import Module
 from ..interop.host_version import HostVersionError, for_llvm
 from .diagnostics import Collector
 from .inputs import InputError

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..bindings.parsing import parse_module
 from ..codegen import DEBUG_INFO, STAGES, Compiled, CompileError, compile_in_place
 from ..codegen.targets import TARGETS
 from ..dialect import new_context
-from ..dialect.parsing import parse_module
 from ..layout import Swizzle
 from ..passes import OptionError
 from .command import Parser, add_diagnostics_option, json_diagnostic, parser, run

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..bindings.mlir import passmanager
+from ..bindings.parsing import parse_module
 from ..dialect import dialects, irdl, new_context
-from ..dialect.bindings import passmanager
-from ..dialect.parsing import parse_module
 from ..interop.host_version import HostVersionError, check_version, from_llvm
 from ..passes import OptionError, passes, register_transform
 from ..passes.driver.base import Pass, option_text

@@ -23,8 +23,8 @@ def versions() -> str:
 
 def _bindings() -> str:
     # The parts are imported when asked for: `smem-layout` runs where no bindings are.
-    package = import_module("..dialect.bindings_choice", __package__).PACKAGE
-    llvm = import_module("..dialect.packages", __package__).mlir_version(package)
+    package = import_module("..bindings.choice", __package__).PACKAGE
+    llvm = import_module("..bindings.packages", __package__).mlir_version(package)
     return f"{llvm or 'of an unknown version'}, bindings {_distribution(package)}"
 
 
@@ -43,7 +43,7 @@ def _distribution(package: str) -> str:
 
 
 def _nvptx() -> str:
-    package = import_module("..dialect.bindings_choice", __package__).PACKAGE
+    package = import_module("..bindings.choice", __package__).PACKAGE
     name = import_module("..codegen.nvptx_choice", __package__).nvptx_for(package).name
     if not name.startswith("llvmlite "):
         return name

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ext
 from ..arguments import ElementType, Layout
 from ..attributes import auto
-from ..bindings import ext
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects
-from ..irtypes import Value
 from ..types import TileType, allocation_layout_of, layout_of, tile
+from ..verifier import verifier
 from .memory import AllocationOp, check_offset, offset_of
 
 

@@ -6,10 +6,10 @@ vector of descriptors, and for each MMA tile the index of the descriptor that it
 
 from collections.abc import Sequence
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from ...layout.elements import UNIT_BYTES, WINDOW_BYTES
-from ..bindings import ir
-from ..diagnostics import Invalid
-from ..irtypes import Op
 
 #: One descriptor, or several.
 Descriptors = ir.IntegerType[64] | ir.VectorType

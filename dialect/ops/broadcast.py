@@ -1,15 +1,16 @@
 """`smem.broadcast`: a slice as an accumulator with equal rows or columns."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ext
 from ..arguments import Fragment
-from ..bindings import ext
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..slices import check_slice_type, slice_dim
 from ..types import FragmentType, check_fragment, check_readable, fragment, shape_of, tensor_of
+from ..verifier import verifier
 
 
 class BroadcastOp(SmemOp, name="broadcast"):

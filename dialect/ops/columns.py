@@ -1,14 +1,15 @@
 """`smem.columns`: a range of columns of a fragment."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ext, ir
 from ..arguments import Fragment
-from ..bindings import ext, ir
 from ..build import create, i64
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Value
 from ..op import SmemOp
 from ..types import FragmentType, check_fragment, check_readable, fragment, shape_of, tensor_of
+from ..verifier import verifier
 
 #: Columns of an accumulator are in separate registers by groups of 8 (PTX ISA 9.7.15.5.1.1, figures of
 #: D).

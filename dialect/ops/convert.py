@@ -1,13 +1,13 @@
 """`smem.convert`: an accumulator to the A fragment of another mma."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ext
 from ..arguments import ElementType, Fragment
-from ..bindings import ext
 from ..build import create
 from ..builder import builder
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..types import (
     FragmentType,
@@ -19,6 +19,7 @@ from ..types import (
     shape_of,
     tensor_of,
 )
+from ..verifier import verifier
 
 #: Element types of A fragments, by accumulator type.
 CONVERTED = {

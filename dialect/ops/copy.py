@@ -3,24 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Op, Type
+from ...bindings.mlir import ext, ir
 from ...layout import Relayout, TileCopy, TileCopyUse, TileLayout, Transfer, TransferUse
 from ...layout.elements import E2M1
 from ...layout.tcgen05 import ScaleUse
 from ...layout.uses import Use
 from ..arguments import Memref, Tile, TileOrMemref
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Scope, read, write
 from ..elements import element_of
-from ..irtypes import Op, Type
 from ..memrefs import check_global, check_vectors, contiguous_dim
 from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
+from ..verifier import verifier
 from .scale_blocks import check_blocks, holds_scale_blocks, reject_rows
 
 #: 8-bit integer types, between which a copy does not distinguish.

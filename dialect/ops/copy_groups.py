@@ -1,13 +1,14 @@
 """Groups of asynchronous copies (`cp.async`, TMA stores): ops that close them, and that wait for them."""
 
-from ..bindings import ir
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects
-from ..irtypes import Op
 from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute
+from ..verifier import verifier
 
 
 class CopyCommitOp(SmemOp, name="copy_commit"):

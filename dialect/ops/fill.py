@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import arith, ext, ir
 from ..arguments import ElementType, Scalar
-from ..bindings import arith, ext, ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..slices import slice_dim, slice_fragment
 from ..types import FragmentType, check_fragment, fragment, is_accumulator, tensor_of
+from ..verifier import verifier
 
 
 class FillOp(SmemOp, name="fill"):

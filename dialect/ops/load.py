@@ -3,6 +3,9 @@
 from collections.abc import Callable, Collection
 from typing import Any
 
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ext, ir
 from ...layout import LayoutError, TileLayout
 from ...layout.fragment_access import (
     FragmentAccess,
@@ -14,15 +17,12 @@ from ...layout.fragments import WARPGROUP
 from ...layout.uses import FragmentUse, Use
 from ...layout.wgmma import INSTRUCTION_M, metadata_words
 from ..arguments import Index, ResultType, TileOrMemref
-from ..bindings import ext, ir
 from ..build import as_index, create
 from ..builder import builder
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, format_location, verifier
 from ..divisibility import constant_of
 from ..effects import Effects, Scope, read
 from ..elements import element_of, held_in_tiles
-from ..irtypes import Type, Value
 from ..memrefs import check_global, check_multiples, strides_of
 from ..op import SmemOp
 from ..slices import check_slice_type, slice_dim
@@ -39,6 +39,7 @@ from ..types import (
     tensor_of,
 )
 from ..uses import Chooser, Path
+from ..verifier import verifier
 
 #: Element types in memory that can be loaded into an accumulator, by accumulator type.
 LOADED = {"f32": ("f32", "f16", "bf16"), "f16": ("f16",), "s32": ("i32",)}

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Op, Type, Value
+from ...bindings.mlir import ext, gpu, ir
 from ..arguments import REFUSED, VALUE, Fragment, wrong_argument
-from ..bindings import ext, gpu, ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope
 from ..fragment_shapes import SLICE_OF
-from ..irtypes import Op, Type, Value
 from ..op import SmemOp
 from ..slices import slice_dim, slice_fragment
 from ..types import (
@@ -23,6 +23,7 @@ from ..types import (
     shape_of,
     tensor_of,
 )
+from ..verifier import verifier
 from .broadcast import broadcast_to
 
 #: Ends the region, as it ends the regions of upstream's `gpu` ops.

@@ -1,9 +1,9 @@
 """Ops that allocate tiles, and offsets in dynamic shared memory."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from ...layout.elements import WINDOW_BYTES
-from ..bindings import ir
-from ..diagnostics import Invalid
-from ..irtypes import Op
 from ..op import SmemOp
 
 #: Upper bound of the end of a kernel's shared memory, for any `max-bytes`: the largest constant index of

@@ -2,20 +2,21 @@
 
 from typing import Any, TypedDict, Unpack
 
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Op, Type, Value
+from ...bindings.mlir import ext, ir
 from ...layout import Role, accumulators
 from ...layout.uses import Use
 from ..arguments import ElementType, Fragment, Tile, TileOrFragment
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Proxy, Scope, read
-from ..irtypes import Op, Type, Value
 from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute
 from ..types import FragmentType, TileType, fragment, tensor_of, tile_element
 from ..uses import Chooser, Path
+from ..verifier import verifier
 from .mma_rules import (
     PAIR,
     OptionalTypes,

@@ -2,15 +2,15 @@
 
 from typing import Any
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op, Type
+from ...bindings.mlir import ext, ir
 from ...layout import ELEMENTS, Accumulator, Arch, Element, accumulators
 from ...layout.canonical import Major
 from ...layout.elements import NARROW
 from ...layout.instruction import instruction_k
 from ...layout.tcgen05 import kind_of
 from ...layout.wgmma import sparse_k
-from ..bindings import ext, ir
-from ..diagnostics import Invalid, verifier
-from ..irtypes import Op, Type
 from ..types import (
     FragmentType,
     check_fragment,
@@ -20,6 +20,7 @@ from ..types import (
     is_metadata,
     shape_of,
 )
+from ..verifier import verifier
 from .bases import Descriptors, check_bases, check_reach
 from .mma import DescriptorMma
 from .mma_rules import (

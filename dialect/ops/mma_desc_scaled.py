@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ext, ir
 from ...layout import Major, element
 from ...layout.tcgen05 import (
     LONG_K_BYTES,
@@ -13,10 +16,8 @@ from ...layout.tcgen05 import (
 )
 from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
 from ...layout.wgmma import n_pieces
-from ..bindings import ext, ir
-from ..diagnostics import Invalid, verifier
-from ..irtypes import Op, Value
 from ..types import FragmentType, check_fragment, is_in_flight, shape_of, tensor_of
+from ..verifier import verifier
 from .bases import Descriptors, check_bases, check_reach
 from .mma import DescriptorMma
 from .mma_rules import check_added, check_pair, check_single_use

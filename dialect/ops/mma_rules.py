@@ -2,15 +2,15 @@
 
 from typing import NamedTuple
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op, Type, Value
 from ...layout import Element, Role, accumulators, operand_problem, partners
 from ...layout.elements import E2M1, S8, TF32, U8
 from ...layout.instruction import instruction_k
 from ...layout.tcgen05 import TCGEN05_M, Kind, Shape, ShapeError, check_shape, kind_of
 from ...layout.wgmma import INSTRUCTION_M, SPARSE, SPARSITY, n_pieces, n_rule
 from ..caching import cached_in_context
-from ..diagnostics import Invalid
 from ..elements import accumulator_types, element_of
-from ..irtypes import Op, Type, Value
 from ..optional_attributes import has_unit_attribute
 from ..types import (
     FragmentType,

@@ -2,6 +2,9 @@
 
 from typing import Any, TypedDict, Unpack
 
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Op, Type, Value
+from ...bindings.mlir import ext, ir
 from ...layout import Element, Mismatch, Role
 from ...layout.accumulators import ACC_F32
 from ...layout.tcgen05 import (
@@ -19,13 +22,10 @@ from ...layout.tcgen05.scales import BLOCK_FACTORS
 from ...layout.uses import Use
 from ...layout.wgmma import n_pieces, n_rule
 from ..arguments import Fragment, Tile
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Completion, Effects, Proxy, Scope, read
-from ..irtypes import Op, Type, Value
 from ..optional_attributes import has_unit_attribute
 from ..types import (
     FragmentType,
@@ -40,6 +40,7 @@ from ..types import (
     tile_element,
 )
 from ..uses import Chooser, Path
+from ..verifier import verifier
 from .mma import TileMma
 from .mma_rules import (
     MODIFIERS,

@@ -1,19 +1,20 @@
 """`smem.offset`: where an element of a tile is in the memory of the host."""
 
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ext, ir
 from ...layout.elements import UNIT_BYTES
 from ...layout.modes import LayoutError
 from ...layout.uses import Use
 from ...layout.vector_use import VectorUse, contiguous_vectors
 from ..arguments import Index, Tile
-from ..bindings import ext, ir
 from ..build import as_index, create
 from ..builder import builder
-from ..diagnostics import Invalid, format_location, verifier
 from ..divisibility import constant_of
-from ..irtypes import Value
 from ..op import SmemOp
 from ..types import TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
+from ..verifier import verifier
 
 _NAMES = ("row", "column")
 

@@ -1,11 +1,12 @@
 """`smem.order_wait`, `smem.order_arrive`: the warpgroups of a partition take turns."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Op
 from ..op import SmemOp
+from ..verifier import verifier
 from .warp_specialize import ElectOp, PartitionOp
 
 

@@ -1,14 +1,15 @@
 """`smem.create_pipeline`: full and empty mbarriers of stages, and the ops of producers and consumers."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ext, ir
 from ..arguments import Index, Pipeline
-from ..bindings import ext, ir
 from ..build import as_index, create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects, Scope
-from ..irtypes import Op, Value
 from ..op import SmemOp
 from ..types import PipelineType
+from ..verifier import verifier
 from .memory import check_offset, offset_of
 
 #: Warps of a warpgroup; each arrives once when the warpgroup releases a stage.

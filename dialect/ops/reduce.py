@@ -1,15 +1,16 @@
 """`smem.reduce`: one value for each row, or each column, of an accumulator."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ext, ir
 from ..arguments import Fragment
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..slices import slice_fragment
 from ..types import FragmentType, check_fragment, check_readable, shape_of, tensor_of
+from ..verifier import verifier
 from .memory import check_offset, offset_of
 from .warp_specialize import warpgroups_attribute
 

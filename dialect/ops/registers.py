@@ -2,17 +2,17 @@
 
 from math import prod
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ext, ir
 from ...layout import slice_coordinates
 from ...layout.fragments import WARPGROUP
 from ..arguments import Fragment, ResultType, Vector
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
 from ..elements import element_of
-from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..slices import slice_dim
 from ..types import (
@@ -25,6 +25,7 @@ from ..types import (
     shape_of,
     tensor_of,
 )
+from ..verifier import verifier
 
 
 class ToRegistersOp(SmemOp, name="to_registers"):

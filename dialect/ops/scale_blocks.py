@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ir
 from ...layout import LayoutError, Mismatch
 from ...layout.tcgen05 import scale_blocks, scale_layout
 from ...layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_FACTORS, BLOCK_ROWS, LANES
-from ..bindings import ir
 from ..caching import cached_in_context
-from ..diagnostics import Invalid
 from ..divisibility import constant_of
-from ..irtypes import Type, Value
 from ..memrefs import is_dynamic, strides_of
 from ..types import layout_of, shape_of, tensor_of, tile_element
 

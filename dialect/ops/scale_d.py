@@ -1,14 +1,15 @@
 """`smem.scale_d`: an accumulator that is added only if a condition holds."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ext, ir
 from ..arguments import Condition, Fragment
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Value
 from ..op import SmemOp
 from ..types import FragmentType, check_fragment, is_accumulator
+from ..verifier import verifier
 from .mma import AnyMma
 from .mma_rules import check_single_use
 

@@ -1,15 +1,16 @@
 """`smem.semaphore_arrive`: counts the warpgroups of a grid that have stored their part of a result."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ext, ir
 from ..arguments import Index, Memref
-from ..bindings import ext, ir
 from ..build import as_index, create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..divisibility import constant_of
 from ..effects import Effects, Scope
-from ..irtypes import Type, Value
 from ..memrefs import check_global, strides_of
 from ..op import SmemOp
+from ..verifier import verifier
 
 
 class SemaphoreArriveOp(SmemOp, name="semaphore_arrive"):

@@ -1,15 +1,16 @@
 """`smem.stage`: one stage of a tile with stages."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ext, ir
 from ...layout import Multiple
 from ...layout.modes import Start
 from ..arguments import Index, Tile
-from ..bindings import ext, ir
 from ..build import as_index, create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..divisibility import constant_of
-from ..irtypes import Type, Value
 from ..types import TileType, shape_of
+from ..verifier import verifier
 from .subview import SubviewOp, check_subtile, subtile_type
 
 

@@ -2,18 +2,18 @@
 
 from typing import Any
 
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Type
+from ...bindings.mlir import ext
 from ...layout import LayoutError
 from ...layout.fragment_access import accumulator_access
 from ...layout.uses import FragmentUse, Use
 from ..arguments import Fragment, TileOrMemref
-from ..bindings import ext
 from ..build import create
 from ..builder import builder
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, format_location, verifier
 from ..effects import Effects, Scope, write
 from ..elements import held_in_tiles
-from ..irtypes import Type
 from ..op import SmemOp
 from ..slices import slice_dim
 from ..types import (
@@ -27,6 +27,7 @@ from ..types import (
     tensor_of,
 )
 from ..uses import Chooser, Path
+from ..verifier import verifier
 from .load import check_matrix, check_vector
 
 #: Element types in memory that an accumulator can be stored as, by accumulator type.

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from math import lcm
 from typing import Any
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ext, ir
 from ...layout import Multiple
 from ...layout.modes import Start
 from ..arguments import Index, Tile
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..divisibility import constant_of, divisor
-from ..irtypes import Value
 from ..types import TileType, shape_of
+from ..verifier import verifier
 from .subview import DYNAMIC, SubviewOp, check_subtile, subtile_type
 
 

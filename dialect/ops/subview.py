@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
 from ...layout import Multiple, Slice, TileLayout
 from ...layout.modes import Start
 from ..attributes import auto
-from ..diagnostics import Invalid
-from ..irtypes import Type, Value
 from ..op import SmemOp
 from ..types import layout_of, shape_of, tensor_of, tile, tile_element
 

@@ -1,14 +1,15 @@
 """`smem.tensor_memory`: allocates tensor memory for accumulators; `smem-place-accumulators` adds it."""
 
-from ..bindings import ext, ir
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ext, ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Value
 from ..op import SmemOp
 from ..optional_attributes import has_unit_attribute
 from ..types import PipelineType
+from ..verifier import verifier
 from .memory import check_offset, offset_of
 from .mma_rules import PAIR
 from .pipeline import MBARRIER_BYTES

@@ -2,24 +2,25 @@
 
 from collections.abc import Sequence
 
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Op, Type, Value
+from ...bindings.mlir import ext, ir
 from ...layout import Arch
 from ...layout.tcgen05 import ScaleUse
 from ...layout.tensor_box import PADDED_ALIGNMENT, PADDED_BOX, TensorBox, tensor_box
 from ...layout.uses import BulkUse, Use
 from ..arguments import Index, Memref, Pipeline, Tile
-from ..bindings import ext, ir
 from ..build import as_index, create
 from ..builder import builder
 from ..caching import cached_in_context
-from ..diagnostics import Invalid, format_location, verifier
 from ..divisibility import constant_of
 from ..effects import Completion, Effects, Proxy, read, write
-from ..irtypes import Op, Type, Value
 from ..memrefs import check_global, is_dynamic, strides_of
 from ..op import SmemOp
 from ..optional_attributes import string_attribute
 from ..types import PipelineType, TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
+from ..verifier import verifier
 from .copy import is_packed, packed
 from .pipeline import pipeline_of
 from .scale_blocks import check_block_load, holds_scale_blocks, reject_rows

@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from math import prod
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ext, ir
 from ...layout.elements import UNIT_BYTES
 from ...layout.swizzle import PHASE_BIT
 from ..arguments import ElementType, Layout, Memref
 from ..attributes import auto
-from ..bindings import ext, ir
 from ..build import create, i64
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..elements import element_of
-from ..irtypes import Type, Value
 from ..memrefs import is_workgroup, strides_of
 from ..types import TileType, allocation_layout_of, layout_of, shape_of, tile, tile_element
+from ..verifier import verifier
 from .memory import AllocationOp
 
 

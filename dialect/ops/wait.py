@@ -1,14 +1,15 @@
 """`smem.wait`: waits for mma, and makes an accumulator in flight readable."""
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ext, ir
 from ..arguments import Fragment
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Completion, Effects, Scope
-from ..irtypes import Op, Value
 from ..op import SmemOp
 from ..types import FragmentType, fragment, is_accumulator, is_in_flight, shape_of, tensor_of
+from ..verifier import verifier
 from .mma import AnyMma
 from .mma_rules import check_single_use
 

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Block, Op, Value
+from ...bindings.mlir import ext, ir
 from ...layout.fragments import MAX_THREADS, WARPGROUP
-from ..bindings import ext, ir
 from ..build import create
 from ..builder import builder
-from ..diagnostics import Invalid, verifier
 from ..effects import Effects, Scope
-from ..irtypes import Block, Op, Value
 from ..op import SmemOp
+from ..verifier import verifier
 from .pipeline import WARPS
 
 #: Register counts that `setmaxnreg` accepts: multiples of 8 from 24 to 256 (PTX ISA 9.7.19.5).

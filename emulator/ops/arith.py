@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ..convergent import ConvergentThreads
 from ..errors import EmulationError
 from ..floats import narrowed, rounded

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ..access import load, store
 from ..arguments import number, static_memref
 from ..convergent import ConvergentThreads

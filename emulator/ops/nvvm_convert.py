@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ..floats import converted, to_tf32
 from ..program import Op
 from ..registry import computes

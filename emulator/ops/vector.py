@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ..convergent import ConvergentThreads
 from ..program import Op
 from ..registry import computes, executes

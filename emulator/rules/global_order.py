@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...dialect.diagnostics import format_location
+from ...bindings.diagnostics import format_location
 from ..errors import ViolationKind
 from ..memory import GlobalArray, rows_of, take_rows
 from .releases import Releases

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dialect.diagnostics import format_location
+from ...bindings.diagnostics import format_location
 from ..lanes import WARPGROUP
 from ..memory import Bytes, rows_of, take_rows
 from .vector_clocks import VectorClocks

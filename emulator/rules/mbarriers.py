@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from ...dialect.diagnostics import format_location
+from ...bindings.diagnostics import format_location
 from ..access import locate
 from ..convergent import ConvergentThreads
 from ..errors import Stop, ViolationKind

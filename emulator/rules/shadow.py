@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...dialect.diagnostics import format_location
+from ...bindings.diagnostics import format_location
 from ..errors import ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..memory import rows_of, take_rows

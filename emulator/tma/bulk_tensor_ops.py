@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialect.diagnostics import format_location
+from ...bindings.diagnostics import format_location
 from ..access import locate
 from ..convergent import ConvergentThreads
 from ..cta import Cta

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ..errors import EmulationError
 from ..memory import GlobalMemory
 from ..rules.global_order import Box

@@ -8,7 +8,7 @@ The passes run before those of smem: tiles are ops among others to them.
 from pathlib import Path
 
 import mlir_smem
-from mlir_smem.dialect.bindings import ir, passmanager
+from mlir_smem.bindings import ir, passmanager
 
 PIPELINE = (
     "builtin.module(func.func(gpu-map-parallel-loops,convert-parallel-loops-to-gpu,canonicalize,"

@@ -7,8 +7,8 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...bindings.mlir import ir
 from ...codegen import CompileError
-from ...dialect.bindings import ir
 from ...runtime import LaunchError
 from ..executable import MACHINES
 from ..linalg.linalg_to_smem import LinalgToSmem

@@ -6,10 +6,10 @@ import importlib
 from collections.abc import Mapping
 from typing import Any
 
+from ...bindings.diagnostics import remark_handler
+from ...bindings.parsing import parse_module
 from ...codegen import CompileError
 from ...dialect import new_context
-from ...dialect.diagnostics import remark_handler
-from ...dialect.parsing import parse_module
 from ..executable import Executable
 from ..linalg.lowering import lower_linalg
 from ..torch_modules import readable

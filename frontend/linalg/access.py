@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialect.irtypes import Value
+from ...bindings.irtypes import Value
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Value
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ir
 from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
 from .access import Access

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from math import inf
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from .elements import Elements
 from .expressions import Element, Node, Reduced, parts_of
 from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, owner

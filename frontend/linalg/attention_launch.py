@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialect.bindings import gpu, ir
-from ...dialect.irtypes import Type, Value
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import gpu, ir
 from ...ir import emit
 from .attention_plan import Array, AttentionPlan
 from .views import Buffer, allocated, filled, index

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
 from ...kernels.attention import Config, Problem, ProblemError, default_config
 from ...kernels.attention.generator.config import MULTIPROCESSORS
 from ...kernels.attention.generator.problem import LOG2_E

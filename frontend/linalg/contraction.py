@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from ...dialect.bindings import PACKAGE, ir
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import PACKAGE, ir
 from ...kernels.gemm.generator.problem import accumulator, is_multiplied
 from .access import Access
 from .generic import (

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op, Type, Value
+from ...bindings.irtypes import Op, Type, Value
+from ...bindings.mlir import ir
 from .expressions import (
     FLOAT_CASTS,
     MAXIMA,

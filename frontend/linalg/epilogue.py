@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from ...kernels.gemm.generator.fusion import MAX_RESULTS
 from .access import Access
 from .contraction import Contraction

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
 from .places import Place
 
 #: Conversions between floats of 16 bits or more, whose rounding is left out of account, and between

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from ... import language as sl
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ...kernels.gemm.generator.config import ConfigError
 from ...kernels.gemm.generator.fusion import Fusion, Operand, fused
 from ...kernels.gemm.generator.problem import ProblemError, accumulator

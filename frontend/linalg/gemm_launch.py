@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
-from ...dialect.bindings import gpu, ir, scf
-from ...dialect.irtypes import Type, Value
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import gpu, ir, scf
 from ...ir import emit
 from ...kernels.gemm.generator.time_model import H200
 from ..moves import fill_with_zeros

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Attribute, Block, Op, Value
+from ...bindings.irtypes import Attribute, Block, Op, Value
+from ...bindings.mlir import ir
 from .unfit import Unfit
 
 GENERIC = "linalg.generic"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir
-from ...dialect.diagnostics import remark
-from ...dialect.irtypes import Module, Op
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Module, Op
+from ...bindings.mlir import ir
 from ...ir.errors import OpError
 from ...ir.walk import walk
 from ...kernels.attention.generator.kernel import text as attention_text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialect.bindings import passmanager
-from ...dialect.irtypes import Module
+from ...bindings.irtypes import Module
+from ...bindings.mlir import passmanager
 from ...passes import add_passes
 from .values import keep_arguments, own_results
 
@@ -33,7 +33,7 @@ def lower_linalg(module: Module, **options: Any) -> None:
 
     Example:
         >>> from mlir_smem.dialect import new_context
-        >>> from mlir_smem.dialect.bindings import ir
+        >>> from mlir_smem.bindings import ir
         >>> text = '''
         ... func.func @main(%a: memref<64x64xbf16>, %b: memref<64x64xbf16>, %c: memref<64x64xf32>) {
         ...   linalg.matmul ins(%a, %b : memref<64x64xbf16>, memref<64x64xbf16>)

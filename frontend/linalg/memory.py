@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...dialect.bindings import ir
-from ...dialect.diagnostics import Invalid
-from ...dialect.irtypes import Op, Type, Value
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op, Type, Value
+from ...bindings.mlir import ir
 from ...dialect.memrefs import strides_of
 from .generic import owner
 from .unfit import Unfit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir, passmanager
-from ...dialect.irtypes import Attribute, Module, Op, Value
+from ...bindings.irtypes import Attribute, Module, Op, Value
+from ...bindings.mlir import ir, passmanager
 from ...ir.walk import walk
 from ...passes import Pass
 from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, only_moves, only_scales, owner

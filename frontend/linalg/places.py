@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ...kernels.gemm.generator.candidates import rank
 from ...kernels.gemm.generator.config import Config
 from ...kernels.gemm.generator.fusion import Operand

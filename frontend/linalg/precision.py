@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from .unfit import Unfit
 
 #: The attribute of a contraction. Its values are those of StableHLO and JAX: "highest" asks for products

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from ...dialect.bindings import ir, scf
-from ...dialect.irtypes import Module, Op, Type, Value
+from ...bindings.irtypes import Module, Op, Type, Value
+from ...bindings.mlir import ir, scf
 from ...ir import emit
 from ...layout.elements import UNIT_BYTES
 from ..moves import move

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from .expressions import Element
 from .masks import ARBITRARY
 from .places import Digit, Place

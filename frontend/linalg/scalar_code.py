@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from ... import language as sl
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Block, Op, Value
+from ...bindings.irtypes import Block, Op, Value
+from ...bindings.mlir import ir
 from ...language.dtypes import ALL
 from .generic import number as constant
 from .generic import owner

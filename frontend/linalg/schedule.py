@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from ...kernels.gemm.generator.config import Config
 from .unfit import Unfit
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from ...kernels.attention.generator.problem import ELEMENTS
 from .elements import Elements
 from .expressions import Applied, Constant, Element, Node, Reduced, is_cast, is_constant, parts_of

@@ -12,9 +12,10 @@ It leaves the attribute `smem.config`, which `linalg-to-smem` honours.
 from contextlib import suppress
 from typing import Any
 
-from ...dialect.bindings import ext, ir
-from ...dialect.diagnostics import Invalid, remark, verifier
-from ...dialect.irtypes import Op
+from ...bindings.diagnostics import Invalid, remark
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ext, ir
+from ...dialect.verifier import verifier
 from ...kernels.gemm.generator.config import Config
 from ...passes.driver.transform import SmemTransform, TransformOp, transform
 from .contraction import Contraction, contraction

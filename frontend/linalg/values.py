@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Module, Op, Value
+from ...bindings.irtypes import Module, Op, Value
+from ...bindings.mlir import ir
 from ...ir import emit
 from ...ir.walk import walk
 from ..memory_views import views_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Type, Value
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ir
 from ...ir import emit
 from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from mlir_smem.bindings import ir, passmanager
+from mlir_smem.bindings.diagnostics import remark_handler
 from mlir_smem.codegen import Compiled
 from mlir_smem.codegen.llvm_dialect import device_module
 from mlir_smem.codegen.manifest import manifest_of
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
-from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.emulator import EmulationError, Violations
 from mlir_smem.layout.arch import Arch
 from mlir_smem.passes import OpError, pass_named

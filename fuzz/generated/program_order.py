@@ -1,6 +1,6 @@
 """Programs in program order: synchronized ones without what synchronizes them."""
 
-from mlir_smem.dialect.irtypes import Op
+from mlir_smem.bindings.irtypes import Op
 from mlir_smem.dialect.ops import (
     CopyCommitOp,
     CopyWaitOp,

@@ -5,9 +5,9 @@ from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.tools.diagnostics import Collector
 
 from ..frame import trying

@@ -4,7 +4,7 @@ import re
 from random import Random
 from typing import Any
 
-from mlir_smem.dialect.bindings import ir
+from mlir_smem.bindings import ir
 from mlir_smem.ir.walk import walk
 
 from .contexts import parsed

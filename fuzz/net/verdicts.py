@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.diagnostics import Invalid
+from mlir_smem.bindings.irtypes import Module, Op
 from mlir_smem.codegen import Compiled
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.diagnostics import Invalid
-from mlir_smem.dialect.irtypes import Module, Op
 from mlir_smem.dialect.types import FragmentType, is_accumulator, is_in_flight, with_state
 from mlir_smem.ir.walk import walk
 from mlir_smem.layout import LayoutError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ..errors import TraceError
 from ..trace import traced
 from ..values.boolean import Bool, condition_value

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
-from ...dialect.bindings import ir, scf
+from ...bindings.mlir import ir, scf
 from ..errors import TraceError
 from ..places import author_frame, position_of
 from ..trace import Scope, Trace, current, statement

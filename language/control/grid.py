@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import lcm
 from typing import Any
 
-from ...dialect.bindings import gpu
+from ...bindings.mlir import gpu
 from ..errors import TraceError
 from ..trace import current, traced
 from ..values.array import Extent

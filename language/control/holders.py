@@ -19,7 +19,17 @@ from .bytecode import is_read_after
 #: Folders of this package whose state is not the author's; kernels are written in others.
 _OWN = tuple(
     f"{Path(FOLDER).parent}/{room}/"
-    for room in ("language", "dialect", "layout", "ir", "passes", "codegen", "emulator", "runtime")
+    for room in (
+        "language",
+        "bindings",
+        "dialect",
+        "layout",
+        "ir",
+        "passes",
+        "codegen",
+        "emulator",
+        "runtime",
+    )
 )
 
 #: Classes of Python's library whose objects an author fills.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any
 
-from ...dialect.bindings import ir, scf
+from ...bindings.mlir import ir, scf
 from ...dialect.ops import FillOp
 from ...dialect.types import with_state
 from ..errors import Position, TraceError

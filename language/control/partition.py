@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
-from ...dialect.bindings import ir
+from ...bindings.mlir import ir
 from ...dialect.build import create
 from ...dialect.ops import ElectOp, PartitionOp, WarpSpecializeOp
 from ..errors import TraceError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...bindings.mlir import ir
 from ...dialect import ops as smem
-from ...dialect.bindings import ir
 from ...dialect.types import FragmentType, TileType
 from ..dtypes import DType, dtype_of
 from ..errors import TraceError
@@ -34,7 +34,7 @@ def op(builder: Callable[..., Any], *given: Any, **named: Any) -> Any:
 
     Example:
         >>> from mlir_smem.dialect import ops as smem
-        >>> from mlir_smem.dialect.bindings import arith
+        >>> from mlir_smem.bindings import arith
         >>> print(sl.op(arith.divui, sl.block_id(0), sl.block_id(1)).type_text)
         an index
         >>> print(sl.op(smem.scale_d, acc, sl.block_id(0) < 1).type_text)
@@ -95,10 +95,10 @@ def map_(
         TypeError: for a function that returns no value.
 
     Example:
-        >>> from mlir_smem.dialect.bindings import math
+        >>> from mlir_smem.bindings import math
         >>> print(sl.map(math.cbrt, acc).type_text)
         a fragment 64x64 of f32
-        >>> from mlir_smem.dialect.bindings import arith
+        >>> from mlir_smem.bindings import arith
         >>> whole = lambda x: arith.fptosi(sl.i32.type, x)
         >>> print(sl.map(whole, acc + 1.0, dtype=sl.i32).type_text)
         a fragment 64x64 of i32

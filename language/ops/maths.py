@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialect.bindings import arith
+from ...bindings.mlir import arith
 from ..errors import TraceError
 from ..trace import traced
 from ..values import fragment, scalar

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...bindings.mlir import gpu
 from ...dialect import ops as smem
-from ...dialect.bindings import gpu
 from ...dialect.slices import slice_fragment
 from ...dialect.types import a_fragment, fragment, metadata
 from ...ir.cluster import cluster_barrier as emit_cluster_barrier

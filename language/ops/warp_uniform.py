@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialect.bindings import arith, gpu
+from ...bindings.mlir import arith, gpu
 from ..dtypes import i32
 from ..errors import TraceError
 from ..trace import traced

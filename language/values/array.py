@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialect.bindings import ir, memref
+from ...bindings.mlir import ir, memref
 from ...dialect.memrefs import is_dynamic, strides_of
 from ..dtypes import DType, of_mlir
 from ..errors import TraceError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...dialect.bindings import arith, ir
+from ...bindings.mlir import arith, ir
 from ..errors import TraceError
 from ..trace import current, traced
 from .base import Traced

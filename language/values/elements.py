@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...dialect.bindings import arith, ir, math
+from ...bindings.mlir import arith, ir, math
 from ..dtypes import DType, b1, f32, f64, i32
 from ..errors import TraceError
 from ..trace import current

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...bindings.mlir import arith
 from ...dialect import ops as smem
-from ...dialect.bindings import arith
 from ...dialect.slices import slice_dim
 from ...dialect.types import (
     is_a_fragment,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...bindings.mlir import arith, memref
 from ...dialect import ops as smem
 from ...dialect.arguments import REFUSED, VALUE, wrong_argument
-from ...dialect.bindings import arith, memref
 from ...dialect.slices import slice_dim
 from ...dialect.types import shape_of, tensor_of
 from ..dtypes import DType, b1, f16, f32, i32, of_mlir

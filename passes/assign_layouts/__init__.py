@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ...dialect.diagnostics import Invalid, remark
-from ...dialect.irtypes import Module, Value
+from ...bindings.diagnostics import Invalid, remark
+from ...bindings.irtypes import Module, Value
 from ...dialect.ops import AllocationOp, AllocOp, SubviewOp, TileMma
 from ...dialect.ops.copy import AnyCopy, check_copy
 from ...dialect.ops.memory import check_offset

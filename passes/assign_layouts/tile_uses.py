@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ...dialect.diagnostics import Invalid, format_location
-from ...dialect.irtypes import Op, Value
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Op, Value
 from ...dialect.op import operand_names
 from ...dialect.ops import AllocationOp, SubviewOp
 from ...dialect.types import TileType, layout_of, shape_of, tile_element

@@ -1,7 +1,7 @@
 """What the memory of an `smem.view` allows: its size, and the alignment of its first byte."""
 
-from ...dialect.bindings import ir
-from ...dialect.diagnostics import format_location
+from ...bindings.diagnostics import format_location
+from ...bindings.mlir import ir
 from ...dialect.ops import AllocationOp, ViewOp
 from ...dialect.types import layout_of
 from ...ir.errors import OpError

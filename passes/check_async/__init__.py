@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...dialect.irtypes import Module
+from ...bindings.irtypes import Module
 from ...ir.kernel import functions_of
 from ..driver.base import Pass
 from .check import check

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from ...dialect.irtypes import Block, Op
+from ...bindings.irtypes import Block, Op
 from ...dialect.ops import SemaphoreArriveOp
 from ...ir.errors import OpError
 from ..order import report

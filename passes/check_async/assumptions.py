@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...dialect.diagnostics import remark
-from ...dialect.irtypes import Op
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Op
 from ...ir.errors import OpError
 from ...ir.walk import walk
 from .describe import Description

@@ -1,8 +1,8 @@
 """The rules for one function: each is proven, broken, or not proven."""
 
-from ...dialect.diagnostics import remark
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Block, Op
 from ...dialect.effects import Completion
-from ...dialect.irtypes import Block, Op
 from ...dialect.op import SmemOp
 from ...dialect.ops import CreatePipelineOp, LoadOp, WarpSpecializeOp
 from ...dialect.smem import Smem

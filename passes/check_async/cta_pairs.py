@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ...dialect.diagnostics import remark
-from ...dialect.irtypes import Op, Value
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Op, Value
 from ...dialect.ops import (
     ConsumerWaitOp,
     PartitionOp,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from ...ir.parameters import extent_multiple, extent_name, parameter_name
 from ..order.report import at
 from .facts import predicate_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
 from ...dialect.ops import SubviewOp
 from ...dialect.types import shape_of
 from ...ir.subtiles import chain_of

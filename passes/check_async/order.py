@@ -9,9 +9,9 @@ warpgroups that have got least far do not either. All of this needs turns withou
 that run the same ops.
 """
 
-from ...dialect.diagnostics import format_location, remark
+from ...bindings.diagnostics import format_location, remark
+from ...bindings.irtypes import Block, Op
 from ...dialect.effects import Completion, Scope
-from ...dialect.irtypes import Block, Op
 from ...dialect.op import SmemOp
 from ...dialect.ops import MapOp, OrderArriveOp, OrderWaitOp, ReduceOp, WarpgroupBarrierOp
 from ...ir.errors import OpError

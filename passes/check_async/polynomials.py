@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from math import prod
 from typing import TypeAlias
 
-from ...dialect.irtypes import Value
+from ...bindings.irtypes import Value
 from ...ir.op_address import OpIdentity
 
 #: What a symbol can change with: a loop, a partition, a value, or a symbol that has a name.

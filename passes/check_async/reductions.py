@@ -3,9 +3,9 @@ arrivals at semaphores, by all threads of a warpgroup."""
 
 from collections.abc import Iterator
 
-from ...dialect.bindings import ir
-from ...dialect.diagnostics import format_location, remark
-from ...dialect.irtypes import Op, Value
+from ...bindings.diagnostics import format_location, remark
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.ops import (
     PartitionOp,
     ReduceOp,

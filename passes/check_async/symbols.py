@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from ...ir.op_address import OpIdentity
 from .polynomials import Divergence, Polynomial, Symbol, Variable
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Attribute, Block, Op, Value
+from ...bindings.mlir import ir
 from ...dialect.divisibility import constant_of
 from ...dialect.effects import Proxy, accessed
-from ...dialect.irtypes import Attribute, Block, Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size

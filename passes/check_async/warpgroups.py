@@ -1,8 +1,8 @@
 """Warpgroups that execute one op must write different bytes."""
 
-from ...dialect.diagnostics import remark
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Op, Value
 from ...dialect.effects import Scope
-from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp
 from ...dialect.smem import Smem

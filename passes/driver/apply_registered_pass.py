@@ -13,9 +13,10 @@
 
 from typing import Any
 
-from ...dialect.bindings import ext, ir
-from ...dialect.diagnostics import Invalid, emit_op_error, verifier
-from ...dialect.irtypes import Op
+from ...bindings.diagnostics import Invalid, emit_op_error
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ext, ir
+from ...dialect.verifier import verifier
 from ...ir.kernel import MODULES
 from .base import OptionError, Pass, run_all
 from .registry import pass_named

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ...bindings.diagnostics import UNREADABLE, Invalid, emit_op_error, emit_unreadable
+from ...bindings.irtypes import Module, Op
+from ...bindings.mlir import PACKAGE
+from ...bindings.packages import is_foreign, package_of, remedy
 from ...dialect.arguments import describe
-from ...dialect.bindings import PACKAGE
-from ...dialect.diagnostics import UNREADABLE, Invalid, emit_op_error, emit_unreadable
-from ...dialect.irtypes import Module, Op
-from ...dialect.packages import is_foreign, package_of, remedy
 from ...ir.errors import OpError
 from ...ir.kernel import MODULES
 from ...ir.nesting import check_nesting

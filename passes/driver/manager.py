@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from ...bindings.mlir import PACKAGE, ir, passmanager
 from ...dialect.arguments import wrong_argument
-from ...dialect.bindings import PACKAGE, ir, passmanager
 from ...ir.kernel import MODULES
 from .base import OptionError, Pass
 from .registry import find_pass, pass_named
 from .textual import Leaf, module_leaves, nested_leaves, unwrap
 
-#: The bindings have no type stubs; see `dialect.irtypes`.
+#: The bindings have no type stubs; see `bindings.irtypes`.
 PassManager: TypeAlias = Any
 
 #: The ops of managers that passes of this project run in; "any" is the anchor of a manager of all ops.
@@ -29,7 +29,7 @@ def add_pass(pm: PassManager, pass_: Pass) -> None:
 
     Example:
         >>> from mlir_smem.dialect import new_context
-        >>> from mlir_smem.dialect.bindings import passmanager
+        >>> from mlir_smem.bindings import passmanager
         >>> with new_context():
         ...     pm = passmanager.PassManager("builtin.module")
         ...     add_pass(pm, pass_named("smem-assign-layouts")(explain=True))
@@ -84,7 +84,7 @@ def add_passes(pm: PassManager, name: str, **options: Any) -> PassManager:
 
     Example:
         >>> from mlir_smem.dialect import new_context
-        >>> from mlir_smem.dialect.bindings import ir, passmanager
+        >>> from mlir_smem.bindings import ir, passmanager
         >>> with new_context():
         ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
         ...     pm = passmanager.PassManager("builtin.module")
@@ -121,7 +121,7 @@ def parse_pipeline(text: str, pm: PassManager | None = None) -> PassManager:
 
     Example:
         >>> from mlir_smem.dialect import new_context
-        >>> from mlir_smem.dialect.bindings import ir
+        >>> from mlir_smem.bindings import ir
         >>> with new_context():
         ...     module = ir.Module.parse(mlir_smem.examples.path("mma.mlir").read_text())
         ...     pm = parse_pipeline("builtin.module(smem-to-nvvm,gpu.module(cse))")

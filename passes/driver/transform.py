@@ -9,9 +9,9 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
+from ...bindings.irtypes import Context, Op
+from ...bindings.mlir import PACKAGE, ext, ir, is_dialect_loaded, load_dialect
 from ...dialect import register
-from ...dialect.bindings import PACKAGE, ext, ir, is_dialect_loaded, load_dialect
-from ...dialect.irtypes import Context, Op
 
 transform: Any = import_module(f"{PACKAGE}.dialects.transform")
 

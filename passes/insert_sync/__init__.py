@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...dialect.irtypes import Module, Op
+from ...bindings.irtypes import Module, Op
 from ...ir.kernel import functions_of
 from ..driver.base import Pass, option
 from .accumulators import put_in_flight

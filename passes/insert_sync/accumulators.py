@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.build import create
-from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import AnyMma, FillOp, ScaleDOp, TileMma, WaitOp
 from ...dialect.ops.wait import mma_after

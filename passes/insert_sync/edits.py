@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from ..order.function_ops import FunctionOps
 from .in_flight import InFlight
 from .inserted import Inserted

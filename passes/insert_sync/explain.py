@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...dialect.diagnostics import remark
-from ...dialect.irtypes import Op
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Op
 from ...ir.walk import walk
 from ..order.report import at
 from .inserted import Inserted, Registry

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...bindings.irtypes import Op, Value
 from ...dialect.divisibility import constant_of
 from ...dialect.effects import Completion
-from ...dialect.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import StageOp
 from ...ir.subtiles import chain_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cmp_to_key
 
-from ...dialect.irtypes import Block, Op, Value
+from ...bindings.irtypes import Block, Op, Value
 from ...dialect.ops import ScaleDOp
 from ...dialect.types import FragmentType, is_in_flight
 from ..order.function_ops import FunctionOps, following

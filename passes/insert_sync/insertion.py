@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import takewhile
 
+from ...bindings.irtypes import Op
 from ...dialect.effects import Completion
-from ...dialect.irtypes import Op
 from ...dialect.ops import (
     AllocOp,
     FenceOp,

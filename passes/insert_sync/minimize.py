@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from ...dialect.ops.wait import mma_after
 from ..order.function_ops import following
 from ..order.needs import RANKS

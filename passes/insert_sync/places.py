@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Block, Op, Value
+from ...bindings.irtypes import Block, Op, Value
+from ...bindings.mlir import ir
 from ...dialect.ops import ElectOp, MapOp
 from ..order.function_ops import Entry, FunctionOps
 

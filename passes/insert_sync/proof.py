@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from ...ir.errors import OpError
 from ..check_async.analysis import Analysis, Analyzer
 from ..check_async.check import blocks_of, has_pipelines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
 from ...dialect.op import SmemOp
 from ...dialect.ops import TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ...dialect.ops.wait import mma_after

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir
-from ...dialect.diagnostics import Invalid
-from ...dialect.irtypes import Module, Op, Type
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Module, Op, Type
+from ...bindings.mlir import ir
 from ...dialect.op import SmemOp, effects_of
 from ...dialect.ops import AllocationOp, AnyMma, SubviewOp, ViewOp
 from ...dialect.types import PipelineType, TileType

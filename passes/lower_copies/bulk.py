@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op, Type, Value
+from ...bindings.irtypes import Op, Type, Value
+from ...bindings.mlir import ir
 from ...dialect.ops import TmaLoadOp, TmaStoreOp
 from ...dialect.ops.copy import packed
 from ...dialect.ops.pipeline import pipeline_of

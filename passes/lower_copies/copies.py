@@ -2,7 +2,7 @@
 
 from math import prod
 
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
 from ...dialect.ops import CopyAsyncOp, CopyOp
 from ...ir.errors import OpError
 from ...ir.kernel import required_block_size

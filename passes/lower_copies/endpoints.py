@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
 from ...dialect.memrefs import contiguous_dim
 from ...dialect.ops.copy import packed
 from ...ir import emit

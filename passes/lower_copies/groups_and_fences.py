@@ -1,7 +1,7 @@
 """Commit groups of copies, waits for them, and fences."""
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Attribute
+from ...bindings.irtypes import Attribute
+from ...bindings.mlir import ir
 from ...dialect.ops import CopyCommitOp, CopyWaitOp, FenceOp, TmaCommitOp, TmaWaitOp
 from ...ir import emit
 from .lowerings import LOWERINGS

@@ -1,8 +1,8 @@
 """Offsets of elements, which the host asks for."""
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ir
 from ...dialect.divisibility import constant_of
-from ...dialect.irtypes import Value
 from ...dialect.ops import OffsetOp
 from ...ir import emit
 from ...ir.i32 import I32

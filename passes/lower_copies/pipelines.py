@@ -1,7 +1,7 @@
 """Pipelines: a full and an empty mbarrier for each stage."""
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.ops import (
     ConsumerReleaseOp,
     ConsumerWaitOp,

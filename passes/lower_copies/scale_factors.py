@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...ir import emit
 from ...ir.i32 import I32
 from ...ir.shared_memory import gep, memref_pointer, stride_value

@@ -1,7 +1,7 @@
 """The atomic arrival of a warpgroup at a semaphore in global memory."""
 
-from ...dialect.bindings import ir, nvvm
-from ...dialect.irtypes import Value
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ir, nvvm
 from ...dialect.ops import SemaphoreArriveOp
 from ...ir import emit
 from ...ir.i32 import I32

@@ -1,7 +1,7 @@
 """Tensor maps as parameters of a kernel; the host encodes them from the parameters' attributes."""
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Attribute, Op, Type, Value
+from ...bindings.irtypes import Attribute, Op, Type, Value
+from ...bindings.mlir import ir
 from ...dialect.ops.copy import is_packed
 from ...dialect.ops.tma import check_box, map_box, matrix_contiguous
 from ...dialect.types import tensor_of, tile_element

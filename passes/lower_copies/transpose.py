@@ -1,7 +1,7 @@
 """Transposition of a square block of elements in the registers of a thread."""
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Value
+from ...bindings.irtypes import Value
+from ...bindings.mlir import ir
 from ...ir import emit
 
 #: Selectors of `prmt` (PTX ISA 9.7.9.7) that combine the even fields of two registers, and the odd

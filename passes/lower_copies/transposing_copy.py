@@ -1,7 +1,7 @@
 """A copy in blocks that each thread transposes in its registers; see `layout.transposition`."""
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Attribute, Op, Value
+from ...bindings.irtypes import Attribute, Op, Value
+from ...bindings.mlir import ir
 from ...dialect.ops.copy import rounds
 from ...ir import emit
 from ...ir.i32 import I32

@@ -1,8 +1,8 @@
 """A copy by vectors of 16 bytes, without transposition."""
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.effects import Completion
-from ...dialect.irtypes import Op, Value
 from ...dialect.ops.copy import rounds
 from ...ir import emit
 from ...ir.i32 import I32

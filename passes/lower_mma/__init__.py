@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Module
+from ...bindings.irtypes import Module
+from ...bindings.mlir import ir
 from ...dialect.ops import DescriptorMma, ScaleDOp, TensorMemoryOp, TileMma, WaitOp
 from ...ir.errors import OpError
 from ...ir.kernel import check_collective

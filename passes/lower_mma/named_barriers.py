@@ -1,6 +1,6 @@
 """Named barriers of groups of warpgroups."""
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from ...dialect.ops import ReduceOp
 from ...ir.errors import OpError
 from ...ir.kernel import function_of

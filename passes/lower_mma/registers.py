@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Attribute, Context, Type, Value
+from ...bindings.mlir import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.irtypes import Attribute, Context, Type, Value
 from ...dialect.ops import DescriptorMma
 from ...dialect.ops.mma_rules import operand_element
 from ...dialect.types import (

@@ -1,6 +1,6 @@
 """Accumulators with a condition under which they are added (`scale-d`)."""
 
-from ...dialect.irtypes import Value
+from ...bindings.irtypes import Value
 from ...dialect.ops import ScaleDOp
 
 

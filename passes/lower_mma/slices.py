@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Type, Value
+from ...bindings.irtypes import Type, Value
+from ...bindings.mlir import ir
 from ...dialect.slices import check_slice_type
 from ...dialect.types import shape_of, tensor_of
 from ...ir import emit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ...dialect.diagnostics import Invalid
-from ...dialect.irtypes import Op, Type
+from ...bindings.diagnostics import Invalid
+from ...bindings.irtypes import Op, Type
 from ...dialect.slices import slice_dim
 from ...dialect.types import check_fragment, is_accumulator, shape_of
 from ...ir.errors import OpError

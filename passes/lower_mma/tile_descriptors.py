@@ -1,7 +1,7 @@
 """Descriptors of MMA tiles: constant steps added to the descriptor of an operand."""
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Block, Op, Value
+from ...bindings.irtypes import Block, Op, Value
+from ...bindings.mlir import ir
 from ...dialect.ops import DescriptorMma
 from ...dialect.ops.bases import bases_of
 from ...ir import emit

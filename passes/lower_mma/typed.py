@@ -1,6 +1,6 @@
 """Ops on fragments with the fragment types that their operands and results had before conversion."""
 
-from ...dialect.irtypes import Op, Type, Value
+from ...bindings.irtypes import Op, Type, Value
 from ...dialect.op import operand_names
 from ...ir.kernel import required_block_size
 from ...ir.threads import linear_thread

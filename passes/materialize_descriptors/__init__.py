@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Module, Op, Value
+from ...bindings.irtypes import Module, Op, Value
+from ...bindings.mlir import ir
 from ...dialect.ops import MmaDescOp, MmaDescSpOp, TileMma
 from ...dialect.types import is_a_fragment
 from ...ir.errors import OpError

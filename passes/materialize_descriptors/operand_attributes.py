@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from ...dialect.bindings import ir
+from ...bindings.diagnostics import format_location, remark
+from ...bindings.irtypes import Attribute, Context, Type
+from ...bindings.mlir import ir
 from ...dialect.caching import cached_in_context
-from ...dialect.diagnostics import format_location, remark
-from ...dialect.irtypes import Attribute, Context, Type
 from ...dialect.ops import TileMma
 from ...dialect.ops.mma_rules import MODIFIERS, PAIR, operand_element
 from ...ir.matrix_descriptors import first_byte

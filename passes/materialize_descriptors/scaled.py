@@ -1,8 +1,8 @@
 """The operands of an `smem.mma_scaled` as descriptors."""
 
-from ...dialect.bindings import ir
-from ...dialect.diagnostics import remark
-from ...dialect.irtypes import Op
+from ...bindings.diagnostics import remark
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from ...dialect.ops import MmaDescScaledOp, MmaScaledOp
 from ...dialect.ops.mma_scaled import scaling_of
 from ...dialect.types import shape_of

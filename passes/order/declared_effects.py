@@ -1,7 +1,7 @@
 """Effects of the dialect's ops, as their classes declare them."""
 
+from ...bindings.irtypes import Op
 from ...dialect.effects import Accessed, accessed
-from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
 from ...dialect.types import TileType
 

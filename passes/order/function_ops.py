@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ...dialect.irtypes import Block, Op
+from ...bindings.irtypes import Block, Op
 from ...ir.op_address import op_address
 
 

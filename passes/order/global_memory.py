@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.effects import Completion, Scope, accessed
-from ...dialect.irtypes import Op, Value
 from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 from ...ir.walk import walk

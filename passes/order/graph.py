@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from .function_ops import Entry, FunctionOps
 from .integers import UNKNOWN, VARIES, Integer, join, less, plus, select
 from .program import (

@@ -1,6 +1,6 @@
 """Ops of other dialects that order no accesses of tiles; those of this dialect declare their effects."""
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 
 #: Dialects whose ops order nothing, and ops of other dialects that order nothing.
 _HARMLESS_DIALECTS = {

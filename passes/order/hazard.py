@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...bindings.irtypes import Op
 from ...dialect.effects import Proxy
-from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
 from .global_memory import by_same_threads
 from .graph import Access, AccessedBytes, Node

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from .graph import AccessedBytes, Graph, Node, Segment
 from .hazard import Hazard, Origin, hazard_between, is_by_async_proxy, replaces
 from .program import Copy, Define, End, Opaque, Other, Step

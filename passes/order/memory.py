@@ -3,10 +3,10 @@
 from collections.abc import Callable, Hashable, Iterator
 from typing import TypeVar
 
-from ...dialect.bindings import ir
-from ...dialect.diagnostics import Invalid, format_location
+from ...bindings.diagnostics import Invalid, format_location
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.divisibility import constant_of
-from ...dialect.irtypes import Op, Value
 from ...dialect.memrefs import is_workgroup
 from ...dialect.ops import SubviewOp, ViewOp
 from ...dialect.types import layout_of, shape_of

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.effects import accessed
-from ...dialect.irtypes import Op, Value
 from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from heapq import heapify, heappop, heappush, heapreplace
 
-from ...dialect.irtypes import Block, Op
+from ...bindings.irtypes import Block, Op
 from ...dialect.ops import CopyCommitOp, TmaCommitOp
 from ...ir.op_address import op_address
 from . import report

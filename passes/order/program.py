@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from .integers import Integer
 from .rectangles import SymbolicRectangle
 

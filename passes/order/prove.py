@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import product
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from .function_ops import FunctionOps
 from .graph import Graph, Segments, StoppedError
 from .hazard import Hazard

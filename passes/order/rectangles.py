@@ -4,7 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ...dialect.irtypes import Op
+from ...bindings.irtypes import Op
 from .integers import VARIES, Integer
 
 #: What an interpreter knows of the integers of a program, by their numbers.

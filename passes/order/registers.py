@@ -4,8 +4,8 @@
 writes the same registers in each iteration.
 """
 
-from ...dialect.bindings import ir
-from ...dialect.irtypes import Op, Value
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.ops import TileMma
 from ...dialect.types import FragmentType
 from ...ir.walk import walk

@@ -1,8 +1,8 @@
 """Messages about accesses that are out of order, or not proven to be in order."""
 
-from ...dialect.diagnostics import format_location
+from ...bindings.diagnostics import format_location
+from ...bindings.irtypes import Op
 from ...dialect.effects import Completion, Proxy
-from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
 from ...dialect.ops import (
     CopyCommitOp,

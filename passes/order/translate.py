@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from math import lcm
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Block as MlirBlock
+from ...bindings.irtypes import Op
+from ...bindings.mlir import ir
 from ...dialect.effects import Completion, Proxy, Scope
-from ...dialect.irtypes import Block as MlirBlock
-from ...dialect.irtypes import Op
 from ...dialect.op import SmemOp
 from ...dialect.ops import ElectOp, MapOp, SemaphoreArriveOp, WarpgroupBarrierOp
 from ...ir.barriers import is_cta_barrier

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...dialect.bindings import ir
+from ...bindings.irtypes import Op, Value
+from ...bindings.mlir import ir
 from ...dialect.divisibility import constant_of, is_wide
-from ...dialect.irtypes import Op, Value
 from .integers import COMPARISONS, OPERATIONS, UNKNOWN, VARIES, Integer, exactly
 from .memrefs import is_constant_argument
 from .program import Given, Let

@@ -9,9 +9,9 @@ import pytest
 from programs import COMPLAINT, PRODUCT, WRONG, kernel, module, tile
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.codegen import STAGES, CompileError
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.layout import Swizzle
 from mlir_smem.passes import OptionError
 
@@ -226,7 +226,7 @@ def test_an_op_that_has_no_lowering(ops):
     code = f"""
 import mlir_smem
 from mlir_smem.codegen import CompileError
-from mlir_smem.dialect.bindings import ir
+from mlir_smem.bindings import ir
 try:
     mlir_smem.compile({module(kernel(PRODUCT + ops))!r}, emit="llvm")
 except (CompileError, ir.MLIRError) as error:

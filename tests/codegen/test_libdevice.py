@@ -12,9 +12,9 @@ from math_runs import kernel as kernel_of
 from test_math_ops import kernel
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.codegen import CompileError, libdevice, toolchain
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.runtime import run_on_cpu
 
 CASES = [(function, element) for function in FUNCTIONS for element in function.elements]

@@ -18,11 +18,11 @@ from line_tables import (
 from programs import module
 
 import mlir_smem
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.locations import frames
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.codegen.llvm_dialect import device_module, lower_to_llvm_dialect
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.locations import frames
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.walk import walk
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import text as gemm_text

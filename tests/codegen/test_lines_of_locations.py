@@ -17,8 +17,8 @@ from line_tables import (
 from programs import module
 
 import mlir_smem
+from mlir_smem.bindings import gpu, ir
 from mlir_smem.dialect import ops
-from mlir_smem.dialect.bindings import gpu, ir
 from mlir_smem.ir.walk import walk
 
 

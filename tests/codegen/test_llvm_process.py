@@ -12,10 +12,10 @@ from bindings_at_hand import by_nvptx
 from programs import kernel, module
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.codegen import CompileError, back_end, llvm_dialect, llvm_process
 from mlir_smem.codegen.llvm_process import LLVMProcess, prepare
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 
 BLOCK = "known_block_size = array<i32: 128, 1, 1>"
 

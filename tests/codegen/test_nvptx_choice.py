@@ -10,12 +10,12 @@ import pytest
 from bindings_at_hand import NVPTX, by_nvptx
 
 import mlir_smem
+from mlir_smem.bindings import PACKAGE
 from mlir_smem.codegen import CompileError, nvptx_choice, toolchain
 from mlir_smem.codegen.nvptx_of_bindings import BindingsNvptx, has_nvptx
 from mlir_smem.codegen.nvptx_of_llvmlite import LlvmliteNvptx
 from mlir_smem.codegen.ptx import to_ptx
 from mlir_smem.codegen.targets import target
-from mlir_smem.dialect.bindings import PACKAGE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CASES = [

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from mma_cases import MIXES, Case, forms
 
+from mlir_smem.bindings import ir, passmanager
 from mlir_smem.codegen.back_end import to_llvm
 from mlir_smem.codegen.llvm_dialect import device_module, lower_to_llvm_dialect
 from mlir_smem.codegen.targets import target
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.passes import add_passes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -10,9 +10,9 @@ from scaled_gemm import FORMATS, TILES
 
 import mlir_smem
 from fuzz.generated.blocks import BlockCase
+from mlir_smem.bindings import ir
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import find_ptxas
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.kernels.gemm.generator import kernel as gemm
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.problem import Problem

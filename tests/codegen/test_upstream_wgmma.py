@@ -9,9 +9,9 @@ import inspect
 import pytest
 
 import mlir_smem
+from mlir_smem.bindings import ir, nvvm
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import assemble, find_ptxas
-from mlir_smem.dialect.bindings import ir, nvvm
 
 ASSEMBLY = "passes/lower_mma/assembly.py"
 MULTIPLY = f"{ASSEMBLY} (multiply), and the condition of passes/lower_mma/instructions.py for it"

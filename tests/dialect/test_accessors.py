@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.op import operand_names
 from mlir_smem.dialect.smem import Smem
 

@@ -7,8 +7,8 @@ from pathlib import PurePosixPath
 import pytest
 from builder_calls import PARTITIONS, builders, calls, value
 
+from mlir_smem.bindings import PACKAGE, arith, ir
 from mlir_smem.dialect import new_context, ops, register
-from mlir_smem.dialect.bindings import PACKAGE, arith, ir
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import pytest
 from programs import FLYING, READABLE, fragment, tile
 
+from mlir_smem.bindings import arith, ir
 from mlir_smem.dialect import attributes, new_context, ops
-from mlir_smem.dialect.bindings import arith, ir
 
 CAST = "builtin.unrealized_conversion_cast"
 

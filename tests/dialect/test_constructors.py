@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import attributes, new_context, types
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.layout import Multiple, Swizzle, element, tile_of_atoms
 from mlir_smem.layout.swizzle import WIDEST_FIRST
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.divisibility import ZERO_DIVISOR, constant_of, divisor
 
 

@@ -7,8 +7,8 @@ from builder_calls import PARTITIONS, builders, calls
 from builder_kernels import KERNELS, built
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 
 #: Ops of other dialects: constants for index arguments, and the kernels around the ops.
 OTHER_OPS = {

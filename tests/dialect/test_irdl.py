@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from programs import module, tile
 
+from mlir_smem.bindings import PACKAGE, ir
 from mlir_smem.dialect import irdl
-from mlir_smem.dialect.bindings import PACKAGE, ir
 from mlir_smem.dialect.smem import Smem
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"

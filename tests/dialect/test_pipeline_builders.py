@@ -3,8 +3,8 @@
 import pytest
 from programs import READABLE, fragment, tile
 
+from mlir_smem.bindings import arith, ir
 from mlir_smem.dialect import new_context, ops
-from mlir_smem.dialect.bindings import arith, ir
 
 PIPELINE = "!smem.pipeline"
 MATRIX = "memref<?x?xbf16, strided<[?, 1]>>"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import mlir_smem
+from mlir_smem.bindings import ir, passmanager
+from mlir_smem.bindings.diagnostics import Invalid
 from mlir_smem.dialect import new_context, ops
-from mlir_smem.dialect.bindings import ir, passmanager
-from mlir_smem.dialect.diagnostics import Invalid
 from mlir_smem.layout import affine_map, tensor_map, text_error
 
 LAYOUTS = [

@@ -8,8 +8,8 @@ import pytest
 from programs import module, tile
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import dialects, new_context, ops, register, registration
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.registration import shared_context
 from mlir_smem.dialect.smem import Smem
 
@@ -85,7 +85,7 @@ def test_compile_works_when_the_host_enables_multithreading():
     # In a separate process: verifiers on several threads would crash it.
     code = f"""
 import mlir_smem
-from mlir_smem.dialect.bindings import ir
+from mlir_smem.bindings import ir
 context = mlir_smem.register(ir.Context())
 module = ir.Module.parse({module()!r}, context)
 context.enable_multithreading(True)

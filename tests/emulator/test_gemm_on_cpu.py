@@ -12,8 +12,8 @@ from emulated import faults_of, run_text
 
 import mlir_smem
 import mlir_smem.language as sl
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.fusion import Operand, fused

@@ -6,8 +6,8 @@ import pytest
 from host_kernels import STORES, stores_exact, stores_inputs
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.runtime import run_on_cpu
 
 #: By MLIR element type: the rows and columns of a tile of two stages.

@@ -148,7 +148,7 @@ def test_kernel_name_that_is_not_found():
 
 
 def test_module_passed_as_an_object():
-    from mlir_smem.dialect.bindings import ir
+    from mlir_smem.bindings import ir
 
     out = np.zeros(1, np.int32)
     text = kernel("memref.store %t32, %A[%tid] : memref<1xi32>", ["memref<1xi32>"])

@@ -14,8 +14,8 @@ from emulated import run_text
 from ml_dtypes import bfloat16
 from programs import fragment, kernel, matrix, module, tile
 
+from mlir_smem.bindings import ir, passmanager
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.dialect.ops import MmaDescOp, WaitOp
 from mlir_smem.emulator import registry
 from mlir_smem.emulator.ops.inline_ptx import join_registers, operands_of, overwritten_registers

@@ -11,7 +11,7 @@ import pytest
 from scaled_gemm import FORMATS, TILES
 
 import mlir_smem
-from mlir_smem.dialect.bindings import ir
+from mlir_smem.bindings import ir
 from mlir_smem.runtime import run_on_cpu
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -7,7 +7,7 @@ import pytest
 from foreign_hosts import CASES, FOREIGN
 
 import mlir_smem
-from mlir_smem.dialect.diagnostics import remark_handler
+from mlir_smem.bindings.diagnostics import remark_handler
 from mlir_smem.emulator import ViolationKind, Violations
 from mlir_smem.runtime import run_on_cpu
 

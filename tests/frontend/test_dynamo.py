@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from mlir_smem.dialect.bindings import PACKAGE
+from mlir_smem.bindings import PACKAGE
 from mlir_smem.frontend import torch_graphs
 from mlir_smem.frontend.torch_modules import readable
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from host_programs import DYNAMIC, STATIC, copying, kernels
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.diagnostics import remark_handler
 from mlir_smem.codegen import CompileError
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.frontend import Executable
 from mlir_smem.runtime import LaunchError
 

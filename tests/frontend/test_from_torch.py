@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from mlir_smem.bindings import PACKAGE
 from mlir_smem.codegen import CompileError
-from mlir_smem.dialect.bindings import PACKAGE
 from mlir_smem.frontend import from_torch
 from mlir_smem.runtime import LaunchError
 

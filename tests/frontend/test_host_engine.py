@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from mlir_smem.bindings import ir
 from mlir_smem.codegen import CompileError
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.host_engine import HostEngine
 

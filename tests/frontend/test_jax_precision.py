@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from mlir_smem.bindings import PACKAGE
+from mlir_smem.bindings.diagnostics import remark_handler
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.codegen import CompileError
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import PACKAGE
-from mlir_smem.dialect.diagnostics import remark_handler
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.frontend import from_jax, lower_linalg
 from mlir_smem.frontend.jax_functions import exported, linalg_of
 

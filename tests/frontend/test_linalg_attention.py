@@ -8,10 +8,10 @@ import pytest
 from attention_programs import CAUSAL, SELECT, attention, changed, window
 from contractions import lowered
 
+from mlir_smem.bindings import passmanager
+from mlir_smem.bindings.diagnostics import remark_handler
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import passmanager
-from mlir_smem.dialect.diagnostics import remark_handler
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.linalg.lowering import lower_linalg
 from mlir_smem.passes import add_passes

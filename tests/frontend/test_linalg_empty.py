@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from contractions import MM
 
+from mlir_smem.bindings import passmanager
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import passmanager
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.frontend import Executable, lower_linalg
 from mlir_smem.passes import add_passes
 

@@ -11,7 +11,7 @@ import pytest
 from exported_programs import COMMITTED, export
 from linalg_programs import DYNAMIC, NO_REFERENCE, PROGRAMS, as_tuple, check, compile_program
 
-from mlir_smem.dialect.bindings import PACKAGE
+from mlir_smem.bindings import PACKAGE
 from mlir_smem.frontend import from_jax, from_torch
 from mlir_smem.frontend.linalg.lowering import bufferize, lower_linalg
 

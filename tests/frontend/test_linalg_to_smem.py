@@ -3,9 +3,9 @@
 import pytest
 from contractions import BODY, MM, NARROW, floats, generic, ints, lowered, tensors
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.passes import OptionError, pass_named
 
 STAYS = {

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.linalg.lowering import lower_linalg
 

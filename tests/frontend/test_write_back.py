@@ -11,9 +11,9 @@ import pytest
 from linalg_programs import as_tuple
 from writing_programs import BF16, COMMITTED, REFERENCES, NumpyArrays, decoded, export
 
+from mlir_smem.bindings import PACKAGE
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import PACKAGE
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.call_signature import Call, Place, Signature, TensorType
 from mlir_smem.frontend.linalg.lowering import lower_linalg

@@ -14,8 +14,8 @@ from fuzz.ordered.kernels import kernels_of
 from fuzz.ordered.program import If, bodies
 from fuzz.ordered.text import text_of
 from fuzz.sync import mutants, outcome, synchronized
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.passes import insert_sync
 
 _SEEDS = range(40)

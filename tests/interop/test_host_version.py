@@ -2,8 +2,8 @@
 
 import pytest
 
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.interop import host_version
 from mlir_smem.interop.host_version import (
     HostVersionError,

@@ -7,9 +7,9 @@ from foreign import PACKAGES, new_context, parsed
 from programs import PRODUCT, kernel, module, tile
 
 import mlir_smem
-from mlir_smem.dialect.bindings import PACKAGE
-from mlir_smem.dialect.bindings import ir as our_ir
-from mlir_smem.dialect.packages import package_of
+from mlir_smem.bindings import PACKAGE
+from mlir_smem.bindings.mlir import ir as our_ir
+from mlir_smem.bindings.packages import package_of
 from mlir_smem.interop import ExchangeError, exchange, lower
 from mlir_smem.passes import OptionError
 

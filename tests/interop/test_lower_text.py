@@ -6,9 +6,9 @@ import pytest
 from programs import COMPLAINT, WRONG, kernel, module, tile
 
 import mlir_smem
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.interop import lower_text
 from mlir_smem.interop.host_version import bindings_version
 from mlir_smem.passes import OptionError

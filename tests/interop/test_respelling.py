@@ -2,9 +2,9 @@
 
 import pytest
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.interop.properties import moved_to_attributes
 from mlir_smem.interop.spelling import respelled
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from plugin import MLIR_OPT, built
 
+from mlir_smem.bindings import ir, passmanager
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.interop.host_version import HostVersionError, for_llvm, from_llvm
 from mlir_smem.passes import add_pass, pass_named
 

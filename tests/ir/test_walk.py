@@ -2,8 +2,8 @@
 
 import pytest
 
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.walk import gather, holds, walk, walk_dialects
 
 TEXT = """

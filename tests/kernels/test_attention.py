@@ -153,7 +153,7 @@ def test_no_op_that_orders_can_be_left_out(kernel, at, capfd):
     lines[at] = '"gpu.printf"() {format = "."} : () -> ()'
     try:
         mlir_smem.compile("\n".join(lines), emit="nvvm")
-    except mlir_smem.dialect.bindings.ir.MLIRError:
+    except mlir_smem.bindings.mlir.ir.MLIRError:
         return
     assert "remark: cannot prove" in capfd.readouterr().err
 

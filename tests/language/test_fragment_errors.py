@@ -4,7 +4,7 @@ import pytest
 from kernel_failures import F, failure
 
 import mlir_smem.language as sl
-from mlir_smem.dialect.bindings import math
+from mlir_smem.bindings import math
 
 
 def test_positions_have_no_shape():

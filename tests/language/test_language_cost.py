@@ -7,8 +7,8 @@ import pytest
 
 import mlir_smem
 import mlir_smem.language as sl
+from mlir_smem.bindings import passmanager
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import passmanager
 from mlir_smem.examples.manual_sync.matmul import matmul as manual_matmul
 from mlir_smem.examples.matmul import matmul
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from programs import fragment, matrix, tile
 
 import mlir_smem
+from mlir_smem.bindings import passmanager
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import passmanager
-from mlir_smem.dialect.parsing import parse_module
 
 FORCED = '#smem.swizzle<"128B", "row-major">'
 ROWS = (64, 128, 192)

@@ -7,9 +7,9 @@ import pytest
 from fragment_cases import Chain, Epilogue
 from programs import ARGUMENTS, PRODUCT, fragment, kernel, matrix, module, tile
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.diagnostics import remark_handler
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.passes import OpError
 from mlir_smem.passes.check_async import CheckAsync
 

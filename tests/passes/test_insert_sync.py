@@ -6,10 +6,10 @@ import pytest
 from bindings_at_hand import needs_barrier_scopes
 
 from fuzz.generated.program_order import strip, sync_counts, sync_of
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.ops import DescriptorMma, SemaphoreArriveOp
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.errors import OpError
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.ir.walk import holds

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.passes.check_async.arithmetic import exact_result
 from mlir_smem.passes.check_async.bounds.ranges import Range, computed, exactly

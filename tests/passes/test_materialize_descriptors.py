@@ -5,7 +5,7 @@ from emitted_mmas import SHARED, folded
 from oracle import ROWS, SWIZZLES, name_of
 
 import mlir_smem
-from mlir_smem.dialect.bindings import ir, passmanager
+from mlir_smem.bindings import ir, passmanager
 
 ELEMENTS = {"e4m3": "f8E4M3FN", "e5m2": "f8E5M2", "s8": "i8", "u8": "ui8", "b1": "i1"}
 

@@ -4,9 +4,9 @@ import pytest
 from programs import PRODUCT, kernel, module, tile
 
 import mlir_smem
+from mlir_smem.bindings import ir, passmanager
+from mlir_smem.bindings.diagnostics import format_location, remark, remark_handler
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
-from mlir_smem.dialect.diagnostics import format_location, remark, remark_handler
 
 
 @pytest.fixture(autouse=True)

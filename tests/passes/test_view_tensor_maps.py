@@ -3,8 +3,8 @@
 import pytest
 
 import mlir_smem
-from mlir_smem.dialect.bindings import ir, passmanager
-from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.bindings import ir, passmanager
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.layout import tensor_map
 
 LAYOUTS = {

@@ -11,9 +11,9 @@ import pytest
 from programs import WRONG, kernel, module
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.codegen import CompileError, package_versions, ptxas, versions
 from mlir_smem.codegen.versions import toolchain
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.runtime import cache, cached_compile, is_cached
 
 TEXT = module()

@@ -3,8 +3,8 @@
 import pytest
 
 import mlir_smem
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.runtime import cached_compile, is_cached
 
 TEXT = """

@@ -5,7 +5,7 @@ import pytest
 from programs import kernel, module
 
 import mlir_smem
-from mlir_smem.dialect import parsing
+from mlir_smem.bindings import parsing
 from mlir_smem.runtime import LaunchError, run_on_cpu
 from mlir_smem.runtime.arguments import DTYPES
 

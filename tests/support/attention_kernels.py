@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from mlir_smem.bindings.diagnostics import remark_handler
 from mlir_smem.codegen import Compiled, compile
-from mlir_smem.dialect.diagnostics import remark_handler
 from mlir_smem.kernels.attention import Config, Problem
 from mlir_smem.kernels.attention.call import emulated
 from mlir_smem.kernels.attention.generator import tiles

@@ -4,9 +4,9 @@ from typing import TypeVar
 
 import pytest
 
+from mlir_smem.bindings import PACKAGE, gpu
 from mlir_smem.codegen.nvptx_choice import nvptx_for
 from mlir_smem.codegen.nvptx_of_bindings import has_nvptx
-from mlir_smem.dialect.bindings import PACKAGE, gpu
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
 """Arguments of a correct call of each builder, by the names of its parameters."""
 
+from mlir_smem.bindings import arith, ir
 from mlir_smem.dialect import attributes, ops, types
-from mlir_smem.dialect.bindings import arith, ir
 
 CAST = "builtin.unrealized_conversion_cast"
 

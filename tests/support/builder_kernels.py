@@ -1,7 +1,7 @@
 """Kernels that together use every builder."""
 
+from mlir_smem.bindings import arith, gpu, ir, memref
 from mlir_smem.dialect import attributes, types
-from mlir_smem.dialect.bindings import arith, gpu, ir, memref
 
 WORKGROUP = "#gpu.address_space<workgroup>"
 

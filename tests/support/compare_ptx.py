@@ -27,12 +27,11 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-
-from linked_package import linked_package
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHS = ("sm_90a", "sm_100a", "sm_103a")
@@ -129,7 +128,11 @@ def emit(tree: Path, out: Path) -> None:
 def _compiled(text: str, arch: str) -> str:
     """Return the PTX and the remarks of a module, or the error."""
     from mlir_smem import compile
-    from mlir_smem.dialect import diagnostics
+
+    try:
+        from mlir_smem.bindings import diagnostics
+    except ImportError:  # a revision before that folder
+        from mlir_smem.dialect import diagnostics
 
     remarks: list[str] = []
     with diagnostics.remark_handler(lambda _, message: remarks.append(message)):
@@ -165,10 +168,26 @@ def _printed(arguments: list[str]) -> str:
     return "\n".join([*outputs, f"exit {status}"])
 
 
+def _linked(tree: Path, folder: Path) -> Path:
+    """Make a folder for the import path that has only a tree's `mlir_smem`.
+
+    Revisions without links in `mlir_smem/` list their folders in `pyproject.toml`.
+    """
+    package = folder / "mlir_smem"
+    package.mkdir(parents=True)
+    setuptools = tomllib.loads((tree / "pyproject.toml").read_text())["tool"]["setuptools"]
+    for name, path in setuptools.get("package-dir", {}).items():
+        if name not in ("mlir_smem", "mlir_smem.examples"):  # examples import what users import
+            (package / name.removeprefix("mlir_smem.")).symlink_to(tree / path)
+    for child in (tree / "mlir_smem").iterdir():
+        (package / child.name).symlink_to(child)
+    return folder
+
+
 def code_of(tree: Path, work: Path) -> dict[str, str]:
     """Run `emit` with a tree's package; return what it writes."""
     out = work / "code.json"
-    path = os.fspath(linked_package(tree, work / "path"))
+    path = os.fspath(_linked(tree, work / "path"))
     command = [sys.executable, __file__, "--emit", os.fspath(out), "--tree", os.fspath(tree)]
     subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": path}, cwd=work)
     return json.loads(out.read_text())

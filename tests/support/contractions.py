@@ -1,9 +1,9 @@
 """Contractions in linalg, as text, and what `linalg-to-smem` makes of them."""
 
+from mlir_smem.bindings import passmanager
+from mlir_smem.bindings.diagnostics import remark_handler
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import passmanager
-from mlir_smem.dialect.diagnostics import remark_handler
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.passes import add_passes
 
 MM = "(m, n, k)->(m, k)", "(m, n, k)->(k, n)", "(m, n, k)->(m, n)"

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import mlir_smem
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 
 #: The assumed start of dynamic shared memory, and rank of the CTA in its cluster.
 SHARED, RANK = 0x400, 5

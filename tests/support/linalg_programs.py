@@ -7,10 +7,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from mlir_smem.bindings import PACKAGE, ir, passmanager
+from mlir_smem.bindings.diagnostics import remark_handler
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import PACKAGE, ir, passmanager
-from mlir_smem.dialect.diagnostics import remark_handler
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.frontend import Executable
 from mlir_smem.runtime.arguments import DTYPES
 

@@ -7,9 +7,9 @@ answers it holds the remarks or the error of the passes, and the module after th
 import json
 import sys
 
+from mlir_smem.bindings.diagnostics import format_location, remark_handler
+from mlir_smem.bindings.mlir import ext, ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ext, ir
-from mlir_smem.dialect.diagnostics import format_location, remark_handler
 from mlir_smem.dialect.effects import Completion, Effects, Proxy, Scope, read
 from mlir_smem.dialect.op import SmemOp
 from mlir_smem.dialect.types import TileType

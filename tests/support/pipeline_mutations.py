@@ -7,8 +7,8 @@ import numpy as np
 
 from fuzz.generated import kernels
 from fuzz.generated.kernels import CheckResult, Kernel
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
 

@@ -1,7 +1,7 @@
 """Kernels that are called as those of the language are, and whose functions return MLIR text."""
 
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.language.call.on_arrays import OnArrays
 from mlir_smem.language.signature import parse
 

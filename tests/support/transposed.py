@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.kernels.transpose import TransposeConfig, build_transpose
 
 DTYPES = {"i8": np.dtype(np.int8), "f32": np.dtype(np.float32)}

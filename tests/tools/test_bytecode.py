@@ -9,8 +9,8 @@ import sys
 import pytest
 from programs import kernel, module, tile
 
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.tools import module_input
 from mlir_smem.tools.inputs import InputError
 from mlir_smem.tools.module_input import read

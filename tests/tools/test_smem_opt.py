@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 from programs import COMPLAINT, WRONG, kernel, module, tile
 
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.passes import OptionError
 from mlir_smem.tools.inputs import InputError
 from mlir_smem.tools.smem_opt import smem_opt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .... import language as sl
-from ....dialect.bindings import arith
+from ....bindings.mlir import arith
 
 
 def divided(number: sl.Index, by: sl.Index) -> tuple[sl.Index, sl.Index]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .... import language as sl
-from ....dialect.bindings import arith, math
+from ....bindings.mlir import arith, math
 from .tiles import Sight
 
 #: Columns of which a thread has its own in each row: partial sums have as many.

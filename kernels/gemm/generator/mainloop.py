@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .... import language as sl
-from ....dialect.bindings import nvvm
+from ....bindings.mlir import nvvm
 from ....language.values.slices import Ds
 from .config import Config
 from .problem import Problem

@@ -11,7 +11,7 @@ from math import gcd
 from typing import Any, NamedTuple
 
 from .... import language as sl
-from ....dialect.bindings import nvvm
+from ....bindings.mlir import nvvm
 from ....language.build import Options
 from ....language.traced_function import TracedFunction
 from .config import ConfigError

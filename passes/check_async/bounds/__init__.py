@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....dialect.diagnostics import remark
-from ....dialect.irtypes import Op
+from ....bindings.diagnostics import remark
+from ....bindings.irtypes import Op
 from ....dialect.ops import ElectOp, PartitionOp, WarpSpecializeOp
 from ....ir.errors import OpError
 from ....ir.kernel import ancestors_of

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from math import ceil, inf
 
-from ....dialect.bindings import ir
+from ....bindings.irtypes import Block, Op, Value
+from ....bindings.mlir import ir
 from ....dialect.divisibility import constant_of
-from ....dialect.irtypes import Block, Op, Value
 from ....dialect.ops import ConsumerWaitOp, PartitionOp, ProducerAcquireOp
 from ....dialect.ops.pipeline import pipeline_of
 from ....ir.cluster import cluster_size

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf, prod
 
-from ....dialect.irtypes import Op, Value
+from ....bindings.irtypes import Op, Value
 from ....dialect.op import SmemOp
 from ....dialect.ops import LoadOp, OffsetOp, SubtileOp, SubviewOp
 from ....dialect.smem import Smem

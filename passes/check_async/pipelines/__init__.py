@@ -1,7 +1,7 @@
 """Checks of kernels with pipelines: each partition on its own, then all partitions together."""
 
-from ....dialect.diagnostics import remark
-from ....dialect.irtypes import Block, Op
+from ....bindings.diagnostics import remark
+from ....bindings.irtypes import Block, Op
 from ...order.report import NOT_PROVEN
 from .cluster_barriers import ClusterBarriers
 from .findings import Findings

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....bindings.irtypes import Op, Value
 from ....dialect.effects import Access, Completion, Proxy, Scope
-from ....dialect.irtypes import Op, Value
 from ....dialect.ops import ElectOp, LoadOp, WarpgroupBarrierOp, WarpSpecializeOp
 from ...order.needs import CLUSTER_BARRIER, Need, listed
 from ...order.report import at

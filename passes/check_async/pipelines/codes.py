@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ..values import Values
 from .instructions import Code, Instructions, Kind
 from .ops import Ops

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Op, Value
+from ....bindings.irtypes import Op, Value
+from ....bindings.mlir import ir
 from ....ir.op_address import OpIdentity
 from ...order.report import at
 from ..polynomials import Polynomial, number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from .partition import Partition
 from .pipeline_sides import PipelineSide
 

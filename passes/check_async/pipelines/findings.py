@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....ir.errors import OpError
 from ...order.needs import Need, Unordered
 from .state import State

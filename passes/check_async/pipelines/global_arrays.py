@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Op, Value
+from ....bindings.irtypes import Op, Value
+from ....bindings.mlir import ir
 from ....dialect.op import SmemOp
 from ....dialect.ops import PartitionOp
 from ....ir.kernel import ancestors_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from ....dialect.irtypes import Op, Value
+from ....bindings.irtypes import Op, Value
 from ....dialect.ops import OrderArriveOp, OrderWaitOp, ReduceOp, WarpgroupBarrierOp
 from ....ir.barriers import is_cluster_barrier
 from ....ir.walk import walk

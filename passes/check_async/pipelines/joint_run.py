@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
 from ..intervals import Interval, Intervals
 from ..polynomials import Polynomial, Symbol, number
 from ..values import TRIPS, Values

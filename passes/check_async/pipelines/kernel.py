@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
+from ....bindings.irtypes import Block, Op
 from ....dialect.effects import Completion
-from ....dialect.irtypes import Block, Op
 from ....dialect.op import effects_of
 from ....dialect.ops import CreatePipelineOp, PartitionOp, ProducerAcquireOp
 from ....dialect.smem import Smem

@@ -1,8 +1,8 @@
 """Cached facts about the ops of a function: their blocks, accesses, effects and pipelines."""
 
-from ....dialect.bindings import ir
+from ....bindings.irtypes import Block, Op, Value
+from ....bindings.mlir import ir
 from ....dialect.effects import Accessed, Completion
-from ....dialect.irtypes import Block, Op, Value
 from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, PartitionOp, StageOp, WarpSpecializeOp
 from ....dialect.smem import Smem

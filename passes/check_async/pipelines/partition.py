@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....ir.op_address import OpIdentity
 from ..polynomials import Symbol
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....dialect.ops import ElectOp, FenceOp, WarpSpecializeOp
 from ....ir.barriers import is_cluster_barrier
 from ....ir.kernel import threads_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, ElectOp, FenceOp, WarpgroupBarrierOp
 from ...order.needs import Need, listed
 from ...order.report import at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....dialect.op import SmemOp
 from ....dialect.ops import (
     ConsumerReleaseOp,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ..intervals import Intervals
 from ..values import Values
 from .codes import codes_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....dialect.ops import CreatePipelineOp, FenceOp, TmaWaitOp
 from ....ir.errors import OpError
 from ...order.needs import CLUSTER_BARRIER, Need

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from typing import TypeAlias
 
-from ....dialect.irtypes import Op, Value
+from ....bindings.irtypes import Op, Value
 from ....dialect.ops import CreatePipelineOp
 from ....ir.op_address import op_address
 from ..describe import Description

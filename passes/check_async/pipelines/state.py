@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....dialect.ops import FenceOp, TmaCommitOp, TmaWaitOp, WaitOp, WarpgroupBarrierOp
 from ....ir.op_address import OpIdentity
 from ...order.needs import Need

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ....bindings.irtypes import Op
 from ....dialect.effects import Completion, Scope
-from ....dialect.irtypes import Op
 from ....dialect.ops import SemaphoreArriveOp
 from ...order.declared_effects import pending_of
 from .findings import Findings

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....layout.fragments import WARPGROUP
 from ..polynomials import Polynomial
 from .partition import Partition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....dialect.ops import PartitionOp
 from ....ir.op_address import OpIdentity
 from ..extents import Extent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ....dialect.irtypes import Op, Value
+from ....bindings.irtypes import Op, Value
 from ....dialect.ops import AllocOp, CreatePipelineOp, StageOp
 from ...order.report import at
 from ..extents import Extent, subtile_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialect.irtypes import Op
+from ....bindings.irtypes import Op
 from ....dialect.op import SmemOp
 from ....dialect.ops import ElectOp, MapOp, WarpSpecializeOp
 from ....ir.barriers import begins_cluster_barrier, is_cluster_barrier, is_cta_barrier

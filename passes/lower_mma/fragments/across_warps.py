@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from ....dialect.bindings import ir, nvvm
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
+from ....bindings.mlir import ir, nvvm
 from ....dialect.ops import ReduceOp
 from ....ir import emit
 from ....ir.i32 import I32

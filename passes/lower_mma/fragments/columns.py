@@ -1,6 +1,6 @@
 """Columns of a fragment: a subset of its registers."""
 
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
 from ....dialect.ops import ColumnsOp
 from ....dialect.ops.columns import STEP
 from ..registers import struct_of

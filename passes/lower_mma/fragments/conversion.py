@@ -4,8 +4,8 @@ The four threads of a quad hold 8 columns of a row of D, two each (PTX ISA 9.7.1
 the figures of A, a thread holds 32 bits of a row, so only 16-bit types need no exchange.
 """
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Type, Value
+from ....bindings.irtypes import Type, Value
+from ....bindings.mlir import ir
 from ....dialect.ops import ConvertOp
 from ....dialect.ops.mma_rules import operand_element
 from ....dialect.types import is_a_fragment, tensor_of

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ....dialect.irtypes import Op, Value
+from ....bindings.irtypes import Op, Value
 from ....ir import emit
 from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value

@@ -1,7 +1,7 @@
 """Fills of accumulators and slices, and elementwise functions of them."""
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Op, Value
+from ....bindings.irtypes import Op, Value
+from ....bindings.mlir import ir
 from ....dialect.ops import FillOp, MapOp
 from ....dialect.ops.map import nested
 from ....dialect.slices import slice_dim

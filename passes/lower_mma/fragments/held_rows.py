@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
+from ....bindings.mlir import ir
 from ....ir import emit
 from ....ir.i32 import I32
 from ....ir.shared_memory import stride_value

@@ -1,7 +1,7 @@
 """Exchanges of values between the lanes of a warp."""
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
+from ....bindings.mlir import ir
 from ....ir import emit
 
 #: All lanes of a warp.

@@ -2,9 +2,9 @@
 
 from math import prod
 
-from ....dialect.bindings import ir
+from ....bindings.irtypes import Op, Type, Value
+from ....bindings.mlir import ir
 from ....dialect.divisibility import constant_of
-from ....dialect.irtypes import Op, Type, Value
 from ....dialect.ops import LoadOp
 from ....dialect.ops.mma_rules import operand_element
 from ....dialect.slices import slice_dim

@@ -1,7 +1,7 @@
 """Attributes of `ldmatrix` and `stmatrix`."""
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Attribute
+from ....bindings.irtypes import Attribute
+from ....bindings.mlir import ir
 
 #: Columns of 16-bit elements of 64 rows that four matrices cover.
 MATRIX_COLUMNS = 16

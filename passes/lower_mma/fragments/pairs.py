@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Type, Value
+from ....bindings.irtypes import Type, Value
+from ....bindings.mlir import ir
 from ....ir import emit
 from ....layout import Accumulator
 from ....layout.accumulators import ACC_F16

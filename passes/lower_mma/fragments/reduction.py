@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
+from ....bindings.mlir import ir
 from ....dialect.ops import BroadcastOp, ReduceOp
 from ....dialect.slices import check_slice_type
 from ....ir import emit

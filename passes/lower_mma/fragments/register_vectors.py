@@ -1,7 +1,7 @@
 """Fragments as vectors: the registers of a thread, in the order of `layout.register_order`."""
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Type, Value
+from ....bindings.irtypes import Type, Value
+from ....bindings.mlir import ir
 from ....dialect.ops import FromRegistersOp, ToRegistersOp
 from ....dialect.slices import slice_dim
 from ....dialect.types import is_a_fragment

@@ -1,7 +1,7 @@
 """Loads and stores of slices: vectors in global memory, or matrices, element by element."""
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Type, Value
+from ....bindings.irtypes import Type, Value
+from ....bindings.mlir import ir
 from ....ir import emit
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..slices import SliceRegisters

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Type, Value
+from ....bindings.irtypes import Type, Value
+from ....bindings.mlir import ir
 from ....dialect.ops import StoreOp
 from ....dialect.slices import slice_dim
 from ....dialect.types import TileType, shape_of, tensor_of

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from ....dialect.bindings import ir
-from ....dialect.diagnostics import Invalid
-from ....dialect.irtypes import Module, Op, Type, Value
+from ....bindings.diagnostics import Invalid
+from ....bindings.irtypes import Module, Op, Type, Value
+from ....bindings.mlir import ir
 from ....dialect.types import FragmentType
 from ....ir.errors import OpError
 from ....ir.walk import walk

@@ -5,8 +5,8 @@
 
 from collections.abc import Sequence
 
-from ....dialect.diagnostics import format_location
-from ....dialect.irtypes import Op
+from ....bindings.diagnostics import format_location
+from ....bindings.irtypes import Op
 from ....dialect.ops import AnyMma, TensorMemoryOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir.cluster import check_clusters

@@ -1,7 +1,7 @@
 """CTA pairs: the ranks of the two CTAs, and the synchronisation of their warpgroups."""
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
+from ....bindings.mlir import ir
 from ....ir import emit
 
 #: Arrivals at the mbarrier of a synchronisation: one of each CTA.

@@ -1,8 +1,8 @@
 """Lowerings of mma, waits, and fills and columns of accumulators, to `tcgen05`."""
 
-from ....dialect.bindings import ir
+from ....bindings.irtypes import Attribute, Context, Value
+from ....bindings.mlir import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.irtypes import Attribute, Context, Value
 from ....dialect.ops import ColumnsOp, DescriptorMma, FillOp, MmaDescOp, MmaDescSpOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight, shape_of
 from ....ir import emit

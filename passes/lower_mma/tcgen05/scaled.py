@@ -1,8 +1,8 @@
 """`smem.mma_desc_scaled`: copies of scale factors to tensor memory, and block-scaled instructions."""
 
-from ....dialect.bindings import ir
+from ....bindings.irtypes import Attribute, Context, Value
+from ....bindings.mlir import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.irtypes import Attribute, Context, Value
 from ....dialect.ops import MmaDescScaledOp
 from ....dialect.ops.mma_desc_scaled import k_bytes_of, scaling_of_descriptors
 from ....dialect.types import shape_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ....dialect.irtypes import Op, Type
+from ....bindings.irtypes import Op, Type
 from ....dialect.ops import WaitOp
 from ....dialect.types import is_in_flight
 from ....ir import emit

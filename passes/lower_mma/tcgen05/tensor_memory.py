@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Attribute, Value
+from ....bindings.irtypes import Attribute, Value
+from ....bindings.mlir import ir
 from ....dialect.ops import TensorMemoryOp, warpgroup_barrier
 from ....dialect.ops.pipeline import MBARRIER_BYTES
 from ....dialect.ops.tensor_memory import ADDRESS_BYTES, LEAST_COLUMNS

@@ -5,8 +5,8 @@ omits `.and.popc` from the instruction of b1, which ptxas then rejects.
 `tests/codegen/test_upstream_wgmma.py` fails when upstream fixes one of these.
 """
 
-from ....dialect.bindings import ir
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
+from ....bindings.mlir import ir
 from ....ir import emit
 from ....layout.accumulators import ACC_F32
 from ....layout.elements import B1

@@ -1,8 +1,8 @@
 """`smem.mma_desc` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
 
-from ....dialect.bindings import ir
+from ....bindings.irtypes import Attribute, Context, Op, Value
+from ....bindings.mlir import ir
 from ....dialect.caching import cached_in_context
-from ....dialect.irtypes import Attribute, Context, Op, Value
 from ....dialect.ops import FillOp, MmaDescOp, MmaDescSpOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir import emit

@@ -1,6 +1,6 @@
 """Registers of the metadata of a sparse A: the positions of its nonzero elements."""
 
-from ....dialect.irtypes import Value
+from ....bindings.irtypes import Value
 from ....layout import Element
 from ....layout.instruction import instruction_k
 from ....layout.wgmma import SPARSITY, metadata_words, selector

@@ -15,8 +15,8 @@ from mma_cases import MIXES, Case, majors, modified, more_of_tcgen05
 
 import mlir_smem
 from fuzz.generated.gemms import Program
+from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import build

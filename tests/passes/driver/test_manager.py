@@ -4,8 +4,8 @@ import pytest
 from programs import COMPLAINT, PRODUCT, WRONG, A, kernel, matrix, module, tile
 
 import mlir_smem
+from mlir_smem.bindings import ir, passmanager
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir, passmanager
 from mlir_smem.layout import Swizzle
 from mlir_smem.passes import OptionError, pass_named, passes
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from programs import module
 
 import mlir_smem
+from mlir_smem.bindings import PACKAGE, ir, passmanager
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import PACKAGE, ir, passmanager
 from mlir_smem.layout import Swizzle
 from mlir_smem.layout.arch import Arch
 from mlir_smem.passes import OptionError, Pass, pass_named, passes

@@ -85,7 +85,7 @@ def test_entry_points_of_this_project_have_the_names_of_their_passes():
 CODE = '''
 from dataclasses import dataclass
 
-from mlir_smem.dialect.bindings import ir
+from mlir_smem.bindings import ir
 from mlir_smem.passes import Pass, option
 
 

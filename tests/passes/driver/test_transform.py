@@ -6,8 +6,8 @@ import sys
 import pytest
 from programs import module
 
+from mlir_smem.bindings import PACKAGE, ir
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import PACKAGE, ir
 from mlir_smem.passes import register_transform
 from mlir_smem.passes.driver import transform
 from mlir_smem.tools.smem_opt import smem_opt

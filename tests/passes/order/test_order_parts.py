@@ -2,10 +2,10 @@
 
 import pytest
 
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
 from mlir_smem.dialect.ops import FenceOp, WaitOp, WarpgroupBarrierOp
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.ir.walk import walk
 from mlir_smem.passes.order.harmless import is_harmless

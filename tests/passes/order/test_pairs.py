@@ -6,9 +6,9 @@ import pytest
 
 import mlir_smem.language as sl
 from fuzz.generated.program_order import sync_of
+from mlir_smem.bindings import ir
+from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import parse_module
 from mlir_smem.ir.errors import OpError
 from mlir_smem.ir.kernel import functions_of
 from mlir_smem.ir.op_address import op_address

@@ -7,7 +7,7 @@ from functools import cache
 from io import BytesIO
 from typing import Any
 
-from .bindings_choice import PACKAGE
+from .choice import PACKAGE
 
 #: What a package needs to hold a dialect that is defined in Python; jaxlib has neither, IREE's
 #: compiler has no IRDL.

@@ -4,16 +4,13 @@ The bindings can emit errors only. Remarks go to the handlers registered here; w
 printed to standard error in the form that compilers use.
 """
 
-import functools
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from ..layout import LayoutError
-from .bindings import ir
 from .irtypes import Attribute, Location, Op
 from .locations import frames
+from .mlir import ir
 
 RemarkHandler = Callable[[Location, str], None]
 
@@ -29,34 +26,10 @@ def emit_op_error(op: Op, message: str) -> None:
     op.location.emit_error(f"'{op.operation.name}' op {message}")
 
 
-def verifier(check: Callable[[Op], None]) -> Any:
-    """Convert a check that raises `Invalid` to a verifier of the bindings, which returns true or false.
-
-    Checks are named `verify_region_invariants`: one named `verify_invariants` would run before IRDL has
-    verified that operands, results and attributes exist.
-    """
-
-    @functools.wraps(check)
-    def verify(op: Op) -> bool:
-        try:
-            check(op)
-        except (Invalid, LayoutError) as error:
-            emit_op_error(op, str(error))
-            return False
-        except UNREADABLE as error:
-            if not emit_unreadable(op):
-                if _NOT_UTF8 not in str(error):
-                    raise
-                emit_op_error(op, "has a type with text that is not UTF-8")
-            return False
-        return True
-
-    return staticmethod(verify)
-
-
 #: Exceptions of the bindings for an attribute without a Python class, and for text that is not UTF-8.
 UNREADABLE = (TypeError, RuntimeError)
-_NOT_UTF8 = "conversion error"
+#: What the message of the latter contains.
+NOT_UTF8 = "conversion error"
 
 
 def emit_unreadable(op: Op) -> bool:
@@ -72,7 +45,7 @@ def emit_unreadable(op: Op) -> bool:
         except UNREADABLE as error:
             text = str(attributes[index]).removeprefix("NamedAttribute(").removesuffix(")")
             arrays = "arrays of i8, i16, i32, i64, f32 or f64"
-            expected = "UTF-8" if _NOT_UTF8 in str(error) else arrays
+            expected = "UTF-8" if NOT_UTF8 in str(error) else arrays
             emit_op_error(op, f"has {text.replace('=', ' = ', 1)}; expected {expected}")
             return True
     return False

@@ -8,9 +8,9 @@ from itertools import count
 import pytest
 
 import mlir_smem
-from mlir_smem.dialect import new_context, parsing
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.parsing import MAX_DIGITS, MAX_NESTING, parse_module
+from mlir_smem.bindings import ir, parsing
+from mlir_smem.bindings.parsing import MAX_DIGITS, MAX_NESTING, parse_module
+from mlir_smem.dialect import new_context
 
 HOLDER = "module attributes {{x.y = {}}} {{}}"
 MANY = 20_000

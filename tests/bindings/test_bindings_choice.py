@@ -8,7 +8,7 @@ import pytest
 
 # They use nothing of the dialect, so the packages can be stubs.
 LOAD = """
-from mlir_smem.dialect import bindings
+from mlir_smem import bindings
 print(bindings.PACKAGE, bindings.ir.__name__)
 """
 
@@ -119,5 +119,5 @@ def test_no_bindings_at_all(tmp_path):
 
 
 def test_the_whole_dialect_uses_the_named_package(tmp_path):
-    code = "from mlir_smem.dialect.bindings import ir; print(ir.__name__)"
+    code = "from mlir_smem.bindings import ir; print(ir.__name__)"
     assert chosen(code, tmp_path, "torch_mlir") == ["torch_mlir.ir"]

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_smem.dialect import locations
-from mlir_smem.dialect.bindings import ir
-from mlir_smem.dialect.locations import Frame, frames
+from mlir_smem.bindings import ir, locations
+from mlir_smem.bindings.locations import Frame, frames
 
 A, B, C = Frame("a.py", 1, 2), Frame("b.py", 3, 4), Frame("c.py", 5, 6)
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from mlir_smem.dialect import bindings, new_context
-from mlir_smem.dialect.parsing import parse_module
+from mlir_smem.bindings import mlir
+from mlir_smem.bindings.parsing import parse_module
+from mlir_smem.dialect import new_context
 
 BARRIERS = {
     "nvvm.barrier": (0, 0),
@@ -41,9 +42,9 @@ def test_a_barrier_and_what_follows_it(barrier, after):
 
 def test_lines_stay_where_they_are():
     text = "func.func @f() {\n  nvvm.barrier\n  nvvm.barrier\n\n  return\n}"
-    assert bindings.readable(text).count("\n") == text.count("\n")
+    assert mlir.readable(text).count("\n") == text.count("\n")
 
 
 def test_other_barriers_are_left_as_they_are():
     text = "nvvm.barrier.arrive\nnvvm.barrier0\nnvvm.barrier #r %p -> i32\nnvvm.barrier {a = 1}\n"
-    assert bindings.readable(text) == text
+    assert mlir.readable(text) == text

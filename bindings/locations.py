@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from .bindings import ir
 from .irtypes import Location
+from .mlir import ir
 
 
 class Frame(NamedTuple):

@@ -7,14 +7,15 @@ from importlib.util import find_spec
 
 import pytest
 
-from mlir_smem.dialect import bindings, bindings_choice
+from mlir_smem import bindings
+from mlir_smem.bindings import choice
 
-OTHERS = [package for package in bindings_choice.PACKAGES if package != bindings.PACKAGE]
+OTHERS = [package for package in choice.PACKAGES if package != bindings.PACKAGE]
 
 CODE = """
 import importlib, sys
 import mlir_smem
-from mlir_smem.dialect import bindings
+from mlir_smem import bindings
 context = importlib.import_module(sys.argv[1] + ".ir").Context()
 try:
     mlir_smem.register(context)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from math import prod
 
-from .bindings import ir, readable
 from .irtypes import Module
+from .mlir import ir, readable
 
 #: Maximum nesting of brackets; the default of clang's `-fbracket-depth`.
 MAX_NESTING = 256

@@ -6,9 +6,9 @@ from importlib import import_module
 import pytest
 
 import mlir_smem
+from mlir_smem.bindings import PACKAGE
+from mlir_smem.bindings.packages import can_hold_dialect, is_foreign, package_of, remedy
 from mlir_smem.dialect import new_context, ops
-from mlir_smem.dialect.bindings import PACKAGE
-from mlir_smem.dialect.packages import can_hold_dialect, is_foreign, package_of, remedy
 from mlir_smem.passes import add_pass, pass_named
 
 #: Packages whose bindings cannot hold a Python dialect, by what they lack.
