@@ -15,21 +15,23 @@ SAMPLE ?= 16
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-example: .venv/installed  ## compile examples/matmul.mlir to PTX and cubin, and say why what was chosen
+example: .venv/installed  ## compile examples/matmul.mlir to a cubin, and print what was chosen and why
 	@mkdir -p build
-	$(BIN)/smem-compile examples/matmul.mlir --emit=ptx -o build/matmul.ptx
-	$(BIN)/smem-compile examples/matmul.mlir --emit=cubin -o build/matmul.cubin --explain
+	@$(BIN)/smem-compile examples/matmul.mlir --emit=cubin -o build/matmul.cubin --explain >build/matmul.txt 2>&1 \
+		|| { cat build/matmul.txt; exit 1; }
+	@grep -v '^  refused\|^  possible' build/matmul.txt
+	@echo "all candidates: build/matmul.txt"
 
-test: .venv/installed-dev  ## the tests that need no GPU, but for slow cases
+test: .venv/installed-test  ## the tests that need no GPU, but for slow cases
 	$(PYTEST)
 
-test-all: .venv/installed-dev  ## every case of them
+test-all: .venv/installed-dev  ## every case of them, those of JAX, IREE and numba-cuda-mlir included
 	$(PYTEST) --tier=all --check-slow
 
-smoke: .venv/installed-dev  ## what a change of one line breaks most likely, in 30 seconds
+smoke: .venv/installed-test  ## what a change of one line breaks most likely, in 30 seconds
 	$(PYTEST) --tier=smoke
 
-lit: .venv/installed-dev  ## the lit tests alone
+lit: .venv/installed-test  ## the lit tests alone
 	$(BIN)/lit -sv -j $(JOBS) lit_tests
 
 slow: .venv/installed-dev  ## measure every case, and write the table of slow ones (tests/tiers/slow.json)
@@ -86,7 +88,11 @@ clean:  ## remove what was built
 	$(BIN)/pip install --quiet --editable .
 	@touch $@
 
-.venv/installed-dev: .venv/installed
+.venv/installed-test: .venv/installed
+	$(BIN)/pip install --quiet --editable '.[test]'
+	@touch $@
+
+.venv/installed-dev: .venv/installed-test
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	@touch $@
 
