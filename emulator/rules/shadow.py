@@ -71,7 +71,7 @@ class Shadow(QuickChecks):
 
     def check_bulk_write(self, thread: int, rows: np.ndarray, size: int, report: Report) -> None:
         """Check that a bulk copy of a thread may write rows of `size` bytes: a proxy fence is needed
-        after writes and reads of threads (`docs/decisions/0004-fences-after-reads.md`)."""
+        after writes and reads of threads (`docs/why/order-and-proofs.md`)."""
         if self.may_write_in_bulk(thread, rows, size):
             return
         self._check_write(np.array([thread]), rows, size, report)

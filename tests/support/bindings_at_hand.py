@@ -1,4 +1,4 @@
-"""What tests expect where it depends on the bindings; `docs/bindings.md` lists the differences."""
+"""What tests expect where it depends on the bindings; `docs/hosts.md` lists the differences."""
 
 from typing import TypeVar
 

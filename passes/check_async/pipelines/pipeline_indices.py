@@ -229,7 +229,7 @@ class PipelineIndices:
     ) -> None:
         """Check that threads have fenced their own accesses of a stage that a bulk load overwrites.
 
-        The load writes by the async proxy (`docs/decisions/0004-fences-after-reads.md`).
+        The load writes by the async proxy (`docs/why/order-and-proofs.md`).
         """
         arrives = pipeline_side_of(op).side.arrives
         for access in unfenced:
