@@ -72,7 +72,7 @@ docs: .venv/installed  ## write the generated pages of docs/ anew from the code
 	$(BIN)/python docs/package.py > docs/package.md
 	$(BIN)/python docs/layouts.py > docs/layouts.md
 	$(BIN)/python docs/layouts.py docs/figures
-	$(BIN)/python docs/sessions.py docs/index.md docs/tutorial.md docs/language_tutorial.md docs/language.md docs/language_calls.md docs/gemm.md docs/insert_sync.md docs/debugging.md docs/foreign-kernels.md docs/linalg.md docs/howto/*.md
+	$(BIN)/python docs/sessions.py docs/index.md docs/tutorial.md docs/language_tutorial.md docs/language.md docs/gemm.md docs/insert_sync.md docs/debugging.md docs/foreign-kernels.md docs/linalg.md docs/howto/*.md
 
 wheel: .venv/installed-dev  ## the sdist and the wheel, in build/dist; the wheel is tried in an empty environment
 	$(BIN)/python tests/support/try_wheel.py --keep build/dist
