@@ -54,6 +54,32 @@ def test_links_to_files_of_the_repository_exist(page):
     assert missing == []
 
 
+def anchors(page):
+    """Return the anchors that Sphinx makes of a page's headings (`myst_heading_anchors`)."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#{1,3} (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_to_headings_have_targets(page):
+    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    targets = re.findall(r"\]\(([^)#:]*\.md)?#([^)]+)\)", text)
+    missing = [(f, a) for f, a in targets if a not in anchors(page.parent / f if f else page)]
+    assert missing == []
+
+
+def test_every_page_is_in_a_table_of_contents():
+    folder, listed = ROOT / "docs", {ROOT / "docs" / name for name in ("index.md", "package.md")}
+    for page in folder.glob("**/*.md"):
+        for tree in re.findall(
+            r"^```\{toctree\}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL
+        ):
+            names = [line for line in tree.splitlines() if line and line[0] != ":"]
+            listed |= {page.parent / f"{name}.md" for name in names}
+    assert {*folder.glob("**/*.md")} - listed == set()
+
+
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda p: p.stem)
 def test_commands_print_what_the_page_shows(page, tmp_path):
     renewed = tmp_path / page.name
