@@ -108,3 +108,27 @@ def test_attention(page, gemm_rows):
                 for pair in ((full, causal), burst)
             ]
             assert page[f"{dim}, {length}"] == rates + ratios
+
+
+@pytest.mark.parametrize(
+    "line, shapes, mode, prefix",
+    [
+        ("18 of language models, small squares, ragged", ("models", "bf16"), "sustained", "ours"),
+        ("the same, tuned for about 4 seconds each", ("models", "bf16"), "sustained", "tuned"),
+        ("16 of them untuned, in bursts", ("models", "bf16"), "burst", "ours"),
+        ("40 random, multiples of 8 from 8 to 16384", ("random", "bf16"), "sustained", "ours"),
+        ("27 odd, rows that are no multiples of 16 bytes", ("odd", "bf16"), "sustained", "ours"),
+        ("12 of e4m3", ("models", "e4m3"), "sustained", "ours"),
+        ("12 of s8", ("models", "s8"), "sustained", "ours"),
+    ],
+)
+def test_any_shape(page, line, shapes, mode, prefix):
+    def fastest(row, family):
+        return min(c["us"] for name, c in row["contenders"].items() if name.startswith(family))
+
+    ratios = [
+        fastest(row, "cuBLAS") / fastest(row, prefix)
+        for row in rows("any-shape-h200")
+        if ((row["set"], row["type"]), row["mode"]) == (shapes, mode)
+    ]
+    assert page[line] == [f"{geometric_mean(ratios):.3f}", f"{min(ratios):.3f}"]
