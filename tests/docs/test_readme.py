@@ -57,5 +57,7 @@ def test_example_is_right():
     random = np.random.default_rng(0)
     a, b = (random.integers(-4, 5, (64, 64)).astype(ml_dtypes.bfloat16) for _ in "AB")
     inputs = {"arg0": a, "arg1": b}
-    product = run_on_cpu(compile_module(EXAMPLE, emit="nvvm"), "mma", inputs, ["arg2"], (1,))["arg2"]
+    product = run_on_cpu(compile_module(EXAMPLE, emit="nvvm"), "mma", inputs, ["arg2"], (1,))[
+        "arg2"
+    ]
     np.testing.assert_array_equal(product, a.astype(np.float32) @ b.astype(np.float32))
