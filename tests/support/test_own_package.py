@@ -1,6 +1,9 @@
 """The contract that no module imports a package that contains it."""
 
 import pytest
+
+pytest.importorskip("importlinter", reason="the extra `lint` is not installed")
+
 from grimp import ImportGraph
 from own_package import OwnPackage
 
