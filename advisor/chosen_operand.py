@@ -22,7 +22,7 @@ from ..layout.fragment_access import a_fragment_access
 from ..layout.tcgen05 import Chunks, Tcgen05Descriptor
 from ..layout.tensor_box import TensorBox, least_alignment, tensor_box
 from ..layout.transposition import Relayout
-from ..layout.uses import Evaluation, FragmentUse, evaluate_copy
+from ..layout.uses import FragmentUse, LayoutEvaluation, evaluate_copy
 from ..layout.wgmma import INSTRUCTION_M
 from .answer import Answer
 from .fields import Field, matrix_fields
@@ -176,14 +176,14 @@ class ChosenOperand(Answer):
             return str(error)
 
     @cached_property
-    def stores(self) -> Evaluation:
+    def stores(self) -> LayoutEvaluation:
         """Bank conflicts of 16-byte stores that fill the tile, whether or not it is filled so."""
         contiguous = contiguous_of(self.role, self.global_major)
         element, shape = self.spec.element, self.spec.shape[-2:]
         return evaluate_copy(self.tile, Relayout(element, shape, contiguous, self.threads))
 
     @cached_property
-    def reads(self) -> Evaluation | None:
+    def reads(self) -> LayoutEvaluation | None:
         """Bank conflicts of the loads of a 64-row `wgmma` A fragment (64 columns of B); None if the tile
         has fewer rows."""
         operand = self.role.orient(self.tile)

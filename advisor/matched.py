@@ -18,7 +18,7 @@ from ..layout import (
     TileLayout,
     choose,
 )
-from ..layout.element_map import Inferred, element_offsets, infer_layouts
+from ..layout.element_map import InferredLayout, element_offsets, infer_layouts
 from .answer import Answer
 from .encoded import Encoded, Operand, encode_operand, operand_of
 from .order import Order, assumed_order
@@ -214,7 +214,7 @@ def _is_operand(tile: TileLayout, role: Role, rows: int | None, arch: Arch) -> b
     return isinstance(operand_of(tile, role, rows, arch), Operand)
 
 
-def _unexplained(best: Inferred, total: int) -> Mismatch:
+def _unexplained(best: InferredLayout, total: int) -> Mismatch:
     """Return why no layout produces a map, with the first element that differs."""
     return Mismatch(
         f"no swizzle and strides match the map: {best.layout} is the nearest, but element "
@@ -237,6 +237,6 @@ def _nearest(matched: Matched) -> Nearest | None:
     found = [
         Nearest(c.layout, c.name, int((element_offsets(c.layout) != places).sum()), places.size)
         for c in choice.candidates
-        if c.accepted and _is_operand(c.layout, role, matched.rows, arch)
+        if c.is_accepted and _is_operand(c.layout, role, matched.rows, arch)
     ]
     return min(found, key=lambda nearest: nearest.different, default=None)

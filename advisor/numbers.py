@@ -163,6 +163,6 @@ def parse_numbers(what: str, text: str, example: str) -> tuple[int, ...]:
         try:
             found.append(parse_number(what, entry, example))
         except TextError as error:
-            raise TextError(what, text, at + error.at, error.problem, example) from None
+            raise TextError(what, text, at + error.index, error.problem, example) from None
         at += len(entry) + 1
     return tuple(found)

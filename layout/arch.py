@@ -97,10 +97,10 @@ class Arch(metaclass=_Table):
             TextError: if the table has none of that name.
         """
         plain = text[:-1] if text.endswith(_SUFFIXES) else text
-        found = ARCHS.get(text) or ARCHS.get(plain)
-        if found is None:
+        arch = ARCHS.get(text) or ARCHS.get(plain)
+        if arch is None:
             raise TextError("arch", text, 0, f"expected one of {', '.join(ARCHS)}", "sm_100")
-        return found
+        return arch
 
     def __str__(self) -> str:
         return self.name
@@ -206,23 +206,21 @@ class Arch(metaclass=_Table):
             ctas: CTAs that execute each instruction (`.cta_group`).
         """
         if sparse and not self.isa.has_sparse:
-            others = _readers([arch for arch in Arch if arch.isa.has_sparse])
-            return (
-                f"multiplies a sparse A, which is lowered for {' and '.join(others)} only, not for "
-                f"{self}"
-            )
-        able = [
+            isas = _instruction_sets([arch for arch in Arch if arch.isa.has_sparse])
+            readers = " and ".join(isas)
+            return f"multiplies a sparse A, which is lowered for {readers} only, not for {self}"
+        supporting = [
             arch for arch in Arch if ctas in arch.isa.ctas and arch.isa.accumulators(a, b, scaled)
         ]
-        if self in able:
+        if self in supporting:
             return None
-        others = _readers(able)
-        do = "do" if len(others) > 1 else "does"
+        isas = _instruction_sets(supporting)
+        do = "do" if len(isas) > 1 else "does"
         how = " with block scaling" if scaled else ""
         how += " in CTA pairs" if ctas > 1 else ""
         return (
             f"multiplies {a} by {b}{how}, which {self.instructions} does not; "
-            f"{' and '.join(others)} {do}"
+            f"{' and '.join(isas)} {do}"
         )
 
     def addresses(
@@ -272,9 +270,9 @@ class Arch(metaclass=_Table):
         return self.isa.instruction(element, element, sparse, ctas).mma_tiles(tile, role, rows)
 
 
-def _readers(archs: list[Arch]) -> list[str]:
+def _instruction_sets(archs: list[Arch]) -> list[str]:
     """Return the instruction sets of some architectures, each with the names of its architectures."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for arch in archs:
-        found.setdefault(arch.isa.name, []).append(str(arch))
-    return [f"{name} ({', '.join(on)})" for name, on in found.items()]
+        names.setdefault(arch.isa.name, []).append(arch.name)
+    return [f"{isa} ({', '.join(arch_names)})" for isa, arch_names in names.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...layout.tcgen05.accumulator import BAND_ROWS, Accumulator
+from ...layout.tcgen05.accumulator import BAND_ROWS, AccumulatorLayout
 from .pictured import Pictured
 
 
@@ -30,7 +30,7 @@ class Band:
 class AccumulatorPicture(Pictured):
     """D of an instruction in the tensor memory of each CTA."""
 
-    accumulator: Accumulator
+    accumulator: AccumulatorLayout
 
     @cached_property
     def bands(self) -> list[Band]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....layout import TileLayout
-from ....layout.choice import Line
+from ....layout.choice import ExplanationLine
 from ....layout.tensor_box import TensorBox
 from ....layout.tensor_map import box_of_driver, map_type
-from ....layout.uses import Evaluation
+from ....layout.uses import LayoutEvaluation
 from ...answer import data
 from ...chosen_operand import ChosenOperand, one_stage
 from ...fields import Field
@@ -45,12 +45,12 @@ def _(chosen: ChosenOperand) -> dict[str, Any]:
     }
 
 
-def _candidate(line: Line, chosen: ChosenOperand) -> dict[str, Any]:
+def _candidate(line: ExplanationLine, chosen: ChosenOperand) -> dict[str, Any]:
     layout = line.candidate.layout
     mma_tiles = chosen.op.mma_tiles(one_stage(layout), chosen.role)
     canonical = mma_tiles and canonical_of(mma_tiles)
     return {
-        "evaluation": line.evaluation,
+        "evaluation": line.verdict,
         "name": line.candidate.name,
         "layout": str(layout),
         "why": line.why,
@@ -71,7 +71,7 @@ def _candidate(line: Line, chosen: ChosenOperand) -> dict[str, Any]:
     }
 
 
-def _evaluation(evaluation: Evaluation) -> dict[str, Any]:
+def _evaluation(evaluation: LayoutEvaluation) -> dict[str, Any]:
     return {
         "accepted": evaluation.accepted,
         "reason": evaluation.reason,

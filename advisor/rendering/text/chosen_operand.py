@@ -111,10 +111,10 @@ def candidate_rows(chosen: ChosenOperand) -> list[tuple[str, str, str]]:
     Candidates with the same reason are consecutive; only the first of them shows it.
     """
     order = ("picked", "possible", "refused")
-    lines = sorted(chosen.choice.lines, key=lambda line: order.index(line.evaluation))
+    lines = sorted(chosen.choice.lines, key=lambda line: order.index(line.verdict))
     groups: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        groups.setdefault((line.evaluation, line.why), []).append(line.candidate.name)
+        groups.setdefault((line.verdict, line.why), []).append(line.candidate.name)
     return [
         (evaluation, name, why) if name is names[0] else ("", name, "")
         for (evaluation, why), names in groups.items()
