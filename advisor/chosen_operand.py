@@ -27,7 +27,7 @@ from ..layout.wgmma import INSTRUCTION_M
 from .answer import Answer
 from .fields import Field, matrix_fields
 from .load import Load
-from .mma_op import MmaOp, WgmmaOp, canonical_of, first_descriptor
+from .mma_op import MmaOp, WgmmaOp
 from .spec import TileSpec
 
 
@@ -109,7 +109,7 @@ class ChosenOperand(Answer):
     @property
     def canonical(self) -> Canonical | None:
         """The canonical layout that the instructions read; None if they read registers."""
-        return self.mma_tiles and canonical_of(self.mma_tiles)
+        return self.mma_tiles and self.mma_tiles.canonical
 
     @property
     def instruction_k(self) -> int:
@@ -131,8 +131,8 @@ class ChosenOperand(Answer):
         )
         return [
             MmaTile(mn, i * k, extent, step, second)
-            for mn, extent, row, others in zip(begins, pieces, steps, seconds, strict=True)
-            for i, (step, second) in enumerate(zip(row, others, strict=True))
+            for mn, extent, row, second_row in zip(begins, pieces, steps, seconds, strict=True)
+            for i, (step, second) in enumerate(zip(row, second_row, strict=True))
         ]
 
     def descriptor(self, address: int = 0) -> Descriptor:
@@ -143,7 +143,7 @@ class ChosenOperand(Answer):
         """
         if self.mma_tiles is None:
             raise LayoutError(f"{self.role.name} is read from registers; it has no descriptor")
-        return first_descriptor(self.mma_tiles, address)
+        return self.mma_tiles.descriptor(address)
 
     def descriptor_of(self, mma_tile: MmaTile, address: int) -> Descriptor:
         """Return the descriptor of an MMA tile of a tile (or stage) at a byte address."""

@@ -66,21 +66,21 @@ def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> Decod
         descriptor = InstructionDescriptor.decode(bits, kind)
     except ValueError as error:
         raise LayoutError(str(error)) from None
-    made = DecodedInstruction(bits, descriptor, (), arch)
-    return replace(made, suspicions=tuple(_illegal(made)))
+    decoded = DecodedInstruction(bits, descriptor, (), arch)
+    return replace(decoded, suspicions=tuple(_find_suspicions(decoded)))
 
 
-def _illegal(made: DecodedInstruction) -> list[Suspicion]:
+def _find_suspicions(decoded: DecodedInstruction) -> list[Suspicion]:
     """Return why no instruction of the architecture has this descriptor."""
-    d, arch, found = made.descriptor, made.arch, []
+    d, arch, suspicions = decoded.descriptor, decoded.arch, []
     if d.kind not in arch.kinds:
-        found.append(Suspicion("kind", f"{arch} has no kind::{d.kind}; sm_100 has"))
+        suspicions.append(Suspicion("kind", f"{arch} has no kind::{d.kind}; sm_100 has"))
     if d.k_bytes not in arch.k_bytes:
-        found.append(
+        suspicions.append(
             Suspicion("k-bytes", f"K is {d.k_bytes} bytes (bit 31), which only sm_103 has")
         )
     try:
-        d.check(made.ctas)
+        d.check(decoded.ctas)
     except ValueError as error:
-        found.append(Suspicion("instruction", str(error)))
-    return found
+        suspicions.append(Suspicion("instruction", str(error)))
+    return suspicions

@@ -12,8 +12,8 @@ from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
 from ..layout.tile import size_problem
 from .answer import Answer
 from .chosen_operand import one_stage
-from .matched import Nearest, problem_of
-from .order import Order, assumed_order
+from .matched import Nearest, mismatch_reason
+from .order import DimensionOrder, assumed_order
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ScaleTile(Answer):
     layout: TileLayout
     found: ScaleBlocks | Mismatch
     arch: Arch
-    order: Order | None = None
+    order: DimensionOrder | None = None
 
     @property
     def stage(self) -> TileLayout:
@@ -120,7 +120,7 @@ class EncodedScales(Answer):
 
 
 def match_scales(
-    tile: TileLayout, arch: Arch = Arch.SM_100, order: Order | None = None
+    tile: TileLayout, arch: Arch = Arch.SM_100, order: DimensionOrder | None = None
 ) -> ScaleTile:
     """Match a tile of scale factors to the blocks that `tcgen05.cp` copies.
 
@@ -147,10 +147,10 @@ def match_scales(
         raise LayoutError(problem)
     order = order or assumed_order(None, len(tile.shape))
     arranged = tile if order.assumed else order.arrange(tile)
-    found = _blocks(arranged)
-    if isinstance(found, Mismatch):
-        order = order.compare(lambda other: problem_of(_blocks(other.arrange(tile))))
-    return ScaleTile(arranged, found, arch, order)
+    blocks = _blocks(arranged)
+    if isinstance(blocks, Mismatch):
+        order = order.compare(lambda other: mismatch_reason(_blocks(other.arrange(tile))))
+    return ScaleTile(arranged, blocks, arch, order)
 
 
 def _blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
@@ -159,7 +159,9 @@ def _blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
         return Mismatch(problem)
     if len(tile.shape) == 3:
         starts = (tile.stage(index).offset for index in range(tile.shape[0]))
-        odd = next((start for start in starts if start % UNIT_BYTES), None)
-        if odd is not None:
-            return Mismatch(f"a stage begins {odd} bytes into the tile, not at a multiple of 16")
+        misaligned = next((start for start in starts if start % UNIT_BYTES), None)
+        if misaligned is not None:
+            return Mismatch(
+                f"a stage begins {misaligned} bytes into the tile, not at a multiple of 16"
+            )
     return scale_blocks(one_stage(tile))

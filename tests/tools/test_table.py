@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mlir_smem.advisor.rendering.text.kind_rows import runs
+from mlir_smem.advisor.rendering.kind_rows import runs
 from mlir_smem.layout import Arch, LayoutError, Major, Swizzle, element, parse_layout
 from mlir_smem.layout.descriptor import field_of
 from mlir_smem.layout.tcgen05 import (
