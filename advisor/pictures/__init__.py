@@ -9,9 +9,9 @@ from . import accumulator_panel, panel  # noqa: F401
 from .accesses import AccessKind
 from .accumulator import AccumulatorPicture
 from .cells import Color, Outline, View
-from .drawable import drawing
 from .drawing import Drawing, Line, Rect, Text, side_by_side
 from .picture import Picture
+from .picture_base import drawing
 from .svg import svg
 
 __all__ = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...layout.tcgen05.accumulator import BAND_ROWS, AccumulatorLayout
-from .drawable import Drawable
+from .picture_base import PictureBase
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class AccumulatorPicture(Drawable):
+class AccumulatorPicture(PictureBase):
     """D of an instruction in the tensor memory of each CTA."""
 
     accumulator: AccumulatorLayout

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...layout.tcgen05.accumulator import BAND_ROWS
 from .accumulator import AccumulatorPicture
-from .drawable import drawing
 from .drawing import Drawing, DrawnShape, Line, Rect, Text, side_by_side
 from .panel import EMPTY, GRID, INK, PALETTE
+from .picture_base import drawing
 
 #: Lanes of a CTA's tensor memory, and lanes that a warp can access.
 LANES, WARP_LANES = 128, 32

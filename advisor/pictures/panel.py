@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .drawable import drawing
 from .drawing import Drawing, DrawnShape, Line, Rect, Text
 from .picture import Picture
+from .picture_base import drawing
 from .strides import Stride
 
 #: Pastels that colour-blind readers can distinguish, also next to each other.

@@ -15,13 +15,13 @@ from ...layout.tile import TileLayout
 from ..order import DimensionOrder
 from .accesses import AccessedElements, AccessKind, find_accessed_elements, k_extent_of
 from .cells import LINE_BYTES, Color, Outline, TileCells, View, cells_of
-from .drawable import Drawable
 from .grid import CellGrid
+from .picture_base import PictureBase
 from .strides import Stride, descriptor_strides
 
 
 @dataclass(frozen=True)
-class Picture(Drawable):
+class Picture(PictureBase):
     """A drawing of a tile, as its parameters.
 
     Attributes:

@@ -16,7 +16,6 @@ from ..answer import data, html, text
 from ..chosen_operand import ChosenOperand, contiguous_of, one_stage
 from ..fields import Field
 from ..load import Load
-from ..pictures import Picture, drawing, svg
 from .formats import descriptor_hex, offset_meaning
 from .tables import html_table, text_table
 
@@ -301,6 +300,9 @@ def _box(box: TensorBox | str, tile: TileLayout) -> dict[str, Any]:
 
 @html.register
 def _(chosen: ChosenOperand) -> str:
+    # A command that prints text starts faster without the pictures.
+    from ..pictures import Picture, drawing, svg
+
     sections = [
         f"<h4>{escape(title(chosen))}</h4>",
         html_table(("", ""), facts(chosen)),

@@ -11,7 +11,7 @@ import pytest
 from mlir_smem import advisor
 from mlir_smem.advisor import Answer, Nearest, Suspicion, choose_operands, forms
 from mlir_smem.advisor.answer import data, html, text
-from mlir_smem.advisor.pictures.drawable import Drawable, drawing
+from mlir_smem.advisor.pictures.picture_base import PictureBase, drawing
 from mlir_smem.layout import element, parse_layout
 
 TILE = parse_layout("(8,8):(8,1)", element("bf16"))
@@ -105,7 +105,7 @@ def test_the_nearest_layout():
 
 
 def test_a_picture_without_a_drawing():
-    class Blank(Drawable):
+    class Blank(PictureBase):
         """A picture without a registered drawing."""
 
     with pytest.raises(NotImplementedError, match="a Blank has no drawing"):

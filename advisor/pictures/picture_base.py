@@ -11,7 +11,7 @@ from .svg import svg
 
 
 @singledispatch
-def drawing(picture: Drawable) -> Drawing:
+def drawing(picture: PictureBase) -> Drawing:
     """Return a picture as a drawing.
 
     Raises:
@@ -20,7 +20,7 @@ def drawing(picture: Drawable) -> Drawing:
     raise NotImplementedError(f"a {type(picture).__name__} has no drawing")
 
 
-class Drawable:
+class PictureBase:
     """A picture as a value; a notebook shows its drawing."""
 
     def data(self) -> Any:
