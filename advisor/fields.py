@@ -26,7 +26,7 @@ class Field:
 
     @property
     def last_bit(self) -> int:
-        """Its last bit."""
+        """The last bit."""
         return self.bit + self.width - 1
 
 

@@ -29,7 +29,7 @@ class DecodedInstruction(Answer):
 
     @property
     def ctas(self) -> int:
-        """CTAs of the MMA, by its M: 256 rows need a CTA pair, others are taken as `.cta_group::1`."""
+        """CTAs of the MMA, inferred from M: 256 rows need a CTA pair, fewer rows `.cta_group::1`."""
         return 2 if self.descriptor.m == 256 else 1
 
     @property
@@ -60,8 +60,8 @@ def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> Decod
         0x08200490, kind::f16: 128 x 128 f32 from bf16 and bf16
     """
     if not arch.kinds:
-        others = " and ".join(str(other) for other in Arch if other.kinds)
-        raise LayoutError(f"{arch} has no instruction descriptors; {others} have")
+        archs_with_kinds = " and ".join(str(candidate) for candidate in Arch if candidate.kinds)
+        raise LayoutError(f"{arch} has no instruction descriptors; {archs_with_kinds} have")
     try:
         descriptor = InstructionDescriptor.decode(bits, kind)
     except ValueError as error:

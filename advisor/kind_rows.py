@@ -202,5 +202,5 @@ class ScaleTable(Answer):
 
 def _check_kinds(arch: Arch) -> None:
     if not arch.kinds:
-        others = " and ".join(str(other) for other in Arch if other.kinds)
-        raise LayoutError(f"{arch} has no kinds of instructions; {others} have")
+        archs_with_kinds = " and ".join(str(candidate) for candidate in Arch if candidate.kinds)
+        raise LayoutError(f"{arch} has no kinds of instructions; {archs_with_kinds} have")

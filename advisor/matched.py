@@ -81,10 +81,10 @@ class Matched(Answer):
         if self.layout is None or isinstance(self.found, Operand):
             return ()
         return tuple(
-            other
-            for other in self.arch.swizzles
-            if other is not self.layout.swizzle
-            and _is_operand(replace(self.layout, swizzle=other), self.role, self.rows, self.arch)
+            swizzle
+            for swizzle in self.arch.swizzles
+            if swizzle is not self.layout.swizzle
+            and _is_operand(replace(self.layout, swizzle=swizzle), self.role, self.rows, self.arch)
         )
 
 
@@ -120,8 +120,8 @@ def match_tile(
     operand, places = operand_of(tile, role, rows, arch), element_offsets(tile)
     matched = Matched(tile.element, role, places, tile, operand, None, 0, arch, rows, order)
 
-    def problem_in(other: DimensionOrder) -> str | None:
-        return mismatch_reason(operand_of(other.arrange(tile_as_written), role, rows, arch))
+    def problem_in(candidate: DimensionOrder) -> str | None:
+        return mismatch_reason(operand_of(candidate.arrange(tile_as_written), role, rows, arch))
 
     return _explain(matched, problem_in)
 
@@ -158,9 +158,11 @@ def match_map(
     arranged = places if order.assumed else order.arrange_map(places)
     matched = _match_arranged(arranged, element, role, rows, arch, order)
 
-    def problem_in(other: DimensionOrder) -> str | None:
+    def problem_in(candidate: DimensionOrder) -> str | None:
         try:
-            rematched = _match_arranged(other.arrange_map(places), element, role, rows, arch, other)
+            rematched = _match_arranged(
+                candidate.arrange_map(places), element, role, rows, arch, candidate
+            )
         except LayoutError as error:
             return str(error)
         return mismatch_reason(rematched.found)
@@ -183,7 +185,7 @@ def _match_arranged(
     if not pairs:
         best = fits[0]
         pairs = [(best, _map_mismatch(best, places.size))]
-    # Of several layouts with the map, one that an instruction reads.
+    # Several layouts may have this map: an operand is preferred.
     inferred, operand = next((p for p in pairs if isinstance(p[1], Operand)), pairs[0])
     start = inferred.start * element.bits // 8
     layout = None if inferred.wrong else inferred.layout

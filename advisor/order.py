@@ -65,7 +65,7 @@ class DimensionOrder(Answer):
             problem_in: returns why no instruction reads the tile as it is written in another order, or
                 None.
         """
-        problems = {other.written: problem_in(other) for other in self._candidates}
+        problems = {candidate.written: problem_in(candidate) for candidate in self._candidates}
         fitting = tuple(names for names, problem in problems.items() if problem is None)
         first = next(iter(problems.values()), None)
         return replace(self, fitting=fitting, problem=None if fitting else first)

@@ -84,7 +84,7 @@ class Reading:
 
     @property
     def steps(self) -> dict[str, int]:
-        """Those of LBO and SBO that the instruction uses, in bytes."""
+        """LBO and SBO in bytes, by name, as far as the instruction uses them."""
         offsets: dict[str, int] = {}
         assert self.form is not None
         atom = self.form.layout(self.element, 1, 1, 0, 0)

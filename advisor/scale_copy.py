@@ -75,8 +75,8 @@ def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
         0x0000400800010080, 32 lines of 16 bytes: 4 factors of 128 rows
     """
     if not arch.kinds:
-        others = " and ".join(str(other) for other in Arch if other.kinds)
-        raise LayoutError(f"{arch} takes no scale factors; {others} do")
+        archs_with_kinds = " and ".join(str(candidate) for candidate in Arch if candidate.kinds)
+        raise LayoutError(f"{arch} takes no scale factors; {archs_with_kinds} do")
     if not 0 <= bits < 1 << 64:
         raise LayoutError(f"{bits:#x} is not a 64-bit value")
     suspicions = (
@@ -87,7 +87,7 @@ def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
 
 
 def _copy_suspicions(d: Descriptor) -> Iterator[Suspicion]:
-    """Yield what is wrong with the descriptor of a copy."""
+    """Yield the suspicions about the descriptor of a copy."""
     if d.swizzle is not Swizzle.NONE:
         yield Suspicion(
             "copy-swizzle", f"the swizzle is {d.swizzle}, but blocks of scale factors have none"

@@ -51,12 +51,12 @@ class ScaleTile(Answer):
         """For a tile without blocks, the layout of blocks and the number of elements that differ; None if
         no tile of that shape consists of blocks."""
         try:
-            other = scale_layout(self.layout.element, *self.stage.shape)
+            blocks = scale_layout(self.layout.element, *self.stage.shape)
         except LayoutError:
             return None
-        different = int((element_offsets(other) != element_offsets(self.stage)).sum())
+        different = int((element_offsets(blocks) != element_offsets(self.stage)).sum())
         name = f"blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors"
-        return Nearest(other, name, different, self.stage.shape[0] * self.stage.shape[1])
+        return Nearest(blocks, name, different, self.stage.shape[0] * self.stage.shape[1])
 
     def encoded(self, start: int = 0) -> EncodedScales:
         """Return the descriptors of the copies of a tile at a byte address.
@@ -141,15 +141,15 @@ def match_scales(
         matches     blocks of 128x4 factors, 512 bytes
     """
     if not arch.kinds:
-        others = " and ".join(str(other) for other in Arch if other.kinds)
-        raise LayoutError(f"{arch} takes no scale factors; {others} do")
+        archs_with_kinds = " and ".join(str(candidate) for candidate in Arch if candidate.kinds)
+        raise LayoutError(f"{arch} takes no scale factors; {archs_with_kinds} do")
     if problem := size_problem(tile.element, tile.shape):
         raise LayoutError(problem)
     order = order or assumed_order(None, len(tile.shape))
     arranged = tile if order.assumed else order.arrange(tile)
     blocks = _blocks(arranged)
     if isinstance(blocks, Mismatch):
-        order = order.compare(lambda other: mismatch_reason(_blocks(other.arrange(tile))))
+        order = order.compare(lambda candidate: mismatch_reason(_blocks(candidate.arrange(tile))))
     return ScaleTile(arranged, blocks, arch, order)
 
 

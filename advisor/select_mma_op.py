@@ -36,11 +36,11 @@ def select_mma_op(
         raise LayoutError(f"{block} elements per scale factor, but no scale factors (--scaled)")
     for role, element in elements.items():
         if not arch.multiplies(element):
-            others = [str(other) for other in Arch if other.multiplies(element)]
-            hint = f"; {' and '.join(others)} do{'es' * (len(others) == 1)} (--arch)"
+            capable_archs = [str(candidate) for candidate in Arch if candidate.multiplies(element)]
+            hint = f"; {' and '.join(capable_archs)} do{'es' * (len(capable_archs) == 1)} (--arch)"
             raise LayoutError(
                 f"{role.name}: {arch.instructions} does not multiply {element}"
-                + hint * bool(others)
+                + hint * bool(capable_archs)
             )
     if not arch.kinds:
         _check_wgmma(ctas, scale, k_bytes)

@@ -227,8 +227,8 @@ def _illegal_operand(reading: Reading) -> Suspicion:
         return Suspicion("type", f"{element} is not an A or B element type of {arch.instructions}")
     reader = arch.descriptor.reader
     if not modes:
-        others = "" if arch.kinds else "; MN-major is for 16-bit types"
-        return Suspicion("type", f"{reader} reads {element} K-major only{others}")
+        mn_major_text = "" if arch.kinds else "; MN-major is for 16-bit types"
+        return Suspicion("type", f"{reader} reads {element} K-major only{mn_major_text}")
     if d.swizzle not in modes:
         return Suspicion(
             "swizzle",

@@ -133,9 +133,9 @@ class Tcgen05Mma(Answer):
             except ValueError as error:
                 raise LayoutError(str(error)) from None
         if self.allocated_columns > TENSOR_MEMORY_COLUMNS:
-            more = f", and scale factors {self.factors.columns}" if self.factors else ""
+            factors_text = f", and scale factors {self.factors.columns}" if self.factors else ""
             raise LayoutError(
-                f"D takes {self.columns} columns of tensor memory{more}; a CTA has "
+                f"D takes {self.columns} columns of tensor memory{factors_text}; a CTA has "
                 f"{TENSOR_MEMORY_COLUMNS}: expected smaller tiles"
             )
 

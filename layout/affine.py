@@ -38,8 +38,8 @@ def affine_map(layout: TileLayout) -> str:
     if not layout.has_static_origin:
         raise LayoutError(f"the offsets of the elements of {layout} are known at run time only")
     digits = _digits(layout)
-    plain = layout.swizzle is Swizzle.NONE or not digits
-    terms = [digit.term for digit in digits] if plain else _swizzled_terms(layout, digits)
+    is_linear = layout.swizzle is Swizzle.NONE or not digits
+    terms = [digit.term for digit in digits] if is_linear else _swizzled_terms(layout, digits)
     dims = ", ".join(f"d{dim}" for dim in range(len(layout.shape)))
     return f"affine_map<({dims}) -> ({' + '.join(terms) or 0})>"
 

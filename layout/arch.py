@@ -96,8 +96,8 @@ class Arch(metaclass=_Table):
         Raises:
             TextError: if the table has none of that name.
         """
-        plain = text[:-1] if text.endswith(_SUFFIXES) else text
-        arch = ARCHS.get(text) or ARCHS.get(plain)
+        base_name = text[:-1] if text.endswith(_SUFFIXES) else text
+        arch = ARCHS.get(text) or ARCHS.get(base_name)
         if arch is None:
             raise TextError("arch", text, 0, f"expected one of {', '.join(ARCHS)}", "sm_100")
         return arch
@@ -184,15 +184,15 @@ class Arch(metaclass=_Table):
         """
         return self.isa.instruction(element, element, sparse, ctas).use(what, role, path)
 
-    # Refusals, which name the architecture.
+    # Messages that name the architecture.
 
     @property
     def instructions(self) -> str:
         """The name of the instruction set, for messages; with the architecture if the element types are
         not those of the first architecture that has the set."""
         first = next((arch for arch in Arch if arch.isa.name == self.isa.name), self)
-        same = self.isa.elements == first.isa.elements
-        return self.isa.name if same else f"{self.isa.name} on {self}"
+        has_same_types = self.isa.elements == first.isa.elements
+        return self.isa.name if has_same_types else f"{self.isa.name} on {self}"
 
     def refusal(
         self, a: Element, b: Element, sparse: bool = False, scaled: bool = False, ctas: int = 1
@@ -251,7 +251,7 @@ class Arch(metaclass=_Table):
         ctas: int = 1,
         rows: int | None = None,
     ) -> MmaTiles | Mismatch:
-        """Return what each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
+        """Return the MMA tiles of a tile, (M, K) for A and (K, N) for B, or why no instruction reads it.
 
         Args:
             tile: the tile's layout; for a sparse A that of the compressed A, (M, K / 2).
@@ -271,7 +271,7 @@ class Arch(metaclass=_Table):
 
 
 def _instruction_sets(archs: list[Arch]) -> list[str]:
-    """Return the instruction sets of some architectures, each with the names of its architectures."""
+    """Return, for a message, the instruction sets of architectures, each with their names."""
     names: dict[str, list[str]] = {}
     for arch in archs:
         names.setdefault(arch.isa.name, []).append(arch.name)

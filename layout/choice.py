@@ -187,7 +187,7 @@ def choose(
 
 
 def evaluate(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
-    """Evaluate a given layout by its uses."""
+    """Evaluate one layout by its uses."""
     return Candidate(layout, str(layout), _evaluations(layout, uses))
 
 

@@ -1,4 +1,4 @@
-"""The 64-bit matrix descriptors of operands in shared memory: what all instruction sets share.
+"""The 64-bit matrix descriptors of operands in shared memory, for all instruction sets.
 
 PTX ISA 9.7.15.5.1.2.2 (`wgmma`) and 9.7.16.4.1 (`tcgen05`).
 """

@@ -101,7 +101,7 @@ def _swizzle_offsets(places: np.ndarray, element: Element, swizzle: Swizzle) -> 
 
 
 def _median(values: np.ndarray, axis: int) -> np.ndarray:
-    """Return the (upper) median of integers, which is one of them."""
+    """Return the upper median of integers along an axis."""
     return np.take(np.sort(values, axis=axis), values.shape[axis] // 2, axis=axis)
 
 

@@ -60,7 +60,7 @@ class MmaInstruction(Protocol):
     def mma_tiles(
         self, tile: TileLayout, role: Role, rows: int | None = None
     ) -> MmaTiles | Mismatch:
-        """Return what each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
+        """Return the MMA tiles of a tile, (M, K) for A and (K, N) for B, or why no instruction reads it.
 
         Args:
             tile: the tile's layout; for a sparse A that of the compressed A, (M, K / 2).

@@ -1,4 +1,4 @@
-"""What some architecture supports: accumulators of two types, partner types, and operand layouts."""
+"""Accumulators of two types, partner types and operand layouts that any architecture supports."""
 
 from __future__ import annotations
 

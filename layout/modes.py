@@ -60,7 +60,7 @@ class Term:
             sliced.
         divisor, modulus, stride: the numbers of the formula; `modulus` is None for the outermost mode.
         multiple: a divisor of every value of the term, in elements.
-        added: where an MMA tile begins within the operand whose position is given.
+        added: where an MMA tile begins within the operand, relative to `position`.
     """
 
     dim: int

@@ -134,8 +134,8 @@ def parse_layout(
     if (printed := _PRINTED.match(text)) and (not match or printed[2]):
         index = printed.start(2) if printed[2] else 0
         extra = f"'{printed[2]}' before the extents" if printed[2] else "a swizzle named 'S'"
-        plain = f"Swizzle{printed[1]} o {printed[3]}"
-        raise TextError("layout", text, index, f"{extra} is not part of the notation", plain)
+        corrected = f"Swizzle{printed[1]} o {printed[3]}"
+        raise TextError("layout", text, index, f"{extra} is not part of the notation", corrected)
     tokens = _tokens(text, match.end() if match else 0)
     extents = _parse(tokens, text)
     if not tokens or tokens[0].text != ":":
@@ -194,8 +194,8 @@ def _tokens(text: str, index: int) -> deque[_Token]:
     while index < end:
         match = _TOKEN.match(text, index)
         if not match:
-            rest = text[index:end].lstrip()
-            raise _error(text, end - len(rest), f"unexpected '{rest[:8]}'")
+            unparsed = text[index:end].lstrip()
+            raise _error(text, end - len(unparsed), f"unexpected '{unparsed[:8]}'")
         group = 1 if match[1] else 2
         value = _number(text, match, 1) if match[1] else None
         tokens.append(_Token(match[group], match.start(group), value))

@@ -68,10 +68,10 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class MmaTiles:
-    """The MMA tiles of an operand: what each instruction reads, as one descriptor plus constant steps.
+    """The MMA tiles of an operand, each read by one instruction: one descriptor plus constant steps.
 
-    A subtile that cuts atoms at a run-time start is the exception: the distances between its MMA tiles
-    vary, and each set of MMA tiles with constant distances has its own descriptor.
+    A subtile that cuts atoms at a run-time start needs several descriptors: the distances between its MMA
+    tiles vary, and each set of MMA tiles with constant distances has its own descriptor.
 
     Attributes:
         canonical: the canonical layout of every MMA tile.
@@ -112,15 +112,15 @@ class MmaTiles:
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:
-        """The step from the first MMA tile's descriptor to each one's, in 16-byte units."""
+        """The step from the first MMA tile's descriptor to that of each MMA tile, in 16-byte units."""
         first = self.starts[0][0]
         return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
 
     def __str__(self) -> str:
         form = f"{self.canonical.swizzle.cute} o {self.canonical.form.text}"
         count = len(self.terms)
-        more = f", by {count} descriptors computed at run time" if count > 1 else ""
-        return f"{self.canonical.major}, {form}{more}"
+        descriptors_text = f", by {count} descriptors computed at run time" if count > 1 else ""
+        return f"{self.canonical.major}, {form}{descriptors_text}"
 
 
 def shape_problem(tile: TileLayout) -> Mismatch | None:

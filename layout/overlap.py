@@ -16,10 +16,10 @@ def shared_place(places: np.ndarray) -> Pair | None:
     """
     flat = places.ravel()
     order = np.argsort(flat, kind="stable")
-    same = np.flatnonzero(flat[order][1:] == flat[order][:-1])
-    if not same.size:
+    repeated = np.flatnonzero(flat[order][1:] == flat[order][:-1])
+    if not repeated.size:
         return None
-    second = int(order[same + 1].min())
+    second = int(order[repeated + 1].min())
     first = int(np.flatnonzero(flat == flat[second])[0])
     earlier, later = (
         tuple(int(i) for i in np.unravel_index(e, places.shape)) for e in (first, second)

@@ -274,7 +274,7 @@ class TileLayout:
     # Derived layouts.
 
     def with_origin(self, *positions: int) -> TileLayout:
-        """Return the layout with these numbers as its run-time origins; 0 for those not given."""
+        """Return the layout with these numbers as its run-time origins; missing numbers are 0."""
         remaining = iter(positions)
         origins = [next(remaining, 0) if isinstance(o, Multiple) else o for o in self.origins]
         modes = tuple(map(_coalesce_dim, self.shape, self.modes, origins))
@@ -316,9 +316,9 @@ class TileLayout:
                     f"elements {start} to {start + size - 1} are not inside dimension {dim} of "
                     f"{self.shape[dim]}"
                 )
-        whole = self.coalesced().modes
+        tile_modes = self.coalesced().modes
         dims = [
-            slice_dim(dim, whole[dim], self.origins[dim], start, size)
+            slice_dim(dim, tile_modes[dim], self.origins[dim], start, size)
             for dim, (start, size) in enumerate(zip(starts, sizes, strict=True))
         ]
         modes = tuple(dim.modes for dim in dims)

@@ -32,7 +32,7 @@ class TileCopy:
     threads: int
 
     def transfer(self, source: TileLayout) -> Transfer | Relayout:
-        """Return the transfer to the tile that is written, given the layout of the one that is read.
+        """Return the transfer from a tile with that layout to the tile that is written.
 
         Raises:
             LayoutError: if the tile that is read is contiguous along no dimension, or its lines are not

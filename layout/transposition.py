@@ -188,7 +188,7 @@ def _read_elements(element: Element) -> list[int]:
 
 def transposition_problem(layout: TileLayout) -> str | None:
     """Return why a tile cannot be filled by a transposition, or None."""
-    contiguous, least = layout.contiguous_dim, _read_elements(layout.element)[-1]
+    contiguous, smallest_read = layout.contiguous_dim, _read_elements(layout.element)[-1]
     if contiguous is None:
         return "the tile is contiguous along no dimension"
     try:
@@ -197,9 +197,9 @@ def transposition_problem(layout: TileLayout) -> str | None:
     except LayoutError as error:
         return str(error)
     across = layout.shape[1 - contiguous]
-    if problem is None and across % least:
+    if problem is None and across % smallest_read:
         return (
-            f"{layout.element} is transposed in blocks of {least} or more elements of global "
+            f"{layout.element} is transposed in blocks of {smallest_read} or more elements of global "
             f"memory; the tile has {across} {('rows', 'columns')[1 - contiguous]}"
         )
     return problem

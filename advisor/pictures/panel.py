@@ -90,11 +90,11 @@ class _Panel:
 
     def _head(self) -> list[tuple[str, str, bool]]:
         """Return the lines of the title: text, colour, and whether it is bold."""
-        over = self.picture.touched
+        accessed = self.picture.touched
         sentences = [(self.picture.title, INK, True)]
-        if over:
-            colour = INK if over.access is None else BAD if over.access.conflicts else GOOD
-            sentences.append((over.sentence, colour, True))
+        if accessed:
+            colour = INK if accessed.access is None else BAD if accessed.access.conflicts else GOOD
+            sentences.append((accessed.sentence, colour, True))
         sentences += [(note, BAD if "(red)" in note else INK, False) for note in self.picture.notes]
         lines = []
         for text, colour, bold in sentences:
@@ -119,7 +119,7 @@ class _Panel:
             yield Text(self.left - 6, middle, name, anchor="end", fill=GRID)
 
     def _cells(self) -> Iterator[DrawnShape]:
-        cells, over, drawn = self.grid.cells, self.picture.touched, self.grid.drawn_cells
+        cells, accessed, drawn = self.grid.cells, self.picture.touched, self.grid.drawn_cells
         line, column = (positions[drawn].tolist() for positions in self.grid.positions)
         shade = cells.shade(self.picture.color)[drawn].tolist()
         first = [first[drawn].tolist() for first in cells.first]
@@ -137,8 +137,8 @@ class _Panel:
                 data = (("byte", self.grid.byte_at(*position)),)
                 yield Rect(x, y, self.width, self.height, EMPTY, GRID, data=data)
                 continue
-            lane = -1 if over is None else int(over.lane[first[0][i], first[1][i]])
-            faded = over is not None and lane < 0
+            lane = -1 if accessed is None else int(accessed.lane[first[0][i], first[1][i]])
+            faded = accessed is not None and lane < 0
             data = (("row", first[0][i]), ("column", first[1][i]), ("byte", address[i]))
             if self.lane_name and not faded:
                 data = (*data, ("lane", lane))
@@ -200,10 +200,10 @@ class _Panel:
 
     def _shades(self) -> list[tuple[str, str, int]]:
         """Return the colours that are used, each with its name and the width of its swatch."""
-        cells, color, over = self.grid.cells, self.picture.color, self.picture.touched
+        cells, color, accessed = self.grid.cells, self.picture.color, self.picture.touched
         drawn = self.grid.drawn_cells
-        if over:
-            drawn = drawn[over.lane[cells.first[0][drawn], cells.first[1][drawn]] >= 0]
+        if accessed:
+            drawn = drawn[accessed.lane[cells.first[0][drawn], cells.first[1][drawn]] >= 0]
         used = set(cells.shade(color)[drawn].tolist())
         names = cells.shade_names(color)
         return [(PALETTE[i], names[i], 16 + _wide(names[i], 9)) for i in sorted(used)]

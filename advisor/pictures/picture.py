@@ -120,9 +120,15 @@ class Picture(PictureBase):
             if self.view is View.MEMORY
             else "labelled with its byte address"
         )
-        plain = self.layout.swizzle is Swizzle.NONE and self.outline is Outline.ATOM
-        name = "core matrices" if plain else ("atoms", "boxes")[self.outline is Outline.BOX]
-        name = "blocks of scale factors, each" if plain and cells.holds_factors else name
+        has_core_matrices = self.layout.swizzle is Swizzle.NONE and self.outline is Outline.ATOM
+        name = (
+            "core matrices"
+            if has_core_matrices
+            else ("atoms", "boxes")[self.outline is Outline.BOX]
+        )
+        name = (
+            "blocks of scale factors, each" if has_core_matrices and cells.holds_factors else name
+        )
         outline_text = "thick lines: {} of {}x{}".format(name, *cells.outline_extent(self.outline))
         notes = [f"{cell_text}, {label_text}; {outline_text}"]
         if self.start or self.base_offset:
@@ -150,5 +156,5 @@ class Picture(PictureBase):
         """
         if self.layout.swizzle is Swizzle.NONE:
             raise LayoutError("the layout has no swizzle to compare with")
-        plain = replace(self.layout, swizzle=Swizzle.NONE)
-        return replace(self, layout=plain, strides=False, base_offset=0)
+        unswizzled = replace(self.layout, swizzle=Swizzle.NONE)
+        return replace(self, layout=unswizzled, strides=False, base_offset=0)

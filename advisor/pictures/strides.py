@@ -43,7 +43,7 @@ def descriptor_strides(layout: TileLayout, role: Role, arch: Arch = Arch.SM_90) 
             layout.
     """
     if layout.swizzle not in arch.swizzles:
-        have = [str(other) for other in Arch if layout.swizzle in other.swizzles]
+        have = [str(candidate) for candidate in Arch if layout.swizzle in candidate.swizzles]
         raise LayoutError(
             f"no LBO and SBO: {arch} has no swizzle {layout.swizzle}; {' and '.join(have)} have (--arch)"
         )

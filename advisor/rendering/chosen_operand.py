@@ -144,8 +144,8 @@ def field_text(chosen: ChosenOperand, field: Field) -> tuple[str, str]:
     """Return the value and the meaning of a descriptor's field in this layout."""
     d, canonical = chosen.descriptor(), chosen.canonical
     assert canonical is not None
-    plain = d.swizzle is Swizzle.NONE
-    phase = "0 without swizzle" if plain else "0: the tile starts at a swizzle pattern"
+    unswizzled = d.swizzle is Swizzle.NONE
+    phase = "0 without swizzle" if unswizzled else "0: the tile starts at a swizzle pattern"
 
     def offset(encoded: int, used: int | None) -> tuple[str, str]:
         letter = chosen.role.extent_name.lower()

@@ -93,7 +93,7 @@ def _swizzle_meaning(d: Descriptor) -> str:
 
 
 def _operand_text(decoded: Decoded) -> str:
-    """Return what is given or assumed about the instruction."""
+    """Return the operand that the instruction reads, and whether its major-ness is assumed."""
     if decoded.reading is None:
         return "without an element type (--element)"
     r = decoded.reading
@@ -104,9 +104,9 @@ def _operand_text(decoded: Decoded) -> str:
 def _reads(decoded: Decoded) -> str:
     ranges = decoded.ranges
     shown = ", ".join(f"{first:#x}-{last:#x}" for first, last in ranges[:_SHOWN])
-    more = len(ranges) - _SHOWN
+    remaining = len(ranges) - _SHOWN
     total = sum(last - first + 1 for first, last in ranges)
-    return f"{total} bytes: {shown}" + (f", and {more} more ranges" if more > 0 else "")
+    return f"{total} bytes: {shown}" + (f", and {remaining} more ranges" if remaining > 0 else "")
 
 
 @data.register

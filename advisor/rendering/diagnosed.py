@@ -26,7 +26,7 @@ def _(diagnosed: Diagnosed) -> str:
 
 
 def summary(diagnosed: Diagnosed) -> str:
-    """Return the number of wrong elements, and what is read instead."""
+    """Return the number of wrong elements, and the number of other elements read instead."""
     count, total = int(diagnosed.wrong.sum()), diagnosed.wrong.size
     if not count and diagnosed.sharing:
         return (
@@ -54,15 +54,14 @@ def notes(diagnosed: Diagnosed) -> list[str]:
 
 
 def rows(diagnosed: Diagnosed) -> list[tuple[str, ...]]:
-    """Return the first wrong elements, one per 16 bytes: its address as written and as read, and the
-    element that is read."""
+    """Return the first wrong elements, one per 16 bytes; the columns are `HEADS`."""
     cells: list[tuple[str, ...]] = []
     read = diagnosed.read
     written = diagnosed.written[: read.shape[0], : read.shape[1]]
     firsts = diagnosed.wrong & (written % diagnosed.element.unit == 0)
     for r, k in np.argwhere(firsts)[:_SHOWN].tolist():
-        other = diagnosed.actual[r, k].tolist()
-        actual = f"({other[0]},{other[1]})" if other[0] >= 0 else "unwritten"
+        actual_r, actual_k = diagnosed.actual[r, k].tolist()
+        actual = f"({actual_r},{actual_k})" if actual_r >= 0 else "unwritten"
         bits = diagnosed.element.bits
         places = (f"{int(place[r, k]) * bits // 8:#x}" for place in (written, read))
         cells.append((f"({r},{k})", *places, actual))

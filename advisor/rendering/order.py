@@ -16,5 +16,7 @@ def _(order: DimensionOrder) -> str:
     if not order.others:
         return f"{written}, assumed"
     cute = order.others[0]
-    other = f"CuTe's {order_text(cute)} is --order {','.join(cute)}"
-    return f"{written}, assumed; {other}" + (f", where {order.problem}" if order.problem else "")
+    cute_text = f"CuTe's {order_text(cute)} is --order {','.join(cute)}"
+    return f"{written}, assumed; {cute_text}" + (
+        f", where {order.problem}" if order.problem else ""
+    )

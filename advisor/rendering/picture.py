@@ -12,12 +12,12 @@ from ..pictures.cells import LINE_BYTES
 
 @data.register
 def _(picture: Picture) -> dict[str, Any]:
-    cells, over = picture.cells, picture.touched
-    access = over and {
-        "what": over.sentence,
-        "touched_by": over.lane_name,
-        "wavefronts": over.access and over.access.wavefronts,
-        "ideal_wavefronts": over.access and over.access.ideal,
+    cells, accessed = picture.cells, picture.touched
+    access = accessed and {
+        "what": accessed.sentence,
+        "touched_by": accessed.lane_name,
+        "wavefronts": accessed.access and accessed.access.wavefronts,
+        "ideal_wavefronts": accessed.access and accessed.access.ideal,
     }
     return {
         "layout": str(picture.layout),
@@ -36,13 +36,13 @@ def _(picture: Picture) -> dict[str, Any]:
 
 def _cells(picture: Picture) -> list[dict[str, int]]:
     """Return every cell of the tile: the position of its first element, and the lane that accesses it."""
-    cells, over = picture.cells, picture.touched
+    cells, accessed = picture.cells, picture.touched
     all_cells: list[dict[str, int]] = []
     positions = (array.tolist() for array in (*cells.first, cells.address))
     for row, column, address in zip(*positions, strict=True):
         cell = {"row": row, "column": column, "byte": address}
         cell |= {"line": address // LINE_BYTES, "bank": address % LINE_BYTES // BANK_BYTES}
-        if over and over.lane[row, column] >= 0:
-            cell["touched_by"] = int(over.lane[row, column])
+        if accessed and accessed.lane[row, column] >= 0:
+            cell["touched_by"] = int(accessed.lane[row, column])
         all_cells.append(cell)
     return all_cells

@@ -17,13 +17,13 @@ _HEADS = ("count", "M", "N", "K", "instruction descriptor")
 
 @text.register
 def _(mma: Tcgen05Mma) -> str:
-    first, *others = mma.accumulators
-    instead = f"; or {', '.join(others)}" if others else ""
+    first, *alternatives = mma.accumulators
+    alternatives_text = f"; or {', '.join(alternatives)}" if alternatives else ""
     pair = ", CTA pair" if mma.op.ctas == 2 else ""
     field_values = field_rows(mma.decode_descriptor(*next(iter(mma.shapes))))
     factors = [text(mma.factors)] if mma.factors else []
     head = [
-        f"D = A * B: {mma.m}x{mma.n} {first}{instead}{pair}",
+        f"D = A * B: {mma.m}x{mma.n} {first}{alternatives_text}{pair}",
         f"  {mma.opcode}",
         f"  {_takes(mma)}",
         *(f"  {line}" for line in _pair(mma)),

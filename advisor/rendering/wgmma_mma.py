@@ -19,10 +19,10 @@ def _(mma: WgmmaMma) -> str:
     along_k = mma.k // instruction_k(mma.a.spec.element)
     counts_text = f"{mma.m // INSTRUCTION_M} along m, {len(mma.pieces)} along n, {along_k} along k"
     alternatives = mma.accumulators[1:]
-    instead = f"; or {', '.join(map(str, alternatives))}" if alternatives else ""
+    alternatives_text = f"; or {', '.join(map(str, alternatives))}" if alternatives else ""
     return "\n".join(
         [
-            f"D = A * B: {mma.m}x{mma.n} {mma.accumulator}{instead}",
+            f"D = A * B: {mma.m}x{mma.n} {mma.accumulator}{alternatives_text}",
             *counts,
             f"  {counts_text}; D takes {mma.registers} registers per thread for {INSTRUCTION_M} rows",
         ]

@@ -29,8 +29,8 @@ class AccumulatorLayout:
     def __post_init__(self) -> None:
         m, n, ctas = self.shape.m, self.shape.n, self.shape.ctas
         if (m, ctas) not in _LETTERS:
-            known = ", ".join(f"{rows} of cta_group::{count}" for rows, count in _LETTERS)
-            raise MmaShapeError(f"D of {self.shape} has {m} rows; expected one of {known}")
+            rows_text = ", ".join(f"{rows} of cta_group::{count}" for rows, count in _LETTERS)
+            raise MmaShapeError(f"D of {self.shape} has {m} rows; expected one of {rows_text}")
         if not 0 < n <= MAX_N or n % (8 * ctas):
             raise MmaShapeError(
                 f"D of {self.shape} has {n} columns; expected a multiple of {8 * ctas} up to {MAX_N}"

@@ -44,8 +44,8 @@ class Chunks(MmaTiles):
 
     @property
     def second_steps(self) -> tuple[tuple[int, ...], ...]:
-        """The step from the first MMA tile's start, which is the tile's, to each one's second chunk, in
-        16-byte units; -1 if it has none."""
+        """The step from the tile's start to the second chunk of each MMA tile, in 16-byte units; -1 for
+        an MMA tile with one chunk."""
         return tuple(
             tuple(-1 if s is None else s // UNIT_BYTES for s in row) for row in self.seconds
         )

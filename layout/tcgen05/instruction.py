@@ -83,10 +83,10 @@ class Tcgen05Instruction(MmaInstruction):
         if not self.long_k:
             return super().check_k(role, element, k)
         step, atom = instruction_k(element, LONG_K_BYTES), Swizzle.B128.atom_elements(element)
-        whole = lcm(step, atom)
-        if k % whole:
+        k_step = lcm(step, atom)
+        if k % k_step:
             raise LayoutError(
                 f"{role.name}: K is {k}; {self.name} takes {step} elements of {element} at a time, of "
-                f"whole atoms of {atom}: expected a multiple of {whole}, {nearest(k, whole)}"
+                f"whole atoms of {atom}: expected a multiple of {k_step}, {nearest(k, k_step)}"
             )
         return None

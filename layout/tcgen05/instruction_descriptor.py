@@ -88,8 +88,8 @@ class InstructionDescriptor:
         """Return (first bit, width) of each attribute's field in the descriptors of a kind, in order."""
         fields = _FIELDS
         if kind.scales:
-            plain = ("selector", "saturate", "d")
-            shared = {name: field for name, field in _FIELDS.items() if name not in plain}
+            plain_only = ("selector", "saturate", "d")
+            shared = {name: field for name, field in _FIELDS.items() if name not in plain_only}
             fields = shared | _SCALED_FIELDS
         return dict(sorted(fields.items(), key=itemgetter(1)))
 
@@ -113,11 +113,11 @@ class InstructionDescriptor:
             )
         if self.d == "f16" and kind.name == "f16" and self.a.name != "f16":
             raise ValueError(f"D of {self.a} is f16; expected f32")
-        for name, wanted, has in (
+        for name, is_set, is_supported in (
             ("negate A or B", self.negate_a or self.negate_b, kind.negates),
             ("saturate", self.saturate, kind.saturates),
         ):
-            if wanted and not has:
+            if is_set and not is_supported:
                 raise ValueError(f"kind::{kind} does not {name}")
         scales = {name for name, _ in kind.scales}
         if self.scale not in (scales or {None}):
@@ -173,12 +173,13 @@ class InstructionDescriptor:
         Raises:
             ValueError: if a bit that belongs to no field is set, or a field has an undefined value.
         """
-        known = _SCALED if kind.scales else _PLAIN
+        field_mask = _SCALED if kind.scales else _PLAIN
         if not 0 <= bits < 1 << 32:
             raise ValueError(f"{bits:#x} is not a 32-bit value")
-        if bits & ~known:
+        if bits & ~field_mask:
             raise ValueError(
-                f"{bits:#010x} sets bits {bits & ~known:#010x}, which belong to no field of kind::{kind}"
+                f"{bits:#010x} sets bits {bits & ~field_mask:#010x}, which belong to no field of "
+                f"kind::{kind}"
             )
 
         def get(field: tuple[int, int]) -> int:
@@ -230,6 +231,6 @@ def _decode_code(name: str, code: int, codes: dict):
     """
     meanings = {code: meaning for meaning, code in codes.items()}
     if code not in meanings:
-        known = ", ".join(f"{code} ({meaning})" for code, meaning in meanings.items())
-        raise ValueError(f"{name} is {code}; expected {known}")
+        defined = ", ".join(f"{code} ({meaning})" for code, meaning in meanings.items())
+        raise ValueError(f"{name} is {code}; expected {defined}")
     return meanings[code]

@@ -135,7 +135,11 @@ def operand_pieces(
 ) -> tuple[int, ...] | Mismatch:
     """Return the extents along m/n, of one CTA, of successive instructions, or why there are none.
 
-    Each extent is `rows` if that is given.
+    Args:
+        operand: the operand's layout, (m/n, k).
+        role, kind, ctas: as for `tcgen05_mma_tiles`.
+        k_bytes: bytes along K that the instructions read.
+        rows: the extent of each instruction; None takes the widest.
     """
     extent, letter = operand.shape[0], role.extent_name
     n_major = operand.contiguous_dim == 0

@@ -197,15 +197,15 @@ def _shape_problem(element: Element, rows: int, factors: int) -> str | None:
             f"{e} (factors of {name})" for name, e in SCALE_ELEMENTS.items()
         )
     if rows < 1 or rows % BLOCK_ROWS:
-        near = max(1, -(-rows // BLOCK_ROWS)) * BLOCK_ROWS
+        enough = max(1, -(-rows // BLOCK_ROWS)) * BLOCK_ROWS
         return (
-            f"factors of {rows} rows, no multiple of {BLOCK_ROWS}; expected {near} (those of B have N "
+            f"factors of {rows} rows, no multiple of {BLOCK_ROWS}; expected {enough} (those of B have N "
             f"rows, rounded up to {BLOCK_ROWS})"
         )
     if factors < 1 or factors % BLOCK_FACTORS:
-        near = max(1, -(-factors // BLOCK_FACTORS)) * BLOCK_FACTORS
+        enough = max(1, -(-factors // BLOCK_FACTORS)) * BLOCK_FACTORS
         return (
-            f"{factors} factors a row, no multiple of {BLOCK_FACTORS}; expected {near}, some of them "
+            f"{factors} factors a row, no multiple of {BLOCK_FACTORS}; expected {enough}, some of them "
             "unused"
         )
     return None
@@ -262,10 +262,10 @@ def check_scale_id(id_: int, factors: int) -> None:
     """
     scale_step(0, factors)
     if id_ not in SCALE_IDS[factors]:
-        known = " or ".join(map(str, SCALE_IDS[factors]))
+        legal_ids = " or ".join(map(str, SCALE_IDS[factors]))
         raise LayoutError(
             f"the scale factor id is {id_}, but an instruction that reads {factors} of each row has "
-            f"{known}"
+            f"{legal_ids}"
         )
 
 

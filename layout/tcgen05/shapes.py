@@ -94,11 +94,11 @@ def check_shape(kind: Kind, shape: MmaShape, b: Element, b_mn_major: bool = Fals
     columns = legal_n(kind, b, shape.ctas, b_mn_major, shape.k_bytes)
     if shape.n not in columns:
         step = n_step(kind, b, shape.ctas, b_mn_major, shape.k_bytes)
-        near = [n for n in columns if abs(n - shape.n) <= step] or [columns[-1]]
+        examples = [n for n in columns if abs(n - shape.n) <= step] or [columns[-1]]
         b_text = f"{b} N-major, " if b_mn_major and b.bits == 8 else ""
         raise MmaShapeError(
             f"N is {shape.n}; kind::{kind} with {b_text}cta_group::{shape.ctas} has multiples of {step} "
-            f"up to {MAX_N}, for example {' or '.join(map(str, near))}"
+            f"up to {MAX_N}, for example {' or '.join(map(str, examples))}"
         )
     if shape.k_bytes not in (INSTRUCTION_K_BYTES, LONG_K_BYTES):
         raise MmaShapeError(f"K is {shape.k_bytes} bytes; expected {INSTRUCTION_K_BYTES}")

@@ -188,9 +188,9 @@ def pack(nibbles: np.ndarray, element: Element | str) -> np.ndarray:
     if rows % INSTRUCTION_M:
         raise ValueError(f"M is {rows}, not a multiple of {INSTRUCTION_M}")
     words = metadata_words(element, groups * _group_size(element))
-    whole = np.full((rows, words * _groups_of_words(element)), _FIRST, np.uint32)
-    whole[:, :groups] = nibbles
-    blocks = whole.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(element))
+    padded = np.full((rows, words * _groups_of_words(element)), _FIRST, np.uint32)
+    padded[:, :groups] = nibbles
+    blocks = padded.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(element))
     ordered = blocks.transpose(_by_thread(element)).reshape(-1, words, WARPGROUP, _PER_WORD)
     return np.bitwise_or.reduce(ordered << _SHIFTS, axis=3).view(np.int32)
 
