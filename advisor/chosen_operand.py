@@ -16,7 +16,7 @@ from ..layout import (
     Role,
     TileLayout,
 )
-from ..layout.choice import Candidate
+from ..layout.choice import LayoutCandidate
 from ..layout.elements import UNIT_BYTES
 from ..layout.fragment_access import a_fragment_access
 from ..layout.tcgen05 import Chunks, Tcgen05Descriptor
@@ -72,7 +72,7 @@ class ChosenOperand(Answer):
     loads: tuple[Load, ...]
     threads: int
     choice: Choice
-    picked: Candidate
+    picked: LayoutCandidate
     address: int
     op: MmaOp
 

@@ -31,7 +31,7 @@ class Cost(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class LayoutCandidate:
     """A layout that the choice evaluates.
 
     Attributes:
@@ -83,7 +83,7 @@ class ExplanationLine:
     """
 
     verdict: str
-    candidate: Candidate
+    candidate: LayoutCandidate
     why: str
 
     def __str__(self) -> str:
@@ -99,8 +99,8 @@ class Choice:
         picked: the first of the accepted candidates with the lowest cost; None if none is accepted.
     """
 
-    candidates: tuple[Candidate, ...]
-    picked: Candidate | None
+    candidates: tuple[LayoutCandidate, ...]
+    picked: LayoutCandidate | None
 
     @property
     def lines(self) -> tuple[ExplanationLine, ...]:
@@ -111,7 +111,7 @@ class Choice:
         """Return one line for each candidate: "picked", "possible" or "refused", its name, and why."""
         return "\n".join(map(str, self.lines))
 
-    def _line(self, candidate: Candidate) -> ExplanationLine:
+    def _line(self, candidate: LayoutCandidate) -> ExplanationLine:
         if candidate is self.picked:
             reasons = "; ".join(
                 f"{use}: {evaluation.reason}" for use, evaluation in candidate.evaluations[1:]
@@ -121,7 +121,7 @@ class Choice:
             return ExplanationLine("possible", candidate, self._explain_higher_cost(candidate))
         return ExplanationLine("refused", candidate, candidate.refusal)
 
-    def _explain_higher_cost(self, candidate: Candidate) -> str:
+    def _explain_higher_cost(self, candidate: LayoutCandidate) -> str:
         """Return why the picked candidate is preferred to another accepted one."""
         assert self.picked is not None
         costs = zip(Cost._fields, candidate.cost, self.picked.cost, strict=True)
@@ -177,7 +177,7 @@ def choose(
     if problem := size_problem(element, shape):
         raise LayoutError(problem)
     directions = (1, 0) if contiguous is None else (contiguous,)
-    candidates: list[Candidate] = []
+    candidates: list[LayoutCandidate] = []
     for candidate in _candidates(element, shape, uses, max_swizzle, directions, swizzles):
         candidates.append(candidate)
         if candidate.is_accepted and not any(candidate.cost) and not exhaustive:
@@ -186,9 +186,9 @@ def choose(
     return Choice(tuple(candidates), min(accepted, key=lambda c: c.cost, default=None))
 
 
-def evaluate(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
+def evaluate(layout: TileLayout, uses: Sequence[Use]) -> LayoutCandidate:
     """Evaluate one layout by its uses."""
-    return Candidate(layout, str(layout), _evaluations(layout, uses))
+    return LayoutCandidate(layout, str(layout), _evaluations(layout, uses))
 
 
 def _candidates(
@@ -198,11 +198,11 @@ def _candidates(
     max_swizzle: Swizzle,
     directions: Sequence[int],
     swizzles: Sequence[Swizzle],
-) -> Iterator[Candidate]:
+) -> Iterator[LayoutCandidate]:
     """Yield the evaluated candidates, in order of preference."""
     for proposal in collect_proposals(element, shape, uses):
         tile_evaluation = ("the tile", LayoutEvaluation(True, "a use of it proposes this"))
-        yield Candidate(
+        yield LayoutCandidate(
             proposal.layout, proposal.name, (tile_evaluation, *_evaluations(proposal.layout, uses))
         )
     for swizzle in swizzles:
@@ -225,7 +225,7 @@ def _evaluations(
 
 def _candidate(
     layout: TileLayout, direction: int, order: TileOrder, uses: Sequence[Use]
-) -> Candidate:
+) -> LayoutCandidate:
     line = layout.swizzle.atom_elements(layout.element)
     extent = layout.shape[-2:][direction]
     name = f"swizzle {layout.swizzle}, {CONTIGUITY[direction]}, atoms {order.value}"
@@ -240,4 +240,4 @@ def _candidate(
             True, f"{extent} is a multiple of the atom's {line} elements"
         )
     evaluations = _evaluations(layout, uses) if tile_evaluation.accepted else ()
-    return Candidate(layout, name, (("the tile", tile_evaluation), *evaluations))
+    return LayoutCandidate(layout, name, (("the tile", tile_evaluation), *evaluations))
