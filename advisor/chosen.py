@@ -85,8 +85,8 @@ def choose_operands(
         load_a, load_b: how the tile is filled: "tma" or "16-byte" (vector stores of all threads). A may
             also be loaded into registers: "ldmatrix", or "tma,ldmatrix".
         a_major: the contiguous dimension of A in global memory, "k" or "m"; None for K.
-        b_major: that of B, "k" or "n"; None for N (a row-major matrix) where the architecture reads the
-            type N-major, and K otherwise.
+        b_major: the contiguous dimension of B, "k" or "n"; None for N (a row-major matrix) where the
+            architecture reads the type N-major, and K otherwise.
         max_swizzle: the widest swizzle to consider, in bytes: 0, 32, 64 or 128.
         threads: threads that fill a tile with vector stores.
         stages: pipeline stages of each tile.

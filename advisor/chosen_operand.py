@@ -88,7 +88,7 @@ class ChosenOperand(Answer):
 
     @property
     def stage_bytes(self) -> int:
-        """Bytes from one stage to the next; without stages, those of the tile."""
+        """Bytes from one stage to the next; without stages, the bytes of the tile."""
         return self.layout.size_bytes // (self.spec.shape[0] if len(self.spec.shape) == 3 else 1)
 
     @property

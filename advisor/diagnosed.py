@@ -24,7 +24,7 @@ from .suspicions import decode_without_reserved, field_suspicions, reading_suspi
 class Diagnosed(Answer):
     """The elements that instructions read from a wrong address.
 
-    Elements are those of the operand, (m/n, k); places are shared memory addresses in elements.
+    Elements are indexed (m/n, k), as in the operand. Places are shared memory addresses in elements.
 
     Attributes:
         element: the element type.
@@ -76,7 +76,7 @@ def diagnose(
         written: the tile as it was written, from `match_tile` or `match_map`; with stages, the first.
         bits: the descriptor that was used.
         k_steps: the offset added to it for each instruction along K, in 16-byte units.
-        major: the major-ness that the instruction assumes; None for that of the tile.
+        major: the major-ness that the instruction assumes; None for the tile's.
         rows: the extent along m or n of an instruction; None for A's M, and the whole N of B.
         tile: the address at which the tile was written; None for the descriptor's start.
 

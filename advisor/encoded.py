@@ -101,7 +101,7 @@ class Encoded(Answer):
     """The descriptors of an operand.
 
     Attributes:
-        descriptor: that of the first instruction.
+        descriptor: the descriptor of the first instruction.
         operand: the operand; None if the descriptor's fields were given.
         suspicions: suspicious values of the fields.
         arch: the architecture.

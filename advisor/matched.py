@@ -51,7 +51,7 @@ class Matched(Answer):
         places: int64 of the tile's shape: offset of each element from the tile's start, in elements.
         layout: its layout; None for a map that no layout produces.
         found: the operand, or why no instruction reads the tile.
-        nearest: without an operand, the legal layout in which the fewest elements have other offsets.
+        nearest: without an operand, the legal layout with the fewest elements at other offsets.
         start: the first place of a map, in bytes.
         arch: the architecture.
         rows: the extent along m/n of each instruction, where it was given.
@@ -145,7 +145,7 @@ def match_map(
         The layout, with the canonical layout or the mode that does not fit.
 
     Raises:
-        LayoutError: if the map is not that of a tile.
+        LayoutError: if no tile has such a map.
 
     Example:
         >>> matched = match_map(np.arange(64 * 64).reshape(64, 64), element("bf16"), Role.A)
@@ -229,7 +229,7 @@ def _map_mismatch(best: InferredLayout, total: int) -> Mismatch:
 
 
 def _nearest(matched: Matched) -> Nearest | None:
-    """Return the legal layout in which the fewest elements have other offsets; None if there is none."""
+    """Return the legal layout with the fewest elements at other offsets; None if there is none."""
     element, role, arch, places = matched.element, matched.role, matched.arch, matched.places
     if not arch.multiplies(element):
         return None

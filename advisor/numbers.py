@@ -12,7 +12,7 @@ _DIGITS = {10: "0123456789", 16: "0123456789abcdef"}
 _SUFFIX = re.compile(r"[uU]?[lL]{0,2}$")
 
 
-#: The longest text of digits that is converted: Python refuses those of thousands.
+#: The number of digits that are converted at most: Python refuses texts of thousands of digits.
 _MOST_DIGITS = 40
 
 

@@ -16,14 +16,14 @@ _STAGES = "stages"
 
 @dataclass(frozen=True)
 class DimensionOrder(Answer):
-    """The order of the dimensions of a layout or a map, and that of an answer about it.
+    """The order of the dimensions of a layout or a map, and their order in an answer about it.
 
     Attributes:
         written: the names of its dimensions in order, for example ("n", "k").
         answered: the names in the order of the answer: (m, k), (k, n) or (rows, factors), behind stages.
         assumed: whether the order was not given.
         others: where it was assumed, other orders in which such tiles are written; CuTe's is the first.
-        fitting: those of them in which an instruction reads the tile.
+        fitting: those orders with which an instruction reads the tile.
         problem: why no instruction reads it in CuTe's order, either.
     """
 

@@ -34,7 +34,7 @@ class ScaleTile(Answer):
 
     @property
     def stage(self) -> TileLayout:
-        """The layout of the first stage; without stages, that of the tile."""
+        """The layout of the first stage; without stages, the tile's layout."""
         return one_stage(self.layout)
 
     @property

@@ -109,7 +109,7 @@ FORMS: Forms = {
 }
 
 
-#: `FORMS`, and one that CuTe has and the ISA's table omits: an atom of four lines of 128 bytes, in which
+#: `FORMS`, and a form of CuTe that the ISA's table omits: an atom of four lines of 128 bytes, in which
 #: 32-bit types are read MN-major.
 DENSE_FORMS: Forms = {
     **FORMS,

@@ -41,7 +41,7 @@ def element_offsets(layout: TileLayout) -> np.ndarray:
 def infer_layouts(places: np.ndarray, element: Element) -> list[InferredLayout]:
     """Return the layout that fits a map best for each swizzling mode, the best fit first.
 
-    The strides are those of most lines of the map, so that a few wrong elements do not change them.
+    Most lines of the map have these strides, so that a few wrong elements do not change them.
     Several modes may fit a small tile.
 
     Args:

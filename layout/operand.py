@@ -151,7 +151,7 @@ def mma_tiles_of(
     mma_tiles = operand_mma_tiles(role.orient(tile), pieces, encoding, k_bytes, forms)
     if isinstance(mma_tiles, Mismatch) or role is Role.A:
         return mma_tiles
-    # The dimensions of the terms are those of the operand; B is transposed.
+    # Terms count the operand's dimensions; B is transposed.
     transposed = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in mma_tiles.terms]
     return replace(mma_tiles, terms=tuple(transposed))
 

@@ -25,7 +25,7 @@ from .fragments import (
 from .instruction import instruction_k
 from .modes import LayoutError
 
-#: The number of which a slice's extent is a multiple, by dimension: 8 columns, 64 rows.
+#: The divisor of a slice's extent, by dimension: 8 columns, 64 rows.
 SLICE_STEPS = (8, FRAGMENT_M)
 
 

@@ -281,7 +281,7 @@ class TileLayout:
         return replace(self, modes=modes, origin=_normalize_origin(origins))
 
     def coalesced(self) -> TileLayout:
-        """Return the same map with as few modes as possible: the form in which layouts are compared."""
+        """Return the same map with as few modes as possible; layouts are compared in this form."""
         return _coalesce(self)
 
     def transposed(self) -> TileLayout:

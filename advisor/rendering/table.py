@@ -69,7 +69,7 @@ def _(row: FormRow) -> dict[str, Any]:
 
 @data.register
 def _(row: TypeRow) -> dict[str, Any]:
-    """K is that of one instruction, in elements."""
+    """K is the K of one instruction, in elements."""
     return {
         "type": str(row.element),
         "bits": row.element.bits,

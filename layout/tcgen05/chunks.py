@@ -3,7 +3,7 @@
 The ISA's absolute mode of the leading dimension (9.7.16.3.1.2) reads such a row in two chunks; the second
 begins at the address in the descriptor's LBO. As in CUTLASS and Triton, the tile has ordinary atoms of
 128 bytes along K, and the second chunk is the row's start in the next atom. That the rows of the second
-chunk have the same strides as those of the first is implied by both, and stated nowhere.
+chunk have the strides of the first is implied by both, and stated nowhere.
 """
 
 from __future__ import annotations

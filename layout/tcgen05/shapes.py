@@ -56,7 +56,7 @@ def legal_m(kind: Kind, ctas: int) -> tuple[int, ...]:
 
 
 def n_step(kind: Kind, b: Element, ctas: int, b_mn_major: bool = False, k_bytes: int = 32) -> int:
-    """Return the number of which N is a multiple, except for the small N of integers.
+    """Return the step between the legal N, except for the small N of integers.
 
     Args:
         kind: the kind.

@@ -20,7 +20,7 @@ from ..instruction import instruction_k
 from .shapes import INSTRUCTION_M
 from .types import SPARSE
 
-#: K of a sparse `wgmma` over that of a dense one: half of A's elements are kept (PTX ISA 9.7.15.6).
+#: Ratio of the K of a sparse to a dense `wgmma`: half of A's elements are kept (PTX ISA 9.7.15.6).
 SPARSITY = 2
 
 #: The nibble that keeps the first elements of a group; it is legal for every type.
@@ -82,7 +82,7 @@ def decompress(values: np.ndarray, words: np.ndarray, element: Element | str) ->
         element: the element type, or its name.
 
     Raises:
-        ValueError: if the metadata does not have the shape of such a matrix's, or a nibble is undefined.
+        ValueError: if the shape of the metadata does not fit the values, or a nibble is undefined.
 
     Example:
         >>> matrix = prune(np.arange(64 * 32, dtype=np.float32).reshape(64, 32), "bf16")
@@ -181,7 +181,7 @@ def pack(nibbles: np.ndarray, element: Element | str) -> np.ndarray:
     Unused halves of words are filled with legal nibbles.
 
     Raises:
-        ValueError: if the nibbles are not those of whole instructions.
+        ValueError: if the nibbles do not fill whole instructions.
     """
     element = _sparse_element(element)
     rows, groups = nibbles.shape
@@ -199,7 +199,7 @@ def unpack(words: np.ndarray, element: Element | str, k: int) -> np.ndarray:
     """Return the nibbles, uint8[M, groups], of the metadata of a matrix of that K: inverts `pack`.
 
     Raises:
-        ValueError: if the words do not have the shape of such a matrix's.
+        ValueError: if the shape of the words does not fit K.
     """
     element = _sparse_element(element)
     count = metadata_words(element, k)
