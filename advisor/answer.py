@@ -1,6 +1,6 @@
 """The base class of answers, and their renderings as text, as HTML and as data for JSON.
 
-`text`, `html` and `data` are generic functions. A module of a rendering package registers the rendering
+`text`, `html` and `data` are generic functions. A module of a rendering package registers the renderings
 of an answer; the module that computes the answer does not import it. An answer without a registered
 rendering prints its fields.
 """
@@ -23,9 +23,8 @@ def register_renderings(package: str) -> None:
     """Add a package of renderings.
 
     Args:
-        package: its name. It has packages `text`, `html` and `data`. Each of them has modules with the
-            names of the answers' modules. Such a module is imported when an answer of the module of the
-            same name is first rendered, and registers the rendering.
+        package: its name. Its modules have the names of the answers' modules. A module is imported when
+            an answer of the module of the same name is first rendered, and registers the renderings.
     """
     _packages.append(package)
 
@@ -38,7 +37,7 @@ def data(answer: Answer) -> Any:
         answer: a frozen dataclass. A field that is not a number, a bool, an answer or a sequence of these
             becomes its `str`.
     """
-    if render := _registered(data, answer):
+    if render := _find_rendering(data, answer):
         return render(answer)
     return {field.name: _plain(getattr(answer, field.name)) for field in fields(answer)}
 
@@ -46,7 +45,7 @@ def data(answer: Answer) -> Any:
 @singledispatch
 def text(answer: Answer) -> str:
     """Return an answer as text; by default, one line for each entry of its data."""
-    if render := _registered(text, answer):
+    if render := _find_rendering(text, answer):
         return render(answer)
     return "\n".join(f"{name}: {value}" for name, value in data(answer).items())
 
@@ -54,7 +53,7 @@ def text(answer: Answer) -> str:
 @singledispatch
 def html(answer: Answer) -> str:
     """Return an answer as HTML for a notebook; by default, its text, preformatted."""
-    if render := _registered(html, answer):
+    if render := _find_rendering(html, answer):
         return render(answer)
     return f"<pre>{escape(text(answer))}</pre>"
 
@@ -80,10 +79,10 @@ class Answer:
         return html(self)
 
 
-def _registered(generic: Any, answer: Answer) -> Callable[[Answer], Any] | None:
-    """Import the renderings of an answer; return the registered one, or None."""
+def _find_rendering(generic: Any, answer: Answer) -> Callable[[Answer], Any] | None:
+    """Import the renderings of an answer; return the one that a generic function has, or None."""
     for package in _packages:
-        _import(f"{package}.{generic.__name__}", type(answer).__module__.rpartition(".")[2])
+        _import(package, type(answer).__module__.rpartition(".")[2])
     render = generic.dispatch(type(answer))
     return None if render is generic.dispatch(object) else render
 
@@ -102,5 +101,5 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Answer):
         return data(value)
     if isinstance(value, tuple | list):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return str(value)

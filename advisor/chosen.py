@@ -16,11 +16,11 @@ from ..layout.uses import BulkUse, FragmentUse, TransferUse, Use
 from .answer import Answer
 from .chosen_operand import ChosenOperand, contiguous_of
 from .load import Load
-from .mma import Mma, mma_of
-from .mma_op import MmaOp, Tcgen05Op, check_extents
+from .mma_op import MmaOp, Tcgen05Op
 from .select_mma_op import select_mma_op
 from .spec import TileSpec
 from .tcgen05_mma import Tcgen05Mma, tcgen05_mma_of
+from .wgmma_mma import WgmmaMma, wgmma_mma_of
 
 #: Start address of the examples: the dynamic shared memory of a kernel without static shared memory
 #: begins here on sm_90 (measured).
@@ -46,7 +46,7 @@ class ChosenOperands(Answer):
         return [operand for operand in (self.a, self.b) if operand]
 
     @cached_property
-    def mma(self) -> Mma | Tcgen05Mma | None:
+    def mma(self) -> WgmmaMma | Tcgen05Mma | None:
         """The MMA instructions, if both operands are given.
 
         Raises:
@@ -56,7 +56,7 @@ class ChosenOperands(Answer):
             return None
         if isinstance(self.op, Tcgen05Op):
             return tcgen05_mma_of(self.a, self.b, self.op)
-        return mma_of(self.a, self.b)
+        return wgmma_mma_of(self.a, self.b)
 
 
 def choose_operands(
@@ -85,8 +85,8 @@ def choose_operands(
         load_a, load_b: how the tile is filled: "tma" or "16-byte" (vector stores of all threads). A may
             also be loaded into registers: "ldmatrix", or "tma,ldmatrix".
         a_major: the contiguous dimension of A in global memory, "k" or "m"; None for K.
-        b_major: that of B, "k" or "n"; None for N (a row-major matrix) where the architecture reads the
-            type N-major, and K otherwise.
+        b_major: the contiguous dimension of B, "k" or "n"; None for N (a row-major matrix) where the
+            architecture reads the type N-major, and K otherwise.
         max_swizzle: the widest swizzle to consider, in bytes: 0, 32, 64 or 128.
         threads: threads that fill a tile with vector stores.
         stages: pipeline stages of each tile.
@@ -116,8 +116,8 @@ def choose_operands(
         widest = Swizzle.of_width(max_swizzle)
     except ValueError as error:
         raise LayoutError(str(error)) from None
-    given = {
-        role: (_staged(role, spec, stages), load, major)
+    requests = {
+        role: (_parse_tile(role, spec, stages), load, major)
         for role, spec, load, major in (
             (Role.A, a, load_a, a_major),
             (Role.B, b, load_b, b_major),
@@ -126,25 +126,26 @@ def choose_operands(
     }
     op = select_mma_op(
         Arch.parse(arch) if isinstance(arch, str) else arch,
-        {role: spec.element for role, (spec, _, _) in given.items()},
+        {role: spec.element for role, (spec, _, _) in requests.items()},
         ctas,
         scale,
         k_bytes,
         block,
     )
-    for role, (spec, _, _) in given.items():
-        check_extents(op, role, spec.element, spec.shape[-2:])
-    if len(given) == 2:
-        _check_mma(op, given[Role.A][0], given[Role.B][0])
-    found: dict[Role, ChosenOperand] = {}
+    for role, (spec, _, _) in requests.items():
+        op.instruction.check_extents(role, spec.element, spec.shape[-2:])
+    if len(requests) == 2:
+        _check_mma(op, requests[Role.A][0], requests[Role.B][0])
+    operands: dict[Role, ChosenOperand] = {}
     address = FIRST_ADDRESS
-    for role, (spec, load, major) in given.items():
-        stored = _global_major(role, spec, major, op.arch)
-        made = _chosen(role, spec, _loads(role, load, op), stored, widest, threads, address, op)
-        found[role] = made
-        address = made.address + made.layout.size_bytes
-    _check_room(list(found.values()))
-    chosen = ChosenOperands(found.get(Role.A), found.get(Role.B), op)
+    for role, (spec, load, major) in requests.items():
+        loads = _parse_loads(role, load, op)
+        global_major = _global_major(role, spec, major, op.arch)
+        operand = _choose_operand(role, spec, loads, global_major, widest, threads, address, op)
+        operands[role] = operand
+        address = operand.address + operand.layout.size_bytes
+    _check_size(list(operands.values()))
+    chosen = ChosenOperands(operands.get(Role.A), operands.get(Role.B), op)
     _ = chosen.mma  # it refuses more columns than a CTA has
     return chosen
 
@@ -158,7 +159,7 @@ def _check_mma(op: MmaOp, a: TileSpec, b: TileSpec) -> None:
     op.check_types(a.element, b.element)
 
 
-def _staged(role: Role, spec: TileSpec | str, stages: int | None) -> TileSpec:
+def _parse_tile(role: Role, spec: TileSpec | str, stages: int | None) -> TileSpec:
     """Parse a tile and add its pipeline stages."""
     tile = TileSpec.parse(spec) if isinstance(spec, str) else spec
     if stages is None:
@@ -170,7 +171,7 @@ def _staged(role: Role, spec: TileSpec | str, stages: int | None) -> TileSpec:
     return TileSpec((stages, *tile.shape), tile.element)
 
 
-def _loads(role: Role, text: str, op: MmaOp) -> tuple[Load, ...]:
+def _parse_loads(role: Role, text: str, op: MmaOp) -> tuple[Load, ...]:
     loads = Load.parse(text)
     if Load.LDMATRIX in loads and isinstance(op, Tcgen05Op):
         raise LayoutError(
@@ -195,7 +196,7 @@ def _global_major(role: Role, spec: TileSpec, major: str | None, arch: Arch) -> 
     return letters[major]
 
 
-def _chosen(
+def _choose_operand(
     role: Role,
     spec: TileSpec,
     loads: tuple[Load, ...],
@@ -227,10 +228,10 @@ def _chosen(
     if choice.picked is None:
         why = "\n  ".join(choice.explain().splitlines())
         raise LayoutError(f"{role.name}: no layout of {spec} fits every use of the tile\n  {why}")
-    made = ChosenOperand(
+    operand = ChosenOperand(
         role, spec, global_major, loads, threads, choice, choice.picked, address, op
     )
-    return replace(made, address=-(-address // made.alignment) * made.alignment)
+    return replace(operand, address=-(-address // operand.alignment) * operand.alignment)
 
 
 def _uses(
@@ -256,11 +257,11 @@ def _uses(
     return uses
 
 
-def _check_room(operands: list[ChosenOperand]) -> None:
+def _check_size(operands: list[ChosenOperand]) -> None:
     size = sum(operand.layout.size_bytes for operand in operands)
     if size > MAX_BYTES:
-        each = " and ".join(f"{o.role.name} takes {o.layout.size_bytes}" for o in operands)
+        sizes = " and ".join(f"{o.role.name} takes {o.layout.size_bytes}" for o in operands)
         raise LayoutError(
-            f"{each} bytes; a CTA has {MAX_BYTES} bytes of shared memory: expected smaller tiles or "
+            f"{sizes} bytes; a CTA has {MAX_BYTES} bytes of shared memory: expected smaller tiles or "
             "fewer stages"
         )

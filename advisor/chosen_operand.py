@@ -16,18 +16,18 @@ from ..layout import (
     Role,
     TileLayout,
 )
-from ..layout.choice import Candidate
+from ..layout.choice import LayoutCandidate
 from ..layout.elements import UNIT_BYTES
 from ..layout.fragment_access import a_fragment_access
 from ..layout.tcgen05 import Chunks, Tcgen05Descriptor
 from ..layout.tensor_box import TensorBox, least_alignment, tensor_box
 from ..layout.transposition import Relayout
-from ..layout.uses import Evaluation, FragmentUse, evaluate_copy
+from ..layout.uses import FragmentUse, LayoutEvaluation, evaluate_copy
 from ..layout.wgmma import INSTRUCTION_M
 from .answer import Answer
 from .fields import Field, matrix_fields
 from .load import Load
-from .mma_op import MmaOp, WgmmaOp, canonical_of, first_descriptor
+from .mma_op import MmaOp, WgmmaOp
 from .spec import TileSpec
 
 
@@ -72,7 +72,7 @@ class ChosenOperand(Answer):
     loads: tuple[Load, ...]
     threads: int
     choice: Choice
-    picked: Candidate
+    picked: LayoutCandidate
     address: int
     op: MmaOp
 
@@ -88,7 +88,7 @@ class ChosenOperand(Answer):
 
     @property
     def stage_bytes(self) -> int:
-        """Bytes from one stage to the next; without stages, those of the tile."""
+        """Bytes from one stage to the next; without stages, the bytes of the tile."""
         return self.layout.size_bytes // (self.spec.shape[0] if len(self.spec.shape) == 3 else 1)
 
     @property
@@ -109,7 +109,7 @@ class ChosenOperand(Answer):
     @property
     def canonical(self) -> Canonical | None:
         """The canonical layout that the instructions read; None if they read registers."""
-        return self.mma_tiles and canonical_of(self.mma_tiles)
+        return self.mma_tiles and self.mma_tiles.canonical
 
     @property
     def instruction_k(self) -> int:
@@ -131,8 +131,8 @@ class ChosenOperand(Answer):
         )
         return [
             MmaTile(mn, i * k, extent, step, second)
-            for mn, extent, row, others in zip(begins, pieces, steps, seconds, strict=True)
-            for i, (step, second) in enumerate(zip(row, others, strict=True))
+            for mn, extent, row, second_row in zip(begins, pieces, steps, seconds, strict=True)
+            for i, (step, second) in enumerate(zip(row, second_row, strict=True))
         ]
 
     def descriptor(self, address: int = 0) -> Descriptor:
@@ -143,7 +143,7 @@ class ChosenOperand(Answer):
         """
         if self.mma_tiles is None:
             raise LayoutError(f"{self.role.name} is read from registers; it has no descriptor")
-        return first_descriptor(self.mma_tiles, address)
+        return self.mma_tiles.descriptor(address)
 
     def descriptor_of(self, mma_tile: MmaTile, address: int) -> Descriptor:
         """Return the descriptor of an MMA tile of a tile (or stage) at a byte address."""
@@ -176,14 +176,14 @@ class ChosenOperand(Answer):
             return str(error)
 
     @cached_property
-    def stores(self) -> Evaluation:
+    def stores(self) -> LayoutEvaluation:
         """Bank conflicts of 16-byte stores that fill the tile, whether or not it is filled so."""
         contiguous = contiguous_of(self.role, self.global_major)
         element, shape = self.spec.element, self.spec.shape[-2:]
         return evaluate_copy(self.tile, Relayout(element, shape, contiguous, self.threads))
 
     @cached_property
-    def reads(self) -> Evaluation | None:
+    def reads(self) -> LayoutEvaluation | None:
         """Bank conflicts of the loads of a 64-row `wgmma` A fragment (64 columns of B); None if the tile
         has fewer rows."""
         operand = self.role.orient(self.tile)

@@ -74,9 +74,9 @@ def encode_chunks(
             f"a tile of {tile.size_bytes} bytes at {start:#x} ends above {WINDOW_BYTES:#x}, the limit of "
             "descriptor addresses"
         )
-    made = EncodedChunks(tile, role, chunks, start, arch)
+    encoded = EncodedChunks(tile, role, chunks, start, arch)
     try:
-        _ = made.descriptors  # they tell whether the tile can start there
+        _ = encoded.descriptors  # they tell whether the tile can start there
     except ValueError as error:
         raise LayoutError(str(error)) from None
-    return made
+    return encoded

@@ -13,7 +13,7 @@ from ..layout.tcgen05 import LONG_K_BYTES, Tcgen05Descriptor
 from .answer import Answer
 from .fields import Field, matrix_fields
 from .reading import Reading
-from .suspicions import Suspicion, of_bits, of_reading, without_reserved
+from .suspicions import Suspicion, decode_without_reserved, field_suspicions, reading_suspicions
 
 
 @dataclass(frozen=True)
@@ -37,27 +37,27 @@ class Decoded(Answer):
     @property
     def descriptor(self) -> Descriptor:
         """The descriptor, with reserved bits cleared."""
-        return without_reserved(self.bits, self.arch)
+        return decode_without_reserved(self.bits, self.arch)
 
     @property
     def layout(self) -> TileLayout | None:
         """The operand's canonical layout, (m/n, k), with the values of LBO and SBO; None if it is read
         in two chunks, or cannot be read."""
         reading = self.reading
-        if reading is None or not reading.legal or len(reading.chunks) > 1:
+        if reading is None or not reading.is_legal or len(reading.chunks) > 1:
             return None
         form = reading.form
         assert form is not None
         d, element, extents = self.descriptor, reading.element, (reading.rows, reading.k)
         pattern = form.layout(element, 1, 1, 0, 0).shape
-        m, k = (-(-extent // of) for extent, of in zip(extents, pattern, strict=True))
-        whole = form.layout(element, m, k, d.lbo, d.sbo)
-        return whole if whole.shape == extents else whole.slice((0, 0), extents).layout
+        m, k = (-(-extent // period) for extent, period in zip(extents, pattern, strict=True))
+        layout = form.layout(element, m, k, d.lbo, d.sbo)
+        return layout if layout.shape == extents else layout.slice((0, 0), extents).layout
 
     @cached_property
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """The byte ranges that one instruction reads: (first, last) of each, ascending."""
-        if self.reading is None or not self.reading.legal:
+        if self.reading is None or not self.reading.is_legal:
             return ()
         size = max(1, self.reading.element.bits // 8)
         starts = np.unique(self.reading.addresses)
@@ -116,17 +116,17 @@ def decode(
         raise LayoutError(
             f"an operand of {extent} rows; expected {ms} for A, and a multiple of 8 up to {MAX_N} for B"
         )
-    general = tuple(of_bits(bits, tile, arch))
+    general = tuple(field_suspicions(bits, tile, arch))
     if element is None:
         return Decoded(bits, None, general, arch=arch)
-    descriptor = without_reserved(bits, arch)
+    descriptor = decode_without_reserved(bits, arch)
     if k_bytes is None:
         absolute = isinstance(descriptor, Tcgen05Descriptor) and descriptor.absolute
         k_bytes = LONG_K_BYTES if absolute and element.bits == 4 else INSTRUCTION_K_BYTES
     majors = (major,) if major else arch.majors_of(element) or (Major.K,)
-    found: list[Decoded] = []
-    for each in majors:
-        reading = Reading(descriptor, element, each, extent, arch, k_bytes)
-        suspicions = (*general, *of_reading(reading))
-        found.append(Decoded(bits, reading, suspicions, len(majors) > 1, arch))
-    return min(found, key=lambda answer: len(answer.suspicions))
+    answers: list[Decoded] = []
+    for operand_major in majors:
+        reading = Reading(descriptor, element, operand_major, extent, arch, k_bytes)
+        suspicions = (*general, *reading_suspicions(reading))
+        answers.append(Decoded(bits, reading, suspicions, len(majors) > 1, arch))
+    return min(answers, key=lambda answer: len(answer.suspicions))

@@ -17,14 +17,14 @@ from .decoded import decode
 from .encoded import Encoded, Operand, encode_operand
 from .matched import Matched
 from .reading import Reading
-from .suspicions import of_bits, of_reading, without_reserved
+from .suspicions import decode_without_reserved, field_suspicions, reading_suspicions
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnosed(Answer):
     """The elements that instructions read from a wrong address.
 
-    Elements are those of the operand, (m/n, k); places are shared memory addresses in elements.
+    Elements are indexed (m/n, k), as in the operand. Places are shared memory addresses in elements.
 
     Attributes:
         element: the element type.
@@ -35,7 +35,7 @@ class Diagnosed(Answer):
         causes: the differences, one sentence each.
         expected: the correct descriptors; None if there are none.
         sharing: how many elements of the tile, all stages included, are written to the place of another
-            one, so that the last write decides what is there.
+            element; the last write decides which element is there.
     """
 
     element: Element
@@ -76,7 +76,7 @@ def diagnose(
         written: the tile as it was written, from `match_tile` or `match_map`; with stages, the first.
         bits: the descriptor that was used.
         k_steps: the offset added to it for each instruction along K, in 16-byte units.
-        major: the major-ness that the instruction assumes; None for that of the tile.
+        major: the major-ness that the instruction assumes; None for the tile's.
         rows: the extent along m or n of an instruction; None for A's M, and the whole N of B.
         tile: the address at which the tile was written; None for the descriptor's start.
 
@@ -96,40 +96,40 @@ def diagnose(
     """
     element, role, arch = written.element, written.role, written.arch
     stage = written.places[0] if written.places.ndim == 3 else written.places
-    operand = stage if role is Role.A else stage.T
-    descriptor = without_reserved(bits, arch)
+    offsets = stage if role is Role.A else stage.T
+    descriptor = decode_without_reserved(bits, arch)
     begin = descriptor.start if tile is None else tile
     check_start(begin)
-    places = operand + begin * 8 // element.bits
-    found = written.found if isinstance(written.found, Operand) else None
+    places = offsets + begin * 8 // element.bits
+    operand = written.found if isinstance(written.found, Operand) else None
     extent = rows or (
-        found.mma_tiles.pieces[0] if found else _default_extent(operand, element, role, arch)
+        operand.mma_tiles.pieces[0] if operand else _default_extent(offsets, element, role, arch)
     )
     depth = len(k_steps) * instruction_k(element)
-    if extent > operand.shape[0] or depth > operand.shape[1]:
+    if extent > offsets.shape[0] or depth > offsets.shape[1]:
         raise LayoutError(
             f"{len(k_steps)} instructions read {extent} x {depth} of (m/n, k), but the tile has "
-            f"{operand.shape[0]} x {operand.shape[1]}"
+            f"{offsets.shape[0]} x {offsets.shape[1]}"
         )
     assumed = major or (
-        found.mma_tiles.canonical.major if found else _likely_major(operand, element, arch)
+        operand.mma_tiles.canonical.major if operand else _likely_major(offsets, element, arch)
     )
     reading = Reading(descriptor, element, assumed, extent, arch)
-    suspicions = (*of_bits(bits, arch=arch), *of_reading(reading))
+    suspicions = (*field_suspicions(bits, arch=arch), *reading_suspicions(reading))
     if reading.absolute and assumed is Major.K:
         # Instructions that read 32 bytes of each row have no second chunk: they ignore its address.
         descriptor = replace(descriptor, absolute=False)
         reading = replace(reading, descriptor=descriptor)
-    if not reading.legal:
-        raise LayoutError(next(of_reading(reading)).text)
-    read = _read(descriptor, element, assumed, extent, k_steps, arch)
-    causes = [each.text for each in suspicions if each.name in _ALWAYS_WRONG]
+    if not reading.is_legal:
+        raise LayoutError(next(reading_suspicions(reading)).text)
+    read = _read_places(descriptor, element, assumed, extent, k_steps, arch)
+    causes = [suspicion.text for suspicion in suspicions if suspicion.name in _ALWAYS_WRONG]
     expected = None
-    if found is None:
-        causes += _unreadable(written, descriptor, assumed, extent)
+    if operand is None:
+        causes += _explain_mismatch(written, descriptor, assumed, extent)
     else:
         try:
-            expected = encode_operand(found, begin)
+            expected = encode_operand(operand, begin)
         except LayoutError as error:
             causes.append(str(error))
     if expected is not None:
@@ -150,23 +150,23 @@ def check_start(begin: int) -> None:
         raise LayoutError(f"a tile begins below {WINDOW_BYTES:#x}, not at {begin:#x}")
 
 
-def _default_extent(operand: np.ndarray, element: Element, role: Role, arch: Arch) -> int:
+def _default_extent(offsets: np.ndarray, element: Element, role: Role, arch: Arch) -> int:
     """Return the rows that one instruction reads of an operand without a canonical layout."""
-    extent = operand.shape[0]
+    extent = offsets.shape[0]
     if role is Role.B:
         return (n_pieces(element, extent) or (extent,))[0]
     return next((m for m in arch.instruction_m if m <= extent), arch.instruction_m[-1])
 
 
-def _likely_major(operand: np.ndarray, element: Element, arch: Arch) -> Major:
+def _likely_major(offsets: np.ndarray, element: Element, arch: Arch) -> Major:
     """Return the dimension with the smaller stride, of an operand without a canonical layout."""
-    if Major.MN not in arch.majors_of(element) or operand.shape[0] == 1:
+    if Major.MN not in arch.majors_of(element) or offsets.shape[0] == 1:
         return Major.K
-    first, below, right = (int(operand[at]) for at in ((0, 0), (1, 0), (0, 1)))
+    first, below, right = (int(offsets[index]) for index in ((0, 0), (1, 0), (0, 1)))
     return Major.MN if abs(below - first) < abs(right - first) else Major.K
 
 
-def _read(
+def _read_places(
     descriptor: Descriptor,
     element: Element,
     major: Major,
@@ -174,7 +174,7 @@ def _read(
     k_steps: Sequence[int],
     arch: Arch,
 ) -> np.ndarray:
-    """Return where the instructions read each element: int64[rows, k], in elements."""
+    """Return the place where the instructions read each element: int64[rows, k], in elements."""
     subtiles: list[np.ndarray] = []
     for step in k_steps:
         try:
@@ -188,16 +188,17 @@ def _read(
 
 
 def element_at(places: np.ndarray, read: np.ndarray) -> np.ndarray:
-    """Return the element that was written where each is read: int64[rows, k, 2]; -1 for none."""
+    """Return, for each place that is read, the element that was written there: int64[rows, k, 2]; -1 for
+    none."""
     flat = places.ravel()
     order = np.argsort(flat, kind="stable")
-    at = np.minimum(np.searchsorted(flat, read, sorter=order), flat.size - 1)
-    index = order[at]
-    pairs = np.stack(np.unravel_index(index, places.shape), axis=-1)
-    return np.where((flat[index] == read)[..., None], pairs, -1)
+    index = np.minimum(np.searchsorted(flat, read, sorter=order), flat.size - 1)
+    nearest = order[index]
+    pairs = np.stack(np.unravel_index(nearest, places.shape), axis=-1)
+    return np.where((flat[nearest] == read)[..., None], pairs, -1)
 
 
-def _unreadable(written: Matched, used: Descriptor, major: Major, rows: int) -> Iterator[str]:
+def _explain_mismatch(written: Matched, used: Descriptor, major: Major, rows: int) -> Iterator[str]:
     """Yield why no descriptor reads the tile, and what this one reads."""
     assert isinstance(written.found, Mismatch)
     yield f"no descriptor reads the tile: {written.found.reason}"
@@ -215,21 +216,20 @@ def _unreadable(written: Matched, used: Descriptor, major: Major, rows: int) -> 
 
 
 def _causes(
-    right: Encoded, used: Descriptor, major: Major, rows: int, k_steps: Sequence[int]
+    expected: Encoded, used: Descriptor, major: Major, rows: int, k_steps: Sequence[int]
 ) -> Iterator[str]:
-    """Yield each field in which the descriptor differs from the right one, and its effect."""
-    assert right.operand is not None
-    element, canonical = right.operand.tile.element, right.operand.mma_tiles.canonical
+    """Yield each field in which the descriptor differs from the expected one, and the effect."""
+    assert expected.operand is not None
+    element, canonical = expected.operand.tile.element, expected.operand.mma_tiles.canonical
     if major is not canonical.major:
         yield f"the instruction reads the operand as {major}, but the tile is {canonical.major}"
-    d, steps = right.descriptor, right.operand.k_steps[: len(k_steps)]
+    d, steps = expected.descriptor, expected.operand.k_steps[: len(k_steps)]
     used = replace(used, start=used.start + k_steps[0] * UNIT_BYTES)
 
     def reads(descriptor: Descriptor) -> np.ndarray:
         """Return the byte address at which the first instruction reads each element."""
-        return (
-            _read(descriptor, element, canonical.major, rows, (0,), right.arch) * element.bits // 8
-        )
+        places = _read_places(descriptor, element, canonical.major, rows, (0,), expected.arch)
+        return places * element.bits // 8
 
     def linear(descriptor: Descriptor) -> np.ndarray:
         """Return the same addresses before the swizzle."""
@@ -237,28 +237,29 @@ def _causes(
 
     if used.lbo != used.sbo and (used.lbo, used.sbo) == (canonical.sbo, canonical.lbo):
         yield "LBO and SBO are exchanged"
-    for name, shown in _NAMES.items():
-        its, expected = getattr(used, name), getattr(d, name)
-        if its == expected or (name == "base_offset" and d.swizzle is Swizzle.NONE):
+    for name, field_text in _NAMES.items():
+        used_value, right = getattr(used, name), getattr(d, name)
+        if used_value == right or (name == "base_offset" and d.swizzle is Swizzle.NONE):
             continue
-        other = replace(d, **{name: its, **({"base_offset": 0} if its is Swizzle.NONE else {})})
-        if other.swizzle not in right.arch.swizzles_of(element, canonical.major):
-            yield f"{shown} is {its}, where the layout has {expected}"
+        without_swizzle = {"base_offset": 0} if used_value is Swizzle.NONE else {}
+        changed = replace(d, **{name: used_value, **without_swizzle})
+        if changed.swizzle not in expected.arch.swizzles_of(element, canonical.major):
+            yield f"{field_text} is {used_value}, where the layout has {right}"
             continue
-        if (reads(other) == reads(d)).all():
+        if (reads(changed) == reads(d)).all():
             continue
         hexadecimal = "#x" if name == "start" else ""
-        text = f"{shown} is {its:{hexadecimal}}, where the layout has {expected:{hexadecimal}}"
+        text = f"{field_text} is {used_value:{hexadecimal}}, where the layout has {right:{hexadecimal}}"
         if name in ("swizzle", "base_offset"):
             units = f"{d.swizzle.unit_bytes}-byte units"
             yield f"{text}: {units} are read from other positions of their lines"
         else:
-            each = " of each instruction" if len(k_steps) > 1 else ""
-            yield f"{text}: {_moved(linear(other) - linear(d), each)}"
-    for index, (step, expected) in enumerate(zip(k_steps, steps, strict=True)):
-        if step - k_steps[0] != expected:
+            of_each = " of each instruction" if len(k_steps) > 1 else ""
+            yield f"{text}: {_describe_shift(linear(changed) - linear(d), of_each)}"
+    for index, (step, right) in enumerate(zip(k_steps, steps, strict=True)):
+        if step - k_steps[0] != right:
             yield (
-                f"k step {index} is {step - k_steps[0]}, where the layout has {expected} "
+                f"k step {index} is {step - k_steps[0]}, where the layout has {right} "
                 "(16-byte units)"
             )
 
@@ -285,13 +286,13 @@ _NAMES = {
 }
 
 
-def _moved(delta: np.ndarray, each: str) -> str:
+def _describe_shift(delta: np.ndarray, of_each: str) -> str:
     """Return which rows and columns are read at wrong addresses, and by how many bytes."""
     spans = []
     for name, axis in (("m/n", 1), ("k", 0)):
-        at = np.flatnonzero(delta.any(axis=axis))
-        spans.append(f"{name} {at[0]}..{at[-1]}")
+        indices = np.flatnonzero(delta.any(axis=axis))
+        spans.append(f"{name} {indices[0]}..{indices[-1]}")
     sizes = np.abs(delta[delta != 0])
     amount = f"{sizes.min()}" + (f" to {sizes.max()}" if sizes.min() != sizes.max() else "")
     where = "high" if delta.max() > 0 else "low"
-    return f"{', '.join(spans)}{each} are read at addresses {amount} bytes too {where}"
+    return f"{', '.join(spans)}{of_each} are read at addresses {amount} bytes too {where}"

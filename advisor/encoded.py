@@ -81,19 +81,19 @@ def operand_of(
     stage_steps, stage = (0,), tile
     if len(tile.shape) == 3:
         starts = [tile.stage(index).offset * tile.element.bits for index in range(tile.shape[0])]
-        odd = next((start for start in starts if start % (UNIT_BYTES * 8)), None)
-        if odd is not None:
+        misaligned = next((start for start in starts if start % (UNIT_BYTES * 8)), None)
+        if misaligned is not None:
             return Mismatch(
-                f"a stage begins {odd / 8:g} bytes into the tile, not at a multiple of 16"
+                f"a stage begins {misaligned / 8:g} bytes into the tile, not at a multiple of 16"
             )
         stage_steps = tuple(start // (UNIT_BYTES * 8) for start in starts)
         stage = tile.stage(0).layout
     if problem := tile.overlap_problem():
         return Mismatch(problem)
-    found = arch.mma_tiles(stage, role, rows=rows)
-    if isinstance(found, Mismatch):
-        return found
-    return Operand(stage, role, found, stage_steps, arch)
+    mma_tiles = arch.mma_tiles(stage, role, rows=rows)
+    if isinstance(mma_tiles, Mismatch):
+        return mma_tiles
+    return Operand(stage, role, mma_tiles, stage_steps, arch)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Encoded(Answer):
     """The descriptors of an operand.
 
     Attributes:
-        descriptor: that of the first instruction.
+        descriptor: the descriptor of the first instruction.
         operand: the operand; None if the descriptor's fields were given.
         suspicions: suspicious values of the fields.
         arch: the architecture.
@@ -166,9 +166,9 @@ def encode(
         raise LayoutError(
             f"LBO is an absolute address, which only sm_103 has; on {arch} it is a relative offset"
         )
-    more = {"absolute": True} if absolute else {}
+    mode = {"absolute": True} if absolute else {}
     try:
-        descriptor = arch.descriptor(start, lbo, sbo, offset, swizzle, **more)
+        descriptor = arch.descriptor(start, lbo, sbo, offset, swizzle, **mode)
     except ValueError as error:
         raise LayoutError(str(error)) from None
     bits = descriptor.encode()

@@ -26,7 +26,7 @@ class Field:
 
     @property
     def last_bit(self) -> int:
-        """Its last bit."""
+        """The last bit."""
         return self.bit + self.width - 1
 
 
@@ -36,8 +36,8 @@ def matrix_fields(bits: int, arch: Arch) -> tuple[Field, ...]:
     places["swizzle"] = arch.descriptor.mode
     if VERSION in arch.descriptor.fixed:
         places |= {"version": VERSION, "LBO mode": LBO_MODE}
-    found = [Field(name, *place, field_of(bits, place)) for name, place in places.items()]
-    return tuple(sorted(found, key=lambda field: field.bit))
+    fields = [Field(name, *place, field_of(bits, place)) for name, place in places.items()]
+    return tuple(sorted(fields, key=lambda field: field.bit))
 
 
 def instruction_fields(bits: int, descriptor: InstructionDescriptor) -> tuple[Field, ...]:

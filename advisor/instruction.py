@@ -29,7 +29,7 @@ class DecodedInstruction(Answer):
 
     @property
     def ctas(self) -> int:
-        """CTAs of the MMA, by its M: 256 rows need a CTA pair, others are taken as `.cta_group::1`."""
+        """CTAs of the MMA, inferred from M: 256 rows need a CTA pair, fewer rows `.cta_group::1`."""
         return 2 if self.descriptor.m == 256 else 1
 
     @property
@@ -60,27 +60,27 @@ def decode_instruction(bits: int, kind: Kind, arch: Arch = Arch.SM_100) -> Decod
         0x08200490, kind::f16: 128 x 128 f32 from bf16 and bf16
     """
     if not arch.kinds:
-        others = " and ".join(str(other) for other in Arch if other.kinds)
-        raise LayoutError(f"{arch} has no instruction descriptors; {others} have")
+        archs_with_kinds = " and ".join(str(candidate) for candidate in Arch if candidate.kinds)
+        raise LayoutError(f"{arch} has no instruction descriptors; {archs_with_kinds} have")
     try:
         descriptor = InstructionDescriptor.decode(bits, kind)
     except ValueError as error:
         raise LayoutError(str(error)) from None
-    made = DecodedInstruction(bits, descriptor, (), arch)
-    return replace(made, suspicions=tuple(_illegal(made)))
+    decoded = DecodedInstruction(bits, descriptor, (), arch)
+    return replace(decoded, suspicions=tuple(_find_suspicions(decoded)))
 
 
-def _illegal(made: DecodedInstruction) -> list[Suspicion]:
+def _find_suspicions(decoded: DecodedInstruction) -> list[Suspicion]:
     """Return why no instruction of the architecture has this descriptor."""
-    d, arch, found = made.descriptor, made.arch, []
+    d, arch, suspicions = decoded.descriptor, decoded.arch, []
     if d.kind not in arch.kinds:
-        found.append(Suspicion("kind", f"{arch} has no kind::{d.kind}; sm_100 has"))
+        suspicions.append(Suspicion("kind", f"{arch} has no kind::{d.kind}; sm_100 has"))
     if d.k_bytes not in arch.k_bytes:
-        found.append(
+        suspicions.append(
             Suspicion("k-bytes", f"K is {d.k_bytes} bytes (bit 31), which only sm_103 has")
         )
     try:
-        d.check(made.ctas)
+        d.check(decoded.ctas)
     except ValueError as error:
-        found.append(Suspicion("instruction", str(error)))
-    return found
+        suspicions.append(Suspicion("instruction", str(error)))
+    return suspicions

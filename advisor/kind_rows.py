@@ -8,7 +8,7 @@ from ..layout import LayoutError, TileLayout
 from ..layout.arch import Arch
 from ..layout.elements import UE8M0
 from ..layout.instruction import INSTRUCTION_K_BYTES
-from ..layout.tcgen05 import LONG_K_BYTES, Kind, Shape, scale_blocks, scale_factors, scale_layout
+from ..layout.tcgen05 import LONG_K_BYTES, Kind, MmaShape, scale_blocks, scale_factors, scale_layout
 from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS, SCALE_IDS, ScaleBlocks
 from ..layout.tcgen05.shapes import legal_m, legal_n
 from .answer import Answer
@@ -40,7 +40,9 @@ class KindRow(Answer):
     def k(self) -> list[int]:
         """K in elements, for each number of bytes that instructions read along K."""
         element = next(iter(self.kind.codes))
-        return [Shape(0, 0, k_bytes=size).k(element) for size in k_bytes_of(self.kind, self.arch)]
+        return [
+            MmaShape(0, 0, k_bytes=size).k(element) for size in k_bytes_of(self.kind, self.arch)
+        ]
 
     @property
     def shapes(self) -> list[KindShapes]:
@@ -71,12 +73,12 @@ class ScaleRow(Answer):
     @property
     def k(self) -> int:
         """K of an instruction, in elements."""
-        return Shape(0, 0, k_bytes=self.k_bytes).k(next(iter(self.kind.codes)))
+        return MmaShape(0, 0, k_bytes=self.k_bytes).k(next(iter(self.kind.codes)))
 
     @property
     def factors(self) -> int:
         """Scale factors of a row that an instruction reads."""
-        return scale_factors(self.kind, Shape(0, 0, k_bytes=self.k_bytes), self.block)
+        return scale_factors(self.kind, MmaShape(0, 0, k_bytes=self.k_bytes), self.block)
 
     @property
     def vector(self) -> str | None:
@@ -200,5 +202,5 @@ class ScaleTable(Answer):
 
 def _check_kinds(arch: Arch) -> None:
     if not arch.kinds:
-        others = " and ".join(str(other) for other in Arch if other.kinds)
-        raise LayoutError(f"{arch} has no kinds of instructions; {others} have")
+        archs_with_kinds = " and ".join(str(candidate) for candidate in Arch if candidate.kinds)
+        raise LayoutError(f"{arch} has no kinds of instructions; {archs_with_kinds} have")

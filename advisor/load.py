@@ -24,12 +24,12 @@ class Load(Enum):
         Raises:
             TextError: if a word is not a load.
         """
-        found: list[Load] = []
-        at = 0
+        loads: list[Load] = []
+        index = 0
         for word in text.split(","):
             if word not in (names := [load.value for load in cls]):
                 problem = f"expected {', '.join(names[:-1])} or {names[-1]}"
-                raise TextError("load", text, at, problem, "tma,ldmatrix")
-            found.append(cls(word))
-            at += len(word) + 1
-        return tuple(dict.fromkeys(found))
+                raise TextError("load", text, index, problem, "tma,ldmatrix")
+            loads.append(cls(word))
+            index += len(word) + 1
+        return tuple(dict.fromkeys(loads))

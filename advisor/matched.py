@@ -18,10 +18,10 @@ from ..layout import (
     TileLayout,
     choose,
 )
-from ..layout.element_map import Inferred, element_offsets, infer_layouts
+from ..layout.element_map import InferredLayout, element_offsets, infer_layouts
 from .answer import Answer
 from .encoded import Encoded, Operand, encode_operand, operand_of
-from .order import Order, assumed_order
+from .order import DimensionOrder, assumed_order
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Matched(Answer):
         places: int64 of the tile's shape: offset of each element from the tile's start, in elements.
         layout: its layout; None for a map that no layout produces.
         found: the operand, or why no instruction reads the tile.
-        nearest: without an operand, the legal layout in which the fewest elements have other offsets.
+        nearest: without an operand, the legal layout with the fewest elements at other offsets.
         start: the first place of a map, in bytes.
         arch: the architecture.
         rows: the extent along m/n of each instruction, where it was given.
@@ -68,7 +68,7 @@ class Matched(Answer):
     start: int = 0
     arch: Arch = Arch.SM_90
     rows: int | None = None
-    order: Order | None = None
+    order: DimensionOrder | None = None
 
     @property
     def encoded(self) -> Encoded | None:
@@ -81,10 +81,10 @@ class Matched(Answer):
         if self.layout is None or isinstance(self.found, Operand):
             return ()
         return tuple(
-            other
-            for other in self.arch.swizzles
-            if other is not self.layout.swizzle
-            and _is_operand(replace(self.layout, swizzle=other), self.role, self.rows, self.arch)
+            swizzle
+            for swizzle in self.arch.swizzles
+            if swizzle is not self.layout.swizzle
+            and _is_operand(replace(self.layout, swizzle=swizzle), self.role, self.rows, self.arch)
         )
 
 
@@ -93,7 +93,7 @@ def match_tile(
     role: Role,
     rows: int | None = None,
     arch: Arch = Arch.SM_90,
-    order: Order | None = None,
+    order: DimensionOrder | None = None,
 ) -> Matched:
     """Match a tile to a canonical layout.
 
@@ -111,17 +111,17 @@ def match_tile(
         LayoutError: if the tile is larger than memory.
 
     Example:
-        >>> found = match_tile(parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16")), Role.A)
-        >>> print(str(found).splitlines()[0])
+        >>> tile = parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16"))
+        >>> print(str(match_tile(tile, Role.A)).splitlines()[0])
         matches     K-major: Swizzle<3,4,3> o ((8,m),(T,2k)):((8T,SBO),(1,T))
     """
     order = order or assumed_order(role, len(tile.shape))
-    written, tile = tile, tile if order.assumed else order.arrange(tile)
-    found, places = operand_of(tile, role, rows, arch), element_offsets(tile)
-    matched = Matched(tile.element, role, places, tile, found, None, 0, arch, rows, order)
+    tile_as_written, tile = tile, tile if order.assumed else order.arrange(tile)
+    operand, places = operand_of(tile, role, rows, arch), element_offsets(tile)
+    matched = Matched(tile.element, role, places, tile, operand, None, 0, arch, rows, order)
 
-    def problem_in(other: Order) -> str | None:
-        return problem_of(operand_of(other.arrange(written), role, rows, arch))
+    def problem_in(candidate: DimensionOrder) -> str | None:
+        return mismatch_reason(operand_of(candidate.arrange(tile_as_written), role, rows, arch))
 
     return _explain(matched, problem_in)
 
@@ -132,7 +132,7 @@ def match_map(
     role: Role,
     rows: int | None = None,
     arch: Arch = Arch.SM_90,
-    order: Order | None = None,
+    order: DimensionOrder | None = None,
 ) -> Matched:
     """Infer the layout of a tile from a map of its elements, and match it.
 
@@ -145,25 +145,27 @@ def match_map(
         The layout, with the canonical layout or the mode that does not fit.
 
     Raises:
-        LayoutError: if the map is not that of a tile.
+        LayoutError: if no tile has such a map.
 
     Example:
-        >>> found = match_map(np.arange(64 * 64).reshape(64, 64), element("bf16"), Role.A)
-        >>> found.layout.cute
+        >>> matched = match_map(np.arange(64 * 64).reshape(64, 64), element("bf16"), Role.A)
+        >>> matched.layout.cute
         'Swizzle<0,4,3> o (64,64):(64,1)'
-        >>> print(found.nearest.layout.cute)
+        >>> print(matched.nearest.layout.cute)
         Swizzle<3,4,3> o (64,64):(64,1)
     """
     order = order or assumed_order(role, places.ndim)
     arranged = places if order.assumed else order.arrange_map(places)
     matched = _match_arranged(arranged, element, role, rows, arch, order)
 
-    def problem_in(other: Order) -> str | None:
+    def problem_in(candidate: DimensionOrder) -> str | None:
         try:
-            again = _match_arranged(other.arrange_map(places), element, role, rows, arch, other)
+            rematched = _match_arranged(
+                candidate.arrange_map(places), element, role, rows, arch, candidate
+            )
         except LayoutError as error:
             return str(error)
-        return problem_of(again.found)
+        return mismatch_reason(rematched.found)
 
     return _explain(matched, problem_in)
 
@@ -174,29 +176,29 @@ def _match_arranged(
     role: Role,
     rows: int | None,
     arch: Arch,
-    order: Order,
+    order: DimensionOrder,
 ) -> Matched:
     """Match a map in the order of the answer."""
-    explained = infer_layouts(places, element)
-    exact = [each for each in explained if not each.wrong]
-    pairs = [(each, operand_of(each.layout, role, rows, arch)) for each in exact]
+    fits = infer_layouts(places, element)
+    exact = [fit for fit in fits if not fit.wrong]
+    pairs = [(fit, operand_of(fit.layout, role, rows, arch)) for fit in exact]
     if not pairs:
-        best = explained[0]
-        pairs = [(best, _unexplained(best, places.size))]
-    # Of several layouts with the map, one that an instruction reads.
-    inferred, found = next((p for p in pairs if isinstance(p[1], Operand)), pairs[0])
+        best = fits[0]
+        pairs = [(best, _map_mismatch(best, places.size))]
+    # Several layouts may have this map: an operand is preferred.
+    inferred, operand = next((p for p in pairs if isinstance(p[1], Operand)), pairs[0])
     start = inferred.start * element.bits // 8
     layout = None if inferred.wrong else inferred.layout
     relative = places - inferred.start
-    return Matched(element, role, relative, layout, found, None, start, arch, rows, order)
+    return Matched(element, role, relative, layout, operand, None, start, arch, rows, order)
 
 
-def _explain(matched: Matched, problem_in: Callable[[Order], str | None]) -> Matched:
+def _explain(matched: Matched, problem_in: Callable[[DimensionOrder], str | None]) -> Matched:
     """Add, to a tile without an operand, the orders in which it fits, or the nearest layout.
 
     Args:
         matched: the tile.
-        problem_in: as for `Order.compared`.
+        problem_in: as for `DimensionOrder.compare`.
     """
     if matched.order is None or isinstance(matched.found, Operand):
         return matched
@@ -205,16 +207,16 @@ def _explain(matched: Matched, problem_in: Callable[[Order], str | None]) -> Mat
     return replace(matched, order=order, nearest=nearest)
 
 
-def problem_of(found: object) -> str | None:
+def mismatch_reason(match: object) -> str | None:
     """Return the reason of a mismatch; None for anything else."""
-    return found.reason if isinstance(found, Mismatch) else None
+    return match.reason if isinstance(match, Mismatch) else None
 
 
 def _is_operand(tile: TileLayout, role: Role, rows: int | None, arch: Arch) -> bool:
     return isinstance(operand_of(tile, role, rows, arch), Operand)
 
 
-def _unexplained(best: Inferred, total: int) -> Mismatch:
+def _map_mismatch(best: InferredLayout, total: int) -> Mismatch:
     """Return why no layout produces a map, with the first element that differs."""
     return Mismatch(
         f"no swizzle and strides match the map: {best.layout} is the nearest, but element "
@@ -227,16 +229,16 @@ def _unexplained(best: Inferred, total: int) -> Mismatch:
 
 
 def _nearest(matched: Matched) -> Nearest | None:
-    """Return the legal layout in which the fewest elements have other offsets; None if there is none."""
+    """Return the legal layout with the fewest elements at other offsets; None if there is none."""
     element, role, arch, places = matched.element, matched.role, matched.arch, matched.places
     if not arch.multiplies(element):
         return None
     path = (PathElement((0,), None),) if places.ndim == 3 else ()
     use = arch.use("operand", role, element, path)
     choice = choose(element, places.shape, [use], swizzles=arch.swizzles)
-    found = [
+    layouts = [
         Nearest(c.layout, c.name, int((element_offsets(c.layout) != places).sum()), places.size)
         for c in choice.candidates
-        if c.accepted and _is_operand(c.layout, role, matched.rows, arch)
+        if c.is_accepted and _is_operand(c.layout, role, matched.rows, arch)
     ]
-    return min(found, key=lambda nearest: nearest.different, default=None)
+    return min(layouts, key=lambda nearest: nearest.different, default=None)

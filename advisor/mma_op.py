@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from ..layout import (
-    Canonical,
-    Descriptor,
     Element,
     Mismatch,
     MmaInstruction,
@@ -24,7 +22,7 @@ from ..layout.uses import Use
 from ..layout.wgmma import WgmmaInstruction
 
 
-class _Instruction(Protocol):
+class _InstructionMethods(Protocol):
     """Methods that depend on the instruction alone; see `MmaInstruction`."""
 
     name: ClassVar[str]
@@ -41,8 +39,8 @@ class _Instruction(Protocol):
 
     def mma_tiles(self, tile: TileLayout, role: Role) -> MmaTiles | None:
         """Return the MMA tiles of a tile; None if the instructions cannot read it."""
-        found = self.instruction.mma_tiles(tile, role)
-        return None if isinstance(found, Mismatch) else found
+        mma_tiles = self.instruction.mma_tiles(tile, role)
+        return None if isinstance(mma_tiles, Mismatch) else mma_tiles
 
     def check_types(self, a: Element, b: Element) -> None:
         """Check that the types of A and B are compatible.
@@ -54,7 +52,7 @@ class _Instruction(Protocol):
 
 
 @dataclass(frozen=True)
-class WgmmaOp(_Instruction):
+class WgmmaOp(_InstructionMethods):
     """`wgmma` of one warpgroup."""
 
     name: ClassVar[str] = "wgmma"
@@ -68,7 +66,7 @@ class WgmmaOp(_Instruction):
 
 
 @dataclass(frozen=True)
-class Tcgen05Op(_Instruction):
+class Tcgen05Op(_InstructionMethods):
     """`tcgen05.mma` of one kind; tiles are those of one CTA.
 
     Attributes:
@@ -95,22 +93,3 @@ class Tcgen05Op(_Instruction):
 
 
 MmaOp = WgmmaOp | Tcgen05Op
-
-
-def canonical_of(mma_tiles: MmaTiles) -> Canonical:
-    """Return the canonical layout of MMA tiles; for rows in chunks, that of their atoms."""
-    return mma_tiles.canonical
-
-
-def first_descriptor(mma_tiles: MmaTiles, address: int = 0) -> Descriptor:
-    """Return the descriptor of the first MMA tile of a tile at a byte address."""
-    return mma_tiles.descriptor(address)
-
-
-def check_extents(op: MmaOp, role: Role, element: Element, shape: tuple[int, ...]) -> None:
-    """Check that MMA tiles divide an operand's tile: (M, K) of A, (K, N) of B.
-
-    Raises:
-        LayoutError: if they do not; the message names the operand and what would fit.
-    """
-    op.instruction.check_extents(role, element, shape)

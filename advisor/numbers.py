@@ -12,7 +12,7 @@ _DIGITS = {10: "0123456789", 16: "0123456789abcdef"}
 _SUFFIX = re.compile(r"[uU]?[lL]{0,2}$")
 
 
-#: The longest text of digits that is converted: Python refuses those of thousands.
+#: The number of digits that are converted at most: Python refuses texts of thousands of digits.
 _MOST_DIGITS = 40
 
 
@@ -22,18 +22,18 @@ class BitPattern:
 
     Attributes:
         value: its bits, as a number that is not negative.
-        note: what else the text could mean; None if nothing.
+        note: another number that the text could be; None if there is none.
     """
 
     value: int
     note: str | None = None
 
 
-def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
+def parse_number(name: str, text: str, example: str, bits: int = 64) -> int:
     """Parse a non-negative number.
 
     Args:
-        what: the number's name in messages.
+        name: the number's name in messages.
         text: for example `1024`, `0x400` or `0x4000004000010000ULL`.
         example: a valid text, for the message.
         bits: the number of bits that it must fit.
@@ -43,16 +43,16 @@ def parse_number(what: str, text: str, example: str, bits: int = 64) -> int:
     """
     begin, number = _strip(text)
     if re.match(r"-\d", number):
-        raise TextError(what, text, begin, "it is negative; expected 0 or more", example)
-    value = _magnitude(what, text, begin, number, example)
+        raise TextError(name, text, begin, "it is negative; expected 0 or more", example)
+    value = _magnitude(name, text, begin, number, example)
     if value >> bits:
         range_ = f"expected 0 to {(1 << bits) - 1:#x}"
-        raise TextError(what, text, begin, f"it does not fit {bits} bits; {range_}", example)
+        raise TextError(name, text, begin, f"it does not fit {bits} bits; {range_}", example)
     return value
 
 
 def parse_bits(
-    what: str,
+    name: str,
     text: str,
     example: str,
     doubts: Callable[[int], int],
@@ -65,8 +65,8 @@ def parse_bits(
     the hexadecimal one if the text has all digits of the pattern. The note names the other reading.
 
     Args:
-        what, text, example: as for `parse_number`.
-        doubts: returns how many things speak against a value.
+        name, text, example: as for `parse_number`.
+        doubts: returns the number of reasons against a value.
         bits: the number of bits of the pattern.
 
     Raises:
@@ -76,36 +76,36 @@ def parse_bits(
         >>> parse_bits("descriptor", "-1", "0x0", lambda value: 0, bits=8).value
         255
     """
-    begin, number = _strip(text)
-    if re.match(r"-\d", number):
-        value = _magnitude(what, text, begin + 1, number[1:], example)
-        _check_range(what, text, begin, -value, bits, example)
+    begin, stripped = _strip(text)
+    if re.match(r"-\d", stripped):
+        value = _magnitude(name, text, begin + 1, stripped[1:], example)
+        _check_range(name, text, begin, -value, bits, example)
         return BitPattern(-value % (1 << bits))
-    digits, letters = _SUFFIX.sub("", number), set("abcdef")
-    plain = digits == number and 0 < len(digits) <= bits // 4
+    digits, letters = _SUFFIX.sub("", stripped), set("abcdef")
+    plain = digits == stripped and 0 < len(digits) <= bits // 4
     if plain and letters & set(digits) and set(digits) <= set(_DIGITS[16]):
         value = int(digits, 16)
         return BitPattern(value, f"{digits} is read as hexadecimal, {value:#x}: it has letters")
-    value = _magnitude(what, text, begin, number, example)
-    _check_range(what, text, begin, value, bits, example)
+    value = _magnitude(name, text, begin, stripped, example)
+    _check_range(name, text, begin, value, bits, example)
     if not plain or int(digits, 16) == value:
         return BitPattern(value)
-    other = int(digits, 16)
+    as_hexadecimal = int(digits, 16)
     padded = len(digits) > 1 and digits[0] == "0"
-    as_decimal, as_hexadecimal = doubts(value), doubts(other)
+    doubts_of_decimal, doubts_of_hexadecimal = doubts(value), doubts(as_hexadecimal)
     full = len(digits) == bits // 4
-    hexadecimal = padded or (as_hexadecimal, not full) < (as_decimal, full)
-    names = ("decimal", value), ("hexadecimal", other)
-    (name, taken), (instead, left) = names[::-1] if hexadecimal else names
+    hexadecimal = padded or (doubts_of_hexadecimal, not full) < (doubts_of_decimal, full)
+    readings = ("decimal", value), ("hexadecimal", as_hexadecimal)
+    (base, number), (other_base, other) = readings[::-1] if hexadecimal else readings
     return BitPattern(
-        taken,
-        f"{digits} is read as {name}, {taken:#x}; as {instead} it is {left:#x}: write it with 0x to "
-        "choose",
+        number,
+        f"{digits} is read as {base}, {number:#x}; as {other_base} it is {other:#x}: write it with 0x "
+        "to choose",
     )
 
 
-def _check_range(what: str, text: str, at: int, value: int, bits: int, example: str) -> None:
-    """Check that a number is a signed or unsigned one of some bits.
+def _check_range(name: str, text: str, index: int, value: int, bits: int, example: str) -> None:
+    """Check that a number fits some bits, signed or unsigned.
 
     Raises:
         TextError: if it is not.
@@ -113,20 +113,20 @@ def _check_range(what: str, text: str, at: int, value: int, bits: int, example: 
     least, most = -(1 << bits - 1), (1 << bits) - 1
     if not least <= value <= most:
         problem = f"it does not fit {bits} bits; expected {least} to {most} ({most:#x})"
-        raise TextError(what, text, at, problem, example)
+        raise TextError(name, text, index, problem, example)
 
 
 def _strip(text: str) -> tuple[int, str]:
-    """Return the index of the first character that is no space, and the text without spaces around it,
-    in lower case."""
+    """Return the index of the first character that is no space, and the text in lower case without spaces
+    around it."""
     return len(text) - len(text.lstrip()), text.strip().lower()
 
 
-def _magnitude(what: str, text: str, begin: int, number: str, example: str) -> int:
+def _magnitude(name: str, text: str, begin: int, number: str, example: str) -> int:
     """Return a number without a sign, decimal or with 0x.
 
     Args:
-        what, text, example: as for `parse_number`.
+        name, text, example: as for `parse_number`.
         begin: the index of the number in the text.
         number: the number in lower case.
 
@@ -134,8 +134,8 @@ def _magnitude(what: str, text: str, begin: int, number: str, example: str) -> i
         TextError: if it is not one.
     """
 
-    def wrong(at: int, problem: str) -> TextError:
-        return TextError(what, text, at, problem, example)
+    def error_at(index: int, problem: str) -> TextError:
+        return TextError(name, text, index, problem, example)
 
     base = 16 if number.startswith("0x") else 10
     prefix = 2 if base == 16 else 0
@@ -143,26 +143,26 @@ def _magnitude(what: str, text: str, begin: int, number: str, example: str) -> i
     for index, digit in enumerate(digits):
         if digit not in _DIGITS[base]:
             hint = "; hexadecimal begins with 0x" if digit in _DIGITS[16] else ""
-            raise wrong(begin + prefix + index, f"unexpected '{digit}'{hint}")
+            raise error_at(begin + prefix + index, f"unexpected '{digit}'{hint}")
     if not digits:
-        raise wrong(begin + prefix, "expected a number")
+        raise error_at(begin + prefix, "expected a number")
     significant = digits.lstrip("0") or "0"
     # A longer one does not fit, whatever its digits.
     return int(significant[:_MOST_DIGITS], base)
 
 
-def parse_numbers(what: str, text: str, example: str) -> tuple[int, ...]:
+def parse_numbers(name: str, text: str, example: str) -> tuple[int, ...]:
     """Parse numbers that are separated by commas.
 
     Raises:
         TextError: if one of them is not a number.
     """
-    found: list[int] = []
-    at = 0
+    numbers: list[int] = []
+    index = 0
     for entry in text.split(","):
         try:
-            found.append(parse_number(what, entry, example))
+            numbers.append(parse_number(name, entry, example))
         except TextError as error:
-            raise TextError(what, text, at + error.at, error.problem, example) from None
-        at += len(entry) + 1
-    return tuple(found)
+            raise TextError(name, text, index + error.index, error.problem, example) from None
+        index += len(entry) + 1
+    return tuple(numbers)

@@ -15,15 +15,15 @@ _STAGES = "stages"
 
 
 @dataclass(frozen=True)
-class Order(Answer):
-    """The order of the dimensions of a layout or a map, and that of an answer about it.
+class DimensionOrder(Answer):
+    """The order of the dimensions of a layout or a map, and their order in an answer about it.
 
     Attributes:
         written: the names of its dimensions in order, for example ("n", "k").
         answered: the names in the order of the answer: (m, k), (k, n) or (rows, factors), behind stages.
         assumed: whether the order was not given.
         others: where it was assumed, other orders in which such tiles are written; CuTe's is the first.
-        fitting: those of them in which an instruction reads the tile.
+        fitting: those orders with which an instruction reads the tile.
         problem: why no instruction reads it in CuTe's order, either.
     """
 
@@ -58,30 +58,30 @@ class Order(Answer):
     def _dims(self) -> list[int]:
         return [self.written.index(name) for name in self.answered]
 
-    def compare(self, problem_in: Callable[[Order], str | None]) -> Order:
+    def compare(self, problem_in: Callable[[DimensionOrder], str | None]) -> DimensionOrder:
         """Return the order of a tile that no instruction reads, with the orders in which it fits.
 
         Args:
             problem_in: returns why no instruction reads the tile as it is written in another order, or
                 None.
         """
-        problems = {other.written: problem_in(other) for other in self._candidates}
+        problems = {candidate.written: problem_in(candidate) for candidate in self._candidates}
         fitting = tuple(names for names, problem in problems.items() if problem is None)
         first = next(iter(problems.values()), None)
         return replace(self, fitting=fitting, problem=None if fitting else first)
 
     @property
-    def _candidates(self) -> list[Order]:
+    def _candidates(self) -> list[DimensionOrder]:
         """The other orders in which the tile may be written."""
-        return [Order(names, self.answered) for names in self.others]
+        return [DimensionOrder(names, self.answered) for names in self.others]
 
     @property
     def hint(self) -> str | None:
         """The orders in which the tile fits, where it does not fit in the assumed one; else None."""
         if not self.fitting:
             return None
-        each = [f"{order_text(names)} (--order {','.join(names)})" for names in self.fitting]
-        return f"it matches as {' or '.join(each)}"
+        orders = [f"{order_text(names)} (--order {','.join(names)})" for names in self.fitting]
+        return f"it matches as {' or '.join(orders)}"
 
 
 def order_text(names: tuple[str, ...]) -> str:
@@ -89,7 +89,7 @@ def order_text(names: tuple[str, ...]) -> str:
     return f"({', '.join(name.upper() if len(name) == 1 else name for name in names)})"
 
 
-def assumed_order(role: Role | None, rank: int) -> Order:
+def assumed_order(role: Role | None, rank: int) -> DimensionOrder:
     """Return the order that is assumed where none is given.
 
     Args:
@@ -100,16 +100,16 @@ def assumed_order(role: Role | None, rank: int) -> Order:
         >>> assumed_order(Role.B, 2).others
         (('n', 'k'),)
     """
-    names, cute = _names(role)
+    names, cute = _dimension_names(role)
     if rank != 3:
         others = (cute,) if cute != names and rank == 2 else ()
-        return Order(names, names, True, others)
+        return DimensionOrder(names, names, True, others)
     answered = (_STAGES, *names)
     others = dict.fromkeys(((*cute, _STAGES), (*names, _STAGES), (_STAGES, *cute)))
-    return Order(answered, answered, True, tuple(o for o in others if o != answered))
+    return DimensionOrder(answered, answered, True, tuple(o for o in others if o != answered))
 
 
-def parse_order(text: str, role: Role | None, rank: int) -> Order:
+def parse_order(text: str, role: Role | None, rank: int) -> DimensionOrder:
     """Parse the names of dimensions, separated by commas, for example `m,k,stages`.
 
     Args:
@@ -129,10 +129,10 @@ def parse_order(text: str, role: Role | None, rank: int) -> Order:
     if sorted(names) != sorted(answered):
         problem = f"expected {', '.join(answered)}, each once, in any order"
         raise TextError("--order", text, 0, problem, ",".join(example))
-    return Order(names, answered)
+    return DimensionOrder(names, answered)
 
 
-def _names(role: Role | None) -> tuple[tuple[str, str], tuple[str, str]]:
+def _dimension_names(role: Role | None) -> tuple[tuple[str, str], tuple[str, str]]:
     """Return the dimensions without stages, in our order and in CuTe's."""
     if role is None:
         return ("rows", "factors"), ("rows", "factors")

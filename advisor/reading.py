@@ -64,7 +64,7 @@ class Reading:
         return d.row_problem(self.k_bytes) if isinstance(d, Tcgen05Descriptor) else None
 
     @property
-    def legal(self) -> bool:
+    def is_legal(self) -> bool:
         """Whether the instructions read the element type with this swizzle, major-ness and K."""
         d = self.descriptor
         if d.swizzle not in self.arch.swizzles_of(self.element, self.major):
@@ -84,16 +84,16 @@ class Reading:
 
     @property
     def steps(self) -> dict[str, int]:
-        """Those of LBO and SBO that the instruction uses, in bytes."""
-        found: dict[str, int] = {}
+        """LBO and SBO in bytes, by name, as far as the instruction uses them."""
+        offsets: dict[str, int] = {}
         assert self.form is not None
         atom = self.form.layout(self.element, 1, 1, 0, 0)
         extents = (self.rows, self.k)
         for modes, strides, extent in zip(atom.modes, self.form.strides, extents, strict=True):
             name = strides[-1]
             if name in ("LBO", "SBO") and extent > prod(mode.extent for mode in modes[:-1]):
-                found[name] = getattr(self.descriptor, name.lower())
-        return found
+                offsets[name] = getattr(self.descriptor, name.lower())
+        return offsets
 
     @cached_property
     def overlap(self) -> tuple[tuple[int, int], tuple[int, int]] | None:
@@ -103,13 +103,13 @@ class Reading:
         return cast("tuple[tuple[int, int], tuple[int, int]] | None", shared_place(places))
 
     @property
-    def exchanged(self) -> Reading:
+    def with_exchanged_offsets(self) -> Reading:
         """The same reading with LBO and SBO exchanged."""
         d = self.descriptor
         return replace(self, descriptor=replace(d, lbo=d.sbo, sbo=d.lbo))
 
     @property
-    def collides(self) -> bool:
+    def has_overlap(self) -> bool:
         """Whether swizzle atoms or elements overlap."""
         atom = self.descriptor.swizzle.atom_bytes
         return any(step < atom for step in self.steps.values()) or self.overlap is not None

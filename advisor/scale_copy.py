@@ -18,7 +18,7 @@ from .answer import Answer
 from .diagnosed import Diagnosed, check_start, element_at
 from .fields import Field, matrix_fields
 from .scale_tile import ScaleTile
-from .suspicions import Suspicion, of_bits, without_reserved
+from .suspicions import Suspicion, decode_without_reserved, field_suspicions
 
 #: SBO: bytes from 8 lines of a block to the next 8.
 _SBO = LINES_TOGETHER * UNIT_BYTES
@@ -41,7 +41,7 @@ class DecodedCopy(Answer):
     @property
     def descriptor(self) -> Descriptor:
         """The descriptor, with reserved bits cleared."""
-        return without_reserved(self.bits, self.arch)
+        return decode_without_reserved(self.bits, self.arch)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -75,16 +75,19 @@ def decode_copy(bits: int, arch: Arch = Arch.SM_100) -> DecodedCopy:
         0x0000400800010080, 32 lines of 16 bytes: 4 factors of 128 rows
     """
     if not arch.kinds:
-        others = " and ".join(str(other) for other in Arch if other.kinds)
-        raise LayoutError(f"{arch} takes no scale factors; {others} do")
+        archs_with_kinds = " and ".join(str(candidate) for candidate in Arch if candidate.kinds)
+        raise LayoutError(f"{arch} takes no scale factors; {archs_with_kinds} do")
     if not 0 <= bits < 1 << 64:
         raise LayoutError(f"{bits:#x} is not a 64-bit value")
-    found = (*of_bits(bits, arch=arch), *_of_copy(without_reserved(bits, arch)))
-    return DecodedCopy(bits, found, arch)
+    suspicions = (
+        *field_suspicions(bits, arch=arch),
+        *_copy_suspicions(decode_without_reserved(bits, arch)),
+    )
+    return DecodedCopy(bits, suspicions, arch)
 
 
-def _of_copy(d: Descriptor) -> Iterator[Suspicion]:
-    """Yield what is wrong with the descriptor of a copy."""
+def _copy_suspicions(d: Descriptor) -> Iterator[Suspicion]:
+    """Yield the suspicions about the descriptor of a copy."""
     if d.swizzle is not Swizzle.NONE:
         yield Suspicion(
             "copy-swizzle", f"the swizzle is {d.swizzle}, but blocks of scale factors have none"
@@ -130,7 +133,7 @@ def diagnose_scales(
         False
     """
     factors = written.stage
-    d = without_reserved(bits, written.arch)
+    d = decode_without_reserved(bits, written.arch)
     begin = d.start if tile is None else tile
     check_start(begin)
     depth = len(steps) * BLOCK_FACTORS
@@ -142,18 +145,18 @@ def diagnose_scales(
     places = element_offsets(factors) + begin
     assert isinstance(d, Tcgen05Descriptor)
     try:
-        moved = [replace(d, start=d.start + step * UNIT_BYTES) for step in steps]
-        read = np.concatenate([copied_addresses(each) for each in moved], axis=1)
+        descriptors = [replace(d, start=d.start + step * UNIT_BYTES) for step in steps]
+        read = np.concatenate([copied_addresses(descriptor) for descriptor in descriptors], axis=1)
     except ValueError as error:
         raise LayoutError(str(error)) from None
-    causes = [s.text for s in of_bits(bits, arch=written.arch)]
-    causes += [s.text for s in _of_copy(d) if s.name == "copy-sbo"]
+    causes = [s.text for s in field_suspicions(bits, arch=written.arch)]
+    causes += [s.text for s in _copy_suspicions(d) if s.name == "copy-sbo"]
     causes += _causes(written, d, begin, steps)
     if causes and not isinstance(written.found, Mismatch):
         encoded = written.encoded(begin)
-        added = ", ".join(map(str, encoded.steps[0]))
+        steps_text = ", ".join(map(str, encoded.steps[0]))
         right = encoded.descriptors[0][0]
-        causes.append(f"expected descriptor {right:#018x}, steps {added} (16-byte units)")
+        causes.append(f"expected descriptor {right:#018x}, steps {steps_text} (16-byte units)")
     actual = element_at(places, read)
     shared = int(sharing(element_offsets(written.layout)).sum())
     return Diagnosed(factors.element, places, read, actual, tuple(causes), None, shared)

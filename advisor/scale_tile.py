@@ -12,8 +12,8 @@ from ..layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
 from ..layout.tile import size_problem
 from .answer import Answer
 from .chosen_operand import one_stage
-from .matched import Nearest, problem_of
-from .order import Order, assumed_order
+from .matched import Nearest, mismatch_reason
+from .order import DimensionOrder, assumed_order
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class ScaleTile(Answer):
     layout: TileLayout
     found: ScaleBlocks | Mismatch
     arch: Arch
-    order: Order | None = None
+    order: DimensionOrder | None = None
 
     @property
     def stage(self) -> TileLayout:
-        """The layout of the first stage; without stages, that of the tile."""
+        """The layout of the first stage; without stages, the tile's layout."""
         return one_stage(self.layout)
 
     @property
@@ -51,12 +51,12 @@ class ScaleTile(Answer):
         """For a tile without blocks, the layout of blocks and the number of elements that differ; None if
         no tile of that shape consists of blocks."""
         try:
-            other = scale_layout(self.layout.element, *self.stage.shape)
+            blocks = scale_layout(self.layout.element, *self.stage.shape)
         except LayoutError:
             return None
-        different = int((element_offsets(other) != element_offsets(self.stage)).sum())
+        different = int((element_offsets(blocks) != element_offsets(self.stage)).sum())
         name = f"blocks of {BLOCK_ROWS}x{BLOCK_FACTORS} factors"
-        return Nearest(other, name, different, self.stage.shape[0] * self.stage.shape[1])
+        return Nearest(blocks, name, different, self.stage.shape[0] * self.stage.shape[1])
 
     def encoded(self, start: int = 0) -> EncodedScales:
         """Return the descriptors of the copies of a tile at a byte address.
@@ -120,7 +120,7 @@ class EncodedScales(Answer):
 
 
 def match_scales(
-    tile: TileLayout, arch: Arch = Arch.SM_100, order: Order | None = None
+    tile: TileLayout, arch: Arch = Arch.SM_100, order: DimensionOrder | None = None
 ) -> ScaleTile:
     """Match a tile of scale factors to the blocks that `tcgen05.cp` copies.
 
@@ -141,16 +141,16 @@ def match_scales(
         matches     blocks of 128x4 factors, 512 bytes
     """
     if not arch.kinds:
-        others = " and ".join(str(other) for other in Arch if other.kinds)
-        raise LayoutError(f"{arch} takes no scale factors; {others} do")
+        archs_with_kinds = " and ".join(str(candidate) for candidate in Arch if candidate.kinds)
+        raise LayoutError(f"{arch} takes no scale factors; {archs_with_kinds} do")
     if problem := size_problem(tile.element, tile.shape):
         raise LayoutError(problem)
     order = order or assumed_order(None, len(tile.shape))
     arranged = tile if order.assumed else order.arrange(tile)
-    found = _blocks(arranged)
-    if isinstance(found, Mismatch):
-        order = order.compare(lambda other: problem_of(_blocks(other.arrange(tile))))
-    return ScaleTile(arranged, found, arch, order)
+    blocks = _blocks(arranged)
+    if isinstance(blocks, Mismatch):
+        order = order.compare(lambda candidate: mismatch_reason(_blocks(candidate.arrange(tile))))
+    return ScaleTile(arranged, blocks, arch, order)
 
 
 def _blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
@@ -159,7 +159,9 @@ def _blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
         return Mismatch(problem)
     if len(tile.shape) == 3:
         starts = (tile.stage(index).offset for index in range(tile.shape[0]))
-        odd = next((start for start in starts if start % UNIT_BYTES), None)
-        if odd is not None:
-            return Mismatch(f"a stage begins {odd} bytes into the tile, not at a multiple of 16")
+        misaligned = next((start for start in starts if start % UNIT_BYTES), None)
+        if misaligned is not None:
+            return Mismatch(
+                f"a stage begins {misaligned} bytes into the tile, not at a multiple of 16"
+            )
     return scale_blocks(one_stage(tile))

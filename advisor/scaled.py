@@ -34,9 +34,9 @@ class ScaleFactorTile(Answer):
     @cached_property
     def blocks(self) -> ScaleBlocks:
         """The blocks that `tcgen05.cp` copies."""
-        found = scale_blocks(self.layout)
-        assert not isinstance(found, Mismatch)
-        return found
+        blocks = scale_blocks(self.layout)
+        assert not isinstance(blocks, Mismatch)
+        return blocks
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,11 @@ class ScaleFactors(Answer):
         assert self.op.scale is not None
         element = SCALE_ELEMENTS[self.op.scale]
         factors = -(-self.k // self.vector_size // BLOCK_FACTORS) * BLOCK_FACTORS
-        found = []
+        tiles = []
         for role, extent in ((Role.A, self.m // self.op.ctas), (Role.B, self.n)):
             rows = -(-extent // BLOCK_ROWS) * BLOCK_ROWS
-            found.append(ScaleFactorTile(role, scale_layout(element, rows, factors)))
-        return found[0], found[1]
+            tiles.append(ScaleFactorTile(role, scale_layout(element, rows, factors)))
+        return tiles[0], tiles[1]
 
     @property
     def columns(self) -> int:
@@ -105,9 +105,9 @@ class ScaleFactors(Answer):
     @property
     def k_blocks(self) -> list[ScaleFactorKBlock]:
         """The K blocks, in order."""
-        found = []
+        k_blocks = []
         for k_block in range(self.k // self.instruction_k):
             word, id_ = scale_step(k_block, self.per_row)
             descriptors = tuple(replace(d, a_scale=id_, b_scale=id_) for d in self.instructions)
-            found.append(ScaleFactorKBlock(k_block * self.instruction_k, word, id_, descriptors))
-        return found
+            k_blocks.append(ScaleFactorKBlock(k_block * self.instruction_k, word, id_, descriptors))
+        return k_blocks

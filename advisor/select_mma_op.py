@@ -36,11 +36,11 @@ def select_mma_op(
         raise LayoutError(f"{block} elements per scale factor, but no scale factors (--scaled)")
     for role, element in elements.items():
         if not arch.multiplies(element):
-            others = [str(other) for other in Arch if other.multiplies(element)]
-            hint = f"; {' and '.join(others)} do{'es' * (len(others) == 1)} (--arch)"
+            capable_archs = [str(candidate) for candidate in Arch if candidate.multiplies(element)]
+            hint = f"; {' and '.join(capable_archs)} do{'es' * (len(capable_archs) == 1)} (--arch)"
             raise LayoutError(
                 f"{role.name}: {arch.instructions} does not multiply {element}"
-                + hint * bool(others)
+                + hint * bool(capable_archs)
             )
     if not arch.kinds:
         _check_wgmma(ctas, scale, k_bytes)
@@ -58,31 +58,33 @@ def select_mma_op(
 
 def _check_wgmma(ctas: int, scale: str | None, k_bytes: int) -> None:
     """Reject options that `wgmma` does not have."""
-    for given, what in (
+    for is_requested, option in (
         (ctas != 1, f"cta_group::{ctas}"),
         (scale is not None, f"block scaling by {scale}"),
         (k_bytes != INSTRUCTION_K_BYTES, f"K of {k_bytes} bytes"),
     ):
-        if given:
-            raise LayoutError(f"wgmma (sm_90) has no {what}; tcgen05 has (--arch sm_100 or sm_103)")
+        if is_requested:
+            raise LayoutError(
+                f"wgmma (sm_90) has no {option}; tcgen05 has (--arch sm_100 or sm_103)"
+            )
 
 
 def _kind_of(a: Element, b: Element, scale: str | None, block: int | None) -> Kind:
-    both = [kind for kind in KINDS.values() if kind.multiplies(a, b)]
-    if not both:
+    kinds = [kind for kind in KINDS.values() if kind.multiplies(a, b)]
+    if not kinds:
         partners = {e: None for kind in KINDS.values() for e in kind.codes if kind.multiplies(a, e)}
         raise LayoutError(
             f"tcgen05 does not multiply {a} by {b}; with an A of {a}, B is "
             + " or ".join(map(str, partners))
         )
-    scales = list(dict.fromkeys(name for kind in both for name, _ in kind.scales))
+    scales = list(dict.fromkeys(name for kind in kinds for name, _ in kind.scales))
     scaled = f"scaled by {' or '.join(scales)}" if scales else "without scale factors"
-    for kind in both:
+    for kind in kinds:
         if not kind.scales and scale is None:
             return kind
         if any(name == scale and block in (None, size) for name, size in kind.scales):
             return kind
-    sizes = sorted({size for kind in both for name, size in kind.scales if name == scale})
+    sizes = sorted({size for kind in kinds for name, size in kind.scales if name == scale})
     if sizes:
         raise LayoutError(
             f"tcgen05 does not multiply {a} by {b} with one {scale} scale factor per {block} elements "

@@ -37,27 +37,27 @@ class TileSpec:
             TextError: if the text is malformed, an extent is 0, or the type is unknown.
         """
 
-        def wrong(at: int, problem: str) -> TextError:
-            return TextError("tile", text, at, problem, _EXAMPLE)
+        def error_at(index: int, problem: str) -> TextError:
+            return TextError("tile", text, index, problem, _EXAMPLE)
 
         shape: list[int] = []
-        at = 0
-        while extent := re.compile(r"(\d+)x").match(text, at):
+        index = 0
+        while extent := re.compile(r"(\d+)x").match(text, index):
             number = number_of(extent[1])
             if number is None:
-                raise wrong(at, "an extent that does not fit 63 bits")
+                raise error_at(index, "an extent that does not fit 63 bits")
             if number == 0:
-                raise wrong(at, "an extent of 0")
+                raise error_at(index, "an extent of 0")
             shape.append(number)
-            at = extent.end()
-        name = text[at:]
+            index = extent.end()
+        name = text[index:]
         if name not in _TYPES:
             if name[:1].isdigit():
-                stop = at + len(re.match(r"\d+", name)[0])  # type: ignore[index]
-                raise wrong(stop, "expected 'x' after an extent")
-            raise wrong(at, f"expected an element type, one of {', '.join(_TYPES)}")
+                stop = index + len(re.match(r"\d+", name)[0])  # type: ignore[index]
+                raise error_at(stop, "expected 'x' after an extent")
+            raise error_at(index, f"expected an element type, one of {', '.join(_TYPES)}")
         if len(shape) not in (2, 3):
-            raise wrong(
+            raise error_at(
                 0, f"{len(shape)} extents; expected rows and columns, or stages, rows and columns"
             )
         return cls(tuple(shape), _TYPES[name])

@@ -34,7 +34,7 @@ class Suspicion(Answer):
     text: str
 
 
-def without_reserved(bits: int, arch: Arch = Arch.SM_90) -> Descriptor:
+def decode_without_reserved(bits: int, arch: Arch = Arch.SM_90) -> Descriptor:
     """Return the descriptor with reserved bits cleared and fixed fields set."""
     encoding = arch.descriptor
     clean = bits & ~encoding.reserved()
@@ -50,7 +50,9 @@ def without_reserved(bits: int, arch: Arch = Arch.SM_90) -> Descriptor:
     return encoding.decode(clean)
 
 
-def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iterator[Suspicion]:
+def field_suspicions(
+    bits: int, tile: int | None = None, arch: Arch = Arch.SM_90
+) -> Iterator[Suspicion]:
     """Yield the suspicions that depend on the fields alone.
 
     Args:
@@ -82,28 +84,36 @@ def of_bits(bits: int, tile: int | None = None, arch: Arch = Arch.SM_90) -> Iter
         )
     mode = field_of(bits, encoding.mode)
     if mode not in encoding.modes.values():
-        known = ", ".join(f"{field} ({swizzle})" for swizzle, field in encoding.modes.items())
+        mode_names = ", ".join(f"{field} ({swizzle})" for swizzle, field in encoding.modes.items())
         yield Suspicion(
             "swizzle-mode",
             f"the swizzling mode is {mode}, which is undefined and decoded as none; expected one of "
-            f"{known}",
+            f"{mode_names}",
         )
-    descriptor, written = without_reserved(bits, arch), field_of(bits, BASE_OFFSET)
+    descriptor, base_offset_field = decode_without_reserved(bits, arch), field_of(bits, BASE_OFFSET)
     if versioned and field_of(bits, LBO_MODE):
-        yield from _of_absolute(descriptor, written, arch)
+        yield from _absolute_lbo_suspicions(descriptor, base_offset_field, arch)
     if getattr(descriptor, "absolute", False):
         return
     if descriptor.swizzle is not Swizzle.NONE:
-        yield from _of_base_offset(descriptor, tile)
-    elif written:
+        yield from _base_offset_suspicions(descriptor, tile)
+    elif base_offset_field:
         yield Suspicion(
             "base-offset-without-swizzle",
-            f"the base offset is {written}, but without swizzle it must be 0",
+            f"the base offset is {base_offset_field}, but without swizzle it must be 0",
         )
 
 
-def _of_absolute(d: Descriptor, written: int, arch: Arch) -> Iterator[Suspicion]:
-    """Check an absolute LBO (PTX ISA 9.7.16.3.1.2.1); `written` is the base offset's field."""
+def _absolute_lbo_suspicions(
+    d: Descriptor, base_offset_field: int, arch: Arch
+) -> Iterator[Suspicion]:
+    """Check an absolute LBO (PTX ISA 9.7.16.3.1.2.1).
+
+    Args:
+        d: the descriptor, without reserved bits.
+        base_offset_field: the base offset as encoded.
+        arch: the architecture.
+    """
     if not arch.has_absolute_lbo:
         yield Suspicion(
             "absolute-arch",
@@ -116,10 +126,11 @@ def _of_absolute(d: Descriptor, written: int, arch: Arch) -> Iterator[Suspicion]
             f"{d.swizzle}; it is decoded as a relative offset",
         )
     else:
-        if written:
+        if base_offset_field:
             yield Suspicion(
                 "absolute-base-offset",
-                f"LBO is an absolute address (bit 52), so the base offset must be 0, not {written}",
+                "LBO is an absolute address (bit 52), so the base offset must be 0, not "
+                f"{base_offset_field}",
             )
         pattern = d.swizzle.pattern_bytes
         if d.start % pattern >= d.swizzle.width:
@@ -137,37 +148,37 @@ def _of_absolute(d: Descriptor, written: int, arch: Arch) -> Iterator[Suspicion]
             )
 
 
-def _of_base_offset(d: Descriptor, tile: int | None) -> Iterator[Suspicion]:
-    """Check that the base offset is that of the swizzle pattern at the start."""
+def _base_offset_suspicions(d: Descriptor, tile: int | None) -> Iterator[Suspicion]:
+    """Check that the base offset is the phase of the swizzle pattern at the start."""
     pattern = d.swizzle.pattern_bytes
     begin = d.start if tile is None else tile
     within, line = begin % pattern, begin // _LINE * _LINE
     # An operand may start anywhere in the first line of its tile, as K blocks do.
     along_line = d.swizzle.width if tile is None else 1
-    right = base_offset(line, d.swizzle) if begin - line < along_line else None
-    found = d.base_offset % (pattern // _LINE)
+    expected = base_offset(line, d.swizzle) if begin - line < along_line else None
+    phase = d.base_offset % (pattern // _LINE)
     needs = (
-        f"needs base offset {right}"
-        if right is not None
+        f"needs base offset {expected}"
+        if expected is not None
         else f"cannot have this swizzle: a pattern starts at a multiple of {_LINE}"
     )
-    if tile is None and within >= d.swizzle.width and not found:
+    if tile is None and within >= d.swizzle.width and not phase:
         yield Suspicion(
             "start-off-pattern",
             f"the start {d.start:#x} is {within} bytes into the {pattern} of a {d.swizzle} pattern, and "
             f"the base offset is 0: right for a subtile of a tile that is aligned to {pattern}, but a "
             f"tile that starts here {needs}",
         )
-    elif found != right:
+    elif phase != expected:
         where = f"a tile that starts at {line:#x}" if tile is None else f"the tile at {tile:#x}"
         yield Suspicion("base-offset", f"the base offset is {d.base_offset}, but {where} {needs}")
 
 
-def of_reading(reading: Reading) -> Iterator[Suspicion]:
+def reading_suspicions(reading: Reading) -> Iterator[Suspicion]:
     """Yield the suspicions about the operand that an instruction reads."""
     d = reading.descriptor
-    if not reading.legal:
-        yield _illegal(reading)
+    if not reading.is_legal:
+        yield _illegal_operand(reading)
         return
     form, steps, atom = reading.form, reading.steps, d.swizzle.atom_bytes
     assert form is not None
@@ -192,7 +203,7 @@ def of_reading(reading: Reading) -> Iterator[Suspicion]:
                 f"{name} is {step} bytes, not a multiple of the {repeats} after which the swizzle "
                 f"{d.swizzle} repeats: consecutive atoms are swizzled differently",
             )
-    if reading.collides and not reading.exchanged.collides:
+    if reading.has_overlap and not reading.with_exchanged_offsets.has_overlap:
         yield Suspicion(
             "exchanged",
             f"LBO {d.lbo} and SBO {d.sbo} look exchanged: with LBO {d.sbo} and SBO {d.lbo} no two "
@@ -205,10 +216,10 @@ def of_reading(reading: Reading) -> Iterator[Suspicion]:
             f"elements ({r},{k}) and ({r2},{k2}) of (m/n, k) are both read at "
             f"{reading.addresses[r, k]:#x}",
         )
-    yield from _of_extent(reading)
+    yield from _extent_suspicions(reading)
 
 
-def _illegal(reading: Reading) -> Suspicion:
+def _illegal_operand(reading: Reading) -> Suspicion:
     """Return why the instructions cannot read the operand."""
     element, arch, d = reading.element, reading.arch, reading.descriptor
     modes = arch.swizzles_of(element, reading.major)
@@ -216,8 +227,8 @@ def _illegal(reading: Reading) -> Suspicion:
         return Suspicion("type", f"{element} is not an A or B element type of {arch.instructions}")
     reader = arch.descriptor.reader
     if not modes:
-        others = "" if arch.kinds else "; MN-major is for 16-bit types"
-        return Suspicion("type", f"{reader} reads {element} K-major only{others}")
+        mn_major_text = "" if arch.kinds else "; MN-major is for 16-bit types"
+        return Suspicion("type", f"{reader} reads {element} K-major only{mn_major_text}")
     if d.swizzle not in modes:
         return Suspicion(
             "swizzle",
@@ -247,7 +258,7 @@ def _illegal(reading: Reading) -> Suspicion:
     return Suspicion(absolute if reading.absolute else "row-end", reading.row_problem)
 
 
-def _of_extent(reading: Reading) -> Iterator[Suspicion]:
+def _extent_suspicions(reading: Reading) -> Iterator[Suspicion]:
     d = reading.descriptor
     line = d.swizzle.atom_elements(reading.element)
     if reading.major is Major.MN and d.swizzle is not Swizzle.NONE and reading.rows < line:

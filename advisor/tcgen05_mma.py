@@ -71,7 +71,7 @@ class Tcgen05Mma(Answer):
         return ScaleFactors(self.op, self.m, self.n, self.k, self.a.instruction_k, instructions)
 
     @property
-    def allocated(self) -> int:
+    def allocated_columns(self) -> int:
         """Columns to allocate for D and scale factors, a power of two."""
         used = self.columns + (self.factors.columns if self.factors else 0)
         return max(FEWEST_COLUMNS, 1 << (used - 1).bit_length())
@@ -109,7 +109,7 @@ class Tcgen05Mma(Answer):
             k_bytes=self.op.k_bytes,
         )
 
-    def decoded(self, m: int, n: int) -> DecodedInstruction:
+    def decode_descriptor(self, m: int, n: int) -> DecodedInstruction:
         """Return the decoded instruction descriptor with a given M and N."""
         descriptor = self.descriptor(m, n)
         return DecodedInstruction(descriptor.encode(), descriptor, (), self.op.arch)
@@ -132,10 +132,10 @@ class Tcgen05Mma(Answer):
                 self.descriptor(m, n).check(self.op.ctas)
             except ValueError as error:
                 raise LayoutError(str(error)) from None
-        if self.allocated > TENSOR_MEMORY_COLUMNS:
-            more = f", and scale factors {self.factors.columns}" if self.factors else ""
+        if self.allocated_columns > TENSOR_MEMORY_COLUMNS:
+            factors_text = f", and scale factors {self.factors.columns}" if self.factors else ""
             raise LayoutError(
-                f"D takes {self.columns} columns of tensor memory{more}; a CTA has "
+                f"D takes {self.columns} columns of tensor memory{factors_text}; a CTA has "
                 f"{TENSOR_MEMORY_COLUMNS}: expected smaller tiles"
             )
 

@@ -38,8 +38,8 @@ def affine_map(layout: TileLayout) -> str:
     if not layout.has_static_origin:
         raise LayoutError(f"the offsets of the elements of {layout} are known at run time only")
     digits = _digits(layout)
-    plain = layout.swizzle is Swizzle.NONE or not digits
-    terms = [digit.scaled for digit in digits] if plain else _swizzled(layout, digits)
+    is_linear = layout.swizzle is Swizzle.NONE or not digits
+    terms = [digit.term for digit in digits] if is_linear else _swizzled_terms(layout, digits)
     dims = ", ".join(f"d{dim}" for dim in range(len(layout.shape)))
     return f"affine_map<({dims}) -> ({' + '.join(terms) or 0})>"
 
@@ -61,8 +61,8 @@ class _Digit(NamedTuple):
     last: bool
 
     @property
-    def scaled(self) -> str:
-        """The elements that the digit adds to the offset."""
+    def term(self) -> str:
+        """The digit times its stride: what it adds to the offset, in elements."""
         digit = _over(self.position, self.divisor, None if self.last else self.extent)
         return _times(digit, self.stride)
 
@@ -90,22 +90,22 @@ class _Digit(NamedTuple):
         shifted = _over(self.position, self.divisor * (low // self.stride), None)
         if self.last and top == self.end:
             return shifted
-        return f"{_enclosed(shifted)} mod {top // low}"
+        return f"{_parenthesize(shifted)} mod {top // low}"
 
 
 def _digits(layout: TileLayout) -> list[_Digit]:
-    found = []
+    digits = []
     for dim, (modes, origin) in enumerate(zip(layout.modes, layout.origins, strict=True)):
         index, divisor = f"d{dim} + {origin}" if origin else f"d{dim}", 1
         for position, mode in enumerate(modes):
             last = position == len(modes) - 1
             if mode.extent > 1 and mode.stride:
-                found.append(_Digit(index, divisor, mode.extent, mode.stride, last))
+                digits.append(_Digit(index, divisor, mode.extent, mode.stride, last))
             divisor *= mode.extent
-    return found
+    return digits
 
 
-def _swizzled(layout: TileLayout, digits: list[_Digit]) -> list[str]:
+def _swizzled_terms(layout: TileLayout, digits: list[_Digit]) -> list[str]:
     """Return the terms of the offset behind a swizzle."""
     swizzle, bits = layout.swizzle, layout.element.bits
     unit, end = swizzle.unit_bytes * 8 // bits, swizzle.width * 8 // bits
@@ -113,25 +113,25 @@ def _swizzled(layout: TileLayout, digits: list[_Digit]) -> list[str]:
     by_stride = sorted(digits, key=lambda digit: digit.stride)
     # Each bit of the offset is a bit of one position if no digit reaches into the next one's bits.
     apart = all(inner.end <= outer.stride for inner, outer in pairwise(by_stride))
-    changed = [(unit << bit, phase << bit) for bit in range((end // unit).bit_length() - 1)]
+    changed = [(unit << i, phase << i) for i in range((end // unit).bit_length() - 1)]
     if apart and all(digit.has_bits for digit in digits):
-        return _by_bits(by_stride, unit, end, changed)
-    linear = " + ".join(digit.scaled for digit in digits)
+        return _terms_of_bits(by_stride, unit, end, changed)
+    linear = " + ".join(digit.term for digit in digits)
     terms = [linear]
-    for own, other in changed:
-        before, line = (_over(linear, value, None) for value in (own, other))
-        terms.append(f"(({before} + {line}) mod 2 - ({before}) mod 2) * {own}")
+    for bit, phase_bit in changed:
+        before, line = (_over(linear, value, None) for value in (bit, phase_bit))
+        terms.append(f"(({before} + {line}) mod 2 - ({before}) mod 2) * {bit}")
     return terms
 
 
-def _by_bits(
+def _terms_of_bits(
     digits: list[_Digit], unit: int, end: int, changed: list[tuple[int, int]]
 ) -> list[str]:
     """Return the terms of an offset whose bits are bits of positions: the bits that the swizzle keeps,
-    then each of those that it changes.
+    then each bit that it changes.
 
-    Written in this way, the largest value of each term is exact, from which `normalize-memrefs` computes
-    the size of the memory.
+    The largest value of each term is then exact. `normalize-memrefs` computes the size of the memory from
+    it.
 
     Args:
         digits: the digits of the offset before the swizzle.
@@ -143,16 +143,16 @@ def _by_bits(
         above, below = digit.bits(end), digit.bits(1, unit)
         terms += [] if above is None else [_times(above, max(end, digit.stride))]
         terms += [] if below is None else [_times(below, digit.stride)]
-    for own, other in changed:
-        flips = [bit for value in (own, other) for bit in [_bit(digits, value)] if bit]
-        if flips:
-            terms.append(f"(({' + '.join(flips)}) mod 2) * {own}")
+    for bit, phase_bit in changed:
+        parities = [_parity(digits, value) for value in (bit, phase_bit)]
+        if any(parities):
+            terms.append(f"(({' + '.join(filter(None, parities))}) mod 2) * {bit}")
     return terms
 
 
-def _bit(digits: list[_Digit], value: int) -> str | None:
-    """Return a number whose parity is the bit of the offset of that value; None if the bit is always
-    0."""
+def _parity(digits: list[_Digit], value: int) -> str | None:
+    """Return an expression whose parity is the bit of the offset with that value; None for a bit that is
+    always 0."""
     for digit in digits:
         if digit.stride <= value < digit.end:
             return _over(digit.position, digit.divisor * (value // digit.stride), None)
@@ -160,14 +160,14 @@ def _bit(digits: list[_Digit], value: int) -> str | None:
 
 
 def _times(text: str, factor: int) -> str:
-    return text if factor == 1 else f"{_enclosed(text)} * {factor}"
+    return text if factor == 1 else f"{_parenthesize(text)} * {factor}"
 
 
 def _over(index: str, divisor: int, modulus: int | None) -> str:
     """Return the text of `index floordiv divisor mod modulus`."""
-    text = index if divisor == 1 else f"{_enclosed(index)} floordiv {divisor}"
-    return text if modulus is None else f"{_enclosed(text)} mod {modulus}"
+    text = index if divisor == 1 else f"{_parenthesize(index)} floordiv {divisor}"
+    return text if modulus is None else f"{_parenthesize(text)} mod {modulus}"
 
 
-def _enclosed(text: str) -> str:
+def _parenthesize(text: str) -> str:
     return f"({text})" if " " in text else text

@@ -96,11 +96,11 @@ class Arch(metaclass=_Table):
         Raises:
             TextError: if the table has none of that name.
         """
-        plain = text[:-1] if text.endswith(_SUFFIXES) else text
-        found = ARCHS.get(text) or ARCHS.get(plain)
-        if found is None:
+        base_name = text[:-1] if text.endswith(_SUFFIXES) else text
+        arch = ARCHS.get(text) or ARCHS.get(base_name)
+        if arch is None:
             raise TextError("arch", text, 0, f"expected one of {', '.join(ARCHS)}", "sm_100")
-        return found
+        return arch
 
     def __str__(self) -> str:
         return self.name
@@ -184,15 +184,15 @@ class Arch(metaclass=_Table):
         """
         return self.isa.instruction(element, element, sparse, ctas).use(what, role, path)
 
-    # Refusals, which name the architecture.
+    # Messages that name the architecture.
 
     @property
     def instructions(self) -> str:
         """The name of the instruction set, for messages; with the architecture if the element types are
         not those of the first architecture that has the set."""
         first = next((arch for arch in Arch if arch.isa.name == self.isa.name), self)
-        same = self.isa.elements == first.isa.elements
-        return self.isa.name if same else f"{self.isa.name} on {self}"
+        has_same_types = self.isa.elements == first.isa.elements
+        return self.isa.name if has_same_types else f"{self.isa.name} on {self}"
 
     def refusal(
         self, a: Element, b: Element, sparse: bool = False, scaled: bool = False, ctas: int = 1
@@ -206,23 +206,21 @@ class Arch(metaclass=_Table):
             ctas: CTAs that execute each instruction (`.cta_group`).
         """
         if sparse and not self.isa.has_sparse:
-            others = _readers([arch for arch in Arch if arch.isa.has_sparse])
-            return (
-                f"multiplies a sparse A, which is lowered for {' and '.join(others)} only, not for "
-                f"{self}"
-            )
-        able = [
+            isas = _instruction_sets([arch for arch in Arch if arch.isa.has_sparse])
+            readers = " and ".join(isas)
+            return f"multiplies a sparse A, which is lowered for {readers} only, not for {self}"
+        supporting = [
             arch for arch in Arch if ctas in arch.isa.ctas and arch.isa.accumulators(a, b, scaled)
         ]
-        if self in able:
+        if self in supporting:
             return None
-        others = _readers(able)
-        do = "do" if len(others) > 1 else "does"
+        isas = _instruction_sets(supporting)
+        do = "do" if len(isas) > 1 else "does"
         how = " with block scaling" if scaled else ""
         how += " in CTA pairs" if ctas > 1 else ""
         return (
             f"multiplies {a} by {b}{how}, which {self.instructions} does not; "
-            f"{' and '.join(others)} {do}"
+            f"{' and '.join(isas)} {do}"
         )
 
     def addresses(
@@ -253,7 +251,7 @@ class Arch(metaclass=_Table):
         ctas: int = 1,
         rows: int | None = None,
     ) -> MmaTiles | Mismatch:
-        """Return what each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
+        """Return the MMA tiles of a tile, (M, K) for A and (K, N) for B, or why no instruction reads it.
 
         Args:
             tile: the tile's layout; for a sparse A that of the compressed A, (M, K / 2).
@@ -272,9 +270,9 @@ class Arch(metaclass=_Table):
         return self.isa.instruction(element, element, sparse, ctas).mma_tiles(tile, role, rows)
 
 
-def _readers(archs: list[Arch]) -> list[str]:
-    """Return the instruction sets of some architectures, each with the names of its architectures."""
-    found: dict[str, list[str]] = {}
+def _instruction_sets(archs: list[Arch]) -> list[str]:
+    """Return, for a message, the instruction sets of architectures, each with their names."""
+    names: dict[str, list[str]] = {}
     for arch in archs:
-        found.setdefault(arch.isa.name, []).append(str(arch))
-    return [f"{name} ({', '.join(on)})" for name, on in found.items()]
+        names.setdefault(arch.isa.name, []).append(arch.name)
+    return [f"{isa} ({', '.join(arch_names)})" for isa, arch_names in names.items()]

@@ -109,7 +109,7 @@ FORMS: Forms = {
 }
 
 
-#: `FORMS`, and one that CuTe has and the ISA's table omits: an atom of four lines of 128 bytes, in which
+#: `FORMS`, and a form of CuTe that the ISA's table omits: an atom of four lines of 128 bytes, in which
 #: 32-bit types are read MN-major.
 DENSE_FORMS: Forms = {
     **FORMS,
@@ -175,8 +175,8 @@ def match(operand: TileLayout, forms: Forms = DENSE_FORMS) -> Canonical | Mismat
 
     Example:
         >>> tile = parse_layout("Swizzle<3,4,3> o (64,64):(64,1)", element("bf16"))
-        >>> found = match(tile)
-        >>> found.major, found.sbo
+        >>> canonical = match(tile)
+        >>> canonical.major, canonical.sbo
         (<Major.K: 'k'>, 1024)
         >>> match(parse_layout("(64,64):(72,1)", element("bf16"))).mode
         'the stride of factor 8 along m/n'
@@ -188,7 +188,7 @@ def match(operand: TileLayout, forms: Forms = DENSE_FORMS) -> Canonical | Mismat
     form = forms.get((major, operand.swizzle))
     if form is None:
         return Mismatch(f"no instruction reads it {major} with a swizzle of {operand.swizzle}")
-    return _fitted(coalesced, form)
+    return _match_form(coalesced, form)
 
 
 @lru_cache(maxsize=4096)
@@ -211,8 +211,8 @@ def _coalesced_operand(operand: TileLayout) -> TileLayout | Mismatch:
 
 
 @lru_cache(maxsize=4096)
-def _fitted(coalesced: TileLayout, form: Form) -> Canonical | Mismatch:
-    """Return the strides with which a layout is a form, or the mode that differs from the form's."""
+def _match_form(coalesced: TileLayout, form: Form) -> Canonical | Mismatch:
+    """Return LBO and SBO with which a layout is a form, or the mode that differs from the form's."""
     free: dict[str, int | None] = {"LBO": None, "SBO": None}
     for dim, name in enumerate(("m/n", "k")):
         problem = _match_dim(coalesced, dim, name, form, free)
@@ -250,7 +250,7 @@ def _match_dim(
     layout: TileLayout, dim: int, name: str, form: Form, free: dict[str, int | None]
 ) -> Mismatch | None:
     """Match one dimension to the form, factor by factor, innermost first."""
-    wanted = f"{form.major}, swizzle {form.swizzle}, is {form.swizzle.cute} o {form.text}"
+    form_text = f"{form.major}, swizzle {form.swizzle}, is {form.swizzle.cute} o {form.text}"
     remaining = list(layout.modes[dim])
     for factor, stride_text in zip(form.factors[dim], form.strides[dim], strict=True):
         if not remaining:
@@ -265,39 +265,39 @@ def _match_dim(
                 return Mismatch(
                     f"along {name}, the repeats of the pattern have no single stride: "
                     f"{mode.stride} elements, then {remaining[1].stride} after {mode.extent} of "
-                    f"them; {wanted}",
+                    f"them; {form_text}",
                     f"the stride of repeat {mode.extent} along {name}",
                     remaining[1].stride,
                     mode.stride * mode.extent,
                 )
-            taken = remaining.pop(0)
+            factor_mode = remaining.pop(0)
         elif (mode.extent > extent and mode.extent % extent == 0) or len(remaining) == 1:
             # The last mode may end inside a factor: the operand is then smaller than the pattern.
-            taken = Mode(min(extent, mode.extent), mode.stride)
-            left = -(-mode.extent // extent)
-            remaining[0] = Mode(left, mode.stride * extent)
-            if left == 1:
+            factor_mode = Mode(min(extent, mode.extent), mode.stride)
+            repeats = -(-mode.extent // extent)
+            remaining[0] = Mode(repeats, mode.stride * extent)
+            if repeats == 1:
                 remaining.pop(0)
         elif mode.extent == extent:
-            taken = remaining.pop(0)
+            factor_mode = remaining.pop(0)
         else:
             return Mismatch(
                 f"along {name}, {mode.extent} elements have the stride {mode.stride}, but the "
-                f"pattern needs {extent} in a row; {wanted}",
+                f"pattern needs {extent} in a row; {form_text}",
                 f"the extent of factor {factor} along {name}",
                 mode.extent,
                 extent,
             )
-        if taken.extent == 1:
+        if factor_mode.extent == 1:
             continue
         if stride_text in free:
-            free[stride_text] = taken.stride
-        elif taken.stride != (expected := _value(stride_text, layout.element, {})):
+            free[stride_text] = factor_mode.stride
+        elif factor_mode.stride != (expected := _value(stride_text, layout.element, {})):
             return Mismatch(
-                f"along {name}, the stride of factor {factor} is {taken.stride} elements where "
-                f"{stride_text} = {expected} is needed; {wanted}",
+                f"along {name}, the stride of factor {factor} is {factor_mode.stride} elements where "
+                f"{stride_text} = {expected} is needed; {form_text}",
                 f"the stride of factor {factor} along {name}",
-                taken.stride,
+                factor_mode.stride,
                 expected,
             )
     return None

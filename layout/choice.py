@@ -9,11 +9,11 @@ from typing import NamedTuple
 from .atoms import TileOrder, padding, tile_of_atoms
 from .elements import Element
 from .modes import LayoutError
-from .proposals import proposed
+from .proposals import collect_proposals
 from .swizzle import WIDEST_FIRST, Swizzle
 from .tile import TileLayout, size_problem
 from .transfer import CONTIGUITY
-from .uses import Evaluation, Use
+from .uses import LayoutEvaluation, Use
 
 
 class Cost(NamedTuple):
@@ -31,60 +31,63 @@ class Cost(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Candidate:
+class LayoutCandidate:
     """A layout that the choice evaluates.
 
     Attributes:
         layout: the layout.
         name: its name in explanations.
-        evaluations: (what, evaluation) of the tile itself, if it was not given, then of each use.
+        evaluations: (use in words, evaluation): of the tile itself, unless the caller chose the layout,
+            then of each use.
     """
 
     layout: TileLayout
     name: str
-    evaluations: tuple[tuple[str, Evaluation], ...]
+    evaluations: tuple[tuple[str, LayoutEvaluation], ...]
 
     @property
-    def accepted(self) -> bool:
+    def is_accepted(self) -> bool:
         """Whether every use accepts the layout."""
-        return all(each.accepted for _, each in self.evaluations)
+        return all(evaluation.accepted for _, evaluation in self.evaluations)
 
     @property
     def cost(self) -> Cost:
         """The cost of all uses together."""
-        found = [evaluation for _, evaluation in self.evaluations]
+        evaluations = [evaluation for _, evaluation in self.evaluations]
         return Cost(
-            any(each.in_loop for each in found),
-            any(each.transposed for each in found),
-            sum(each.conflicts for each in found),
+            any(evaluation.in_loop for evaluation in evaluations),
+            any(evaluation.transposed for evaluation in evaluations),
+            sum(evaluation.conflicts for evaluation in evaluations),
         )
 
     @property
     def refusal(self) -> str:
         """The first refusal, with the use that refuses; empty if there is none."""
         refusals = (
-            f"{what}: {each.reason}" for what, each in self.evaluations if not each.accepted
+            f"{use}: {evaluation.reason}"
+            for use, evaluation in self.evaluations
+            if not evaluation.accepted
         )
         return next(refusals, "")
 
 
 @dataclass(frozen=True)
-class Line:
+class ExplanationLine:
     """A line of an explanation: one candidate.
 
     Attributes:
-        evaluation: "picked", "possible" or "refused".
+        verdict: "picked", "possible" or "refused".
         candidate: the candidate.
         why: for "picked", the reasons of its uses; for "possible", why the picked one is preferred; for
             "refused", the use that refuses and its reason.
     """
 
-    evaluation: str
-    candidate: Candidate
+    verdict: str
+    candidate: LayoutCandidate
     why: str
 
     def __str__(self) -> str:
-        return f"{self.evaluation:8} {self.candidate.name}: {self.why}"
+        return f"{self.verdict:8} {self.candidate.name}: {self.why}"
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,11 @@ class Choice:
         picked: the first of the accepted candidates with the lowest cost; None if none is accepted.
     """
 
-    candidates: tuple[Candidate, ...]
-    picked: Candidate | None
+    candidates: tuple[LayoutCandidate, ...]
+    picked: LayoutCandidate | None
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[ExplanationLine, ...]:
         """A line for each candidate."""
         return tuple(map(self._line, self.candidates))
 
@@ -108,30 +111,30 @@ class Choice:
         """Return one line for each candidate: "picked", "possible" or "refused", its name, and why."""
         return "\n".join(map(str, self.lines))
 
-    def _line(self, candidate: Candidate) -> Line:
+    def _line(self, candidate: LayoutCandidate) -> ExplanationLine:
         if candidate is self.picked:
             reasons = "; ".join(
-                f"{what}: {each.reason}" for what, each in candidate.evaluations[1:]
+                f"{use}: {evaluation.reason}" for use, evaluation in candidate.evaluations[1:]
             )
-            return Line("picked", candidate, reasons or "nothing uses the tile")
-        if candidate.accepted:
-            return Line("possible", candidate, self._preferred_to(candidate))
-        return Line("refused", candidate, candidate.refusal)
+            return ExplanationLine("picked", candidate, reasons or "nothing uses the tile")
+        if candidate.is_accepted:
+            return ExplanationLine("possible", candidate, self._explain_higher_cost(candidate))
+        return ExplanationLine("refused", candidate, candidate.refusal)
 
-    def _preferred_to(self, candidate: Candidate) -> str:
+    def _explain_higher_cost(self, candidate: LayoutCandidate) -> str:
         """Return why the picked candidate is preferred to another accepted one."""
         assert self.picked is not None
-        pairs = zip(Cost._fields, candidate.cost, self.picked.cost, strict=True)
-        costlier = next((field for field, its, best in pairs if its > best), None)
+        costs = zip(Cost._fields, candidate.cost, self.picked.cost, strict=True)
+        costlier = next((field for field, cost, lowest in costs if cost > lowest), None)
         if costlier is None:
             return "the picked one is preferred"
-        both = zip(candidate.evaluations, self.picked.evaluations, strict=True)
-        what, why = next(
-            (what, its.reason)
-            for (what, its), (_, best) in both
-            if getattr(its, costlier) > getattr(best, costlier)
+        pairs = zip(candidate.evaluations, self.picked.evaluations, strict=True)
+        use, why = next(
+            (use, evaluation.reason)
+            for (use, evaluation), (_, picked) in pairs
+            if getattr(evaluation, costlier) > getattr(picked, costlier)
         )
-        return f"{what}: {why}; the picked one costs less"
+        return f"{use}: {why}; the picked one costs less"
 
 
 def choose(
@@ -174,18 +177,18 @@ def choose(
     if problem := size_problem(element, shape):
         raise LayoutError(problem)
     directions = (1, 0) if contiguous is None else (contiguous,)
-    candidates: list[Candidate] = []
+    candidates: list[LayoutCandidate] = []
     for candidate in _candidates(element, shape, uses, max_swizzle, directions, swizzles):
         candidates.append(candidate)
-        if candidate.accepted and not any(candidate.cost) and not exhaustive:
+        if candidate.is_accepted and not any(candidate.cost) and not exhaustive:
             return Choice(tuple(candidates), candidate)
-    accepted = [c for c in candidates if c.accepted]
+    accepted = [c for c in candidates if c.is_accepted]
     return Choice(tuple(candidates), min(accepted, key=lambda c: c.cost, default=None))
 
 
-def evaluate(layout: TileLayout, uses: Sequence[Use]) -> Candidate:
-    """Evaluate a given layout by its uses."""
-    return Candidate(layout, str(layout), _evaluations(layout, uses))
+def evaluate(layout: TileLayout, uses: Sequence[Use]) -> LayoutCandidate:
+    """Evaluate one layout by its uses."""
+    return LayoutCandidate(layout, str(layout), _evaluations(layout, uses))
 
 
 def _candidates(
@@ -195,11 +198,13 @@ def _candidates(
     max_swizzle: Swizzle,
     directions: Sequence[int],
     swizzles: Sequence[Swizzle],
-) -> Iterator[Candidate]:
+) -> Iterator[LayoutCandidate]:
     """Yield the evaluated candidates, in order of preference."""
-    for found in proposed(element, shape, uses):
-        own = ("the tile", Evaluation(True, "a use of it proposes this"))
-        yield Candidate(found.layout, found.name, (own, *_evaluations(found.layout, uses)))
+    for proposal in collect_proposals(element, shape, uses):
+        tile_evaluation = ("the tile", LayoutEvaluation(True, "a use of it proposes this"))
+        yield LayoutCandidate(
+            proposal.layout, proposal.name, (tile_evaluation, *_evaluations(proposal.layout, uses))
+        )
     for swizzle in swizzles:
         if swizzle.width > max_swizzle.width:
             continue
@@ -212,23 +217,27 @@ def _candidates(
                     yield _candidate(layout, direction, order, uses)
 
 
-def _evaluations(layout: TileLayout, uses: Sequence[Use]) -> tuple[tuple[str, Evaluation], ...]:
+def _evaluations(
+    layout: TileLayout, uses: Sequence[Use]
+) -> tuple[tuple[str, LayoutEvaluation], ...]:
     return tuple((use.what, use.evaluate(layout)) for use in uses)
 
 
 def _candidate(
     layout: TileLayout, direction: int, order: TileOrder, uses: Sequence[Use]
-) -> Candidate:
+) -> LayoutCandidate:
     line = layout.swizzle.atom_elements(layout.element)
     extent = layout.shape[-2:][direction]
     name = f"swizzle {layout.swizzle}, {CONTIGUITY[direction]}, atoms {order.value}"
     if extent % line:
-        own = Evaluation(
+        tile_evaluation = LayoutEvaluation(
             False,
             f"its contiguous extent of {extent} elements is no multiple of the atom's {line}: "
             f"{padding(layout)} bytes would be padding",
         )
     else:
-        own = Evaluation(True, f"{extent} is a multiple of the atom's {line} elements")
-    evaluations = _evaluations(layout, uses) if own.accepted else ()
-    return Candidate(layout, name, (("the tile", own), *evaluations))
+        tile_evaluation = LayoutEvaluation(
+            True, f"{extent} is a multiple of the atom's {line} elements"
+        )
+    evaluations = _evaluations(layout, uses) if tile_evaluation.accepted else ()
+    return LayoutCandidate(layout, name, (("the tile", tile_evaluation), *evaluations))

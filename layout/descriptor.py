@@ -1,4 +1,4 @@
-"""The 64-bit matrix descriptors of operands in shared memory: what all instruction sets share.
+"""The 64-bit matrix descriptors of operands in shared memory, for all instruction sets.
 
 PTX ISA 9.7.15.5.1.2.2 (`wgmma`) and 9.7.16.4.1 (`tcgen05`).
 """
@@ -21,13 +21,13 @@ START, LBO, SBO, BASE_OFFSET = (0, 14), (16, 14), (32, 14), (49, 3)
 UNUSED_LBO_K_MAJOR = UNIT_BYTES
 
 
-def field_of(bits: int, at: tuple[int, int]) -> int:
-    """Return the value of the field at (first bit, width)."""
-    return bits >> at[0] & (1 << at[1]) - 1
+def field_of(bits: int, field: tuple[int, int]) -> int:
+    """Return the value of a field, (first bit, width)."""
+    return bits >> field[0] & (1 << field[1]) - 1
 
 
 def mask_of(*fields: tuple[int, int]) -> int:
-    """Return the mask of fields at (first bit, width)."""
+    """Return the mask of fields, each (first bit, width)."""
     return sum(((1 << width) - 1) << bit for bit, width in fields)
 
 

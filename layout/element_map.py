@@ -13,7 +13,7 @@ from .tile import SPAN_BITS, TileLayout, size_problem
 
 
 @dataclass(frozen=True)
-class Inferred:
+class InferredLayout:
     """A layout inferred from a map, and how well it fits the map.
 
     Attributes:
@@ -21,7 +21,7 @@ class Inferred:
         start: the offset of its first element, in elements; a multiple of the swizzle's pattern.
         wrong: how many elements have another offset in the map than in the layout.
         first: the index of the first of those; None if there is none.
-        actual, expected: the offset of that one in the map and in the layout, in elements.
+        actual, expected: the offset of that element in the map and in the layout, in elements.
     """
 
     layout: TileLayout
@@ -35,13 +35,13 @@ class Inferred:
 def element_offsets(layout: TileLayout) -> np.ndarray:
     """Return the offset of each element from the tile's (aligned) start: int64, of the tile's shape, in
     elements."""
-    return _swizzled(layout.linear(), layout.element, layout.swizzle)
+    return _swizzle_offsets(layout.linear(), layout.element, layout.swizzle)
 
 
-def infer_layouts(places: np.ndarray, element: Element) -> list[Inferred]:
+def infer_layouts(places: np.ndarray, element: Element) -> list[InferredLayout]:
     """Return the layout that fits a map best for each swizzling mode, the best fit first.
 
-    The strides are those of most lines of the map, so that a few wrong elements do not change them.
+    Most lines of the map have these strides, so that a few wrong elements do not change them.
     Several modes may fit a small tile.
 
     Args:
@@ -59,49 +59,49 @@ def infer_layouts(places: np.ndarray, element: Element) -> list[Inferred]:
     if int(places.max()) * element.bits >> SPAN_BITS:
         raise LayoutError(f"an element is at {places.max()}, outside of any memory")
     if places.min() < 0:
-        where = _where(places < 0)
-        raise LayoutError(f"element {where} is at {places[where]}; expected 0 or more")
-    found = [_explained(places, element, swizzle) for swizzle in Swizzle]
-    explained = [each for each in found if each is not None]
-    if not explained:
+        index = _first_index(places < 0)
+        raise LayoutError(f"element {index} is at {places[index]}; expected 0 or more")
+    fits = [fit for swizzle in Swizzle if (fit := _fit_layout(places, element, swizzle))]
+    if not fits:
         raise LayoutError(
             "the offsets decrease from one element to the next; strides are 0 or more"
         )
-    return sorted(explained, key=lambda each: each.wrong)
+    return sorted(fits, key=lambda fit: fit.wrong)
 
 
-def _explained(places: np.ndarray, element: Element, swizzle: Swizzle) -> Inferred | None:
-    linear = _swizzled(places, element, swizzle)
+def _fit_layout(places: np.ndarray, element: Element, swizzle: Swizzle) -> InferredLayout | None:
+    """Return the layout with that swizzle that fits a map best, or None if its offsets decrease."""
+    linear = _swizzle_offsets(places, element, swizzle)
     dims: list[tuple[Mode, ...]] = []
-    rest = linear
+    remainder = linear
     for dim, extent in enumerate(places.shape):
         lines = np.moveaxis(linear, dim, 0).reshape(extent, -1)
-        along = _usual(lines - lines[:1], axis=1)
+        along = _median(lines - lines[:1], axis=1)
         modes = _modes(along)
         if modes is None:
             return None
         dims.append(modes)
-        rest = rest - along.reshape([-1 if d == dim else 1 for d in range(places.ndim)])
+        remainder = remainder - along.reshape([-1 if d == dim else 1 for d in range(places.ndim)])
     layout = TileLayout(element, places.shape, tuple(dims), swizzle).coalesced()
     pattern = swizzle.pattern_bytes * 8 // element.bits
-    start = int(_usual(rest.ravel(), axis=0)) // pattern * pattern
-    expected = _swizzled(layout.linear() + start, element, swizzle)
+    start = int(_median(remainder.ravel(), axis=0)) // pattern * pattern
+    expected = _swizzle_offsets(layout.linear() + start, element, swizzle)
     differs = expected != places
     if not differs.any():
-        return Inferred(layout, start, 0)
-    first = _where(differs)
+        return InferredLayout(layout, start, 0)
+    first = _first_index(differs)
     wrong = int(differs.sum())
-    return Inferred(layout, start, wrong, first, int(places[first]), int(expected[first]))
+    return InferredLayout(layout, start, wrong, first, int(places[first]), int(expected[first]))
 
 
-def _swizzled(places: np.ndarray, element: Element, swizzle: Swizzle) -> np.ndarray:
-    """Return the swizzled offsets of linear ones, or the reverse: the XOR is its own inverse."""
+def _swizzle_offsets(places: np.ndarray, element: Element, swizzle: Swizzle) -> np.ndarray:
+    """Return the swizzled offsets of linear offsets, or the reverse: the XOR is its own inverse."""
     byte, bit = np.divmod(places * element.bits, 8)
     return (swizzle.apply(byte) * 8 + bit) // element.bits
 
 
-def _usual(values: np.ndarray, axis: int) -> np.ndarray:
-    """Return the (upper) median of integers, which is one of them."""
+def _median(values: np.ndarray, axis: int) -> np.ndarray:
+    """Return the upper median of integers along an axis."""
     return np.take(np.sort(values, axis=axis), values.shape[axis] // 2, axis=axis)
 
 
@@ -120,6 +120,6 @@ def _modes(offsets: np.ndarray) -> tuple[Mode, ...] | None:
     return None if outer is None else (Mode(extent, stride), *outer)
 
 
-def _where(condition: np.ndarray) -> tuple[int, ...]:
+def _first_index(condition: np.ndarray) -> tuple[int, ...]:
     """Return the index of the first element for which a condition is true."""
     return tuple(int(i) for i in np.unravel_index(int(condition.argmax()), condition.shape))

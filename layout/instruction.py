@@ -1,4 +1,4 @@
-"""How a matrix product is cut into instructions: what all instruction sets share."""
+"""The cutting of a matrix product into instructions, for all instruction sets."""
 
 from __future__ import annotations
 
@@ -35,14 +35,13 @@ def instruction_k(element: Element, k_bytes: int = INSTRUCTION_K_BYTES) -> int:
 def cut_columns(legal: tuple[int, ...], n: int, unit: int = 64) -> tuple[int, ...] | None:
     """Return the N of successive instructions that compute N columns, or None.
 
-    The result depends on N alone, so that an accumulator can be used by MMAs of different layouts. The
-    instructions have equal N if that is a multiple of `unit` columns (at 64, no swizzle atom of a 16-bit
-    type is cut); otherwise the widest come first.
+    The pieces depend on N alone, so that MMAs of different layouts can use one accumulator. They are
+    equal if that makes them multiples of `unit`; otherwise the widest come first.
 
     Args:
         legal: every N of an instruction.
         n: the columns.
-        unit: see above.
+        unit: the unit of equal pieces; with 64 columns, no swizzle atom of a 16-bit type is cut.
     """
     if n in legal:
         return (n,)
@@ -73,12 +72,12 @@ def nearest(extent: int, step: int) -> str:
 
 
 def rows_problem(letter: str, extent: int, rows: int, legal: Sequence[int]) -> str:
-    """Return why instructions of some rows do not cut an operand evenly.
+    """Return why instructions with that number of rows do not cut an operand evenly.
 
     Args:
         letter: the ISA's letter for the rows, M or N.
         extent: the operand's extent along m or n.
-        rows: that of each instruction.
+        rows: the extent along m or n of each instruction.
         legal: the extents that instructions have.
     """
     fitting = [n for n in legal if extent % n == 0]

@@ -22,7 +22,7 @@ from .operand import MmaTiles, Role
 from .path import PathElement, follow
 from .swizzle import Swizzle
 from .tile import TileLayout
-from .uses import Evaluation, Use, refusing
+from .uses import LayoutEvaluation, Use, refusing
 
 
 class MmaInstruction(Protocol):
@@ -60,7 +60,7 @@ class MmaInstruction(Protocol):
     def mma_tiles(
         self, tile: TileLayout, role: Role, rows: int | None = None
     ) -> MmaTiles | Mismatch:
-        """Return what each instruction reads of a tile, (M, K) for A and (K, N) for B, or why none can.
+        """Return the MMA tiles of a tile, (M, K) for A and (K, N) for B, or why no instruction reads it.
 
         Args:
             tile: the tile's layout; for a sparse A that of the compressed A, (M, K / 2).
@@ -120,7 +120,7 @@ class MmaIsa(Protocol):
 
     Example:
         >>> isa = ARCHS["sm_90"].isa
-        >>> [str(each) for each in isa.accumulators(element("f16"), element("f16"))]
+        >>> [str(accumulator) for accumulator in isa.accumulators(element("f16"), element("f16"))]
         ['f32', 'f16']
     """
 
@@ -248,14 +248,14 @@ class OperandUse:
     path: tuple[PathElement, ...] = ()
 
     @refusing
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         """Evaluate a layout of the tile."""
         subtile = follow(layout, self.path).layout
         return evaluate_operand(self.instruction.mma_tiles(subtile, self.role))
 
 
-def evaluate_operand(found: MmaTiles | Mismatch) -> Evaluation:
-    """Return the evaluation of an operand's layout from its MMA tiles, or from why it has none."""
-    if isinstance(found, Mismatch):
-        return Evaluation(False, found.reason)
-    return Evaluation(True, str(found), in_loop=len(found.terms) > 1)
+def evaluate_operand(mma_tiles: MmaTiles | Mismatch) -> LayoutEvaluation:
+    """Evaluate the layout of an operand by its MMA tiles, or by the reason that it has none."""
+    if isinstance(mma_tiles, Mismatch):
+        return LayoutEvaluation(False, mma_tiles.reason)
+    return LayoutEvaluation(True, str(mma_tiles), in_loop=len(mma_tiles.terms) > 1)

@@ -1,4 +1,4 @@
-"""What some architecture supports: accumulators of two types, partner types, and operand layouts."""
+"""Accumulators of two types, partner types and operand layouts that any architecture supports."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def accumulators(a: Element, b: Element) -> tuple[Accumulator, ...]:
         a, b: the element types of A and B.
 
     Example:
-        >>> [str(each) for each in accumulators(element("f16"), element("f16"))]
+        >>> [str(accumulator) for accumulator in accumulators(element("f16"), element("f16"))]
         ['f32', 'f16']
         >>> accumulators(element("bf16"), element("tf32"))
         ()
     """
-    found = (each for arch in Arch for each in arch.isa.accumulators(a, b))
-    return tuple(dict.fromkeys(found))
+    types = (accumulator for arch in Arch for accumulator in arch.isa.accumulators(a, b))
+    return tuple(dict.fromkeys(types))
 
 
 def partners(a: Element) -> tuple[Element, ...]:
@@ -33,11 +33,10 @@ def partners(a: Element) -> tuple[Element, ...]:
         a: the element type of A.
 
     Example:
-        >>> [str(each) for each in partners(element("e4m3"))][:2]
+        >>> [str(partner) for partner in partners(element("e4m3"))][:2]
         ['e4m3', 'e5m2']
     """
-    found = (b for arch in Arch for b in arch.isa.partners(a))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(b for arch in Arch for b in arch.isa.partners(a)))
 
 
 def operand_problem(tile: TileLayout, role: Role, sparse: bool, ctas: int) -> str | None:
@@ -57,8 +56,8 @@ def operand_problem(tile: TileLayout, role: Role, sparse: bool, ctas: int) -> st
         lacks = (sparse and not arch.isa.has_sparse) or ctas not in arch.isa.ctas
         if lacks or not arch.multiplies(tile.element):
             continue
-        found = arch.mma_tiles(tile, role, sparse, ctas)
-        if isinstance(found, MmaTiles):
+        mma_tiles = arch.mma_tiles(tile, role, sparse, ctas)
+        if isinstance(mma_tiles, MmaTiles):
             return None
-        reasons.append(found.reason)
+        reasons.append(mma_tiles.reason)
     return "; ".join(dict.fromkeys(reasons))

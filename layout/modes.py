@@ -33,8 +33,8 @@ class Multiple:
 Start = int | Multiple
 
 
-def added(a: Start, b: Start) -> Start:
-    """Return the sum of two starts, or what is known of it."""
+def add_starts(a: Start, b: Start) -> Start:
+    """Return the sum of two starts; if one is known at run time only, a `Multiple`."""
     if isinstance(a, int) and isinstance(b, int):
         return a + b
     return Multiple(gcd(*(x if isinstance(x, int) else x.of for x in (a, b))))
@@ -60,7 +60,7 @@ class Term:
             sliced.
         divisor, modulus, stride: the numbers of the formula; `modulus` is None for the outermost mode.
         multiple: a divisor of every value of the term, in elements.
-        added: where an MMA tile begins within the operand whose position is given.
+        added: where an MMA tile begins within the operand, relative to `position`.
     """
 
     dim: int
@@ -108,72 +108,76 @@ def slice_dim(
         start: the first element of the slice.
         size: the number of elements.
     """
-    position = added(origin, start)
+    position = add_starts(origin, start)
     if isinstance(position, int):
-        return _static(modes, position, size)
-    found = _run_time(dim, modes, position.of, size)
-    if found is not None:
-        return found
+        return _static_slice(modes, position, size)
+    dim_slice = _run_time_slice(dim, modes, position.of, size)
+    if dim_slice is not None:
+        return dim_slice
     inner = prod(mode.extent for mode in modes[:-1])
     return DimSlice(0, (), modes, Multiple(gcd(position.of, inner)))
 
 
-def _static(modes: tuple[Mode, ...], position: int, size: int) -> DimSlice:
+def _static_slice(modes: tuple[Mode, ...], position: int, size: int) -> DimSlice:
     inner, *outer = modes
     if not outer:
         return DimSlice(position * inner.stride, (), (Mode(size, inner.stride),))
     atom, within = divmod(position, inner.extent)
     if within + size <= inner.extent:
-        above = _static(tuple(outer), atom, 1)
+        above = _static_slice(tuple(outer), atom, 1)
         return DimSlice(above.offset + within * inner.stride, (), (Mode(size, inner.stride),))
-    above = _static(tuple(outer), atom, -(-(within + size) // inner.extent))
+    above = _static_slice(tuple(outer), atom, -(-(within + size) // inner.extent))
     assert isinstance(above.origin, int)
     origin = within + above.origin * inner.extent
     return DimSlice(above.offset, (), (inner, *above.modes), origin)
 
 
-def _run_time(
-    dim: int, modes: tuple[Mode, ...], of: int, size: int, divisor: int = 1
+def _run_time_slice(
+    dim: int, modes: tuple[Mode, ...], step: int, size: int, divisor: int = 1
 ) -> DimSlice | None:
-    """Return the slice at a run-time multiple of `of`, or None if it may cut an atom.
+    """Return the slice that begins at a run-time multiple of `step`, or None if it may cut an atom.
 
     Args:
+        dim, modes, size: as for `slice_dim`.
+        step: a divisor of the slice's position within `modes`.
         divisor: elements of the tile from one index of `modes` to the next.
     """
     inner, *outer = modes
     if not outer:
-        term = Term(dim, divisor, None, inner.stride, of * inner.stride)
+        term = Term(dim, divisor, None, inner.stride, step * inner.stride)
         return DimSlice(0, (term,), (Mode(size, inner.stride),))
-    inside, at_atoms = size <= gcd(of, inner.extent), of % inner.extent == 0
+    inside, at_atoms = size <= gcd(step, inner.extent), step % inner.extent == 0
     if not inside and not at_atoms:
         return None
-    above = _run_time(
+    above = _run_time_slice(
         dim,
         tuple(outer),
-        of // inner.extent if at_atoms else 1,
+        step // inner.extent if at_atoms else 1,
         1 if inside else -(-size // inner.extent),
         divisor * inner.extent,
     )
     if above is None:
         return None
-    own: tuple[Term, ...] = ()
+    terms = above.terms
     if not at_atoms:
-        multiple = gcd(of, inner.extent) * inner.stride
-        own = (Term(dim, divisor, inner.extent, inner.stride, multiple),)
-    rest = (Mode(size, inner.stride),) if inside else (inner, *above.modes)
-    return DimSlice(0, own + above.terms, rest)
+        multiple = gcd(step, inner.extent) * inner.stride
+        terms = (Term(dim, divisor, inner.extent, inner.stride, multiple), *terms)
+    sliced = (Mode(size, inner.stride),) if inside else (inner, *above.modes)
+    return DimSlice(0, terms, sliced)
 
 
 def first_multiple(modes: tuple[Mode, ...], origin: Start) -> int:
     """Return a divisor of the offset of the element at `origin` from the modes' start, in elements."""
     if isinstance(origin, Multiple):
-        found, of = 0, origin.of
+        divisor, step = 0, origin.of
         for mode in modes[:-1]:
-            found = gcd(found, gcd(of, mode.extent) * mode.stride if of % mode.extent else 0)
-            of = 1 if of % mode.extent else of // mode.extent
-        return gcd(found, of * modes[-1].stride)
-    total, rest = 0, origin
+            divisor = gcd(
+                divisor, gcd(step, mode.extent) * mode.stride if step % mode.extent else 0
+            )
+            step = 1 if step % mode.extent else step // mode.extent
+        return gcd(divisor, step * modes[-1].stride)
+    offset, index = 0, origin
     for mode in modes[:-1]:
-        total += rest % mode.extent * mode.stride
-        rest //= mode.extent
-    return total + rest * modes[-1].stride
+        offset += index % mode.extent * mode.stride
+        index //= mode.extent
+    return offset + index * modes[-1].stride

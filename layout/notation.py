@@ -15,7 +15,7 @@ from .text_error import TextError, number_of
 from .tile import TileLayout
 
 _SWIZZLE = re.compile(r"\s*((?:Swizzle|Sw)\s*<\s*(\d+)\s*,\s*(\d+)\s*,\s*(\d+)\s*>)\s*o\s*")
-#: What CuTe prints, besides: a swizzle named `S`, and a pointer or an offset of 0 after the swizzle.
+#: Text that CuTe prints in addition: a swizzle named `S`; after the swizzle, a pointer or an offset of 0.
 _PRINTED = re.compile(
     r"\s*S(?:w|wizzle)?\s*(<[\s\d,]+>)\s*o\s*(?:(smem_ptr\S*|[\w.]*ptr\S*|0)\s*o\s*)?(\(.*)"
 )
@@ -29,11 +29,11 @@ _EXAMPLE = "Swizzle<3,4,3> o ((8,16),64):((64,512),1)"
 
 
 @dataclass(frozen=True)
-class _Nested:
+class _Entry:
     """An entry of the notation, and the index of its first character."""
 
-    value: int | tuple[_Nested, ...]
-    at: int
+    value: int | tuple[_Entry, ...]
+    index: int
 
     @property
     def flat(self) -> list[int]:
@@ -48,7 +48,7 @@ class _Token:
     """A number with its value, or a punctuation character, and the index of its first character."""
 
     text: str
-    at: int
+    index: int
     value: int | None = None
 
 
@@ -70,29 +70,29 @@ def parse_origin(text: str) -> tuple[Start, ...]:
     """
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip())
 
-    def wrong(at: int) -> TextError:
+    def error_at(index: int) -> TextError:
         return TextError(
             "origin",
             text,
-            at,
+            index,
             "expected a start for each dimension, for example (0,16), or (0,16n) for a multiple of 16 "
             "that is known at run time",
             "(0,16)",
         )
 
     if text[begin : begin + 1] != "(":
-        raise wrong(begin)
+        raise error_at(begin)
     if end - begin < 2 or text[end - 1] != ")":
-        raise wrong(end)
+        raise error_at(end)
     starts: list[Start] = []
-    at = begin + 1
-    for entry in text[at : end - 1].split(","):
-        found = _ORIGIN.fullmatch(entry)
-        number = number_of(found[1]) if found else None
-        if found is None or number is None:
-            raise wrong(at + len(entry) - len(entry.lstrip()))
-        starts.append(Multiple(number) if found[2] else number)
-        at += len(entry) + 1
+    index = begin + 1
+    for entry in text[index : end - 1].split(","):
+        match = _ORIGIN.fullmatch(entry)
+        number = number_of(match[1]) if match else None
+        if match is None or number is None:
+            raise error_at(index + len(entry) - len(entry.lstrip()))
+        starts.append(Multiple(number) if match[2] else number)
+        index += len(entry) + 1
     return tuple(starts)
 
 
@@ -130,26 +130,26 @@ def parse_layout(
             swizzle = Swizzle.of_cute(bits, base, shift)
         except ValueError as error:
             problem = f"{error}{_in_bytes(bits, base, shift, element)}"
-            raise _wrong(text, match.start(1), problem) from None
+            raise _error(text, match.start(1), problem) from None
     if (printed := _PRINTED.match(text)) and (not match or printed[2]):
-        at = printed.start(2) if printed[2] else 0
-        what = f"'{printed[2]}' before the extents" if printed[2] else "a swizzle named 'S'"
-        plain = f"Swizzle{printed[1]} o {printed[3]}"
-        raise TextError("layout", text, at, f"{what} is not part of the notation", plain)
+        index = printed.start(2) if printed[2] else 0
+        extra = f"'{printed[2]}' before the extents" if printed[2] else "a swizzle named 'S'"
+        corrected = f"Swizzle{printed[1]} o {printed[3]}"
+        raise TextError("layout", text, index, f"{extra} is not part of the notation", corrected)
     tokens = _tokens(text, match.end() if match else 0)
     extents = _parse(tokens, text)
     if not tokens or tokens[0].text != ":":
-        raise _wrong(text, _next(tokens, text), "expected ':' and the strides")
+        raise _error(text, _next_index(tokens, text), "expected ':' and the strides")
     tokens.popleft()
     strides = _parse(tokens, text)
     if tokens:
-        raise _wrong(text, tokens[0].at, f"'{tokens[0].text}' after the strides")
-    for each in (extents, strides):
-        if isinstance(each.value, int):
-            raise _wrong(text, each.at, "expected one entry for each dimension")
+        raise _error(text, tokens[0].index, f"'{tokens[0].text}' after the strides")
+    for entry in (extents, strides):
+        if isinstance(entry.value, int):
+            raise _error(text, entry.index, "expected one entry for each dimension")
     modes = tuple(
         tuple(map(Mode, dim_extents.flat, dim_strides.flat))
-        for dim_extents, dim_strides in _paired(extents, strides, text)
+        for dim_extents, dim_strides in _pair_dimensions(extents, strides, text)
     )
     full = tuple(prod(m.extent for m in dim) for dim in modes)
     return TileLayout(element, tuple(shape) if shape is not None else full, modes, swizzle, origin)
@@ -174,61 +174,61 @@ def _number(text: str, match: re.Match[str], group: int) -> int:
     """
     number = number_of(match[group])
     if number is None:
-        raise _wrong(text, match.start(group), "it does not fit 63 bits")
+        raise _error(text, match.start(group), "it does not fit 63 bits")
     return number
 
 
-def _wrong(text: str, at: int, problem: str) -> TextError:
-    return TextError("layout", text, at, problem, _EXAMPLE)
+def _error(text: str, index: int, problem: str) -> TextError:
+    return TextError("layout", text, index, problem, _EXAMPLE)
 
 
-def _next(tokens: deque[_Token], text: str) -> int:
+def _next_index(tokens: deque[_Token], text: str) -> int:
     """Return the index of the next token, or the length of the text."""
-    return tokens[0].at if tokens else len(text)
+    return tokens[0].index if tokens else len(text)
 
 
-def _tokens(text: str, at: int) -> deque[_Token]:
-    """Return the tokens from index `at` on."""
+def _tokens(text: str, index: int) -> deque[_Token]:
+    """Return the tokens from `index` on."""
     tokens: deque[_Token] = deque()
     end = len(text.rstrip())
-    while at < end:
-        match = _TOKEN.match(text, at)
+    while index < end:
+        match = _TOKEN.match(text, index)
         if not match:
-            rest = text[at:end].lstrip()
-            raise _wrong(text, end - len(rest), f"unexpected '{rest[:8]}'")
+            unparsed = text[index:end].lstrip()
+            raise _error(text, end - len(unparsed), f"unexpected '{unparsed[:8]}'")
         group = 1 if match[1] else 2
         value = _number(text, match, 1) if match[1] else None
         tokens.append(_Token(match[group], match.start(group), value))
-        at = match.end()
+        index = match.end()
     return tokens
 
 
-def _parse(tokens: deque[_Token], text: str, depth: int = 0) -> _Nested:
+def _parse(tokens: deque[_Token], text: str, depth: int = 0) -> _Entry:
     if not tokens:
-        raise _wrong(text, len(text), "it ends too early")
+        raise _error(text, len(text), "it ends too early")
     token = tokens.popleft()
     if token.value is not None:
-        return _Nested(token.value, token.at)
+        return _Entry(token.value, token.index)
     if token.text != "(":
-        raise _wrong(text, token.at, f"unexpected '{token.text}'")
+        raise _error(text, token.index, f"unexpected '{token.text}'")
     if depth == _MAX_NESTING:
-        raise _wrong(text, token.at, f"parentheses nest more than {_MAX_NESTING} deep")
+        raise _error(text, token.index, f"parentheses nest more than {_MAX_NESTING} deep")
     entries = [_parse(tokens, text, depth + 1)]
     while tokens and tokens[0].text == ",":
         tokens.popleft()
         entries.append(_parse(tokens, text, depth + 1))
     if not tokens or tokens[0].text != ")":
-        raise _wrong(text, _next(tokens, text), "a parenthesis is not closed")
+        raise _error(text, _next_index(tokens, text), "a parenthesis is not closed")
     tokens.popleft()
-    return _Nested(tuple(entries), token.at)
+    return _Entry(tuple(entries), token.index)
 
 
-def _paired(extents: _Nested, strides: _Nested, text: str) -> list[tuple[_Nested, _Nested]]:
+def _pair_dimensions(extents: _Entry, strides: _Entry, text: str) -> list[tuple[_Entry, _Entry]]:
     """Return the extents and the strides of each dimension."""
     assert isinstance(extents.value, tuple) and isinstance(strides.value, tuple)
     pairs = list(zip(extents.value, strides.value, strict=False))
-    odd = [s for e, s in pairs if len(e.flat) != len(s.flat)]
-    if odd or len(extents.value) != len(strides.value):
-        at = (odd or [strides])[0].at
-        raise _wrong(text, at, "extents and strides differ in structure")
+    unequal = [s for e, s in pairs if len(e.flat) != len(s.flat)]
+    if unequal or len(extents.value) != len(strides.value):
+        index = (unequal or [strides])[0].index
+        raise _error(text, index, "extents and strides differ in structure")
     return pairs

@@ -68,10 +68,10 @@ class Role(Enum):
 
 @dataclass(frozen=True)
 class MmaTiles:
-    """The MMA tiles of an operand: what each instruction reads, as one descriptor plus constant steps.
+    """The MMA tiles of an operand, each read by one instruction: one descriptor plus constant steps.
 
-    A subtile that cuts atoms at a run-time start is the exception: the distances between its MMA tiles
-    vary, and each set of MMA tiles with constant distances has its own descriptor.
+    A subtile that cuts atoms at a run-time start needs several descriptors: the distances between its MMA
+    tiles vary, and each set of MMA tiles with constant distances has its own descriptor.
 
     Attributes:
         canonical: the canonical layout of every MMA tile.
@@ -112,15 +112,15 @@ class MmaTiles:
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:
-        """The step from the first MMA tile's descriptor to each one's, in 16-byte units."""
+        """The step from the first MMA tile's descriptor to that of each MMA tile, in 16-byte units."""
         first = self.starts[0][0]
         return tuple(tuple((s - first) // UNIT_BYTES for s in row) for row in self.starts)
 
     def __str__(self) -> str:
         form = f"{self.canonical.swizzle.cute} o {self.canonical.form.text}"
         count = len(self.terms)
-        more = f", by {count} descriptors computed at run time" if count > 1 else ""
-        return f"{self.canonical.major}, {form}{more}"
+        descriptors_text = f", by {count} descriptors computed at run time" if count > 1 else ""
+        return f"{self.canonical.major}, {form}{descriptors_text}"
 
 
 def shape_problem(tile: TileLayout) -> Mismatch | None:
@@ -148,12 +148,12 @@ def mma_tiles_of(
         role: A or B.
         pieces, encoding, k_bytes, forms: as for `operand_mma_tiles`.
     """
-    found = operand_mma_tiles(role.orient(tile), pieces, encoding, k_bytes, forms)
-    if isinstance(found, Mismatch) or role is Role.A:
-        return found
-    # The dimensions of the terms are those of the operand; B is transposed.
-    transposed = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in found.terms]
-    return replace(found, terms=tuple(transposed))
+    mma_tiles = operand_mma_tiles(role.orient(tile), pieces, encoding, k_bytes, forms)
+    if isinstance(mma_tiles, Mismatch) or role is Role.A:
+        return mma_tiles
+    # Terms count the operand's dimensions; B is transposed.
+    transposed = [tuple(replace(t, dim=1 - t.dim) for t in terms) for terms in mma_tiles.terms]
+    return replace(mma_tiles, terms=tuple(transposed))
 
 
 def operand_mma_tiles(
@@ -183,36 +183,36 @@ def operand_mma_tiles(
             f"k is {operand.shape[1]}, not a multiple of {step} ({element.bytes(step)} bytes of "
             f"{element})"
         )
-    found: Canonical | None = None
+    tile_canonical: Canonical | None = None
     starts: list[tuple[int, ...]] = []
     bases: list[tuple[int, ...]] = []
     terms: dict[tuple[Term, ...], int] = {}
-    at = 0
+    mn = 0
     for piece in pieces:
         row: list[int] = []
         base: list[int] = []
         for k in range(0, operand.shape[1], step):
-            where = f"the MMA tile of {piece}x{step} at ({at}, {k})"
+            where = f"the MMA tile of {piece}x{step} at ({mn}, {k})"
             try:
-                subtile = operand.slice((at, k), (piece, step))
+                subtile = operand.slice((mn, k), (piece, step))
             except LayoutError as error:
                 return Mismatch(f"{where}: {error}")
             canonical = match(subtile.layout, forms)
             if isinstance(canonical, Mismatch):
                 return replace(canonical, reason=f"{where}: {canonical.reason}")
             if subtile.multiple * element.bits % (UNIT_BYTES * 8):
-                some = " or a multiple of that" if subtile.terms else ""
+                or_multiple = " or a multiple of that" if subtile.terms else ""
                 return Mismatch(
-                    f"{where} starts {subtile.multiple} elements{some} into the tile, which is not a "
-                    f"multiple of {UNIT_BYTES} bytes"
+                    f"{where} starts {subtile.multiple} elements{or_multiple} into the tile, which is "
+                    f"not a multiple of {UNIT_BYTES} bytes"
                 )
-            # All MMA tiles have the tile's strides; the first one, the widest, needs those of all others.
-            found = found or canonical
+            # All MMA tiles have the tile's strides; the first, the widest, needs all of them.
+            tile_canonical = tile_canonical or canonical
             row.append(subtile.offset * element.bits // 8)
-            own = tuple(replace(term, added=(at, k)[term.dim]) for term in subtile.terms)
-            base.append(terms.setdefault(own, len(terms)))
+            subtile_terms = tuple(replace(term, added=(mn, k)[term.dim]) for term in subtile.terms)
+            base.append(terms.setdefault(subtile_terms, len(terms)))
         starts.append(tuple(row))
         bases.append(tuple(base))
-        at += piece
-    assert found is not None
-    return MmaTiles(found, pieces, tuple(starts), encoding, tuple(terms), tuple(bases))
+        mn += piece
+    assert tile_canonical is not None
+    return MmaTiles(tile_canonical, pieces, tuple(starts), encoding, tuple(terms), tuple(bases))

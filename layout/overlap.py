@@ -9,31 +9,32 @@ Pair = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def shared_place(places: np.ndarray) -> Pair | None:
-    """Return the first element that has the place of an earlier one, behind that earlier one; None if
-    every element has a place of its own.
+    """Return an earlier element and the first one that has its place; None if no two share a place.
 
     Args:
         places: integers, the place of each element.
     """
     flat = places.ravel()
     order = np.argsort(flat, kind="stable")
-    same = np.flatnonzero(flat[order][1:] == flat[order][:-1])
-    if not same.size:
+    repeated = np.flatnonzero(flat[order][1:] == flat[order][:-1])
+    if not repeated.size:
         return None
-    second = int(order[same + 1].min())
+    second = int(order[repeated + 1].min())
     first = int(np.flatnonzero(flat == flat[second])[0])
-    one, other = (tuple(int(i) for i in np.unravel_index(e, places.shape)) for e in (first, second))
-    return one, other
+    earlier, later = (
+        tuple(int(i) for i in np.unravel_index(e, places.shape)) for e in (first, second)
+    )
+    return earlier, later
 
 
 def sharing(places: np.ndarray) -> np.ndarray:
-    """Return which elements share their place with another one: bool of the shape of `places`."""
+    """Return which elements share their place with another element: bool, of the shape of `places`."""
     _, inverse, counts = np.unique(places, return_inverse=True, return_counts=True)
     return (counts[inverse] > 1).reshape(places.shape)
 
 
 def shared_text(pair: Pair, bit: int, element_bits: int) -> str:
-    """Return the part of a message that names two elements, and their place.
+    """Return, for a message, two elements and their place.
 
     Args:
         pair: their indices.

@@ -12,7 +12,7 @@ from .tile import Slice, TileLayout
 
 @dataclass(frozen=True)
 class PathElement:
-    """An element of a path: a subtile, or a stage, of what the path has led to.
+    """A step of a path: a subtile, or a stage, of the subtile before it.
 
     Attributes:
         starts: where the subtile begins along each dimension, in elements.
@@ -47,7 +47,7 @@ def slice_at(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
 
 
 def follow(layout: TileLayout, path: Sequence[PathElement]) -> Slice:
-    """Return `slice_at`, of which tensor cores and 16-byte accesses read or write.
+    """Return `slice_at` for a subtile that tensor cores or 16-byte accesses read or write.
 
     Raises:
         LayoutError: if a subtile is not inside the tile, or the last one does not begin at a multiple of

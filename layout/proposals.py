@@ -19,7 +19,7 @@ class Proposal:
 
 
 @runtime_checkable
-class Proposing(Protocol):
+class ProposingUse(Protocol):
     """A use that proposes a layout."""
 
     def propose(self, element: Element, shape: Sequence[int]) -> Proposal | None:
@@ -27,7 +27,9 @@ class Proposing(Protocol):
         ...
 
 
-def proposed(element: Element, shape: Sequence[int], uses: Iterable[object]) -> list[Proposal]:
+def collect_proposals(
+    element: Element, shape: Sequence[int], uses: Iterable[object]
+) -> list[Proposal]:
     """Return the proposals of the uses, without duplicates."""
-    proposals = (use.propose(element, shape) for use in uses if isinstance(use, Proposing))
+    proposals = (use.propose(element, shape) for use in uses if isinstance(use, ProposingUse))
     return list(dict.fromkeys(proposal for proposal in proposals if proposal))

@@ -25,8 +25,7 @@ from .fragments import (
 from .instruction import instruction_k
 from .modes import LayoutError
 
-#: What the extent of a slice is a multiple of, by the dimension along which it is taken: columns of 8,
-#: rows of 64.
+#: The divisor of a slice's extent, by dimension: 8 columns, 64 rows.
 SLICE_STEPS = (8, FRAGMENT_M)
 
 
@@ -130,10 +129,10 @@ def a_fragment_coordinates(
     """
     step = instruction_k(element)
     _check(f"an A fragment of {element}", m, k, step)
-    one = fragment_a(element)
+    fragment = fragment_a(element)
     starts = range(0, k, step)
-    row = np.concatenate([one.row for _ in starts], axis=1)
-    column = np.concatenate([one.column + start for start in starts], axis=1)
+    row = np.concatenate([fragment.row for _ in starts], axis=1)
+    column = np.concatenate([fragment.column + start for start in starts], axis=1)
     return _blocks(m, Fragment(row, column), arch)
 
 
@@ -143,16 +142,16 @@ def _blocks(m: int, block: Fragment, arch: Arch | None) -> np.ndarray:
     warp = np.arange(WARPGROUP, dtype=np.int64)[:, None] // (WARPGROUP // WARPS)
     # The warps of a block are 16 rows apart in the figures.
     apart = warp * (rows_of_warp(rows) - rows_of_warp(FRAGMENT_M))
-    found = [
+    blocks = [
         np.stack([block.row + apart + first, block.column], axis=-1)
         for first in first_rows(m, rows)
     ]
-    return np.concatenate(found, axis=1)
+    return np.concatenate(blocks, axis=1)
 
 
-def _check(what: str, rows: int, columns: int, step: int) -> None:
+def _check(name: str, rows: int, columns: int, step: int) -> None:
     if rows < 1 or rows % FRAGMENT_M or columns < 1 or columns % step:
         raise LayoutError(
-            f"{what} of {rows}x{columns} is no fragment; expected rows in multiples of {FRAGMENT_M} and "
+            f"{name} of {rows}x{columns} is no fragment; expected rows in multiples of {FRAGMENT_M} and "
             f"columns of {step}"
         )

@@ -54,13 +54,13 @@ class Swizzle(Enum):
             ValueError: if shared memory has no such mode.
         """
         text = f"Swizzle<{bits},{base},{shift}>"
-        found = next((mode for mode in cls if mode.cute == text), None)
-        if found is None:
+        mode = next((mode for mode in cls if mode.cute == text), None)
+        if mode is None:
             raise ValueError(
                 f"{text} is no swizzling mode of shared memory; expected "
                 + ", ".join(mode.cute for mode in cls)
             )
-        return found
+        return mode
 
     @property
     def unit_bytes(self) -> int:

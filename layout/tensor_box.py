@@ -85,8 +85,8 @@ def tensor_box(layout: TileLayout) -> TensorBox:
             f"lines of {extent} elements are {across.stride} elements apart; the lines of a tensor map's "
             "box are adjacent"
         )
-    least = least_alignment(layout)
-    lines = _largest_subtile(across.extent, MAX_BOX, -(-8 * least // (extent * element.bits)))
+    alignment = least_alignment(layout)
+    lines = _largest_subtile(across.extent, MAX_BOX, -(-8 * alignment // (extent * element.bits)))
     shape = (lines, extent) if contiguous == 1 else (extent, lines)
     if layout.shape[0] % shape[0] or layout.shape[1] % shape[1]:
         raise LayoutError(
@@ -98,10 +98,10 @@ def tensor_box(layout: TileLayout) -> TensorBox:
     first = layout.linear_at(*np.array(places).T)
     offsets = tuple(map(int, first))
     for offset in offsets:
-        if offset * element.bits % (8 * least):
+        if offset * element.bits % (8 * alignment):
             raise LayoutError(
                 f"a box of {shape[0]}x{shape[1]} begins {offset * element.bits // 8} bytes into the "
-                f"tile, no multiple of {least}"
+                f"tile, no multiple of {alignment}"
             )
     return TensorBox(shape, contiguous, swizzle, places, offsets)
 
@@ -118,11 +118,11 @@ def check_start(subtile: Slice) -> None:
     Raises:
         LayoutError: if it may not be.
     """
-    least, bits = least_alignment(subtile.layout), subtile.layout.element.bits
-    if subtile.multiple * bits % (8 * least):
+    alignment, bits = least_alignment(subtile.layout), subtile.layout.element.bits
+    if subtile.multiple * bits % (8 * alignment):
         raise LayoutError(
             f"the subtile begins at multiples of {subtile.multiple * bits // 8} bytes in its tile; TMA "
-            f"needs multiples of {least}"
+            f"needs multiples of {alignment}"
         )
 
 
@@ -164,7 +164,7 @@ class Share:
 def share_of(layout: TileLayout, ctas: int) -> Share:
     """Return the share of each of a number of CTAs that multicast equal subtiles of a tile to each other.
 
-    The dimension is divided that gives each CTA fewer copies; if both give the same number, the one
+    The dimension that gives each CTA fewer copies is divided; if both give the same number, the dimension
     across the lines.
 
     Raises:
@@ -184,8 +184,8 @@ def share_of(layout: TileLayout, ctas: int) -> Share:
 
 
 def _share(layout: TileLayout, dim: int, ctas: int) -> Share:
-    extent, rest = divmod(layout.shape[dim], ctas)
-    if rest:
+    extent, remainder = divmod(layout.shape[dim], ctas)
+    if remainder:
         raise LayoutError(f"{layout.shape[dim]} elements do not divide by {ctas}")
     starts: list[Start] = [0, 0]
     sizes = list(layout.shape)

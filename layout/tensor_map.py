@@ -71,9 +71,9 @@ class TensorMap:
                 f"!nvgpu.tensormap.descriptor does not pad elements of {self.element}"
             )
         if self.swizzle not in _NVGPU_SWIZZLES:
-            known = ", ".join(map(str, _NVGPU_SWIZZLES))
+            names = ", ".join(map(str, _NVGPU_SWIZZLES))
             raise LayoutError(
-                f"!nvgpu.tensormap.descriptor has no swizzle {self.swizzle}; it has {known}"
+                f"!nvgpu.tensormap.descriptor has no swizzle {self.swizzle}; it has {names}"
             )
         line, lines = self.box
         return (

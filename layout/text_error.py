@@ -22,23 +22,23 @@ class TextError(LayoutError):
     """A notation, shape or number that is malformed.
 
     Attributes:
-        what: what the text should be, for example "layout".
+        name: the name of the text, for example "layout".
         text: the text.
-        at: the index of the first wrong character; `len(text)` if the text ends too early.
+        index: the index of the first wrong character; `len(text)` if the text ends too early.
         problem: what is wrong there.
         example: a correct text.
     """
 
-    def __init__(self, what: str, text: str, at: int, problem: str, example: str):
-        super().__init__(f"malformed {what} '{text}': {problem}")
-        self.what, self.text, self.at = what, text, at
+    def __init__(self, name: str, text: str, index: int, problem: str, example: str):
+        super().__init__(f"malformed {name} '{text}': {problem}")
+        self.name, self.text, self.index = name, text, index
         self.problem, self.example = problem, example
 
-    def pointed(self) -> str:
+    def format_with_caret(self) -> str:
         """Return the message for a terminal: the problem, a caret under the character, and an example."""
         return (
-            f"malformed {self.what}: {self.problem}\n"
+            f"malformed {self.name}: {self.problem}\n"
             f"  {self.text}\n"
-            f"  {' ' * self.at}^\n"
+            f"  {' ' * self.index}^\n"
             f"  for example {self.example}"
         )

@@ -157,11 +157,11 @@ class TileLayout:
     def cute(self) -> str:
         """The modes in CuTe's notation, without the origin; the swizzle is always written."""
 
-        def nested(values: Sequence[int]) -> str:
+        def group(values: Sequence[int]) -> str:
             return str(values[0]) if len(values) == 1 else f"({','.join(map(str, values))})"
 
-        extents = ",".join(nested([m.extent for m in modes]) for modes in self.modes)
-        strides = ",".join(nested([m.stride for m in modes]) for modes in self.modes)
+        extents = ",".join(group([m.extent for m in modes]) for modes in self.modes)
+        strides = ",".join(group([m.stride for m in modes]) for modes in self.modes)
         return f"{self.swizzle.cute} o ({extents}):({strides})"
 
     @property
@@ -220,10 +220,10 @@ class TileLayout:
             raise LayoutError(f"the layout {self} spans {self.size_bytes} bytes")
         total = np.int64(0)
         for along, modes, origin in zip(index, self.modes, self.origins, strict=True):
-            rest = along + origin
+            position = along + origin
             for mode in modes:
-                total = total + rest % mode.extent * mode.stride
-                rest = rest // mode.extent
+                total = total + position % mode.extent * mode.stride
+                position = position // mode.extent
         return np.asarray(total)
 
     def offsets(self) -> np.ndarray:
@@ -274,15 +274,15 @@ class TileLayout:
     # Derived layouts.
 
     def with_origin(self, *positions: int) -> TileLayout:
-        """Return the layout with these numbers as its run-time origins; 0 for those not given."""
-        at = iter(positions)
-        origins = [next(at, 0) if isinstance(o, Multiple) else o for o in self.origins]
-        modes = tuple(map(_coalesced_dim, self.shape, self.modes, origins))
-        return replace(self, modes=modes, origin=_or_none(origins))
+        """Return the layout with these numbers as its run-time origins; missing numbers are 0."""
+        remaining = iter(positions)
+        origins = [next(remaining, 0) if isinstance(o, Multiple) else o for o in self.origins]
+        modes = tuple(map(_coalesce_dim, self.shape, self.modes, origins))
+        return replace(self, modes=modes, origin=_normalize_origin(origins))
 
     def coalesced(self) -> TileLayout:
-        """Return the same map with as few modes as possible: the form in which layouts are compared."""
-        return _coalesced(self)
+        """Return the same map with as few modes as possible; layouts are compared in this form."""
+        return _coalesce(self)
 
     def transposed(self) -> TileLayout:
         """Return the same tile with rows and columns exchanged (the last two dimensions)."""
@@ -316,13 +316,13 @@ class TileLayout:
                     f"elements {start} to {start + size - 1} are not inside dimension {dim} of "
                     f"{self.shape[dim]}"
                 )
-        whole = self.coalesced().modes
+        tile_modes = self.coalesced().modes
         dims = [
-            slice_dim(dim, whole[dim], self.origins[dim], start, size)
+            slice_dim(dim, tile_modes[dim], self.origins[dim], start, size)
             for dim, (start, size) in enumerate(zip(starts, sizes, strict=True))
         ]
         modes = tuple(dim.modes for dim in dims)
-        origin = _or_none([dim.origin for dim in dims])
+        origin = _normalize_origin([dim.origin for dim in dims])
         layout = TileLayout(self.element, tuple(sizes), modes, self.swizzle, origin)
         terms = tuple(term for dim in dims for term in dim.terms)
         return Slice(layout.coalesced(), sum(dim.offset for dim in dims), terms)
@@ -331,7 +331,7 @@ class TileLayout:
         """Return one pipeline stage: element `index` of the leading dimension, which is dropped."""
         subtile = self.slice((index, *[0] * (len(self.shape) - 1)), (1, *self.shape[1:]))
         layout = subtile.layout
-        origin = _or_none(layout.origins[1:])
+        origin = _normalize_origin(layout.origins[1:])
         dropped = replace(layout, shape=self.shape[1:], modes=layout.modes[1:], origin=origin)
         return replace(subtile, layout=dropped)
 
@@ -340,32 +340,32 @@ class TileLayout:
         return self.cute + begins
 
 
-def _or_none(origin: Sequence[Start]) -> tuple[Start, ...]:
+def _normalize_origin(origin: Sequence[Start]) -> tuple[Start, ...]:
     """Return an origin, or () if it is 0 along each dimension."""
     return tuple(origin) if any(origin) else ()
 
 
 @lru_cache(maxsize=4096)
-def _coalesced(layout: TileLayout) -> TileLayout:
-    dims = map(_coalesced_dim, layout.shape, layout.modes, layout.origins)
+def _coalesce(layout: TileLayout) -> TileLayout:
+    dims = map(_coalesce_dim, layout.shape, layout.modes, layout.origins)
     return replace(layout, modes=tuple(dims))
 
 
-def _coalesced_dim(extent: int, modes: tuple[Mode, ...], origin: Start) -> tuple[Mode, ...]:
-    kept: list[Mode] = []
+def _coalesce_dim(extent: int, modes: tuple[Mode, ...], origin: Start) -> tuple[Mode, ...]:
+    coalesced: list[Mode] = []
     for mode in modes:
         if mode.extent == 1:
             continue
-        if kept and kept[-1].stride * kept[-1].extent == mode.stride:
-            kept[-1] = Mode(kept[-1].extent * mode.extent, kept[-1].stride)
+        if coalesced and coalesced[-1].stride * coalesced[-1].extent == mode.stride:
+            coalesced[-1] = Mode(coalesced[-1].extent * mode.extent, coalesced[-1].stride)
         else:
-            kept.append(mode)
-    if kept and isinstance(origin, int):
+            coalesced.append(mode)
+    if coalesced and isinstance(origin, int):
         end = origin + extent
-        while len(kept) > 1 and end <= prod(m.extent for m in kept[:-1]):
-            kept.pop()
-        inner = prod(m.extent for m in kept[:-1])
-        kept[-1] = Mode(-(-end // inner), kept[-1].stride)
-        if kept[-1].extent == 1:
-            kept.pop()
-    return tuple(kept) or (Mode(1, 0),)
+        while len(coalesced) > 1 and end <= prod(m.extent for m in coalesced[:-1]):
+            coalesced.pop()
+        inner = prod(m.extent for m in coalesced[:-1])
+        coalesced[-1] = Mode(-(-end // inner), coalesced[-1].stride)
+        if coalesced[-1].extent == 1:
+            coalesced.pop()
+    return tuple(coalesced) or (Mode(1, 0),)

@@ -9,7 +9,7 @@ from .path import PathElement, follow
 from .tile import TileLayout
 from .transfer import CONTIGUITY, Transfer
 from .transposition import Relayout
-from .uses import Evaluation, evaluate_copy, refusing
+from .uses import LayoutEvaluation, evaluate_copy, refusing
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class TileCopy:
     threads: int
 
     def transfer(self, source: TileLayout) -> Transfer | Relayout:
-        """Return the transfer to the tile that is written, given the layout of the one that is read.
+        """Return the transfer from a tile with that layout to the tile that is written.
 
         Raises:
             LayoutError: if the tile that is read is contiguous along no dimension, or its lines are not
@@ -75,25 +75,25 @@ class TileCopyUse:
     path: tuple[PathElement, ...] = ()
 
     @refusing
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         subtile = follow(layout, self.path).layout
         if self.other is None:
             return self._evaluate_alone(subtile)
         source, target = (subtile, self.other) if self.reads else (self.other, subtile)
         return evaluate_copy(target, self.copy.transfer(source))
 
-    def _evaluate_alone(self, subtile: TileLayout) -> Evaluation:
+    def _evaluate_alone(self, subtile: TileLayout) -> LayoutEvaluation:
         contiguous = subtile.contiguous_dim
         if contiguous is None:
-            return Evaluation(False, "the tile is contiguous along no dimension")
-        own = Transfer(subtile.element, subtile.shape, contiguous, self.copy.threads)
+            return LayoutEvaluation(False, "the tile is contiguous along no dimension")
+        transfer = Transfer(subtile.element, subtile.shape, contiguous, self.copy.threads)
         transposed = bool(self.directions) and contiguous not in self.directions
         if transposed and not self.copy.relayout:
-            return Evaluation(
+            return LayoutEvaluation(
                 False,
                 f"the tile is {CONTIGUITY[contiguous]}, but the uses of the other tile need the same "
                 f"data {CONTIGUITY[1 - contiguous]}; smem.copy with the unit attribute relayout "
                 "transposes it",
             )
-        evaluation = evaluate_copy(subtile, own)
+        evaluation = evaluate_copy(subtile, transfer)
         return replace(evaluation, transposed=transposed)

@@ -36,7 +36,7 @@ class Transfer:
         contiguous: the dimension of a vector.
         threads: the number of threads.
         run: vectors of a line that neighbouring threads copy; 0 for the whole line.
-        lines: lines that take turns, `run` vectors each.
+        lines: lines of which neighbouring threads copy `run` vectors each.
         source: the layout of the tile that is read, indexed as the one that is written; None for
             global memory.
 
@@ -97,10 +97,10 @@ class Transfer:
         and `%`."""
         if not self.run:
             return vector // self.per_line, vector % self.per_line * self.vector
-        rest, within = vector // self.run, vector % self.run
-        rest, line = rest // self.lines, rest % self.lines
+        run, within = vector // self.run, vector % self.run
+        segment, line = run // self.lines, run % self.lines
         segments = self.per_line // self.run
-        block, segment = rest // segments, rest % segments
+        block, segment = segment // segments, segment % segments
         return block * self.lines + line, (segment * self.run + within) * self.vector
 
     def plan(self, layout: TileLayout) -> Transfer:
@@ -166,11 +166,11 @@ def _vectors_problem(layout: TileLayout, contiguous: int) -> str | None:
         )
     modes = layout.coalesced().modes
     run = modes[contiguous][0].extent
-    others = [m.stride for dim in modes for m in dim if m.extent > 1 and m.stride != 1]
-    if run % unit or any(stride % unit for stride in others):
+    strides = [m.stride for dim in modes for m in dim if m.extent > 1 and m.stride != 1]
+    if run % unit or any(stride % unit for stride in strides):
         return (
             f"16-byte accesses need {unit} elements in a row and strides that are multiples of it; "
-            f"the tile has runs of {run} and strides {others}"
+            f"the tile has runs of {run} and strides {strides}"
         )
     return None
 
@@ -179,10 +179,10 @@ def _vectors_problem(layout: TileLayout, contiguous: int) -> str | None:
 def _plan(transfer: Transfer, layout: TileLayout) -> Transfer:
     if not transfer.conflicts(layout).conflicts:
         return transfer
-    others = [
+    plans = [
         replace(transfer, run=run, lines=lines)
         for lines in (2, 4, 8)
         for run in (4, 2, 1)
         if transfer.per_line % run == 0 and transfer.shape[1 - transfer.contiguous] % lines == 0
     ]
-    return min([transfer, *others], key=lambda plan: plan.conflicts(layout).conflicts)
+    return min([transfer, *plans], key=lambda plan: plan.conflicts(layout).conflicts)

@@ -71,7 +71,7 @@ class Transposition:
     @property
     def stored(self) -> int:
         """Elements of one write to the tile."""
-        return _stored(self.element)
+        return _stored_elements(self.element)
 
     @property
     def per_register(self) -> int:
@@ -175,12 +175,12 @@ class Transposition:
         return (fetched, idle, self.skew * self.source_skew, -self.read, -self.lanes)
 
 
-def _stored(element: Element) -> int:
+def _stored_elements(element: Element) -> int:
     """Return the elements of one write to the tile: 16 bytes, or 32 elements of b1."""
     return max(min(element.unit, 32), REGISTER_BYTES * 8 // element.bits)
 
 
-def _reads(element: Element) -> list[int]:
+def _read_elements(element: Element) -> list[int]:
     """Return the numbers of elements that one access to global memory may have, the largest first."""
     sizes = _READ_BYTES if element.bits >= 8 else _READ_BYTES_OF_BITS
     return [size * 8 // element.bits for size in sizes]
@@ -188,7 +188,7 @@ def _reads(element: Element) -> list[int]:
 
 def transposition_problem(layout: TileLayout) -> str | None:
     """Return why a tile cannot be filled by a transposition, or None."""
-    contiguous, least = layout.contiguous_dim, _reads(layout.element)[-1]
+    contiguous, smallest_read = layout.contiguous_dim, _read_elements(layout.element)[-1]
     if contiguous is None:
         return "the tile is contiguous along no dimension"
     try:
@@ -197,9 +197,9 @@ def transposition_problem(layout: TileLayout) -> str | None:
     except LayoutError as error:
         return str(error)
     across = layout.shape[1 - contiguous]
-    if problem is None and across % least:
+    if problem is None and across % smallest_read:
         return (
-            f"{layout.element} is transposed in blocks of {least} or more elements of global "
+            f"{layout.element} is transposed in blocks of {smallest_read} or more elements of global "
             f"memory; the tile has {across} {('rows', 'columns')[1 - contiguous]}"
         )
     return problem
@@ -235,14 +235,14 @@ def transposition(
             Transposition(
                 layout.element, layout.shape, contiguous, threads, read, lanes, skew, source, begin
             )
-            for read in _reads(layout.element)
+            for read in _read_elements(layout.element)
             if layout.shape[1 - contiguous] % read == 0
             for lanes in (1, 2, 4, 8, 16, 32)
-            if layout.shape[contiguous] // _stored(layout.element) % lanes == 0
+            if layout.shape[contiguous] // _stored_elements(layout.element) % lanes == 0
             for skew in (1, 2, 4, 8)
             if skew <= read
             for begin in ((1, 2, 4, 8) if source and source.swizzle is not Swizzle.B128 else (1,))
-            if begin <= _stored(layout.element)
+            if begin <= _stored_elements(layout.element)
         ),
         key=lambda arrangement: arrangement._cost,
     )

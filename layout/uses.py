@@ -18,7 +18,7 @@ from .transposition import Relayout
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class LayoutEvaluation:
     """The evaluation of one layout by one use.
 
     Attributes:
@@ -44,23 +44,23 @@ class Use(Protocol):
         """The use in words, for explanations."""
         ...
 
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         """Evaluate a layout of the tile."""
         ...
 
 
-_Evaluate = TypeVar("_Evaluate", bound=Callable[..., Evaluation])
+_Evaluate = TypeVar("_Evaluate", bound=Callable[..., LayoutEvaluation])
 
 
 def refusing(evaluate: _Evaluate) -> _Evaluate:
     """Decorate a use's `evaluate`: a `LayoutError` becomes a refusal."""
 
     @wraps(evaluate)
-    def evaluation(self: Any, layout: TileLayout) -> Evaluation:
+    def evaluation(self: Any, layout: TileLayout) -> LayoutEvaluation:
         try:
             return evaluate(self, layout)
         except LayoutError as error:
-            return Evaluation(False, str(error))
+            return LayoutEvaluation(False, str(error))
 
     return cast(_Evaluate, evaluation)
 
@@ -86,20 +86,20 @@ class TransferUse:
     path: tuple[PathElement, ...] = ()
 
     @refusing
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         subtile = follow(layout, self.path).layout
         return evaluate_copy(subtile, self.transfer)
 
 
 @lru_cache(maxsize=1024)
-def evaluate_copy(subtile: TileLayout, transfer: Transfer | Relayout) -> Evaluation:
+def evaluate_copy(subtile: TileLayout, transfer: Transfer | Relayout) -> LayoutEvaluation:
     """Evaluate the layout of a tile that a copy fills."""
     problem = transfer.problem(subtile)
     if problem:
-        return Evaluation(False, problem)
+        return LayoutEvaluation(False, problem)
     transposed = isinstance(transfer, Relayout) and transfer.transposes(subtile)
     how = "transposed in registers, " if transposed else ""
-    return _accepted(transfer.plan(subtile).conflicts(subtile), how, transposed)
+    return _evaluate_access(transfer.plan(subtile).conflicts(subtile), how, transposed)
 
 
 @dataclass(frozen=True)
@@ -117,10 +117,10 @@ class FragmentUse:
     path: tuple[PathElement, ...] = ()
 
     @refusing
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         subtile = follow(layout, self.path).layout
         access = self.access(subtile)
-        return _accepted(access.conflicts(subtile), f"{access}, ")
+        return _evaluate_access(access.conflicts(subtile), f"{access}, ")
 
 
 @dataclass(frozen=True)
@@ -142,20 +142,20 @@ class BulkUse:
     stores: bool = False
 
     @refusing
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         subtile = follow(layout, self.path)
-        whole = tensor_box(subtile.layout)
+        tile_box = tensor_box(subtile.layout)
         check_start(subtile)
-        box = share_of(subtile.layout, self.ctas).box if self.ctas > 1 else whole
+        box = share_of(subtile.layout, self.ctas).box if self.ctas > 1 else tile_box
         if box.contiguous != self.contiguous:
-            return Evaluation(
+            return LayoutEvaluation(
                 False,
                 f"the data in global memory is {CONTIGUITY[self.contiguous]}, but the tile is "
                 f"{CONTIGUITY[box.contiguous]}; TMA moves lines as they are",
             )
         copies = f"{len(box.places)} copies" if len(box.places) > 1 else "one copy"
-        each = f" in each of {self.ctas} CTAs" if self.ctas > 1 else ""
-        return Evaluation(True, f"{copies} of {box.shape[0]}x{box.shape[1]}{each}")
+        in_each_cta = f" in each of {self.ctas} CTAs" if self.ctas > 1 else ""
+        return LayoutEvaluation(True, f"{copies} of {box.shape[0]}x{box.shape[1]}{in_each_cta}")
 
 
 @dataclass(frozen=True)
@@ -173,24 +173,34 @@ class MemoryUse:
     size: int | None
     alignment: int | None
 
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         """Accept a layout that fits the memory, and whose swizzle has base offset 0 there."""
         needed = layout.size_bytes
         if self.size is not None and self.size < needed:
-            return Evaluation(False, f"the layout needs {needed} bytes, but it has {self.size}")
+            return LayoutEvaluation(
+                False, f"the layout needs {needed} bytes, but it has {self.size}"
+            )
         if self.alignment is not None and self.alignment % layout.alignment:
-            return Evaluation(
+            return LayoutEvaluation(
                 False,
                 f"swizzle {layout.swizzle} begins at multiples of {layout.alignment} bytes, but it "
                 f"begins at multiples of {self.alignment}",
             )
-        of = "" if self.size is None else f" of {self.size}"
-        return Evaluation(True, f"{needed} bytes{of}, at a multiple of {layout.alignment}")
+        available = "" if self.size is None else f" of {self.size}"
+        return LayoutEvaluation(
+            True, f"{needed} bytes{available}, at a multiple of {layout.alignment}"
+        )
 
 
-def _accepted(access: Access, how: str, transposed: bool = False) -> Evaluation:
-    """Return the evaluation of a layout that can be accessed."""
+def _evaluate_access(access: Access, how: str, transposed: bool = False) -> LayoutEvaluation:
+    """Return the evaluation of a layout from one access of a warp to it.
+
+    Args:
+        access: the cost of the access.
+        how: the access in words, followed by ", "; "" for a plain 16-byte access.
+        transposed: whether the access transposes data.
+    """
     banks = "no bank conflicts"
     if access.conflicts:
         banks = f"bank conflicts: {access.wavefronts} passes where {access.ideal} would do"
-    return Evaluation(True, how + banks, transposed=transposed, conflicts=access.conflicts)
+    return LayoutEvaluation(True, how + banks, transposed=transposed, conflicts=access.conflicts)

@@ -1,4 +1,4 @@
-"""Vectors of a tile that a host moves whole, at addresses that it computes itself."""
+"""Accesses of whole vectors of a tile, at addresses that another program computes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .fragment_access import has_contiguous_runs
 from .modes import LayoutError
 from .path import PathElement, slice_at
 from .tile import Slice, TileLayout
-from .uses import Evaluation, refusing
+from .uses import LayoutEvaluation, refusing
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,12 @@ class VectorUse:
     path: tuple[PathElement, ...] = ()
 
     @refusing
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         check_vectors(slice_at(layout, self.path), self.vector)
-        return Evaluation(True, f"{_text(self.vector)} are contiguous")
+        return LayoutEvaluation(True, f"{_text(self.vector)} are contiguous")
 
 
-def contiguous_vectors(layout: TileLayout, vector: tuple[int, int]) -> None:
+def check_contiguous_vectors(layout: TileLayout, vector: tuple[int, int]) -> None:
     """Check that every vector of a tile that begins at a multiple of its length is contiguous.
 
     Raises:
@@ -43,12 +43,12 @@ def contiguous_vectors(layout: TileLayout, vector: tuple[int, int]) -> None:
 
 
 def check_vectors(subtile: Slice, vector: tuple[int, int]) -> None:
-    """Check `contiguous_vectors` of a subtile, and that it begins at a multiple of the vector.
+    """Check that the vectors of a subtile are contiguous, and that it begins at a multiple of one.
 
     Raises:
         LayoutError: if it may not.
     """
-    contiguous_vectors(subtile.layout, vector)
+    check_contiguous_vectors(subtile.layout, vector)
     if subtile.multiple % max(vector):
         raise LayoutError(
             f"the subtile begins {subtile.multiple} elements or a multiple of that into its tile; "

@@ -11,7 +11,7 @@ from .accumulator import AccumulatorPicture
 from .cells import Color, Outline, View
 from .drawing import Drawing, Line, Rect, Text, side_by_side
 from .picture import Picture
-from .pictured import drawing
+from .picture_base import drawing
 from .svg import svg
 
 __all__ = [

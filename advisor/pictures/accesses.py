@@ -19,7 +19,7 @@ from ...layout.swizzle import Swizzle
 from ...layout.tcgen05 import LONG_K_BYTES
 from ...layout.tile import TileLayout
 from ...layout.transfer import WARP, Transfer
-from .cells import Cells
+from .cells import TileCells
 
 
 class AccessKind(Enum):
@@ -37,35 +37,35 @@ class AccessKind(Enum):
 
 
 @dataclass(frozen=True)
-class Touched:
+class AccessedElements:
     """The elements of an access.
 
     Attributes:
-        what: a sentence about the access and its bank conflicts.
+        sentence: the access and its bank conflicts in words.
         lane: int64[rows, columns], the lane that accesses each element; -1 for none.
         access: the wavefronts, where they are known.
-        word: the unit of `lane`: "lane" of a warp, "line" of a core matrix, or "".
+        lane_name: what `lane` counts: the "lane" of a warp, the "line" of a core matrix, or "".
     """
 
-    what: str
+    sentence: str
     lane: np.ndarray
     access: Access | None = None
-    word: str = ""
+    lane_name: str = ""
 
 
-def touched(
-    cells: Cells,
+def find_accessed_elements(
+    cells: TileCells,
     kind: AccessKind,
-    at: tuple[int, int] = (0, 0),
+    begin: tuple[int, int] = (0, 0),
     role: Role = Role.A,
     arch: Arch = Arch.SM_90,
-) -> Touched:
+) -> AccessedElements:
     """Return the elements of an access.
 
     Args:
         cells: the tile.
         kind: the kind of access.
-        at: (row, column) of its first element.
+        begin: (row, column) of its first element.
         role: the operand: A as (M, K) or B as (K, N).
         arch: the architecture, for `MMA`.
 
@@ -73,42 +73,42 @@ def touched(
         LayoutError: if the tile does not allow the access, or the access leaves it.
     """
     layout = cells.layout
-    if not all(0 <= a < extent for a, extent in zip(at, layout.shape, strict=True)):
+    if not all(0 <= a < extent for a, extent in zip(begin, layout.shape, strict=True)):
         raise LayoutError(
-            f"an access at ({at[0]}, {at[1]}) begins outside of a tile of "
+            f"an access at ({begin[0]}, {begin[1]}) begins outside of a tile of "
             f"{layout.shape[0]}x{layout.shape[1]}"
         )
     if kind is AccessKind.MMA:
-        return _mma(cells, at, role, arch)
+        return _mma_elements(cells, begin, role, arch)
     unit, contiguous = layout.element.unit, layout.contiguous_dim
     if contiguous is None or not has_contiguous_runs(layout, contiguous, unit):
         raise LayoutError(
             f"{_NAMES[kind]} accesses 16 bytes at a time, but the tile has no {unit} contiguous elements"
         )
-    if at[contiguous] % unit:
+    if begin[contiguous] % unit:
         raise LayoutError(
-            f"{_NAMES[kind]} begins at {('row', 'column')[contiguous]} {at[contiguous]}; expected a "
+            f"{_NAMES[kind]} begins at {('row', 'column')[contiguous]} {begin[contiguous]}; expected a "
             f"multiple of {unit}, which is 16 bytes"
         )
-    row, column = _lanes(cells, kind, at, contiguous)
+    row, column = _lanes(cells, kind, begin, contiguous)
     lane = np.full(layout.shape, -1, np.int64)
     along = np.arange(unit)[:, None]
     rows, columns = (row + along, column) if contiguous == 0 else (row, column + along)
     if np.any(rows >= layout.shape[0]) or np.any(columns >= layout.shape[1]):
         raise LayoutError(
-            f"{_NAMES[kind]} at ({at[0]}, {at[1]}) reaches ({rows.max()}, {columns.max()}), outside "
-            f"of a tile of {layout.shape[0]}x{layout.shape[1]}"
+            f"{_NAMES[kind]} at ({begin[0]}, {begin[1]}) reaches ({rows.max()}, {columns.max()}), "
+            f"outside of a tile of {layout.shape[0]}x{layout.shape[1]}"
         )
     lane[rows, columns] = np.arange(len(row))
     addresses = cells.address_at(row, column)
     if np.any(addresses % UNIT_BYTES):
-        bad = int(addresses[addresses % UNIT_BYTES != 0][0])
+        misaligned = int(addresses[addresses % UNIT_BYTES != 0][0])
         raise LayoutError(
-            f"{_NAMES[kind]} reaches the address {bad:#x}; expected multiples of {UNIT_BYTES}"
+            f"{_NAMES[kind]} reaches the address {misaligned:#x}; expected multiples of {UNIT_BYTES}"
         )
     access = warp_access(addresses, UNIT_BYTES)
-    what = f"{_NAMES[kind]} at ({at[0]}, {at[1]}): {_wavefronts(access)}"
-    return Touched(what, lane, access, "line" if kind is AccessKind.CORE else "lane")
+    sentence = f"{_NAMES[kind]} at ({begin[0]}, {begin[1]}): {_wavefronts(access)}"
+    return AccessedElements(sentence, lane, access, "line" if kind is AccessKind.CORE else "lane")
 
 
 _NAMES = {
@@ -119,13 +119,13 @@ _NAMES = {
 
 
 def _lanes(
-    cells: Cells, kind: AccessKind, at: tuple[int, int], contiguous: int
+    cells: TileCells, kind: AccessKind, begin: tuple[int, int], contiguous: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return (row, column) of the first element of each lane."""
     layout = cells.layout
     if kind is AccessKind.STORE:
-        rest = (layout.shape[0] - at[0], layout.shape[1] - at[1])
-        row, column = Transfer(layout.element, rest, contiguous, WARP).coordinates(0)
+        remaining = (layout.shape[0] - begin[0], layout.shape[1] - begin[1])
+        row, column = Transfer(layout.element, remaining, contiguous, WARP).coordinates(0)
     elif kind is AccessKind.LDMATRIX:
         plan = a_fragment_access(layout)
         if not plan.matrices:
@@ -137,7 +137,7 @@ def _lanes(
         line = np.arange(Swizzle.NONE.lines)  # of a core matrix
         zero = np.zeros_like(line)
         row, column = (zero, line) if contiguous == 0 else (line, zero)
-    return np.asarray(row) + at[0], np.asarray(column) + at[1]
+    return np.asarray(row) + begin[0], np.asarray(column) + begin[1]
 
 
 def _wavefronts(access: Access) -> str:
@@ -148,36 +148,39 @@ def _wavefronts(access: Access) -> str:
     )
 
 
-def _mma(cells: Cells, at: tuple[int, int], role: Role, arch: Arch) -> Touched:
+def _mma_elements(
+    cells: TileCells, begin: tuple[int, int], role: Role, arch: Arch
+) -> AccessedElements:
     layout, k_extent = cells.layout, cells.k_extent
     name = arch.descriptor.reader
     mn, k = (0, 1) if role is Role.A else (1, 0)
-    if at[k] % k_extent or layout.shape[k] < at[k] + k_extent:
+    if begin[k] % k_extent or layout.shape[k] < begin[k] + k_extent:
         raise LayoutError(
-            f"a {name} reads {k_extent} elements of k from a multiple of {k_extent}, not from {at[k]} of "
-            f"{layout.shape[k]}"
+            f"a {name} reads {k_extent} elements of k from a multiple of {k_extent}, not from "
+            f"{begin[k]} of {layout.shape[k]}"
         )
     size = [0, 0]
     most = arch.instruction_m[0] if role is Role.A else MAX_N
-    size[mn], size[k] = min(most, layout.shape[mn] - at[mn]), k_extent
+    size[mn], size[k] = min(most, layout.shape[mn] - begin[mn]), k_extent
     lane = np.full(layout.shape, -1, np.int64)
-    lane[at[0] : at[0] + size[0], at[1] : at[1] + size[1]] = 0
-    added = _offset(layout, at)
-    what = (
-        f"one {name} reads {role.extent_name.lower()} {at[mn]} to {at[mn] + size[mn] - 1}, k {at[k]} to "
-        f"{at[k] + k_extent - 1}: descriptor + {added // UNIT_BYTES} ({added} bytes)"
+    lane[begin[0] : begin[0] + size[0], begin[1] : begin[1] + size[1]] = 0
+    offset = _offset(layout, begin)
+    sentence = (
+        f"one {name} reads {role.extent_name.lower()} {begin[mn]} to {begin[mn] + size[mn] - 1}, "
+        f"k {begin[k]} to {begin[k] + k_extent - 1}: descriptor + {offset // UNIT_BYTES} "
+        f"({offset} bytes)"
     )
     line = layout.swizzle.atom_elements(layout.element)
-    if k_extent > instruction_k(layout.element) and at[k] % line + k_extent > line:
-        rest = list(at)
-        rest[k] = at[k] // line * line + line
-        what += f", LBO = address {_offset(layout, rest)} bytes into the tile"
-    return Touched(what, lane)
+    if k_extent > instruction_k(layout.element) and begin[k] % line + k_extent > line:
+        second_chunk = list(begin)
+        second_chunk[k] = begin[k] // line * line + line
+        sentence += f", LBO = address {_offset(layout, second_chunk)} bytes into the tile"
+    return AccessedElements(sentence, lane)
 
 
-def _offset(layout: TileLayout, at: Sequence[int]) -> int:
+def _offset(layout: TileLayout, index: Sequence[int]) -> int:
     """Return the bytes from a tile's start to an element, before the swizzle."""
-    return int(layout.linear_at(*map(np.asarray, at))) * layout.element.bits // 8
+    return int(layout.linear_at(*map(np.asarray, index))) * layout.element.bits // 8
 
 
 def k_extent_of(layout: TileLayout, arch: Arch, k_bytes: int) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...layout.tcgen05.accumulator import BAND_ROWS, Accumulator
-from .pictured import Pictured
+from ...layout.tcgen05.accumulator import BAND_ROWS, AccumulatorLayout
+from .picture_base import PictureBase
 
 
 @dataclass(frozen=True)
@@ -27,21 +27,21 @@ class Band:
 
 
 @dataclass(frozen=True)
-class AccumulatorPicture(Pictured):
+class AccumulatorPicture(PictureBase):
     """D of an instruction in the tensor memory of each CTA."""
 
-    accumulator: Accumulator
+    accumulator: AccumulatorLayout
 
     @cached_property
     def bands(self) -> list[Band]:
         """D in bands of 16 lanes; each has all columns that D takes in tensor memory."""
-        found: list[Band] = []
+        bands: list[Band] = []
         shape, columns = self.accumulator.shape, self.accumulator.columns
         for row in range(0, shape.m, BAND_ROWS):
             for column in range(0, shape.n, columns):
                 cta, lane, _ = self.accumulator.place(row, column)
-                found.append(Band(cta, lane, row, column))
-        return found
+                bands.append(Band(cta, lane, row, column))
+        return bands
 
     @property
     def title(self) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from ...layout.tcgen05.accumulator import BAND_ROWS
 from .accumulator import AccumulatorPicture
-from .drawing import Drawing, Line, Rect, Shape, Text, side_by_side
+from .drawing import Drawing, DrawnShape, Line, Rect, Text, side_by_side
 from .panel import EMPTY, GRID, INK, PALETTE
-from .pictured import drawing
+from .picture_base import drawing
 
 #: Lanes of a CTA's tensor memory, and lanes that a warp can access.
 LANES, WARP_LANES = 128, 32
@@ -28,7 +28,7 @@ def _cta(picture: AccumulatorPicture, cta: int) -> Drawing:
     return Drawing(width, height, picture.title, shapes, 0, _TOP)
 
 
-def _axes(picture: AccumulatorPicture, cta: int) -> Iterator[Shape]:
+def _axes(picture: AccumulatorPicture, cta: int) -> Iterator[DrawnShape]:
     which = f"CTA {cta} of the pair" if picture.accumulator.shape.ctas == 2 else "the CTA"
     yield Text(14, 22, picture.title, anchor="start", bold=True)
     yield Text(14, 40, f"tensor memory of {which}", anchor="start")
@@ -40,10 +40,10 @@ def _axes(picture: AccumulatorPicture, cta: int) -> Iterator[Shape]:
         yield Text(_LEFT - 6, middle, str(lane), anchor="end", fill=GRID)
 
 
-def _cells(picture: AccumulatorPicture, cta: int) -> Iterator[Shape]:
-    held = {band.lane: band for band in picture.bands if band.cta == cta}
+def _cells(picture: AccumulatorPicture, cta: int) -> Iterator[DrawnShape]:
+    band_at = {band.lane: band for band in picture.bands if band.cta == cta}
     for lane in range(0, LANES, BAND_ROWS):
-        y, band = _TOP + lane // BAND_ROWS * _HEIGHT, held.get(lane)
+        y, band = _TOP + lane // BAND_ROWS * _HEIGHT, band_at.get(lane)
         if band is None:
             yield Rect(_LEFT, y, _WIDTH, _HEIGHT, EMPTY, GRID, data=(("lane", lane),))
             continue
@@ -55,7 +55,7 @@ def _cells(picture: AccumulatorPicture, cta: int) -> Iterator[Shape]:
         yield Text(_LEFT + _WIDTH // 2, y + _HEIGHT // 2, label)
 
 
-def _warps() -> Iterator[Shape]:
+def _warps() -> Iterator[DrawnShape]:
     x = _LEFT + _WIDTH
     for warp in range(LANES // WARP_LANES):
         y = _TOP + warp * WARP_LANES // BAND_ROWS * _HEIGHT

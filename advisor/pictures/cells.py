@@ -53,7 +53,7 @@ class Outline(Enum):
 
 
 @dataclass(frozen=True)
-class Cells:
+class TileCells:
     """A tile (rows, columns) cut into cells.
 
     Attributes:
@@ -129,7 +129,7 @@ class Cells:
         name, extent = ("row", "column")[color is Color.K], self.extent[color is Color.K]
         return f"{name}{f' / {extent}' if extent > 1 else ''} mod {COLOURS}"
 
-    def outlined(self, outline: Outline) -> tuple[int, int]:
+    def outline_extent(self, outline: Outline) -> tuple[int, int]:
         """Return (rows, columns) of an outlined subtile.
 
         Raises:
@@ -146,7 +146,7 @@ class Cells:
 
 def cells_of(
     layout: TileLayout, elements: bool = False, start: int = 0, base_offset: int = 0
-) -> Cells:
+) -> TileCells:
     """Return a tile as cells.
 
     A cell is a run of 16 contiguous bytes, or 4 contiguous scale factors. If the tile has no such runs,
@@ -177,22 +177,22 @@ def cells_of(
         )
     if not layout.has_static_origin:
         layout = layout.with_origin()
-    least = max(1, 8 // layout.element.bits)
-    held = max(layout.shape[0] * layout.shape[1] // least, layout.size_bytes)
-    if held > WINDOW_BYTES:
+    per_byte = max(1, 8 // layout.element.bits)
+    span = max(layout.shape[0] * layout.shape[1] // per_byte, layout.size_bytes)
+    if span > WINDOW_BYTES:
         raise LayoutError(
-            f"{layout} spans {held} bytes of {layout.element}; a picture shows at most the "
+            f"{layout} spans {span} bytes of {layout.element}; a picture shows at most the "
             f"{WINDOW_BYTES} bytes that descriptors address"
         )
     dim = 1 if layout.contiguous_dim is None else layout.contiguous_dim
-    count = least if elements else layout.element.unit
+    count = per_byte if elements else layout.element.unit
     if not elements and isinstance(scale_blocks(layout), ScaleBlocks):
         dim, count = 1, BLOCK_FACTORS
     while not has_contiguous_runs(layout, dim, count):
-        if count == least:
+        if count == per_byte:
             raise LayoutError(
                 f"the elements of {layout.element} in a byte are not contiguous along a dimension; "
-                f"expected runs of {least} or more"
+                f"expected runs of {per_byte} or more"
             )
-        count = least
-    return Cells(layout, (count, 1) if dim == 0 else (1, count), start, base_offset)
+        count = per_byte
+    return TileCells(layout, (count, 1) if dim == 0 else (1, count), start, base_offset)

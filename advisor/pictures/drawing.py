@@ -56,7 +56,7 @@ class Text:
     bold: bool = False
 
 
-Shape = Rect | Line | Text
+DrawnShape = Rect | Line | Text
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Drawing:
     width: int
     height: int
     title: str
-    shapes: tuple[Shape, ...]
+    shapes: tuple[DrawnShape, ...]
     head: int = 0
     top: int = 0
 
@@ -82,19 +82,19 @@ class Drawing:
 def side_by_side(drawings: Sequence[Drawing]) -> Drawing:
     """Return drawings from left to right on one canvas; the shapes' data get a `panel`, counted from
     0."""
-    shapes: list[Shape] = []
+    shapes: list[DrawnShape] = []
     top = max(drawing.top for drawing in drawings)
     x = height = 0
     for panel, drawing in enumerate(drawings):
         y = top - drawing.top
-        shapes += [_moved(shape, x, y, drawing.head, panel) for shape in drawing.shapes]
+        shapes += [_move(shape, x, y, drawing.head, panel) for shape in drawing.shapes]
         x += drawing.width + GAP
         height = max(height, y + drawing.height)
     title = " | ".join(drawing.title for drawing in drawings)
     return Drawing(x - GAP, height, title, tuple(shapes), top=top)
 
 
-def _moved(shape: Shape, x: int, y: int, head: int, panel: int) -> Shape:
+def _move(shape: DrawnShape, x: int, y: int, head: int, panel: int) -> DrawnShape:
     """Return the shape moved to the right by `x`, and down by `y` if it is below `head`."""
     if isinstance(shape, Line):
         down = y if shape.y1 >= head else 0

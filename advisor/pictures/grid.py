@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
-from .cells import LINE_BYTES, Cells, Outline, View
+from .cells import LINE_BYTES, Outline, TileCells, View
 
 #: Maximum number of columns of a logical view; a line of memory is always complete.
 MOST_COLUMNS = 64
 
 
 @dataclass(frozen=True)
-class Grid:
+class CellGrid:
     """The cells in one view.
 
     Attributes:
@@ -23,12 +23,12 @@ class Grid:
         lines: maximum number of lines.
     """
 
-    cells: Cells
+    cells: TileCells
     view: View
     lines: int
 
     @cached_property
-    def place(self) -> tuple[np.ndarray, np.ndarray]:
+    def positions(self) -> tuple[np.ndarray, np.ndarray]:
         """(line, column) of each cell on the grid: int64[cells] each."""
         cells = self.cells
         if self.view is View.LOGICAL:
@@ -42,30 +42,30 @@ class Grid:
         return self.cells.start // LINE_BYTES if self.view is View.MEMORY else 0
 
     @cached_property
-    def whole(self) -> tuple[int, int]:
+    def full_size(self) -> tuple[int, int]:
         """Lines and columns of the whole tile."""
         if self.view is View.LOGICAL:
             return self.cells.grid
-        return int(self.place[0].max()) + 1, LINE_BYTES // self.cells.size
+        return int(self.positions[0].max()) + 1, LINE_BYTES // self.cells.size
 
     @property
-    def shown(self) -> tuple[int, int]:
+    def drawn_size(self) -> tuple[int, int]:
         """Lines and columns that are drawn."""
-        lines, columns = self.whole
+        lines, columns = self.full_size
         most = MOST_COLUMNS if self.view is View.LOGICAL else columns
         return min(lines, self.lines), min(columns, most)
 
     @cached_property
-    def drawn(self) -> np.ndarray:
+    def drawn_cells(self) -> np.ndarray:
         """The cells that are drawn, by their index: int64[drawn]."""
-        lines, columns = self.shown
-        return np.flatnonzero((self.place[0] < lines) & (self.place[1] < columns))
+        lines, columns = self.drawn_size
+        return np.flatnonzero((self.positions[0] < lines) & (self.positions[1] < columns))
 
     @property
-    def cut(self) -> str | None:
-        """The part that is shown; None if it is everything."""
+    def cut_note(self) -> str | None:
+        """The part of the tile that is drawn, in words; None if all of it is."""
         parts = []
-        (lines, columns), (all_lines, all_columns) = self.shown, self.whole
+        (lines, columns), (all_lines, all_columns) = self.drawn_size, self.full_size
         rows_of, columns_of = self.cells.extent
         if self.view is View.MEMORY:
             if lines < all_lines:
@@ -81,8 +81,8 @@ class Grid:
     def labels(self) -> list[str]:
         """Return the label of each cell that is drawn."""
         if self.view is View.LOGICAL:
-            return [f"{int(a):#x}" for a in self.cells.address[self.drawn]]
-        row, column = (first[self.drawn] for first in self.cells.first)
+            return [f"{int(a):#x}" for a in self.cells.address[self.drawn_cells]]
+        row, column = (first[self.drawn_cells] for first in self.cells.first)
         return [f"{r},{c}" for r, c in zip(row.tolist(), column.tolist(), strict=True)]
 
     def byte_at(self, line: int, column: int) -> int:
@@ -91,14 +91,14 @@ class Grid:
 
     def line_names(self) -> list[str]:
         """Return the name of each line, at its left."""
-        lines = range(self.shown[0])
+        lines = range(self.drawn_size[0])
         if self.view is View.MEMORY:
             return [f"{self.byte_at(line, 0):#x}" for line in lines]
         return [str(line * self.cells.extent[0]) for line in lines]
 
     def column_names(self) -> list[str]:
         """Return the name of each column, above it."""
-        columns = range(self.shown[1])
+        columns = range(self.drawn_size[1])
         if self.view is View.LOGICAL:
             return [str(column * self.cells.extent[1]) for column in columns]
         size = self.cells.size
@@ -110,12 +110,12 @@ class Grid:
         """Return the titles of the line names and of the column names."""
         return ("byte", "bank") if self.view is View.MEMORY else ("row", "column")
 
-    def outlined(self, outline: Outline) -> np.ndarray:
+    def outline_indices(self, outline: Outline) -> np.ndarray:
         """Return the index of the outlined subtile at each place: int64[lines, columns]; -1 for none."""
-        rows, columns = self.cells.outlined(outline)
-        row, column = (first[self.drawn] for first in self.cells.first)
-        ids = np.full(self.shown, -1, np.int64)
-        line, at = (place[self.drawn] for place in self.place)
+        rows, columns = self.cells.outline_extent(outline)
+        row, column = (first[self.drawn_cells] for first in self.cells.first)
+        ids = np.full(self.drawn_size, -1, np.int64)
+        line, position = (positions[self.drawn_cells] for positions in self.positions)
         across = -(-self.cells.layout.shape[1] // columns)
-        ids[line, at] = row // rows * across + column // columns
+        ids[line, position] = row // rows * across + column // columns
         return ids

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .drawing import Drawing, Line, Rect, Shape, Text
+from .drawing import Drawing, DrawnShape, Line, Rect, Text
 from .picture import Picture
-from .pictured import drawing
+from .picture_base import drawing
 from .strides import Stride
 
 #: Pastels that colour-blind readers can distinguish, also next to each other.
@@ -46,20 +46,20 @@ class _Panel:
 
     def __init__(self, picture: Picture):
         self.picture, self.grid = picture, picture.grid
-        self.lines, self.columns = self.grid.shown
+        self.lines, self.columns = self.grid.drawn_size
         self.labels = self.grid.labels()
-        self.word = picture.touched.word if picture.touched else ""
-        self.height = _LANE_HEIGHT if self.word else _CELL_HEIGHT
+        self.lane_name = picture.touched.lane_name if picture.touched else ""
+        self.height = _LANE_HEIGHT if self.lane_name else _CELL_HEIGHT
         self.label_size = 10 if self.grid.cells.size < 16 else 11
         names = [*self.labels, *self.grid.column_names()]
         self.width = 8 + max(_wide(name, self.label_size) for name in names)
         names = [*self.grid.line_names(), self.grid.axes()[0]]
         self.left = _MARGIN + 8 + max(map(_wide, names))
         self.right = self.left + self.columns * self.width
-        self.across = [each for each in picture.descriptor_strides if self._end(each)[0] == 0]
+        self.across = [stride for stride in picture.descriptor_strides if self._end(stride)[0] == 0]
         # The longest bracket is next to the cells, so that no bracket crosses the label of another.
-        down = [each for each in picture.descriptor_strides if self._end(each)[0] > 0]
-        self.down = sorted(down, key=lambda each: -self._end(each)[0])
+        down = [stride for stride in picture.descriptor_strides if self._end(stride)[0] > 0]
+        self.down = sorted(down, key=lambda stride: -self._end(stride)[0])
         self.shades = self._shades()
         self.total = self._total()
         self.head = self._head()
@@ -70,7 +70,7 @@ class _Panel:
     def _total(self) -> int:
         """Return the width of the drawing."""
         legend = self.left + _wide(self._shade_title) + 10 + sum(w for _, _, w in self.shades)
-        labels = max((_wide(str(each)) for each in self.down), default=0)
+        labels = max((_wide(str(stride)) for stride in self.down), default=0)
         above = [self.left + self._end(s)[1] * self.width + 7 + _wide(str(s)) for s in self.across]
         brackets = self.right + len(self.down) * _BRACKET + labels
         return max(_LEAST_WIDTH, _MARGIN + max(legend, brackets, *above))
@@ -90,11 +90,11 @@ class _Panel:
 
     def _head(self) -> list[tuple[str, str, bool]]:
         """Return the lines of the title: text, colour, and whether it is bold."""
-        over = self.picture.touched
+        accessed = self.picture.touched
         sentences = [(self.picture.title, INK, True)]
-        if over:
-            colour = INK if over.access is None else BAD if over.access.conflicts else GOOD
-            sentences.append((over.what, colour, True))
+        if accessed:
+            colour = INK if accessed.access is None else BAD if accessed.access.conflicts else GOOD
+            sentences.append((accessed.sentence, colour, True))
         sentences += [(note, BAD if "(red)" in note else INK, False) for note in self.picture.notes]
         lines = []
         for text, colour, bold in sentences:
@@ -102,12 +102,12 @@ class _Panel:
             lines += [(line, colour, bold) for line in textwrap.wrap(text, chars)]
         return lines
 
-    def _title(self) -> Iterator[Shape]:
+    def _title(self) -> Iterator[DrawnShape]:
         for i, (text, colour, bold) in enumerate(self.head):
             y = _MARGIN + i * _TEXT_LINE + _TEXT_LINE // 2
             yield Text(_MARGIN, y, text, anchor="start", fill=colour, bold=bold)
 
-    def _axes(self) -> Iterator[Shape]:
+    def _axes(self) -> Iterator[DrawnShape]:
         down, across = self.grid.axes()
         y = self.top - 10
         yield Text(self.left - 6, y, down, anchor="end", fill=GRID)
@@ -118,43 +118,43 @@ class _Panel:
             middle = self.top + line * self.height + self.height // 2
             yield Text(self.left - 6, middle, name, anchor="end", fill=GRID)
 
-    def _cells(self) -> Iterator[Shape]:
-        cells, over, drawn = self.grid.cells, self.picture.touched, self.grid.drawn
-        line, column = (place[drawn].tolist() for place in self.grid.place)
+    def _cells(self) -> Iterator[DrawnShape]:
+        cells, accessed, drawn = self.grid.cells, self.picture.touched, self.grid.drawn_cells
+        line, column = (positions[drawn].tolist() for positions in self.grid.positions)
         shade = cells.shade(self.picture.color)[drawn].tolist()
         first = [first[drawn].tolist() for first in cells.first]
         address = cells.address[drawn].tolist()
-        taken: dict[tuple[int, int], int] = {}
-        for i, at in enumerate(zip(line, column, strict=True)):
-            taken.setdefault(at, i)
-        twice = len(taken) < len(drawn)
-        counts = np.zeros(self.grid.shown, np.int64)
+        cell_at: dict[tuple[int, int], int] = {}
+        for i, position in enumerate(zip(line, column, strict=True)):
+            cell_at.setdefault(position, i)
+        overlaps = len(cell_at) < len(drawn)
+        counts = np.zeros(self.grid.drawn_size, np.int64)
         np.add.at(counts, (line, column), 1)
-        for place in np.ndindex(self.grid.shown):
-            i = taken.get(place)
-            x, y = self.left + place[1] * self.width, self.top + place[0] * self.height
+        for position in np.ndindex(self.grid.drawn_size):
+            i = cell_at.get(position)
+            x, y = self.left + position[1] * self.width, self.top + position[0] * self.height
             if i is None:
-                data = (("byte", self.grid.byte_at(*place)),)
+                data = (("byte", self.grid.byte_at(*position)),)
                 yield Rect(x, y, self.width, self.height, EMPTY, GRID, data=data)
                 continue
-            lane = -1 if over is None else int(over.lane[first[0][i], first[1][i]])
-            faded = over is not None and lane < 0
+            lane = -1 if accessed is None else int(accessed.lane[first[0][i], first[1][i]])
+            faded = accessed is not None and lane < 0
             data = (("row", first[0][i]), ("column", first[1][i]), ("byte", address[i]))
-            if self.word and not faded:
+            if self.lane_name and not faded:
                 data = (*data, ("lane", lane))
             fill = FADED if faded else PALETTE[shade[i]]
             yield Rect(x, y, self.width, self.height, fill, GRID, data=data)
-            ink = BAD if twice and counts[place] > 1 else PALE if faded else INK
+            ink = BAD if overlaps and counts[position] > 1 else PALE if faded else INK
             middle = y + self.height // 2
-            if self.word and not faded:
-                named = f"{self.word} {lane}"
-                yield Text(x + self.width // 2, middle + 8, named, 9, fill="#555555")
+            if self.lane_name and not faded:
+                lane_label = f"{self.lane_name} {lane}"
+                yield Text(x + self.width // 2, middle + 8, lane_label, 9, fill="#555555")
                 middle -= 6
             label = self.labels[i]
             yield Text(x + self.width // 2, middle, label, self.label_size, fill=ink)
 
-    def _outlines(self) -> Iterator[Shape]:
-        ids = self.grid.outlined(self.picture.outline)
+    def _outlines(self) -> Iterator[DrawnShape]:
+        ids = self.grid.outline_indices(self.picture.outline)
         framed = np.pad(ids, 1, constant_values=-1)
         # Between each line and the next, then between each column and the next.
         below = framed[:-1, 1:-1] != framed[1:, 1:-1]
@@ -162,22 +162,22 @@ class _Panel:
         for line, edge in enumerate(below):
             for begin, end in _runs(edge):
                 y = self.top + line * self.height
-                x1, x2 = (self.left + at * self.width for at in (begin, end))
+                x1, x2 = (self.left + position * self.width for position in (begin, end))
                 yield Line(x1, y, x2, y, INK)
         for column, edge in enumerate(right.T):
             for begin, end in _runs(edge):
                 x = self.left + column * self.width
-                y1, y2 = (self.top + at * self.height for at in (begin, end))
+                y1, y2 = (self.top + position * self.height for position in (begin, end))
                 yield Line(x, y1, x, y2, INK)
 
     def _end(self, stride: Stride) -> tuple[int, int]:
         """Return the lines and columns of the grid from the first cell to the end of a stride."""
         cells, grid = self.grid.cells, self.grid
         index = (stride.to[0] // cells.extent[0]) * cells.grid[1] + stride.to[1] // cells.extent[1]
-        line, column = (int(place[index]) for place in grid.place)
-        return line - int(grid.place[0][0]), column - int(grid.place[1][0])
+        line, column = (int(place[index]) for place in grid.positions)
+        return line - int(grid.positions[0][0]), column - int(grid.positions[1][0])
 
-    def _brackets(self) -> Iterator[Shape]:
+    def _brackets(self) -> Iterator[DrawnShape]:
         ends = [min(self.top + self._end(s)[0] * self.height, self.bottom) for s in self.down]
         for i, (stride, y, above) in enumerate(
             zip(self.down, ends, [*ends, self.top][1:], strict=True)
@@ -200,15 +200,15 @@ class _Panel:
 
     def _shades(self) -> list[tuple[str, str, int]]:
         """Return the colours that are used, each with its name and the width of its swatch."""
-        cells, color, over = self.grid.cells, self.picture.color, self.picture.touched
-        drawn = self.grid.drawn
-        if over:
-            drawn = drawn[over.lane[cells.first[0][drawn], cells.first[1][drawn]] >= 0]
+        cells, color, accessed = self.grid.cells, self.picture.color, self.picture.touched
+        drawn = self.grid.drawn_cells
+        if accessed:
+            drawn = drawn[accessed.lane[cells.first[0][drawn], cells.first[1][drawn]] >= 0]
         used = set(cells.shade(color)[drawn].tolist())
         names = cells.shade_names(color)
         return [(PALETTE[i], names[i], 16 + _wide(names[i], 9)) for i in sorted(used)]
 
-    def _legend(self) -> Iterator[Shape]:
+    def _legend(self) -> Iterator[DrawnShape]:
         y = self.bottom + 22
         yield Text(self.left, y, self._shade_title, anchor="start", fill=GRID)
         x = self.left + 10 + _wide(self._shade_title)

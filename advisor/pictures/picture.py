@@ -12,16 +12,16 @@ from ...layout.modes import LayoutError
 from ...layout.operand import Role
 from ...layout.swizzle import Swizzle
 from ...layout.tile import TileLayout
-from ..order import Order
-from .accesses import AccessKind, Touched, k_extent_of, touched
-from .cells import LINE_BYTES, Cells, Color, Outline, View, cells_of
-from .grid import Grid
-from .pictured import Pictured
+from ..order import DimensionOrder
+from .accesses import AccessedElements, AccessKind, find_accessed_elements, k_extent_of
+from .cells import LINE_BYTES, Color, Outline, TileCells, View, cells_of
+from .grid import CellGrid
+from .picture_base import PictureBase
 from .strides import Stride, descriptor_strides
 
 
 @dataclass(frozen=True)
-class Picture(Pictured):
+class Picture(PictureBase):
     """A drawing of a tile, as its parameters.
 
     Attributes:
@@ -63,10 +63,10 @@ class Picture(Pictured):
     base_offset: int = 0
     arch: Arch = Arch.SM_90
     k_bytes: int = INSTRUCTION_K_BYTES
-    order: Order | None = None
+    order: DimensionOrder | None = None
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> TileCells:
         """The tile's cells."""
         cells = cells_of(self.layout, self.elements, self.start, self.base_offset)
         if self.color is not Color.INSTRUCTION and self.access is not AccessKind.MMA:
@@ -75,17 +75,19 @@ class Picture(Pictured):
         return replace(cells, k_dim=1 if self.role is Role.A else 0, k_extent=k_extent)
 
     @cached_property
-    def grid(self) -> Grid:
+    def grid(self) -> CellGrid:
         """The grid of the cells."""
         most = WINDOW_BYTES // LINE_BYTES
         if not 1 <= self.lines <= most:
             raise LayoutError(f"{self.lines} lines cannot be drawn; expected 1 to {most}")
-        return Grid(self.cells, self.view, self.lines)
+        return CellGrid(self.cells, self.view, self.lines)
 
     @cached_property
-    def touched(self) -> Touched | None:
+    def touched(self) -> AccessedElements | None:
         """The elements of the access."""
-        return self.access and touched(self.cells, self.access, self.at, self.role, self.arch)
+        if self.access is None:
+            return None
+        return find_accessed_elements(self.cells, self.access, self.at, self.role, self.arch)
 
     @cached_property
     def descriptor_strides(self) -> list[Stride]:
@@ -110,17 +112,25 @@ class Picture(Pictured):
     def notes(self) -> list[str]:
         """Sentences that explain the picture."""
         cells, (rows, columns) = self.cells, self.cells.extent
-        what = f"a cell is {rows}x{columns} element{'s' * (rows * columns > 1)}, {cells.size} bytes"
-        named = (
+        cell_text = (
+            f"a cell is {rows}x{columns} element{'s' * (rows * columns > 1)}, {cells.size} bytes"
+        )
+        label_text = (
             "labelled row,column of the first"
             if self.view is View.MEMORY
             else "labelled with its byte address"
         )
-        plain = self.layout.swizzle is Swizzle.NONE and self.outline is Outline.ATOM
-        name = "core matrices" if plain else ("atoms", "boxes")[self.outline is Outline.BOX]
-        name = "blocks of scale factors, each" if plain and cells.holds_factors else name
-        around = "thick lines: {} of {}x{}".format(name, *cells.outlined(self.outline))
-        notes = [f"{what}, {named}; {around}"]
+        has_core_matrices = self.layout.swizzle is Swizzle.NONE and self.outline is Outline.ATOM
+        name = (
+            "core matrices"
+            if has_core_matrices
+            else ("atoms", "boxes")[self.outline is Outline.BOX]
+        )
+        name = (
+            "blocks of scale factors, each" if has_core_matrices and cells.holds_factors else name
+        )
+        outline_text = "thick lines: {} of {}x{}".format(name, *cells.outline_extent(self.outline))
+        notes = [f"{cell_text}, {label_text}; {outline_text}"]
         if self.start or self.base_offset:
             notes.append(f"the tile starts at {self.start:#x}, base offset {self.base_offset}")
         padding = self.layout.element.padding
@@ -135,7 +145,7 @@ class Picture(Pictured):
             notes.append(f"order: {self.order}")
         if problem := self.layout.overlap_problem():
             notes.append(problem)
-        return notes + ([self.grid.cut] if self.grid.cut else [])
+        return notes + ([self.grid.cut_note] if self.grid.cut_note else [])
 
     def without_swizzle(self) -> Picture:
         """Return the picture with the same strides and no swizzle; without LBO and SBO, since the layout
@@ -146,5 +156,5 @@ class Picture(Pictured):
         """
         if self.layout.swizzle is Swizzle.NONE:
             raise LayoutError("the layout has no swizzle to compare with")
-        plain = replace(self.layout, swizzle=Swizzle.NONE)
-        return replace(self, layout=plain, strides=False, base_offset=0)
+        unswizzled = replace(self.layout, swizzle=Swizzle.NONE)
+        return replace(self, layout=unswizzled, strides=False, base_offset=0)

@@ -76,7 +76,7 @@ def _line(canvas: Any, line: Line) -> None:
 
 
 def _text(canvas: Any, text: Text, font: Any) -> None:
-    at = (text.x * _SCALE, text.y * _SCALE)
+    position = (text.x * _SCALE, text.y * _SCALE)
     # Pillow's font has no bold face; a thin stroke replaces it.
     stroke = 0.2 * _SCALE if text.bold else 0
-    canvas.text(at, text.text, text.fill, font, _ANCHORS[text.anchor], stroke_width=stroke)
+    canvas.text(position, text.text, text.fill, font, _ANCHORS[text.anchor], stroke_width=stroke)

@@ -43,21 +43,21 @@ def descriptor_strides(layout: TileLayout, role: Role, arch: Arch = Arch.SM_90) 
             layout.
     """
     if layout.swizzle not in arch.swizzles:
-        have = [str(other) for other in Arch if layout.swizzle in other.swizzles]
+        have = [str(candidate) for candidate in Arch if layout.swizzle in candidate.swizzles]
         raise LayoutError(
             f"no LBO and SBO: {arch} has no swizzle {layout.swizzle}; {' and '.join(have)} have (--arch)"
         )
     operand = role.orient(layout)
     k = min(operand.shape[1], instruction_k(operand.element))
-    found = match(operand.slice((0, 0), (operand.shape[0], k)).layout)
-    if isinstance(found, Mismatch):
-        raise LayoutError(f"no LBO and SBO: {found.reason}")
+    canonical = match(operand.slice((0, 0), (operand.shape[0], k)).layout)
+    if isinstance(canonical, Mismatch):
+        raise LayoutError(f"no LBO and SBO: {canonical.reason}")
     strides = []
-    for name, size in (("LBO", found.lbo), ("SBO", found.sbo)):
-        over = found.form.step(name, operand.element)
-        if size is None or over is None:
+    for name, size in (("LBO", canonical.lbo), ("SBO", canonical.sbo)):
+        step = canonical.form.step(name, operand.element)
+        if size is None or step is None:
             continue
-        dim, count = over
+        dim, count = step
         along_rows = (dim == 0) == (role is Role.A)
         strides.append(Stride(name, size, (count, 0) if along_rows else (0, count)))
     return strides

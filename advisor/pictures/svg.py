@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from .drawing import Drawing, Line, Rect, Shape, Text
+from .drawing import Drawing, DrawnShape, Line, Rect, Text
 
 _FONT = "DejaVu Sans, Verdana, Helvetica, sans-serif"
 
@@ -24,7 +24,7 @@ def svg(drawing: Drawing) -> str:
     )
 
 
-def _element(shape: Shape) -> str:
+def _element(shape: DrawnShape) -> str:
     if isinstance(shape, Rect):
         data = "".join(f' data-{name}="{value}"' for name, value in shape.data)
         weight = "" if shape.weight == 1 else f' stroke-width="{shape.weight}"'

@@ -1,6 +1,6 @@
-"""Renderings of answers: `text` for a terminal, `html` for notebooks and `data` for JSON.
+"""Renderings of answers: `text` for a terminal, `data` for JSON and `html` for notebooks.
 
-A module of these packages renders the answers of the `advisor` module with the same name:
-`text/decoded.py` registers the text of the answers of `decoded.py`. Answers without such a module have
-the default rendering of `answer.py`. `cuda` prints a choice as CUDA C++.
+A module renders the answers of the `advisor` module with the same name: `decoded.py` here registers the
+text, data and HTML of the answers of `advisor/decoded.py`. An answer without one of them has the default
+rendering of `answer.py`. `formats` and `tables` are shared; `cuda` prints a choice as CUDA C++.
 """

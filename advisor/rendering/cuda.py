@@ -11,8 +11,8 @@ from ...layout.tcgen05 import LBO_MODE, Chunks
 from ..answer import text
 from ..chosen import ChosenOperands
 from ..chosen_operand import ChosenOperand
+from .chosen_operand import canonical_text, padding_text, tma_text
 from .formats import descriptor_hex
-from .text.chosen_operand import canonical_text, padding_text, tma_text
 
 _FUNCTION = "__host__ __device__ static constexpr"
 
@@ -46,9 +46,9 @@ def _struct(chosen: ChosenOperand) -> str:
         f"struct Tile{chosen.role.name} {{",
         *_constants(chosen),
         "",
-        f"  // Bytes from the start of {_what(chosen)} to element {index}{_bits(chosen)}.",
+        f"  // Bytes from the start of {_tile_name(chosen)} to element {index}{_bits_text(chosen)}.",
         f"  {_FUNCTION} unsigned offset{parameters} {{",
-        f"    return {_swizzled(chosen, f'linear{index}')};",
+        f"    return {_swizzled_offset(chosen, f'linear{index}')};",
         "  }",
     ]
     if isinstance(chosen.mma_tiles, Chunks):
@@ -56,7 +56,7 @@ def _struct(chosen: ChosenOperand) -> str:
     elif chosen.mma_tiles:
         lines += [
             "",
-            f"  // The descriptor of {_what(chosen)} at a shared memory address",
+            f"  // The descriptor of {_tile_name(chosen)} at a shared memory address",
             "  // (__cvta_generic_to_shared).",
             f"  {_FUNCTION} unsigned long long descriptor(unsigned address) {{",
             f"    return {descriptor_hex(chosen.descriptor().encode())}ull | ((address & 0x3ffff) >> 4);",
@@ -72,7 +72,7 @@ def _struct(chosen: ChosenOperand) -> str:
         "",
         "  // `offset` before the swizzle.",
         f"  {_FUNCTION} unsigned linear{parameters} {{",
-        f"    return {_linear(chosen, row, column)};",
+        f"    return {_linear_offset(chosen, row, column)};",
         "  }",
         "};",
     ]
@@ -88,7 +88,7 @@ def _chunked_descriptor(chosen: ChosenOperand, parameters: str, index: str) -> l
     return [
         "",
         f"  // The descriptor of the instruction whose MMA tile starts at element {index} of",
-        f"  // {_what(chosen)} at a shared memory address (__cvta_generic_to_shared). Where rows "
+        f"  // {_tile_name(chosen)} at a shared memory address (__cvta_generic_to_shared). Where rows "
         "continue",
         "  // in the next atom, LBO is the address of their second chunk.",
         f"  {_FUNCTION} unsigned long long descriptor(unsigned address, {parameters[1:]} {{",
@@ -154,11 +154,11 @@ def _steps(chosen: ChosenOperand) -> list[str]:
     ]
 
 
-def _what(chosen: ChosenOperand) -> str:
+def _tile_name(chosen: ChosenOperand) -> str:
     return "a stage" if len(chosen.spec.shape) == 3 else "the tile"
 
 
-def _bits(chosen: ChosenOperand) -> str:
+def _bits_text(chosen: ChosenOperand) -> str:
     element = chosen.spec.element
     if element.padding:
         bits = element.packed_bits
@@ -169,14 +169,14 @@ def _bits(chosen: ChosenOperand) -> str:
     return ""
 
 
-def _swizzled(chosen: ChosenOperand, linear: str) -> str:
+def _swizzled_offset(chosen: ChosenOperand, linear: str) -> str:
     """Return the XOR of `Swizzle.apply`, for a tile that is aligned to the swizzle pattern."""
     swizzle = chosen.tile.swizzle
     mask, shift = swizzle.width // swizzle.unit_bytes - 1, swizzle.unit_bytes.bit_length() - 1
     return f"{linear} ^ ((({linear} >> {PHASE_BIT}) & {mask}) << {shift})" if mask else linear
 
 
-def _linear(chosen: ChosenOperand, row: str, column: str) -> str:
+def _linear_offset(chosen: ChosenOperand, row: str, column: str) -> str:
     """Return the offset in bytes before the swizzle, as an expression."""
     modes, bits = chosen.tile.coalesced().modes, chosen.spec.element.bits
     terms = [*_terms(row, modes[0]), *_terms(column, modes[1])]

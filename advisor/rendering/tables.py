@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 
-def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table with a head, its columns aligned by spaces."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     lines = [
@@ -17,14 +17,14 @@ def columns(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
 
 
-def columns_of(keys: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
+def text_table_of(keys: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> str:
     """Return a table of rows of data.
 
     Args:
         keys: for the head of each column, the key of its values in a row.
         rows: the data.
     """
-    return columns(list(keys), [[cell(row[key]) for key in keys.values()] for row in rows])
+    return text_table(list(keys), [[cell(row[key]) for key in keys.values()] for row in rows])
 
 
 def cell(value: Any) -> str:
@@ -34,7 +34,7 @@ def cell(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def named(lines: Sequence[tuple[str, str]]) -> str:
+def aligned_lines(lines: Sequence[tuple[str, str]]) -> str:
     """Return a line for each name and its text, with the texts aligned."""
     width = max(len(name) for name, _ in lines)
     return "\n".join(f"{name:{width}}  {text}" for name, text in lines)

@@ -9,7 +9,7 @@ from ...layout import Major, element
 from ...layout.tcgen05 import (
     LONG_K_BYTES,
     TCGEN05_M,
-    Scaling,
+    BlockScaling,
     scaled_kind,
     scaled_rows,
     swizzles_of,
@@ -81,7 +81,7 @@ class MmaDescScaledOp(DescriptorMma, name="mma_desc_scaled"):
             check_bases(self, operand)
 
 
-def scaling_of_descriptors(op: Op) -> Scaling:
+def scaling_of_descriptors(op: Op) -> BlockScaling:
     """Return the block scaling of an `smem.mma_desc_scaled`.
 
     Raises:
@@ -97,10 +97,10 @@ def scaling_of_descriptors(op: Op) -> Scaling:
         raise Invalid(
             f"multiplies {a} by {b} with {scale} for {block} elements, which no instruction does"
         )
-    return Scaling(kind, a, b, scale, block)
+    return BlockScaling(kind, a, b, scale, block)
 
 
-def k_bytes_of(op: Op, scaling: Scaling, m: int) -> int:
+def k_bytes_of(op: Op, scaling: BlockScaling, m: int) -> int:
     """Return the bytes along K that each instruction reads.
 
     Args:
@@ -113,7 +113,7 @@ def k_bytes_of(op: Op, scaling: Scaling, m: int) -> int:
     return k * scaling.a.bits // 8 // steps
 
 
-def _check_majors(op: Op, scaling: Scaling) -> None:
+def _check_majors(op: Op, scaling: BlockScaling) -> None:
     for name, element_ in (("a_major", scaling.a), ("b_major", scaling.b)):
         major = getattr(op, name).value
         legal = [m.value for m in Major if swizzles_of(element_, m)]
@@ -121,7 +121,7 @@ def _check_majors(op: Op, scaling: Scaling) -> None:
             raise Invalid(f"has {name} = '{major}' of {element_}; expected {' or '.join(legal)}")
 
 
-def _check_steps(op: Op, scaling: Scaling) -> None:
+def _check_steps(op: Op, scaling: BlockScaling) -> None:
     m, n = shape_of(op.result.type)
     if m % TCGEN05_M:
         raise Invalid(f"has M = {m}; expected a multiple of {TCGEN05_M}")

@@ -7,7 +7,7 @@ from ...bindings.irtypes import Op, Type, Value
 from ...layout import Element, Role, accumulators, operand_problem, partners
 from ...layout.elements import E2M1, S8, TF32, U8
 from ...layout.instruction import instruction_k
-from ...layout.tcgen05 import TCGEN05_M, Kind, Shape, ShapeError, check_shape, kind_of
+from ...layout.tcgen05 import TCGEN05_M, Kind, MmaShape, MmaShapeError, check_shape, kind_of
 from ...layout.wgmma import INSTRUCTION_M, SPARSE, SPARSITY, n_pieces, n_rule
 from ..caching import cached_in_context
 from ..elements import accumulator_types, element_of
@@ -151,8 +151,8 @@ def check_pair(kind: Kind | None, m: int, n: int, b: Element) -> None:
     if m % TCGEN05_M:
         raise Invalid(f"has M = {m} with pair; expected a multiple of {TCGEN05_M} in each CTA")
     try:
-        check_shape(kind, Shape(2 * TCGEN05_M, 2 * n, ctas=2), b)
-    except ShapeError as error:
+        check_shape(kind, MmaShape(2 * TCGEN05_M, 2 * n, ctas=2), b)
+    except MmaShapeError as error:
         raise Invalid(f"has B of {n} columns in each of two CTAs: {error}") from None
 
 

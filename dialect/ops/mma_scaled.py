@@ -11,9 +11,9 @@ from ...layout.tcgen05 import (
     KINDS,
     SCALE_ELEMENTS,
     TCGEN05_M,
+    BlockScaling,
     ScaledUse,
     ScaleUse,
-    Scaling,
     scale_blocks,
     scaled_kind,
     scaled_rows,
@@ -200,7 +200,7 @@ def check_scaled_modifiers(op: Op) -> None:
             )
 
 
-def scaling_of(a: Type, b: Type, a_scales: Type) -> Scaling:
+def scaling_of(a: Type, b: Type, a_scales: Type) -> BlockScaling:
     """Return the block scaling for tile types of A, B and the scale factors of A.
 
     Raises:
@@ -219,7 +219,7 @@ def scaling_of(a: Type, b: Type, a_scales: Type) -> Scaling:
             f"multiplies {elements[0]} by {elements[1]} with {factors_text} of {kept}; "
             f"{_expected(elements)}"
         )
-    return Scaling(kind, *elements, scale, block)
+    return BlockScaling(kind, *elements, scale, block)
 
 
 def _expected(elements: tuple[Element, Element]) -> str:

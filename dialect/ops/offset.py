@@ -6,7 +6,7 @@ from ...bindings.mlir import ext, ir
 from ...layout.elements import UNIT_BYTES
 from ...layout.modes import LayoutError
 from ...layout.uses import Use
-from ...layout.vector_use import VectorUse, contiguous_vectors
+from ...layout.vector_use import VectorUse, check_contiguous_vectors
 from ..arguments import Index, Tile
 from ..build import as_index, create
 from ..builder import builder
@@ -92,7 +92,7 @@ class OffsetOp(SmemOp, name="offset"):
         layout = layout_of(tile)
         if layout is not None:
             try:
-                contiguous_vectors(layout, vector)
+                check_contiguous_vectors(layout, vector)
             except LayoutError as error:
                 raise Invalid(str(error)) from None
 

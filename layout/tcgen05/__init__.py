@@ -23,8 +23,8 @@ from .scales import (
     scale_step,
     unblocked,
 )
-from .scaling import ScaledUse, Scaling, scaled_rows
-from .shapes import LONG_K_BYTES, TCGEN05_M, Shape, ShapeError, check_shape
+from .scaling import BlockScaling, ScaledUse, scaled_rows
+from .shapes import LONG_K_BYTES, TCGEN05_M, MmaShape, MmaShapeError, check_shape
 
 __all__ = [
     "KINDS",
@@ -34,15 +34,15 @@ __all__ = [
     "TCGEN05_M",
     "TCGEN05_WIDEST_FIRST",
     "VERSION",
+    "BlockScaling",
     "Chunks",
     "InstructionDescriptor",
     "Kind",
+    "MmaShape",
+    "MmaShapeError",
     "ScaleBlocks",
     "ScaleUse",
     "ScaledUse",
-    "Scaling",
-    "Shape",
-    "ShapeError",
     "Tcgen05",
     "Tcgen05Descriptor",
     "Tcgen05Instruction",

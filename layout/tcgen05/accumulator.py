@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .shapes import MAX_N, Shape, ShapeError
+from .shapes import MAX_N, MmaShape, MmaShapeError
 
 #: Rows of D that are on neighbouring lanes in every layout.
 BAND_ROWS = 16
@@ -14,25 +14,25 @@ _LETTERS = {(256, 2): "A", (128, 2): "B", (128, 1): "D", (64, 1): "F"}
 
 
 @dataclass(frozen=True)
-class Accumulator:
+class AccumulatorLayout:
     """D of an instruction.
 
     Attributes:
         shape: the instruction's shape.
 
     Raises:
-        ShapeError: if no dense instruction of any kind has that M with that number of CTAs, or that N.
+        MmaShapeError: if no dense instruction of any kind has that M with that number of CTAs, or that N.
     """
 
-    shape: Shape
+    shape: MmaShape
 
     def __post_init__(self) -> None:
         m, n, ctas = self.shape.m, self.shape.n, self.shape.ctas
         if (m, ctas) not in _LETTERS:
-            known = ", ".join(f"{rows} of cta_group::{count}" for rows, count in _LETTERS)
-            raise ShapeError(f"D of {self.shape} has {m} rows; expected one of {known}")
+            rows_text = ", ".join(f"{rows} of cta_group::{count}" for rows, count in _LETTERS)
+            raise MmaShapeError(f"D of {self.shape} has {m} rows; expected one of {rows_text}")
         if not 0 < n <= MAX_N or n % (8 * ctas):
-            raise ShapeError(
+            raise MmaShapeError(
                 f"D of {self.shape} has {n} columns; expected a multiple of {8 * ctas} up to {MAX_N}"
             )
 

@@ -3,7 +3,7 @@
 The ISA's absolute mode of the leading dimension (9.7.16.3.1.2) reads such a row in two chunks; the second
 begins at the address in the descriptor's LBO. As in CUTLASS and Triton, the tile has ordinary atoms of
 128 bytes along K, and the second chunk is the row's start in the next atom. That the rows of the second
-chunk have the same strides as those of the first is implied by both, and stated nowhere.
+chunk have the strides of the first is implied by both, and stated nowhere.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Chunks(MmaTiles):
 
     @property
     def second_steps(self) -> tuple[tuple[int, ...], ...]:
-        """The step from the first MMA tile's start, which is the tile's, to each one's second chunk, in
-        16-byte units; -1 if it has none."""
+        """The step from the tile's start to the second chunk of each MMA tile, in 16-byte units; -1 for
+        an MMA tile with one chunk."""
         return tuple(
             tuple(-1 if s is None else s // UNIT_BYTES for s in row) for row in self.seconds
         )
@@ -120,26 +120,26 @@ def chunked_mma_tiles(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -
     sbos: set[int] = set()
     starts: list[tuple[int, ...]] = []
     seconds: list[tuple[int | None, ...]] = []
-    at = 0
+    mn = 0
     for piece in pieces:
-        found = [
-            _atom(operand, at, piece, k, min(atom, operand.shape[1] - k))
+        atoms = [
+            _atom(operand, mn, piece, k, min(atom, operand.shape[1] - k))
             for k in range(0, operand.shape[1], atom)
         ]
-        problems = [each for each in found if isinstance(each, Mismatch)]
+        problems = [problem for problem in atoms if isinstance(problem, Mismatch)]
         if problems:
             return problems[0]
-        begins = [begin for _, begin in found]  # type: ignore[misc]
-        sbos |= {canonical.sbo for canonical, _ in found if canonical.sbo is not None}  # type: ignore[misc]
+        begins = [begin for _, begin in atoms]  # type: ignore[misc]
+        sbos |= {canonical.sbo for canonical, _ in atoms if canonical.sbo is not None}  # type: ignore[misc]
         row: list[int] = []
-        next_: list[int | None] = []
+        second_row: list[int | None] = []
         for k in range(0, operand.shape[1], step):
             index, within = divmod(k, atom)
             row.append(begins[index] + within * bits // 8)
-            next_.append(begins[index + 1] if within + step > atom else None)
+            second_row.append(begins[index + 1] if within + step > atom else None)
         starts.append(tuple(row))
-        seconds.append(tuple(next_))
-        at += piece
+        seconds.append(tuple(second_row))
+        mn += piece
     if len(sbos) > 1:
         return Mismatch(f"its MMA tiles need SBOs of {sorted(sbos)} bytes, and an operand has one")
     canonical = Canonical(FORMS[Major.K, Swizzle.B128], None, max(sbos, default=0))
@@ -147,12 +147,12 @@ def chunked_mma_tiles(tile: TileLayout, role: Role, kind: Kind, ctas: int = 1) -
 
 
 def _atom(
-    operand: TileLayout, at: int, piece: int, k: int, extent: int
+    operand: TileLayout, mn: int, piece: int, k: int, extent: int
 ) -> tuple[Canonical, int] | Mismatch:
     """Return the canonical layout of an instruction's rows in the atoms at `k`, and their byte offset."""
-    where = f"the atoms of {piece}x{extent} at ({at}, {k})"
+    where = f"the atoms of {piece}x{extent} at ({mn}, {k})"
     try:
-        subtile = operand.slice((at, k), (piece, extent))
+        subtile = operand.slice((mn, k), (piece, extent))
     except LayoutError as error:
         return Mismatch(f"{where}: {error}")
     if subtile.terms or not subtile.layout.has_static_origin:

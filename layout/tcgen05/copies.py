@@ -31,5 +31,5 @@ def copied_addresses(descriptor: Tcgen05Descriptor) -> np.ndarray:
     word = np.arange(BLOCK_COLUMNS, dtype=np.int64)[:, None, None]
     factor = np.arange(BLOCK_FACTORS, dtype=np.int64)[None, None, :]
     begin = line // LINES_TOGETHER * descriptor.sbo + line % LINES_TOGETHER * UNIT_BYTES
-    found = descriptor.start + begin + word * BLOCK_FACTORS + factor
-    return found.reshape(LANES * BLOCK_COLUMNS, BLOCK_FACTORS)
+    addresses = descriptor.start + begin + word * BLOCK_FACTORS + factor
+    return addresses.reshape(LANES * BLOCK_COLUMNS, BLOCK_FACTORS)

@@ -69,13 +69,13 @@ class Tcgen05Instruction(MmaInstruction):
 
     def check_mn(self, role: Role, element: Element, extent: int) -> None:
         """See `MmaInstruction.check_mn`."""
-        each = f" in each of {self.ctas} CTAs" if self.ctas > 1 else ""
+        in_each_cta = f" in each of {self.ctas} CTAs" if self.ctas > 1 else ""
         legal = self.legal_m if role is Role.A else self.legal_n(element)
         if widest_first(legal, extent) is None:
             step = legal[0]
             raise LayoutError(
-                f"{role.name}: {role.extent_name} is {extent}{each}; kind::{self.kind} takes multiples "
-                f"of {step}{each}, {nearest(extent, step)}"
+                f"{role.name}: {role.extent_name} is {extent}{in_each_cta}; kind::{self.kind} takes "
+                f"multiples of {step}{in_each_cta}, {nearest(extent, step)}"
             )
 
     def check_k(self, role: Role, element: Element, k: int) -> None:
@@ -83,10 +83,10 @@ class Tcgen05Instruction(MmaInstruction):
         if not self.long_k:
             return super().check_k(role, element, k)
         step, atom = instruction_k(element, LONG_K_BYTES), Swizzle.B128.atom_elements(element)
-        whole = lcm(step, atom)
-        if k % whole:
+        k_step = lcm(step, atom)
+        if k % k_step:
             raise LayoutError(
                 f"{role.name}: K is {k}; {self.name} takes {step} elements of {element} at a time, of "
-                f"whole atoms of {atom}: expected a multiple of {whole}, {nearest(k, whole)}"
+                f"whole atoms of {atom}: expected a multiple of {k_step}, {nearest(k, k_step)}"
             )
         return None

@@ -8,7 +8,7 @@ from operator import itemgetter
 from ..descriptor import field_of, mask_of
 from ..elements import Element
 from .kinds import MN_MAJOR, SCALE_TYPES, Kind
-from .shapes import LONG_K_BYTES, Shape, check_shape
+from .shapes import LONG_K_BYTES, MmaShape, check_shape
 
 #: First bit and width of each field: those of all kinds, of plain kinds, and of block-scaled kinds.
 _SPARSE, _A_TYPE, _B_TYPE = (2, 1), (7, 3), (10, 3)
@@ -86,11 +86,12 @@ class InstructionDescriptor:
     @staticmethod
     def fields(kind: Kind) -> dict[str, tuple[int, int]]:
         """Return (first bit, width) of each attribute's field in the descriptors of a kind, in order."""
-        found = _FIELDS
+        fields = _FIELDS
         if kind.scales:
-            plain = ("selector", "saturate", "d")
-            found = {name: at for name, at in _FIELDS.items() if name not in plain} | _SCALED_FIELDS
-        return dict(sorted(found.items(), key=itemgetter(1)))
+            plain_only = ("selector", "saturate", "d")
+            shared = {name: field for name, field in _FIELDS.items() if name not in plain_only}
+            fields = shared | _SCALED_FIELDS
+        return dict(sorted(fields.items(), key=itemgetter(1)))
 
     def check(self, ctas: int) -> None:
         """Check that an instruction with `.cta_group::{ctas}` can have this descriptor.
@@ -101,9 +102,9 @@ class InstructionDescriptor:
         kind = self.kind
         if not kind.multiplies(self.a, self.b):
             fitting = ", ".join(map(str, kind.codes))
-            one = " of one type" if kind.same else ""
+            of_one_type = " of one type" if kind.same else ""
             raise ValueError(
-                f"kind::{kind} does not multiply {self.a} and {self.b}; it takes A and B{one} of "
+                f"kind::{kind} does not multiply {self.a} and {self.b}; it takes A and B{of_one_type} of "
                 f"{fitting}"
             )
         if self.d not in kind.accumulators:
@@ -112,11 +113,11 @@ class InstructionDescriptor:
             )
         if self.d == "f16" and kind.name == "f16" and self.a.name != "f16":
             raise ValueError(f"D of {self.a} is f16; expected f32")
-        for name, wanted, has in (
+        for name, is_set, is_supported in (
             ("negate A or B", self.negate_a or self.negate_b, kind.negates),
             ("saturate", self.saturate, kind.saturates),
         ):
-            if wanted and not has:
+            if is_set and not is_supported:
                 raise ValueError(f"kind::{kind} does not {name}")
         scales = {name for name, _ in kind.scales}
         if self.scale not in (scales or {None}):
@@ -133,7 +134,7 @@ class InstructionDescriptor:
                     f"{name} of {element} is {'M' if name == 'A' else 'N'}-major; tcgen05 reads that "
                     "type K-major only"
                 )
-        shape = Shape(self.m, self.n, ctas, self.k_bytes)
+        shape = MmaShape(self.m, self.n, ctas, self.k_bytes)
         check_shape(kind, shape, self.b, self.b_mn_major)
 
     def encode(self) -> int:
@@ -172,21 +173,22 @@ class InstructionDescriptor:
         Raises:
             ValueError: if a bit that belongs to no field is set, or a field has an undefined value.
         """
-        known = _SCALED if kind.scales else _PLAIN
+        field_mask = _SCALED if kind.scales else _PLAIN
         if not 0 <= bits < 1 << 32:
             raise ValueError(f"{bits:#x} is not a 32-bit value")
-        if bits & ~known:
+        if bits & ~field_mask:
             raise ValueError(
-                f"{bits:#010x} sets bits {bits & ~known:#010x}, which belong to no field of kind::{kind}"
+                f"{bits:#010x} sets bits {bits & ~field_mask:#010x}, which belong to no field of "
+                f"kind::{kind}"
             )
 
         def get(field: tuple[int, int]) -> int:
             return field_of(bits, field)
 
-        made = cls(
+        return cls(
             kind,
-            _meant("the type of A", get(_A_TYPE), kind.codes),
-            _meant("the type of B", get(_B_TYPE), kind.codes),
+            _decode_code("the type of A", get(_A_TYPE), kind.codes),
+            _decode_code("the type of B", get(_B_TYPE), kind.codes),
             get(_M) << 4,
             get(_N) << 3,
             a_mn_major=bool(get(_A_MN_MAJOR)),
@@ -194,33 +196,41 @@ class InstructionDescriptor:
             negate_a=bool(get(_NEGATE_A)),
             negate_b=bool(get(_NEGATE_B)),
             sparse=bool(get(_SPARSE)),
-            **_scaled(get) if kind.scales else _plain(get, kind),
+            **_scaled_values(get) if kind.scales else _plain_values(get, kind),
         )
-        return made
 
 
-def _plain(get, kind: Kind) -> dict:
+def _plain_values(get, kind: Kind) -> dict:
     codes = {name: _D_CODES[name] for name in kind.accumulators}
     return {
-        "d": _meant("the type of D", get(_D_TYPE), codes),
+        "d": _decode_code("the type of D", get(_D_TYPE), codes),
         "saturate": bool(get(_SATURATE)),
         "selector": get(_SELECTOR),
     }
 
 
-def _scaled(get) -> dict:
+def _scaled_values(get) -> dict:
     return {
-        "scale": _meant("the type of the scale factors", get(_SCALE_TYPE), SCALE_TYPES),
+        "scale": _decode_code("the type of the scale factors", get(_SCALE_TYPE), SCALE_TYPES),
         "a_scale": get(_A_SCALE),
         "b_scale": get(_B_SCALE),
         "k_bytes": LONG_K_BYTES if get(_LONG_K) else 32,
     }
 
 
-def _meant(what: str, code: int, codes: dict):
-    """Return the meaning of a field's code."""
-    found = [meaning for meaning, its in codes.items() if its == code]
-    if not found:
-        known = ", ".join(f"{its} ({meaning})" for meaning, its in codes.items())
-        raise ValueError(f"{what} is {code}; expected {known}")
-    return found[0]
+def _decode_code(name: str, code: int, codes: dict):
+    """Return the meaning of a field's code.
+
+    Args:
+        name: the field in words.
+        code: its value.
+        codes: the code of each meaning.
+
+    Raises:
+        ValueError: for an undefined code.
+    """
+    meanings = {code: meaning for meaning, code in codes.items()}
+    if code not in meanings:
+        defined = ", ".join(f"{code} ({meaning})" for code, meaning in meanings.items())
+        raise ValueError(f"{name} is {code}; expected {defined}")
+    return meanings[code]

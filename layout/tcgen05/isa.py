@@ -73,9 +73,9 @@ class Tcgen05(MmaIsa):
 
     def partners(self, a: Element) -> tuple[Element, ...]:
         """See `MmaIsa.partners`; in the order of the kinds."""
-        plain = (kind for kind in self.kinds if not kind.scales)
-        found = (b for kind in plain for b in kind.codes if kind.multiplies(a, b))
-        return tuple(dict.fromkeys(found))
+        unscaled_kinds = (kind for kind in self.kinds if not kind.scales)
+        types = (b for kind in unscaled_kinds for b in kind.codes if kind.multiplies(a, b))
+        return tuple(dict.fromkeys(types))
 
     def swizzles_of(self, element: Element, major: Major) -> tuple[Swizzle, ...]:
         """See `MmaIsa.swizzles_of`."""

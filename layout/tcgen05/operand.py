@@ -135,7 +135,11 @@ def operand_pieces(
 ) -> tuple[int, ...] | Mismatch:
     """Return the extents along m/n, of one CTA, of successive instructions, or why there are none.
 
-    Each extent is `rows` if that is given.
+    Args:
+        operand: the operand's layout, (m/n, k).
+        role, kind, ctas: as for `tcgen05_mma_tiles`.
+        k_bytes: bytes along K that the instructions read.
+        rows: the extent of each instruction; None takes the widest.
     """
     extent, letter = operand.shape[0], role.extent_name
     n_major = operand.contiguous_dim == 0
@@ -153,18 +157,18 @@ def operand_pieces(
             return Mismatch(rows_problem(letter, extent, rows, [n // ctas for n in legal]))
         return (rows,) * (extent // rows)
     if role is Role.A:
-        found = next((m // ctas for m in reversed(legal) if extent * ctas % m == 0), None)
-        if found is None:
+        m = next((m // ctas for m in reversed(legal) if extent * ctas % m == 0), None)
+        if m is None:
             return Mismatch(
                 f"M is {extent * ctas}; expected a multiple of {legal[0]} for kind::{kind} with "
                 f"cta_group::{ctas}"
             )
-        return (found,) * (extent // found)
+        return (m,) * (extent // m)
     cut = cut_columns(legal, extent * ctas, 64 * ctas)
     if cut is None:
-        what = f", of {operand.element} that is N-major" if n_major else ""
+        b_text = f", of {operand.element} that is N-major" if n_major else ""
         return Mismatch(
             f"N is {extent * ctas}; kind::{kind} with cta_group::{ctas} takes N of {legal[0]} to {MAX_N} "
-            f"by {legal[-1] - legal[-2]}, or several of them{what}"
+            f"by {legal[-1] - legal[-2]}, or several of them{b_text}"
         )
     return tuple(n // ctas for n in cut)

@@ -22,10 +22,10 @@ from ..path import PathElement, follow
 from ..proposals import Proposal
 from ..swizzle import Swizzle
 from ..tile import TileLayout
-from ..uses import Evaluation, refusing
+from ..uses import LayoutEvaluation, refusing
 from .descriptor import Tcgen05Descriptor
 from .kinds import Kind
-from .shapes import Shape
+from .shapes import MmaShape
 
 #: Rows and factors of a block, which one `tcgen05.cp` (`.32x128b.warpx4`) copies to tensor memory.
 BLOCK_ROWS, BLOCK_FACTORS = 128, 4
@@ -173,16 +173,16 @@ def scale_blocks(tile: TileLayout) -> ScaleBlocks | Mismatch:
         )
     rows, factors = tile.coalesced().modes
     block = scale_layout(tile.element, BLOCK_ROWS, BLOCK_FACTORS)
-    held = rows[:2], factors[:1]
-    if held != block.modes or tile.swizzle is not block.swizzle:
+    innermost = rows[:2], factors[:1]
+    if innermost != block.modes or tile.swizzle is not block.swizzle:
         return Mismatch(f"the factors are stored as {tile}; tcgen05.cp copies blocks of {block}")
     offsets = tile.linear_at(
         *np.ogrid[: tile.shape[0] : BLOCK_ROWS, : tile.shape[1] : BLOCK_FACTORS]
     )
-    between = np.flatnonzero(offsets % UNIT_BYTES)
-    if between.size:
+    misaligned = np.flatnonzero(offsets % UNIT_BYTES)
+    if misaligned.size:
         return Mismatch(
-            f"a block begins {offsets.ravel()[between[0]]} bytes into the tile; a descriptor counts "
+            f"a block begins {offsets.ravel()[misaligned[0]]} bytes into the tile; a descriptor counts "
             f"multiples of {UNIT_BYTES}"
         )
     modes = ((rows[0], *factors[1:], *rows[2:]), (Mode(UNIT_BYTES, 1),))
@@ -197,21 +197,21 @@ def _shape_problem(element: Element, rows: int, factors: int) -> str | None:
             f"{e} (factors of {name})" for name, e in SCALE_ELEMENTS.items()
         )
     if rows < 1 or rows % BLOCK_ROWS:
-        near = max(1, -(-rows // BLOCK_ROWS)) * BLOCK_ROWS
+        enough = max(1, -(-rows // BLOCK_ROWS)) * BLOCK_ROWS
         return (
-            f"factors of {rows} rows, no multiple of {BLOCK_ROWS}; expected {near} (those of B have N "
+            f"factors of {rows} rows, no multiple of {BLOCK_ROWS}; expected {enough} (those of B have N "
             f"rows, rounded up to {BLOCK_ROWS})"
         )
     if factors < 1 or factors % BLOCK_FACTORS:
-        near = max(1, -(-factors // BLOCK_FACTORS)) * BLOCK_FACTORS
+        enough = max(1, -(-factors // BLOCK_FACTORS)) * BLOCK_FACTORS
         return (
-            f"{factors} factors a row, no multiple of {BLOCK_FACTORS}; expected {near}, some of them "
+            f"{factors} factors a row, no multiple of {BLOCK_FACTORS}; expected {enough}, some of them "
             "unused"
         )
     return None
 
 
-def scale_factors(kind: Kind, shape: Shape, block: int) -> int:
+def scale_factors(kind: Kind, shape: MmaShape, block: int) -> int:
     """Return the number of factors of each row that an instruction reads.
 
     Args:
@@ -262,10 +262,10 @@ def check_scale_id(id_: int, factors: int) -> None:
     """
     scale_step(0, factors)
     if id_ not in SCALE_IDS[factors]:
-        known = " or ".join(map(str, SCALE_IDS[factors]))
+        legal_ids = " or ".join(map(str, SCALE_IDS[factors]))
         raise LayoutError(
             f"the scale factor id is {id_}, but an instruction that reads {factors} of each row has "
-            f"{known}"
+            f"{legal_ids}"
         )
 
 
@@ -287,12 +287,13 @@ def blocked(array: np.ndarray) -> np.ndarray:
             f"scale factors of shape {array.shape} and {array.itemsize * 8} bits; expected (rows, "
             "factors) of 8 bits"
         )
-    above, along = (
-        -(-n // of) for n, of in zip(array.shape, (BLOCK_ROWS, BLOCK_FACTORS), strict=True)
+    block_rows, block_columns = (
+        -(-array.shape[0] // BLOCK_ROWS),
+        -(-array.shape[1] // BLOCK_FACTORS),
     )
-    padded = np.zeros((above * BLOCK_ROWS, along * BLOCK_FACTORS), np.uint8)
+    padded = np.zeros((block_rows * BLOCK_ROWS, block_columns * BLOCK_FACTORS), np.uint8)
     padded[: array.shape[0], : array.shape[1]] = array.view(np.uint8)
-    split = padded.reshape(above, BLOCK_COLUMNS, LANES, along, BLOCK_FACTORS)
+    split = padded.reshape(block_rows, BLOCK_COLUMNS, LANES, block_columns, BLOCK_FACTORS)
     return np.ascontiguousarray(split.transpose(0, 3, 2, 1, 4)).view(array.dtype)
 
 
@@ -327,14 +328,14 @@ class ScaleUse:
     path: tuple[PathElement, ...] = ()
 
     @refusing
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         """Evaluate a layout of the tile."""
-        found = scale_blocks(follow(layout, self.path).layout)
-        if isinstance(found, Mismatch):
-            return Evaluation(False, found.reason)
-        count = len(found.offsets) * len(found.offsets[0])
-        many = f"{count} blocks" if count > 1 else "a block"
-        return Evaluation(True, f"{many} of {BLOCK_ROWS}x{BLOCK_FACTORS} factors")
+        blocks = scale_blocks(follow(layout, self.path).layout)
+        if isinstance(blocks, Mismatch):
+            return LayoutEvaluation(False, blocks.reason)
+        count = len(blocks.offsets) * len(blocks.offsets[0])
+        count_text = f"{count} blocks" if count > 1 else "a block"
+        return LayoutEvaluation(True, f"{count_text} of {BLOCK_ROWS}x{BLOCK_FACTORS} factors")
 
     def propose(self, element: Element, shape: Sequence[int]) -> Proposal | None:
         """Return the layout of scale factors, which is not one of swizzle atoms, or None if a tile of

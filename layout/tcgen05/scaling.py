@@ -11,7 +11,7 @@ from ..isa import evaluate_operand
 from ..operand import MmaTiles, Role
 from ..path import PathElement, follow
 from ..tile import TileLayout
-from ..uses import Evaluation, refusing
+from ..uses import LayoutEvaluation, refusing
 from .chunks import Chunks, chunked_mma_tiles
 from .kinds import Kind
 from .operand import tcgen05_mma_tiles
@@ -20,7 +20,7 @@ from .shapes import LONG_K_BYTES
 
 
 @dataclass(frozen=True)
-class Scaling:
+class BlockScaling:
     """The block scaling of a matrix product.
 
     Attributes:
@@ -64,12 +64,12 @@ class Scaling:
 
     def operand_problem(self, tile: TileLayout, role: Role, ctas: int) -> str | None:
         """Return why no instruction reads a tile of one of `ctas` CTAs, or None."""
-        found = self.mma_tiles(tile, role, ctas)
-        if isinstance(found, MmaTiles):
+        mma_tiles = self.mma_tiles(tile, role, ctas)
+        if isinstance(mma_tiles, MmaTiles):
             return None
         if self.long_k and isinstance(self.chunks(tile, role, ctas), Chunks):
             return None
-        return found.reason
+        return mma_tiles.reason
 
 
 @dataclass(frozen=True)
@@ -87,19 +87,19 @@ class ScaledUse:
 
     what: str
     role: Role
-    scaling: Scaling
+    scaling: BlockScaling
     long: bool
     ctas: int
     path: tuple[PathElement, ...] = ()
 
     @refusing
-    def evaluate(self, layout: TileLayout) -> Evaluation:
+    def evaluate(self, layout: TileLayout) -> LayoutEvaluation:
         """Evaluate a layout of the tile."""
         subtile = follow(layout, self.path).layout
         if self.long:
-            found = self.scaling.chunks(subtile, self.role, self.ctas)
-            if isinstance(found, Chunks):
-                return evaluate_operand(found)
+            chunks = self.scaling.chunks(subtile, self.role, self.ctas)
+            if isinstance(chunks, Chunks):
+                return evaluate_operand(chunks)
         return evaluate_operand(self.scaling.mma_tiles(subtile, self.role, self.ctas))
 
 

@@ -19,12 +19,12 @@ TCGEN05_M = 128
 LONG_K_BYTES = 48
 
 
-class ShapeError(ValueError):
+class MmaShapeError(ValueError):
     """A shape that no instruction has; the message states what would fit."""
 
 
 @dataclass(frozen=True)
-class Shape:
+class MmaShape:
     """The shape of one instruction.
 
     Attributes:
@@ -56,7 +56,7 @@ def legal_m(kind: Kind, ctas: int) -> tuple[int, ...]:
 
 
 def n_step(kind: Kind, b: Element, ctas: int, b_mn_major: bool = False, k_bytes: int = 32) -> int:
-    """Return the number of which N is a multiple, except for the small N of integers.
+    """Return the step between the legal N, except for the small N of integers.
 
     Args:
         kind: the kind.
@@ -78,32 +78,32 @@ def legal_n(
     return tuple(sorted({*small, *range(step, MAX_N + 1, step)}))
 
 
-def check_shape(kind: Kind, shape: Shape, b: Element, b_mn_major: bool = False) -> None:
+def check_shape(kind: Kind, shape: MmaShape, b: Element, b_mn_major: bool = False) -> None:
     """Check that a kind has instructions of that shape.
 
     Raises:
-        ShapeError: if it does not.
+        MmaShapeError: if it does not.
     """
     if shape.ctas not in (1, 2):
-        raise ShapeError(f"cta_group is {shape.ctas}; expected 1 or 2")
+        raise MmaShapeError(f"cta_group is {shape.ctas}; expected 1 or 2")
     if shape.m not in legal_m(kind, shape.ctas):
-        raise ShapeError(
+        raise MmaShapeError(
             f"M is {shape.m}; kind::{kind} with cta_group::{shape.ctas} has "
             f"{' or '.join(map(str, legal_m(kind, shape.ctas)))}"
         )
     columns = legal_n(kind, b, shape.ctas, b_mn_major, shape.k_bytes)
     if shape.n not in columns:
         step = n_step(kind, b, shape.ctas, b_mn_major, shape.k_bytes)
-        near = [n for n in columns if abs(n - shape.n) <= step] or [columns[-1]]
-        what = f"{b} N-major, " if b_mn_major and b.bits == 8 else ""
-        raise ShapeError(
-            f"N is {shape.n}; kind::{kind} with {what}cta_group::{shape.ctas} has multiples of {step} "
-            f"up to {MAX_N}, for example {' or '.join(map(str, near))}"
+        examples = [n for n in columns if abs(n - shape.n) <= step] or [columns[-1]]
+        b_text = f"{b} N-major, " if b_mn_major and b.bits == 8 else ""
+        raise MmaShapeError(
+            f"N is {shape.n}; kind::{kind} with {b_text}cta_group::{shape.ctas} has multiples of {step} "
+            f"up to {MAX_N}, for example {' or '.join(map(str, examples))}"
         )
     if shape.k_bytes not in (INSTRUCTION_K_BYTES, LONG_K_BYTES):
-        raise ShapeError(f"K is {shape.k_bytes} bytes; expected {INSTRUCTION_K_BYTES}")
+        raise MmaShapeError(f"K is {shape.k_bytes} bytes; expected {INSTRUCTION_K_BYTES}")
     if shape.k_bytes == LONG_K_BYTES and not kind.name.startswith("mxf4"):
-        raise ShapeError(
+        raise MmaShapeError(
             f"K is {LONG_K_BYTES} bytes, which kind::{kind} does not have; kind::mxf4 and kind::mxf4nvf4 "
             "have it, on sm_103a"
         )

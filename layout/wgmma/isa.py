@@ -102,6 +102,6 @@ class Wgmma(MmaIsa):
         """See `MmaIsa.instruction`."""
         if ctas not in self.ctas:
             raise LayoutError(f"wgmma has no instructions of {ctas} CTAs")
-        made = WgmmaInstruction(sparse)
-        made.check_types(a, b)
-        return made
+        instruction = WgmmaInstruction(sparse)
+        instruction.check_types(a, b)
+        return instruction

@@ -115,12 +115,14 @@ def mma_tiles(
         return Mismatch(
             f"the tile is {role.extent_name}-major, but wgmma reads {element} K-major only (MN-major "
             "is for 16-bit types); a copy can make it K-major (smem.copy with the unit attribute "
-            "relayout)" + ("" if sparse else _others_that_read_mn_major(element))
+            "relayout)" + ("" if sparse else _mn_major_reader_text(element))
         )
     if operand.swizzle not in WgmmaDescriptor.modes:
-        others = dict.fromkeys(a.isa.name for a in Arch if operand.swizzle in a.swizzles)
-        have = "have" if len(others) > 1 else "has"
-        return Mismatch(f"wgmma has no swizzle {operand.swizzle}; {' and '.join(others)} {have}")
+        capable_sets = dict.fromkeys(a.isa.name for a in Arch if operand.swizzle in a.swizzles)
+        verb = "have" if len(capable_sets) > 1 else "has"
+        return Mismatch(
+            f"wgmma has no swizzle {operand.swizzle}; {' and '.join(capable_sets)} {verb}"
+        )
     if sparse and role is Role.B:
         read = SPARSE_B_K_BYTES, SPARSE_B_FORMS
     else:
@@ -128,10 +130,10 @@ def mma_tiles(
     return mma_tiles_of(tile, role, pieces, WgmmaDescriptor, *read)
 
 
-def _others_that_read_mn_major(element: Element) -> str:
+def _mn_major_reader_text(element: Element) -> str:
     """Return, for a message, the first other instruction set that reads the type MN-major."""
-    others = (f"{arch.isa.name} ({arch})" for arch in Arch if Major.MN in arch.majors_of(element))
-    return next((f", and {other} can read it so" for other in others), "")
+    readers = (f"{arch.isa.name} ({arch})" for arch in Arch if Major.MN in arch.majors_of(element))
+    return next((f", and {reader} can read it so" for reader in readers), "")
 
 
 def _pieces(

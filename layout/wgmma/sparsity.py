@@ -20,7 +20,7 @@ from ..instruction import instruction_k
 from .shapes import INSTRUCTION_M
 from .types import SPARSE
 
-#: K of a sparse `wgmma` over that of a dense one: half of A's elements are kept (PTX ISA 9.7.15.6).
+#: Ratio of the K of a sparse to a dense `wgmma`: half of A's elements are kept (PTX ISA 9.7.15.6).
 SPARSITY = 2
 
 #: The nibble that keeps the first elements of a group; it is legal for every type.
@@ -52,7 +52,7 @@ def compress(matrix: np.ndarray, element: Element | str) -> tuple[np.ndarray, np
         >>> values.shape, words.shape
         ((64, 16), (1, 1, 128))
     """
-    element = _sparse(element)
+    element = _sparse_element(element)
     groups = _groups(matrix, element)
     keeps = groups.shape[2] // SPARSITY
     counts = np.count_nonzero(groups, axis=2)
@@ -64,10 +64,12 @@ def compress(matrix: np.ndarray, element: Element | str) -> tuple[np.ndarray, np
             f"{counts[row, group]} that are not zero; at most {keeps} of {groups.shape[2]} are kept "
             f"of {element} (layout.prune zeroes the smallest)"
         )
-    kept = np.sort(np.argsort(groups == 0, axis=2, kind="stable")[:, :, :keeps], axis=2)
-    values = np.take_along_axis(groups, kept, axis=2).reshape(len(matrix), -1)
+    indices = np.sort(np.argsort(groups == 0, axis=2, kind="stable")[:, :, :keeps], axis=2)
+    values = np.take_along_axis(groups, indices, axis=2).reshape(len(matrix), -1)
     # An element of tf32 is two halves: index 0 is halves 0 and 1, index 1 is halves 2 and 3.
-    first, second = (kept[:, :, 0], kept[:, :, 1]) if keeps == 2 else _halves(kept[:, :, 0])
+    first, second = (
+        (indices[:, :, 0], indices[:, :, 1]) if keeps == 2 else _halves(indices[:, :, 0])
+    )
     return values, pack((first | second << 2).astype(np.uint8), element)
 
 
@@ -80,14 +82,14 @@ def decompress(values: np.ndarray, words: np.ndarray, element: Element | str) ->
         element: the element type, or its name.
 
     Raises:
-        ValueError: if the metadata does not have the shape of such a matrix's, or a nibble is undefined.
+        ValueError: if the shape of the metadata does not fit the values, or a nibble is undefined.
 
     Example:
         >>> matrix = prune(np.arange(64 * 32, dtype=np.float32).reshape(64, 32), "bf16")
         >>> np.array_equal(decompress(*compress(matrix, "bf16"), "bf16"), matrix)
         True
     """
-    element = _sparse(element)
+    element = _sparse_element(element)
     if values.ndim != 2:
         raise ValueError(f"the values have the shape {list(values.shape)}; expected [M, K / 2]")
     rows, k = values.shape[0], values.shape[1] * SPARSITY
@@ -97,7 +99,7 @@ def decompress(values: np.ndarray, words: np.ndarray, element: Element | str) ->
             f"the metadata is that of {nibbles.shape[0]} rows, but the values have {rows}"
         )
     first, second = nibbles & 3, nibbles >> 2
-    size = _group(element)
+    size = _group_size(element)
     legal = first < second if size == 4 else np.isin(nibbles, _nibbles_of_tf32())
     if not legal.all():
         row, group = (int(i) for i in np.argwhere(~legal)[0])
@@ -105,10 +107,10 @@ def decompress(values: np.ndarray, words: np.ndarray, element: Element | str) ->
             f"the metadata of elements {group * size} to {group * size + size - 1} of row {row} is "
             f"{nibbles[row, group]:#06b}, which is undefined for {element}"
         )
-    kept = np.stack([first, second] if size == 4 else [first // 2], axis=2).astype(np.int64)
-    found = np.zeros((*nibbles.shape, size), values.dtype)
-    np.put_along_axis(found, kept, values.reshape(kept.shape), axis=2)
-    return found.reshape(rows, k)
+    indices = np.stack([first, second] if size == 4 else [first // 2], axis=2).astype(np.int64)
+    matrix = np.zeros((*nibbles.shape, size), values.dtype)
+    np.put_along_axis(matrix, indices, values.reshape(indices.shape), axis=2)
+    return matrix.reshape(rows, k)
 
 
 def prune(matrix: np.ndarray, element: Element | str) -> np.ndarray:
@@ -127,13 +129,13 @@ def prune(matrix: np.ndarray, element: Element | str) -> np.ndarray:
         >>> prune(np.tile(np.float32([1, 4, 3, 2]), (64, 8)), "bf16")[0, :4].tolist()
         [0.0, 4.0, 3.0, 0.0]
     """
-    groups = _groups(matrix, _sparse(element))
+    groups = _groups(matrix, _sparse_element(element))
     magnitude = np.abs(groups.astype(np.float64))
     magnitude[np.isnan(magnitude)] = np.inf
     order = np.argsort(-magnitude, axis=2, kind="stable")
-    found = groups.copy()
-    np.put_along_axis(found, order[:, :, groups.shape[2] // SPARSITY :], 0, axis=2)
-    return found.reshape(matrix.shape)
+    pruned = groups.copy()
+    np.put_along_axis(pruned, order[:, :, groups.shape[2] // SPARSITY :], 0, axis=2)
+    return pruned.reshape(matrix.shape)
 
 
 def sparse_k(element: Element | str) -> int:
@@ -142,7 +144,7 @@ def sparse_k(element: Element | str) -> int:
     Raises:
         ValueError: if there is no sparse `wgmma` of that type.
     """
-    return instruction_k(_sparse(element)) * SPARSITY
+    return instruction_k(_sparse_element(element)) * SPARSITY
 
 
 def metadata_words(element: Element | str, k: int) -> int:
@@ -151,7 +153,7 @@ def metadata_words(element: Element | str, k: int) -> int:
     Raises:
         ValueError: if K is not a multiple of the instruction's.
     """
-    element = _sparse(element)
+    element = _sparse_element(element)
     if k % sparse_k(element):
         raise ValueError(
             f"K is {k}, not a multiple of {sparse_k(element)}, that of a sparse wgmma of {element}"
@@ -170,7 +172,7 @@ def selector(element: Element | str, instruction: int) -> tuple[int, int]:
         element: the element type of A.
         instruction: the K block of the instruction.
     """
-    return divmod(instruction, _selectors(_sparse(element)))
+    return divmod(instruction, _selectors(_sparse_element(element)))
 
 
 def pack(nibbles: np.ndarray, element: Element | str) -> np.ndarray:
@@ -179,16 +181,16 @@ def pack(nibbles: np.ndarray, element: Element | str) -> np.ndarray:
     Unused halves of words are filled with legal nibbles.
 
     Raises:
-        ValueError: if the nibbles are not those of whole instructions.
+        ValueError: if the nibbles do not fill whole instructions.
     """
-    element = _sparse(element)
+    element = _sparse_element(element)
     rows, groups = nibbles.shape
     if rows % INSTRUCTION_M:
         raise ValueError(f"M is {rows}, not a multiple of {INSTRUCTION_M}")
-    words = metadata_words(element, groups * _group(element))
-    whole = np.full((rows, words * _groups_of_words(element)), _FIRST, np.uint32)
-    whole[:, :groups] = nibbles
-    blocks = whole.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(element))
+    words = metadata_words(element, groups * _group_size(element))
+    padded = np.full((rows, words * _groups_of_words(element)), _FIRST, np.uint32)
+    padded[:, :groups] = nibbles
+    blocks = padded.reshape(rows // INSTRUCTION_M, 4, 2, 8, words, *_word_axes(element))
     ordered = blocks.transpose(_by_thread(element)).reshape(-1, words, WARPGROUP, _PER_WORD)
     return np.bitwise_or.reduce(ordered << _SHIFTS, axis=3).view(np.int32)
 
@@ -197,9 +199,9 @@ def unpack(words: np.ndarray, element: Element | str, k: int) -> np.ndarray:
     """Return the nibbles, uint8[M, groups], of the metadata of a matrix of that K: inverts `pack`.
 
     Raises:
-        ValueError: if the words do not have the shape of such a matrix's.
+        ValueError: if the shape of the words does not fit K.
     """
-    element = _sparse(element)
+    element = _sparse_element(element)
     count = metadata_words(element, k)
     if words.ndim != 3 or words.shape[1:] != (count, WARPGROUP):
         raise ValueError(
@@ -210,7 +212,7 @@ def unpack(words: np.ndarray, element: Element | str, k: int) -> np.ndarray:
     nibbles = (words.astype(np.uint32)[..., None] >> _SHIFTS & 15).astype(np.uint8)
     extents = (len(words), 4, 2, 8, count, *_word_axes(element))
     blocks = nibbles.reshape([extents[axis] for axis in by_thread]).transpose(np.argsort(by_thread))
-    return blocks.reshape(len(words) * INSTRUCTION_M, -1)[:, : k // _group(element)]
+    return blocks.reshape(len(words) * INSTRUCTION_M, -1)[:, : k // _group_size(element)]
 
 
 _SHIFTS = np.arange(0, 32, 4, dtype=np.uint32)
@@ -233,7 +235,7 @@ def _by_thread(element: Element) -> tuple[int, ...]:
 
 def _groups_of_words(element: Element) -> int:
     """Return the groups of one row whose nibbles are in one word of all threads."""
-    return _selectors(element) * sparse_k(element) // _group(element)
+    return _selectors(element) * sparse_k(element) // _group_size(element)
 
 
 def _selectors(element: Element) -> int:
@@ -241,7 +243,7 @@ def _selectors(element: Element) -> int:
     return 1 if element.bits == 8 else 2
 
 
-def _group(element: Element) -> int:
+def _group_size(element: Element) -> int:
     """Return the elements of a group."""
     return 2 if element.bits == 32 else 4
 
@@ -263,10 +265,10 @@ def _groups(matrix: np.ndarray, element: Element) -> np.ndarray:
     if rows % INSTRUCTION_M:
         raise ValueError(f"M is {rows}, not a multiple of {INSTRUCTION_M}")
     metadata_words(element, k)  # raises for a K that does not fit
-    return matrix.reshape(rows, -1, _group(element))
+    return matrix.reshape(rows, -1, _group_size(element))
 
 
-def _sparse(element: Element | str) -> Element:
+def _sparse_element(element: Element | str) -> Element:
     type_ = element if isinstance(element, Element) else element_named(element)
     if type_ not in SPARSE:
         names = ", ".join(map(str, SPARSE))

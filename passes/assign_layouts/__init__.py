@@ -61,7 +61,7 @@ class AssignLayouts(Pass):
                 f"has the layout {given}, but {self.arch} has no swizzle {given.swizzle}; {others} have",
             )
         evaluation = evaluate(given, uses)
-        if not evaluation.accepted:
+        if not evaluation.is_accepted:
             raise OpError(
                 allocation, f"has the layout {given}, which a use rejects: {evaluation.refusal}"
             )

@@ -13,7 +13,7 @@ from ...ir.shared_memory import allocation_alignment
 from ...ir.subtiles import Subtile, subtile_from
 from ...layout import Mismatch, Role, Swizzle
 from ...layout.arch import Arch
-from ...layout.tcgen05 import Chunks, Scaling, scale_blocks
+from ...layout.tcgen05 import BlockScaling, Chunks, scale_blocks
 from .operand_attributes import descriptor_attributes, explain, modifiers_of, numbers
 
 
@@ -66,7 +66,7 @@ def describe_scaled(mma: MmaScaledOp, arch: Arch, descriptors: Descriptors, expl
     )
 
 
-def _chunks(scaling: Scaling, subtiles: list[Subtile], ctas: int) -> list[Chunks] | str:
+def _chunks(scaling: BlockScaling, subtiles: list[Subtile], ctas: int) -> list[Chunks] | str:
     """Return the chunks of A and B that instructions with 48 bytes along K read, or the reason why they
     cannot read both."""
     pattern = Swizzle.B128.pattern_bytes

@@ -54,7 +54,7 @@ def test_wavefronts_are_in_the_title(layout, kind, access):
     else:
         assert "no bank conflicts" in title
     assert picture.data()["access"] == {
-        "what": over.what,
+        "what": over.sentence,
         "touched_by": "line" if kind is AccessKind.CORE else "lane",
         "wavefronts": access.wavefronts,
         "ideal_wavefronts": access.ideal,
@@ -105,7 +105,7 @@ def test_the_mma_tile_of_a_wgmma_and_its_descriptor_offset(role, contiguous, ste
     added = mma_tiles(layout, role).steps[0][step]
     over = picture.touched
     assert over is not None
-    assert f"k {16 * step} to {16 * step + 15}: descriptor + {added} " in over.what
+    assert f"k {16 * step} to {16 * step + 15}: descriptor + {added} " in over.sentence
     touched = over.lane if role is Role.A else over.lane.T
     assert (touched[:, 16 * step : 16 * step + 16] == 0).all()
     assert (touched >= 0).sum() == 64 * 16

@@ -5,17 +5,19 @@ from xml.etree import ElementTree
 import pytest
 
 from mlir_smem.advisor.pictures import AccumulatorPicture
-from mlir_smem.layout.tcgen05 import Shape
-from mlir_smem.layout.tcgen05.accumulator import Accumulator
+from mlir_smem.layout.tcgen05 import MmaShape
+from mlir_smem.layout.tcgen05.accumulator import AccumulatorLayout
 
 SHAPES = [
-    Shape(m, n, ctas) for m, ctas in ((64, 1), (128, 1), (128, 2), (256, 2)) for n in (16, 48, 256)
+    MmaShape(m, n, ctas)
+    for m, ctas in ((64, 1), (128, 1), (128, 2), (256, 2))
+    for n in (16, 48, 256)
 ]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_bands_have_the_elements_that_are_drawn(shape):
-    accumulator = Accumulator(shape)
+    accumulator = AccumulatorLayout(shape)
     picture = AccumulatorPicture(accumulator)
     held = set()
     for band in picture.data()["bands"]:

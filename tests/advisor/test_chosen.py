@@ -105,7 +105,7 @@ def test_an_error_lists_all_refused_layouts():
 def test_malformed_texts_have_a_position(given, at):
     with pytest.raises(TextError) as refused:
         choose_operands(**given)
-    assert refused.value.at == at
+    assert refused.value.index == at
 
 
 # Choices.

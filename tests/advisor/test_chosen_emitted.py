@@ -61,7 +61,7 @@ def check_emitted(choice, found):
     assert sorted(given) == sorted(expected)
     check_emulator_reads(choice, found.mmas[-1], (begin_a, begin_b))
     assert found.masks == [mma.commit_mask(RANK)]
-    assert found.columns == [mma.allocated]
+    assert found.columns == [mma.allocated_columns]
 
 
 def check_emulator_reads(choice, last, begins):

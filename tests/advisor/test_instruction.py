@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mlir_smem.advisor import decode_instruction
-from mlir_smem.advisor.rendering.text.instruction import field_rows
+from mlir_smem.advisor.rendering.instruction import field_rows
 from mlir_smem.layout import Arch, LayoutError
 from mlir_smem.layout.tcgen05 import KINDS
 

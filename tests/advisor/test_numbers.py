@@ -42,7 +42,7 @@ def test_numbers(text, value):
 def test_malformed_numbers(text, at, problem):
     with pytest.raises(TextError) as error:
         parse_number("descriptor", text, "0x40")
-    assert (error.value.at, error.value.problem) == (at, problem)
+    assert (error.value.index, error.value.problem) == (at, problem)
     assert str(error.value) == f"malformed descriptor '{text}': {problem}"
 
 
@@ -61,4 +61,4 @@ def test_lists():
 def test_the_caret_of_a_list(text, at, problem):
     with pytest.raises(TextError) as error:
         parse_numbers("--k-steps", text, "0,2")
-    assert (error.value.text, error.value.at, error.value.problem) == (text, at, problem)
+    assert (error.value.text, error.value.index, error.value.problem) == (text, at, problem)

@@ -36,7 +36,7 @@ def test_cells_are_drawn_at_their_offsets(view, layout):
     picture = Picture(layout, view=view, lines=2000)
     (cells,) = read(picture._repr_svg_())
     count = check_positions(cells, picture)
-    assert count == len(picture.cells.address) or picture.grid.cut
+    assert count == len(picture.cells.address) or picture.grid.cut_note
 
 
 @views
@@ -126,7 +126,7 @@ def test_a_cut_has_a_note():
     assert len(read(picture._repr_svg_())[0]) == 80
     picture = Picture(tile_of_atoms(BF16, (64, 1024), 1, Swizzle.B128), View.LOGICAL, lines=10)
     text = picture._repr_svg_().replace("\n", "")
-    assert picture.grid.cut == "only rows 0 to 9 of 64 and columns 0 to 511 of 1024 shown"
+    assert picture.grid.cut_note == "only rows 0 to 9 of 64 and columns 0 to 511 of 1024 shown"
     assert "only rows 0 to 9 of 64" in text
     assert check_positions(read(text)[0], picture) == 640
 

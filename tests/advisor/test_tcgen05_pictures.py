@@ -42,7 +42,7 @@ def test_the_mma_tile_of_a(arch, rows):
     touched = np.argwhere(over.lane >= 0)
     assert (touched.min(0).tolist(), touched.max(0).tolist()) == ([0, 16], [rows - 1, 31])
     name = "wgmma" if arch is Arch.SM_90 else "tcgen05"
-    assert over.what.startswith(f"one {name} reads m 0 to {rows - 1}, k 16 to 31")
+    assert over.sentence.startswith(f"one {name} reads m 0 to {rows - 1}, k 16 to 31")
 
 
 def test_an_mma_tile_starts_at_a_multiple_of_its_k():
@@ -91,12 +91,12 @@ def test_one_instruction_in_two_chunks():
     over = picture.touched
     touched = np.argwhere(over.lane >= 0)
     assert (touched.min(0).tolist(), touched.max(0).tolist()) == ([0, 192], [127, 287])
-    assert over.what == (
+    assert over.sentence == (
         "one tcgen05 reads m 0 to 127, k 192 to 287: descriptor + 6 (96 bytes), LBO = address "
         "16384 bytes into the tile"
     )
     one = Picture(LONG, access=AccessKind.MMA, at=(0, 288), arch=Arch.SM_103, k_bytes=48).touched
-    assert one.what.endswith("descriptor + 1025 (16400 bytes)")
+    assert one.sentence.endswith("descriptor + 1025 (16400 bytes)")
 
 
 @pytest.mark.parametrize(

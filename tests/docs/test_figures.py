@@ -46,10 +46,10 @@ def test_every_cell_of_a_figure_is_where_the_layout_maps_it(name):
     assert len(panels) == len(shown)
     for cells, picture in zip(panels, shown, strict=True):
         assert isinstance(picture, Picture)
-        assert check_positions(cells, picture) == len(picture.grid.drawn) > 0
+        assert check_positions(cells, picture) == len(picture.grid.drawn_cells) > 0
         touched = picture.touched
         for cell in cells:
-            lane = touched.lane[cell.row, cell.column] if touched and touched.word else -1
+            lane = touched.lane[cell.row, cell.column] if touched and touched.lane_name else -1
             assert cell.lane == (None if lane < 0 else lane)
 
 

@@ -25,7 +25,7 @@ from mlir_smem.layout import (
 from mlir_smem.layout.choice import evaluate
 from mlir_smem.layout.path import follow
 from mlir_smem.layout.swizzle import WIDEST_FIRST
-from mlir_smem.layout.uses import Evaluation
+from mlir_smem.layout.uses import LayoutEvaluation
 from mlir_smem.layout.wgmma import WgmmaInstruction
 
 BF16 = element("bf16")
@@ -150,14 +150,14 @@ def test_global_data_decides_the_direction():
 
 def test_a_given_layout_is_evaluated():
     given = evaluate(parse_layout("Swizzle<3,4,3> o (64,64):(72,1)", BF16), [A])
-    assert not given.accepted
+    assert not given.is_accepted
     assert given.name == "Swizzle<3,4,3> o (64,64):(72,1)"
     assert given.refusal.startswith("mma A: the MMA tile of 64x16 at (0, 0): ")
 
 
 def test_a_given_layout_is_accepted():
     given = evaluate(tile((64, 64), 1, Swizzle.B128), [A])
-    assert given.accepted
+    assert given.is_accepted
     assert given.refusal == ""
 
 
@@ -279,7 +279,7 @@ def test_descriptors_computed_at_run_time_are_better_than_no_layout(exhaustive):
         what = "the other use"
 
         def evaluate(self, layout):
-            return Evaluation(layout.swizzle is Swizzle.B128, "")
+            return LayoutEvaluation(layout.swizzle is Swizzle.B128, "")
 
     use = WGMMA.use("mma A", Role.A, (PathElement((0, Multiple(32)), (64, 64)),))
     choice = choose(BF16, (64, 128), [Wide(), use], contiguous=1, exhaustive=exhaustive)
@@ -354,7 +354,7 @@ def test_data_is_transposed_if_the_mma_needs_the_other_majorness():
     assert choice.picked.cost.transposed
     assert choice.picked.evaluations[2] == (
         "copy",
-        Evaluation(True, "transposed in registers, no bank conflicts", transposed=True),
+        LayoutEvaluation(True, "transposed in registers, no bank conflicts", transposed=True),
     )
 
 
@@ -366,7 +366,7 @@ def test_data_is_not_transposed_where_it_need_not_be(exhaustive):
         TransferUse("copy", Relayout(BF16, (64, 32), 1, 128)),
     ]
     choice = choose(BF16, (64, 32), uses, exhaustive=exhaustive)
-    assert choice.candidates[1].accepted and choice.candidates[1].cost.transposed
+    assert choice.candidates[1].is_accepted and choice.candidates[1].cost.transposed
     assert choice.picked.layout.contiguous_dim == 1
     assert choice.picked.layout.swizzle is Swizzle.B64
     assert not choice.picked.cost.transposed

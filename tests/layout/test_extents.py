@@ -124,7 +124,7 @@ def test_a_stride_that_no_descriptor_holds_is_printed_in_full():
 def test_text_that_is_too_much(text, at, problem):
     with pytest.raises(TextError) as error:
         parse_layout(text, BF16)
-    assert (error.value.at, error.value.problem) == (at, problem)
+    assert (error.value.index, error.value.problem) == (at, problem)
 
 
 def test_numbers_with_many_zeros_in_front():

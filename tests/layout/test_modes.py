@@ -356,7 +356,7 @@ def test_malformed_origins(text):
 def test_the_caret_is_under_the_start_that_is_wrong(text, at):
     with pytest.raises(TextError) as error:
         parse_origin(text)
-    assert error.value.at == at
+    assert error.value.index == at
     assert parse_origin(error.value.example) == (0, 16)
 
 

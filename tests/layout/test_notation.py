@@ -118,8 +118,8 @@ def test_malformed_text_is_refused(text, problem):
 def test_the_caret_is_under_the_character_that_is_wrong(text, at):
     with pytest.raises(TextError) as error:
         parse_layout(text, BF16)
-    assert error.value.at == at
-    problem, line, caret, example = error.value.pointed().split("\n")
+    assert error.value.index == at
+    problem, line, caret, example = error.value.format_with_caret().split("\n")
     assert problem == f"malformed layout: {error.value.problem}"
     assert (line, caret) == (f"  {text}", "  " + " " * at + "^")
     assert example == "  for example Swizzle<3,4,3> o ((8,16),64):((64,512),1)"

@@ -20,7 +20,7 @@ from mlir_smem.layout import (
 from mlir_smem.layout.choice import evaluate
 from mlir_smem.layout.fragment_access import a_fragment_access, accumulator_access
 from mlir_smem.layout.swizzle import WIDEST_FIRST
-from mlir_smem.layout.uses import Evaluation, FragmentUse, MemoryUse
+from mlir_smem.layout.uses import FragmentUse, LayoutEvaluation, MemoryUse
 from mlir_smem.layout.wgmma import WgmmaInstruction
 
 BF16, TF32, E4M3, B1 = (element(name) for name in ("bf16", "tf32", "e4m3", "b1"))
@@ -37,7 +37,7 @@ class Rated:
 
     def evaluate(self, layout):
         count = self._conflicts.get(layout.swizzle, 0)
-        return Evaluation(True, f"{count} too many" if count else "fine", conflicts=count)
+        return LayoutEvaluation(True, f"{count} too many" if count else "fine", conflicts=count)
 
 
 # The evaluation by one use.
@@ -49,17 +49,17 @@ class Rated:
         (
             LOAD,
             tile_of_atoms(BF16, (64, 64), 1, Swizzle.B128),
-            Evaluation(True, "8x8 matrices, no bank conflicts"),
+            LayoutEvaluation(True, "8x8 matrices, no bank conflicts"),
         ),
         (
             LOAD,
             tile_of_atoms(BF16, (64, 64), 0, Swizzle.B64),
-            Evaluation(True, "8x8 matrices, transposed, no bank conflicts"),
+            LayoutEvaluation(True, "8x8 matrices, transposed, no bank conflicts"),
         ),
         (
             LOAD,
             tile_of_atoms(TF32, (64, 32), 0, Swizzle.B128),
-            Evaluation(
+            LayoutEvaluation(
                 True,
                 "1 element at a time, bank conflicts: 2 passes where 1 would do",
                 conflicts=1,
@@ -68,7 +68,7 @@ class Rated:
         (
             STORE,
             tile_of_atoms(TF32, (64, 32), 1, Swizzle.B128),
-            Evaluation(
+            LayoutEvaluation(
                 True,
                 "2 elements at a time, bank conflicts: 4 passes where 2 would do",
                 conflicts=2,
@@ -77,7 +77,7 @@ class Rated:
         (
             LOAD,
             tile_of_atoms(B1, (128, 256), 0, Swizzle.NONE),
-            Evaluation(
+            LayoutEvaluation(
                 False,
                 "registers hold 32 elements of b1 along k, which must be adjacent in memory; "
                 "expected contiguous rows at multiples of 32 elements",
@@ -86,7 +86,7 @@ class Rated:
         (
             STORE,
             tile_of_atoms(BF16, (2, 64, 64), 1, Swizzle.B128),
-            Evaluation(False, "a tile of rank 3 is accessed one stage at a time"),
+            LayoutEvaluation(False, "a tile of rank 3 is accessed one stage at a time"),
         ),
     ],
 )
@@ -110,7 +110,7 @@ def test_subtiles_that_cannot_be_accessed(step, reason):
         evaluation = FragmentUse("use", access, (step,)).evaluate(
             tile_of_atoms(BF16, (64, 128), 1, Swizzle.B128)
         )
-        assert evaluation == Evaluation(False, reason)
+        assert evaluation == LayoutEvaluation(False, reason)
 
 
 def test_a_subtile_is_evaluated_by_its_own_layout():
@@ -124,12 +124,12 @@ def test_a_subtile_is_evaluated_by_its_own_layout():
         assert use.evaluate(whole).reason.startswith(reason)
     staged = tile_of_atoms(BF16, (2, 64, 64), 1, Swizzle.B128)
     stage = FragmentUse("use", accumulator_access, (PathElement((Multiple(1),), None),))
-    assert stage.evaluate(staged) == Evaluation(True, "8x8 matrices, no bank conflicts")
+    assert stage.evaluate(staged) == LayoutEvaluation(True, "8x8 matrices, no bank conflicts")
 
 
 def test_a_given_layout_is_not_refused_for_its_conflicts():
     given = evaluate(parse_layout("(64,64):(64,1)", BF16), [LOAD])
-    assert given.accepted
+    assert given.is_accepted
     assert given.cost == (False, False, 28)
 
 
@@ -194,7 +194,7 @@ def test_conflicts_are_better_than_data_that_is_transposed():
     assert choice.picked.layout.contiguous_dim == 1
     assert not choice.picked.cost.transposed
     column_major = next(c for c in choice.candidates if c.layout.contiguous_dim == 0)
-    assert column_major.accepted
+    assert column_major.is_accepted
     assert column_major.cost.transposed and column_major.cost > choice.picked.cost
 
 

@@ -63,7 +63,7 @@ COMPLETE: dict[str, tuple[str, ...]] = {
     ),
     "layout/canonical.py": (
         *("Form.step", "Form.layout", "FORMS", "DENSE_FORMS", "MAX_STRIDE_BYTES"),
-        *("_fitted", "_value"),
+        *("_match_form", "_value"),
     ),
     "layout/operand.py": (
         "addresses",

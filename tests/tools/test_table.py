@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from mlir_smem.advisor.rendering.text.kind_rows import runs
+from mlir_smem.advisor.rendering.kind_rows import runs
 from mlir_smem.layout import Arch, LayoutError, Major, Swizzle, element, parse_layout
 from mlir_smem.layout.descriptor import field_of
 from mlir_smem.layout.tcgen05 import (
     KINDS,
-    Shape,
-    ShapeError,
+    MmaShape,
+    MmaShapeError,
     Tcgen05Descriptor,
     check_scale_id,
     check_shape,
@@ -118,8 +118,8 @@ def test_kinds_have_the_shapes_that_are_legal(table, arch):
             for m in (32, 64, 96, 128, 192, 256):
                 for n in range(4, 264, 4):
                     try:
-                        check_shape(kind, Shape(m, n, shapes["ctas"]), first)
-                    except ShapeError:
+                        check_shape(kind, MmaShape(m, n, shapes["ctas"]), first)
+                    except MmaShapeError:
                         continue
                     legal.add((m, n))
             assert legal == {(m, n) for m in shapes["m"] for n in shapes["n"]}

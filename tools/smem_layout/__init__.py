@@ -37,7 +37,7 @@ def smem_layout(argv: Sequence[str]) -> int:
         try:
             return COMMANDS[options.command].run(options)
         except TextError as error:
-            raise InputError(error.pointed()) from None
+            raise InputError(error.format_with_caret()) from None
 
     name = f"smem-layout {options.command}"
     return run(name, body, options.debug, (InputError, LayoutError))

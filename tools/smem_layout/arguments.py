@@ -12,7 +12,7 @@ from ..inputs import InputError
 
 if TYPE_CHECKING:
     from ...advisor.numbers import BitPattern
-    from ...advisor.order import Order
+    from ...advisor.order import DimensionOrder
 
 #: The example in messages about descriptors.
 DESCRIPTOR = "0x4000004000010000"
@@ -73,7 +73,7 @@ def add_order(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def order_of(options: argparse.Namespace, role: Role | None, rank: int) -> Order:
+def order_of(options: argparse.Namespace, role: Role | None, rank: int) -> DimensionOrder:
     """Return the order of a tile's dimensions: the given one, or the one that is assumed.
 
     Raises:
@@ -178,7 +178,7 @@ def bit_pattern(
     return parse_bits(what, text, example, doubts, bits)
 
 
-def notes_of(pattern: BitPattern | None = None, order: Order | None = None) -> list[str]:
+def notes_of(pattern: BitPattern | None = None, order: DimensionOrder | None = None) -> list[str]:
     """Return how a command line was read, where it could be read otherwise."""
     notes = [pattern.note] if pattern is not None and pattern.note else []
     return [*notes, *([f"order: {order}"] if order is not None and not order.is_obvious else [])]

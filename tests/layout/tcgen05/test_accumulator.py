@@ -5,11 +5,13 @@ import pytest
 
 from mlir_smem.emulator.tcgen05.descriptors import instruction
 from mlir_smem.emulator.tcgen05.mma import _cells_of_d
-from mlir_smem.layout.tcgen05 import Shape, ShapeError
-from mlir_smem.layout.tcgen05.accumulator import Accumulator
+from mlir_smem.layout.tcgen05 import MmaShape, MmaShapeError
+from mlir_smem.layout.tcgen05.accumulator import AccumulatorLayout
 
 SHAPES = [
-    Shape(m, n, ctas) for m, ctas in ((64, 1), (128, 1), (128, 2), (256, 2)) for n in (16, 48, 256)
+    MmaShape(m, n, ctas)
+    for m, ctas in ((64, 1), (128, 1), (128, 2), (256, 2))
+    for n in (16, 48, 256)
 ]
 
 
@@ -18,15 +20,15 @@ SHAPES = [
     [
         # The layouts of the ISA's figures as in CuTe: (row, column), then (CTA, lane, column).
         (
-            Shape(64, 32),
+            MmaShape(64, 32),
             "F",
             32,
             {(15, 0): (0, 15, 0), (16, 5): (0, 32, 5), (63, 31): (0, 111, 31)},
         ),
-        (Shape(128, 256), "D", 256, {(127, 255): (0, 127, 255), (40, 3): (0, 40, 3)}),
-        (Shape(256, 64, 2), "A", 64, {(127, 9): (0, 127, 9), (128, 63): (1, 0, 63)}),
+        (MmaShape(128, 256), "D", 256, {(127, 255): (0, 127, 255), (40, 3): (0, 40, 3)}),
+        (MmaShape(256, 64, 2), "A", 64, {(127, 9): (0, 127, 9), (128, 63): (1, 0, 63)}),
         (
-            Shape(128, 64, 2),
+            MmaShape(128, 64, 2),
             "B",
             32,
             {
@@ -39,14 +41,14 @@ SHAPES = [
     ],
 )
 def test_layouts_by_their_letters(shape, letter, columns, places):
-    found = Accumulator(shape)
+    found = AccumulatorLayout(shape)
     assert (found.letter, found.columns) == (letter, columns)
     assert {at: found.place(*at) for at in places} == places
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_emulator_has_d_in_the_same_cells(shape):
-    found = Accumulator(shape)
+    found = AccumulatorLayout(shape)
     form = instruction(0x10 | shape.n >> 3 << 17 | shape.m >> 4 << 24, "f16", shape.ctas)
     cells = _cells_of_d(None, 0, form, shape.ctas)
     rows = shape.m // shape.ctas
@@ -60,21 +62,21 @@ def test_the_emulator_has_d_in_the_same_cells(shape):
     "shape, message",
     [
         (
-            Shape(96, 8),
+            MmaShape(96, 8),
             "D of 96x8, cta_group::1 has 96 rows; expected one of 256 of cta_group::2, 128 of "
             "cta_group::2, 128 of cta_group::1, 64 of cta_group::1",
         ),
         (
-            Shape(128, 8, 2),
+            MmaShape(128, 8, 2),
             "D of 128x8, cta_group::2 has 8 columns; expected a multiple of 16 up to 256",
         ),
         (
-            Shape(128, 264),
+            MmaShape(128, 264),
             "D of 128x264, cta_group::1 has 264 columns; expected a multiple of 8 up to",
         ),
     ],
 )
 def test_no_instruction_has_such_a_d(shape, message):
-    with pytest.raises(ShapeError) as refused:
-        Accumulator(shape)
+    with pytest.raises(MmaShapeError) as refused:
+        AccumulatorLayout(shape)
     assert str(refused.value).startswith(message)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.layout import element
-from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor, ShapeError
+from mlir_smem.layout.tcgen05 import KINDS, InstructionDescriptor, MmaShapeError
 
 
 def made(kind, a, b, m, n, **more):
@@ -202,7 +202,9 @@ def test_instructions_of_48_bytes_have_the_rows_that_cutlass_gives_them(m, ctas,
     if fits:
         descriptor.check(ctas)
     else:
-        with pytest.raises(ShapeError, match="M is 128; kind::mxf4nvf4 with cta_group::2 has 256"):
+        with pytest.raises(
+            MmaShapeError, match="M is 128; kind::mxf4nvf4 with cta_group::2 has 256"
+        ):
             descriptor.check(ctas)
 
 
@@ -217,7 +219,7 @@ def test_every_kind_has_a_shape(kind, ctas):
 
 
 def test_a_shape_error_is_a_value_error():
-    assert issubclass(ShapeError, ValueError)
+    assert issubclass(MmaShapeError, ValueError)
 
 
 @pytest.mark.parametrize(

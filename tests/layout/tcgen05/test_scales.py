@@ -17,8 +17,8 @@ from mlir_smem.layout import (
 )
 from mlir_smem.layout.tcgen05 import (
     KINDS,
+    MmaShape,
     ScaleUse,
-    Shape,
     blocked,
     check_scale_id,
     scale_blocks,
@@ -194,18 +194,18 @@ def test_ids_that_there_are_not():
     ],
 )
 def test_factors_of_an_instruction(kind, k_bytes, block, factors):
-    assert scale_factors(KINDS[kind], Shape(128, 64, k_bytes=k_bytes), block) == factors
+    assert scale_factors(KINDS[kind], MmaShape(128, 64, k_bytes=k_bytes), block) == factors
 
 
 def test_blocks_of_elements_that_no_kind_scales():
     with pytest.raises(
         LayoutError, match="mxf4 has no factors of 16 elements along K; expected 32"
     ):
-        scale_factors(KINDS["mxf4"], Shape(128, 64), 16)
+        scale_factors(KINDS["mxf4"], MmaShape(128, 64), 16)
     with pytest.raises(
         LayoutError, match="f16 has no factors of 32 elements along K; expected none"
     ):
-        scale_factors(KINDS["f16"], Shape(128, 64), 32)
+        scale_factors(KINDS["f16"], MmaShape(128, 64), 32)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, ml_dtypes.float8_e8m0fnu, ml_dtypes.float8_e4m3fn])
@@ -240,7 +240,7 @@ def test_the_choice_takes_what_the_use_proposes():
     assert choice.explain().splitlines()[0] == (
         "picked   blocks of 128x4 factors: B's factors: 2 blocks of 128x4 factors"
     )
-    assert [line.evaluation for line in choice.lines[1:]] == ["refused"] * 8
+    assert [line.verdict for line in choice.lines[1:]] == ["refused"] * 8
     quick = choose(UE8M0, (128, 4), [ScaleUse("A's factors")], exhaustive=False)
     assert len(quick.candidates) == 1
 

@@ -79,8 +79,8 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
         TextError: if its shape is malformed.
     """
     from ....advisor.pictures import AccumulatorPicture
-    from ....layout.tcgen05 import Shape, ShapeError
-    from ....layout.tcgen05.accumulator import Accumulator
+    from ....layout.tcgen05 import MmaShape, MmaShapeError
+    from ....layout.tcgen05.accumulator import AccumulatorLayout
     from ....layout.text_error import TextError, number_of
 
     if options.layout is not None or options.tile is not None:
@@ -92,8 +92,8 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
         raise TextError("--accumulator", options.accumulator, 0, problem, "128x256")
     ctas = 1 if options.ctas is None else options.ctas
     try:
-        return AccumulatorPicture(Accumulator(Shape(m, n, ctas)))
-    except ShapeError as error:
+        return AccumulatorPicture(AccumulatorLayout(MmaShape(m, n, ctas)))
+    except MmaShapeError as error:
         raise InputError(str(error)) from None
 
 

@@ -1,1 +1,0 @@
-"""Answers as HTML, for notebooks."""
