@@ -104,7 +104,7 @@ def _convert_values(values: Iterable[Value], register_type: _RegisterType) -> No
             value.set_type(register_type(value.type))
 
 
-def _converted(type_: Type, register_type: _RegisterType) -> Type:
+def _convert_type(type_: Type, register_type: _RegisterType) -> Type:
     return register_type(type_) if isinstance(type_, FragmentType) else type_
 
 
@@ -113,7 +113,7 @@ def _convert_signature(function: Op, register_type: _RegisterType) -> None:
     if not isinstance(signature, ir.FunctionType):
         return
     inputs, results = (
-        [_converted(t, register_type) for t in types]
+        [_convert_type(t, register_type) for t in types]
         for types in (signature.inputs, signature.results)
     )
     if inputs != list(signature.inputs) or results != list(signature.results):
