@@ -1,4 +1,4 @@
-"""The passes, one file each, and the driver that runs them (`driver/`)."""
+"""The passes, one file or folder each, and the driver that runs them (`driver/`)."""
 
 from ..bindings.irtypes import Context
 from ..ir.errors import OpError

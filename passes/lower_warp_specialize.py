@@ -144,12 +144,12 @@ def _fill_region(
 
 def _branch(partitions: list[PartitionOp], warpgroup: Value, first: int) -> None:
     """Emit the branch to the partition of a warpgroup."""
-    partition, *others = partitions
+    partition, *later = partitions
     end = first + partition.warpgroups.value
     branch = emit.op("scf.if", (emit.compare("ult", warpgroup, end),), regions=2)
     _fill_region(branch.regions[0], [partition], warpgroup, first)
-    if others:
-        _fill_region(branch.regions[1], others, warpgroup, end)
+    if later:
+        _fill_region(branch.regions[1], later, warpgroup, end)
 
 
 def _move_partition(partition: PartitionOp, region: Region, warpgroup: Value, first: int) -> None:

@@ -63,17 +63,19 @@ def _place(function: Op, makers: list[Op], depth: int) -> None:
     accumulators = [(type_, op) for op in ops for type_ in needed_by(op)]
     scaling, total = max(makers, key=scale_columns), columns_needed(makers)
     if total * warpgroups > MAX_COLUMNS:
-        needs = "".join(
+        breakdown = "".join(
             f"\n  {columns_of(type_)} columns: {type_} at {format_location(op.location)}"
             for type_, op in accumulators
         )
         if scale_columns(scaling):
             where = format_location(scaling.location)
-            needs += f"\n  {scale_columns(scaling)} columns: scale factors of the mma at {where}"
+            breakdown += (
+                f"\n  {scale_columns(scaling)} columns: scale factors of the mma at {where}"
+            )
         raise OpError(
             function,
             f"needs {total} columns of tensor memory for each of {warpgroups} warpgroups, but a CTA "
-            f"has {MAX_COLUMNS}{needs}",
+            f"has {MAX_COLUMNS}{breakdown}",
         )
     entry = function.regions[0].blocks[0]
     with ir.InsertionPoint.at_block_begin(entry), function.location:

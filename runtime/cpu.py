@@ -70,8 +70,8 @@ def run_on_cpu(
         host = host_arrays(kernel, inputs, outputs)
         _check_memory(_bytes(host.values()))
         arguments = {
-            name: strided_copy(value)[1] if isinstance(value, np.ndarray) else value
-            for name, value in host.items()
+            name: strided_copy(argument)[1] if isinstance(argument, np.ndarray) else argument
+            for name, argument in host.items()
         }
     except MemoryError as error:
         raise LaunchError(f"the arrays do not fit this machine's memory: {error}") from None
@@ -134,8 +134,10 @@ def _manifest_for_emulator(compiled: Compiled, entry: str | None) -> Mapping[str
 
 
 def _matrix(argument: Mapping[str, Any], array: Any) -> Matrix:
-    """Return an array as a kernel addresses it; one with strides that no memref has, as the emulator
-    copies it."""
+    """Return an array as a kernel addresses it.
+
+    Strides that no memref has are those of the emulator's copy.
+    """
     if not isinstance(array, np.ndarray):
         raise LaunchError(
             f"{argument['name']} is {type(array).__name__}; the emulator takes NumPy arrays"
@@ -160,7 +162,7 @@ def _address(array: np.ndarray) -> int:
 
 
 def _bytes(arguments: Iterable[Any]) -> int:
-    return sum(value.nbytes for value in arguments if isinstance(value, np.ndarray))
+    return sum(argument.nbytes for argument in arguments if isinstance(argument, np.ndarray))
 
 
 def _check_memory(size: int) -> None:

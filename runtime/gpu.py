@@ -125,8 +125,9 @@ class Kernel:
         return self._loaded.context
 
     def plan(self, arguments: Sequence[Matrix | float], grid: Sequence[int]) -> LaunchPlan:
-        """Return the plan of a launch with arrays of these shapes, strides and sizes of elements, and any
-        numbers in the place of these.
+        """Return the plan of a launch with arrays of these shapes, strides and sizes of elements.
+
+        The numbers may be others at a launch.
 
         Raises:
             LaunchError: if one does not fit the kernel.

@@ -15,16 +15,16 @@ class Slots:
     """Where the parameters of a launch lie in its memory, in bytes.
 
     The addresses of the arrays and the numbers change from launch to launch. They are in front, so that
-    one call packs them. The rest of the memory is zeros, extents and strides.
+    one call packs them. The tail of the memory is zeros, extents and strides.
 
     Attributes:
         changing: the format of the front: the addresses in order, then the numbers in order.
-        rest: the content after the front.
+        tail: the content after the front.
         offsets: the offset of each parameter, in the kernel's order, without tensor maps.
     """
 
     changing: struct.Struct
-    rest: bytes
+    tail: bytes
     offsets: tuple[int, ...]
 
 
@@ -45,7 +45,7 @@ def slots(arguments: Sequence[Mapping[str, Any]], matrices: Mapping[str, Matrix]
     changing, starts = _align(["Q"] * len(matrices) + numbers)
     addresses, values = iter(starts[: len(matrices)]), iter(starts[len(matrices) :])
     begin = _front(changing)
-    rest: list[int] = []
+    tail: list[int] = []
     offsets: list[int] = []
     for argument in arguments:
         if argument["kind"] == "scalar":
@@ -54,9 +54,9 @@ def slots(arguments: Sequence[Mapping[str, Any]], matrices: Mapping[str, Matrix]
         matrix, address = matrices[argument["name"]], next(addresses)
         words = pack(matrix)[2:]
         offsets += [address, address]
-        offsets += [begin + 8 * (len(rest) + i) for i in range(len(words))]
-        rest += words
-    return Slots(changing, struct.pack(f"{len(rest)}q", *rest), tuple(offsets))
+        offsets += [begin + 8 * (len(tail) + i) for i in range(len(words))]
+        tail += words
+    return Slots(changing, struct.pack(f"{len(tail)}q", *tail), tuple(offsets))
 
 
 def _align(formats: Sequence[str]) -> tuple[struct.Struct, list[int]]:
@@ -74,7 +74,7 @@ def _align(formats: Sequence[str]) -> tuple[struct.Struct, list[int]]:
 
 
 def _front(changing: struct.Struct) -> int:
-    """Return where the rest begins, which are words of 8 bytes."""
+    """Return where the tail begins, in bytes; it consists of words of 8 bytes."""
     return -(-changing.size // 8) * 8
 
 
@@ -97,9 +97,9 @@ class ParameterFrame:
 
     def __init__(self, slots: Slots, maps: Sequence[Any], mapped: Sequence[int]) -> None:
         front = _front(slots.changing)
-        self.memory = ctypes.create_string_buffer(front + len(slots.rest) + 1)
+        self.memory = ctypes.create_string_buffer(front + len(slots.tail) + 1)
         begin = ctypes.addressof(self.memory)
-        ctypes.memmove(begin + front, slots.rest, len(slots.rest))
+        ctypes.memmove(begin + front, slots.tail, len(slots.tail))
         self.maps, self.mapped = tuple(maps), list(mapped)
         pointers = [
             *(begin + offset for offset in slots.offsets),

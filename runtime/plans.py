@@ -116,7 +116,7 @@ class LaunchPlan:
             self._free.append(frame)
 
     def frame(self, addresses: Sequence[int], numbers: Sequence[Any]) -> ParameterFrame:
-        """Return a frame of its own with these arguments; see `start`."""
+        """Return a new frame with these arguments; see `start`."""
         frame = self._new_frame(addresses)
         self._fill(frame, addresses, numbers)
         return frame
@@ -184,8 +184,8 @@ class BoundedCache(Generic[T]):
         """Keep a value for later calls."""
         if len(self._values) >= self._limit:
             # Another thread may have changed the dictionary; any value can be made again.
-            for old in list(self._values)[: self._limit // 2]:
-                self._values.pop(old, None)
+            for old_key in list(self._values)[: self._limit // 2]:
+                self._values.pop(old_key, None)
         self._values[key] = value
 
     def clear(self) -> None:

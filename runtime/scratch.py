@@ -118,10 +118,10 @@ class Scratch:
         return memory.address
 
     def _enlarge(self, key: Hashable, context: Any, size: int) -> DeviceMemory:
-        old = self._newest.get(key)
+        previous = self._newest.get(key)
         # Twice as large at least, so that all memory of a stream is at most twice the newest.
-        memory = DeviceMemory(context, max(size, 2 * old.size if old else 0))
-        if old is not None:
-            self._older.append(old)
+        memory = DeviceMemory(context, max(size, 2 * previous.size if previous else 0))
+        if previous is not None:
+            self._older.append(previous)
         self._newest[key] = memory
         return memory

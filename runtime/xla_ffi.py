@@ -191,7 +191,7 @@ class CustomCall:
         return self._query("device_ordinal_get", _DeviceOrdinalGet).ordinal
 
     def _query(self, function: str, structure: type[Structure]) -> Any:
-        """Return what a function of the API answers for the call.
+        """Call a function of the API for the custom call; return its filled structure.
 
         Raises:
             LaunchError: if XLA lacks the function, or has no answer.
@@ -236,9 +236,9 @@ def handler(start: Callable[[CustomCall], None]) -> Any:
         return None
 
     _HANDLERS.append(execute)
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
-    return new(cast(execute, c_void_p), None, None)
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
+    return new_capsule(cast(execute, c_void_p), None, None)
 
 
 #: Handlers, whose addresses XLA keeps for ever.
@@ -246,7 +246,7 @@ _HANDLERS: list[Any] = []
 
 
 def _answer_version(extension: int) -> bool:
-    """Answer XLA's question for the version of a handler; return whether it was that."""
+    """Write the version of a handler if XLA asks for it; return whether it does."""
     header = _Extension.from_address(extension)
     if header.type != _METADATA:
         return False

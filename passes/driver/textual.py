@@ -55,13 +55,13 @@ def module_entries(text: str) -> list[PipelineEntry]:
     return entries
 
 
-def nested_entries(text: str, whole: str) -> list[PipelineEntry]:
+def nested_entries(text: str, pipeline: str) -> list[PipelineEntry]:
     """Return the entries of a part of a pipeline, in order, with all anchors that the part has.
 
     Raises:
         OptionError: if brackets do not match, or a name is missing.
     """
-    return list(_parse(text.strip(), (), whole))
+    return list(_parse(text.strip(), (), pipeline))
 
 
 def unwrap(text: str) -> tuple[str | None, str]:
@@ -83,27 +83,27 @@ def unwrap(text: str) -> tuple[str | None, str]:
     return head.strip(), brackets[1:-1].strip()
 
 
-def _parse(text: str, anchors: tuple[str, ...], whole: str) -> Iterator[PipelineEntry]:
-    for member in _split(text, whole):
+def _parse(text: str, anchors: tuple[str, ...], pipeline: str) -> Iterator[PipelineEntry]:
+    for member in _split(text, pipeline):
         unnamed = _UNNAMED.fullmatch(member)
         part = unnamed["name"] if unnamed else member
         if unnamed and part.startswith("<"):
             raise OptionError(
-                f"pipeline '{whole}': {part} is a Python function, which text cannot name"
+                f"pipeline '{pipeline}': {part} is a Python function, which text cannot name"
             )
         head = part[: min((part.index(c) for c in "({" if c in part), default=len(part))].strip()
         brackets = part[len(head) :].strip()
         if not head:
-            raise OptionError(f"pipeline '{whole}': a pass has no name at '{part or text}'")
+            raise OptionError(f"pipeline '{pipeline}': a pass has no name at '{part or text}'")
         if not _NAME.fullmatch(head):
-            raise OptionError(f"pipeline '{whole}': '{head}' is not the name of a pass")
+            raise OptionError(f"pipeline '{pipeline}': '{head}' is not the name of a pass")
         if brackets.startswith("("):
             if _end(brackets) < len(brackets):
-                raise OptionError(f"pipeline '{whole}': unexpected text after '{head}(...)'")
+                raise OptionError(f"pipeline '{pipeline}': unexpected text after '{head}(...)'")
             if brackets[1:-1].strip():
-                yield from _parse(brackets[1:-1], (*anchors, head), whole)
+                yield from _parse(brackets[1:-1], (*anchors, head), pipeline)
         elif brackets and _end(brackets) < len(brackets):
-            raise OptionError(f"pipeline '{whole}': unexpected text after '{head}{{...}}'")
+            raise OptionError(f"pipeline '{pipeline}': unexpected text after '{head}{{...}}'")
         else:
             yield PipelineEntry(anchors, head, brackets[1:-1].strip())
 
@@ -118,7 +118,7 @@ def _end(text: str) -> int:
     return len(text)
 
 
-def _split(text: str, whole: str) -> list[str]:
+def _split(text: str, pipeline: str) -> list[str]:
     """Split a list at the commas outside of brackets."""
     parts, depth, start = [], [], 0
     closing = {")": "(", "}": "{", "]": "[", ">": "<"}
@@ -127,10 +127,10 @@ def _split(text: str, whole: str) -> list[str]:
             depth.append(char)
         elif char in closing:
             if not depth or depth.pop() != closing[char]:
-                raise OptionError(f"pipeline '{whole}': '{char}' closes nothing")
+                raise OptionError(f"pipeline '{pipeline}': '{char}' closes nothing")
         elif char == "," and not depth:
             parts.append(text[start:position])
             start = position + 1
     if depth:
-        raise OptionError(f"pipeline '{whole}': '{depth[-1]}' is not closed")
+        raise OptionError(f"pipeline '{pipeline}': '{depth[-1]}' is not closed")
     return [part.strip() for part in (*parts, text[start:])]

@@ -67,9 +67,9 @@ def _lower(typed: TypedOp, target: MmaTarget) -> None:
     op = typed.op
     with ir.InsertionPoint(op), op.location:
         lower = target.lowerings.find(op) or FRAGMENTS[op]
-        new = lower(typed, target)
-    if new is not None:
-        op.results[0].replace_all_uses_with(new)
+        replacement = lower(typed, target)
+    if replacement is not None:
+        op.results[0].replace_all_uses_with(replacement)
     op.operation.erase()
 
 

@@ -89,12 +89,12 @@ class AccumulatorRegisters:
         if len(self.blocks) == 1:
             return [fragment]
         structs: list[Value] = []
-        whole = fragment
+        joined = fragment
         while len(structs) < len(self.blocks):
-            owner = whole.owner
+            owner = joined.owner
             if isinstance(owner, ir.Block) or owner.name != "llvm.insertvalue":
                 return [extract(fragment, i, self.block_type(i)) for i in range(len(self.blocks))]
-            whole, struct = owner.operands
+            joined, struct = owner.operands
             structs.append(struct)
         return structs[::-1]
 

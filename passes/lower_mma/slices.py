@@ -55,7 +55,7 @@ class SliceRegisters:
         return struct_of(self.type, elements)
 
     def start(self, thread: Value) -> I32:
-        """Return the first row or column of a thread, given its index in the CTA (i32)."""
+        """Return the first row or column of a thread, from its index in the CTA (i32)."""
         starts = FragmentAccess(2, warp_rows=self.warp_rows).start(I32(thread) % WARPGROUP)
         return starts[1 - self.dim]
 

@@ -47,10 +47,10 @@ class MaterializeDescriptors(Pass):
     def _rewrite(self, mma: TileMma, operands: "_TileOperands") -> None:
         with ir.InsertionPoint(mma), mma.location:
             if mma.scales:
-                new = describe_scaled(mma, self.arch, operands.descriptors, self.explain)
+                replacement = describe_scaled(mma, self.arch, operands.descriptors, self.explain)
             else:
-                new = _describe(mma, operands, self.explain)
-        mma.result.replace_all_uses_with(new.result)
+                replacement = _describe(mma, operands, self.explain)
+        mma.result.replace_all_uses_with(replacement.result)
         mma.operation.erase()
 
 

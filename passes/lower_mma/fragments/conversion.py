@@ -124,7 +124,7 @@ def _convert_b1(pairs: _Pairs, stored_type: Type, quad: _QuadLane) -> list[Value
     words: list[Value] = [None] * A_FRAGMENT_REGISTERS
     for half in (0, 1):
         gathered = [
-            _gather_bits([both[half] for both in pairs[i : i + 4]], shift)
+            _gather_bits([rows[half] for rows in pairs[i : i + 4]], shift)
             for i in range(0, len(pairs), 4)
         ]
         for group in (0, 1):

@@ -61,8 +61,8 @@ class TilePointers:
         """
         subtile = subtile_from(tile, op)
         self.access = replace(access(subtile.slice.layout), warp_rows=warp_rows)
-        needs = "addresses are computed from multiples of {} elements (16 bytes)"
-        check_units(subtile, op, "accesses", needs)
+        requirement = "addresses are computed from multiples of {} elements (16 bytes)"
+        check_units(subtile, op, "accesses", requirement)
         starts = self.access.start(np.arange(WARPGROUP, dtype=np.int64))
         start = self.access.start(I32(thread) % WARPGROUP)
         self._address = SteppedAddress(TileAddress(subtile, cta), starts, start)

@@ -20,7 +20,7 @@ def vector_of(element: Type) -> Type:
 class Pair:
     """Two elements of an accumulator in adjacent columns, the left one first.
 
-    They are given as a vector or as two values; the other form is emitted on first use.
+    They are a vector or two values; the other form is emitted on first use.
     """
 
     def __init__(self, vector: Value = None, elements: Sequence[Value] = ()) -> None:
@@ -29,7 +29,7 @@ class Pair:
 
     @classmethod
     def from_registers(cls, accumulator: Accumulator, registers: Sequence[Value], i: int) -> "Pair":
-        """Return elements i and i + 1 of a thread, given all its registers of a block."""
+        """Return elements i and i + 1 of a thread, from all its registers of a block."""
         if accumulator is not ACC_F16:
             return cls(elements=registers[i : i + 2])
         return cls(emit.value("llvm.bitcast", (registers[i // 2],), vector_of(ir.F16Type.get())))

@@ -70,7 +70,7 @@ def _store_pairs(
     block: tuple[int, int, int],
     pointers: ElementPointers,
 ) -> None:
-    """Store pairs, given with their numbers in the block."""
+    """Store pairs, each with its number in the block."""
     first_row, first_column, _ = block
     for i, pair in pairs:
         row = first_row + accumulator_row(2 * i)

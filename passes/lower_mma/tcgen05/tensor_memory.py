@@ -151,17 +151,19 @@ class TensorMemoryAllocation:
         return gep(self._barriers, (number % self._depth * MBARRIER_BYTES).value)
 
     def load(
-        self, address: Value, registers: AccumulatorRegisters, whole: int | None = None
+        self, address: Value, registers: AccumulatorRegisters, total_columns: int | None = None
     ) -> Value:
         """Emit the loads of an accumulator, or of some of its columns; return the registers.
 
         Args:
             address: the address of its first column (i32).
             registers: the registers to load.
-            whole: the number of columns of the accumulator, if only some of them are loaded.
+            total_columns: the number of columns of the accumulator, if only some of them are loaded.
         """
         structs = []
-        for position, (pointers, counts) in enumerate(self._accesses(address, registers, whole)):
+        for position, (pointers, counts) in enumerate(
+            self._accesses(address, registers, total_columns)
+        ):
             scalars: list[Value] = []
             for access, count in zip(pointers, counts, strict=True):
                 vector = emit.value(
@@ -229,10 +231,10 @@ class TensorMemoryAllocation:
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
 
     def _accesses(
-        self, address: Value, registers: AccumulatorRegisters, whole: int | None = None
+        self, address: Value, registers: AccumulatorRegisters, total_columns: int | None = None
     ) -> Iterator[tuple[list[Value], list[int]]]:
         """Yield, for each block, the pointers of its accesses and the columns of each divided by 8."""
-        columns = whole or registers.columns
+        columns = total_columns or registers.columns
         lane_address = emit.binary("addi", address, self._lane())
         for row, column, n in registers.blocks:
             pointers, counts = [], []
