@@ -16,11 +16,11 @@ from ....layout.instruction import instruction_k
 from ..registers import fragment_of_words, registers_of, word_count, words_of
 from ..target import FRAGMENTS, MmaTarget, TypedOp
 from .exchanges import exchange_with_lane, value_of_lane
-from .pairs import Pair, as_register
+from .pairs import ElementPair, as_register
 
 #: The two elements that a thread holds of 8 columns of a row: for each 8 columns, those of its row and of
 #: the row 8 below.
-_Pairs = list[list[Pair]]
+_Pairs = list[list[ElementPair]]
 
 
 @FRAGMENTS.of(ConvertOp)
@@ -52,7 +52,9 @@ def _rows(value: Value, source: Type) -> list[_Pairs]:
     for position, scalars in registers.scalars(value):
         row, _, columns = registers.blocks[position]
         for i in range(0, columns // 2, 4):
-            pairs = [Pair.from_registers(registers.accumulator, scalars, i + j) for j in (0, 2)]
+            pairs = [
+                ElementPair.from_registers(registers.accumulator, scalars, i + j) for j in (0, 2)
+            ]
             rows.setdefault(row, []).append(pairs)
     return list(rows.values())
 
@@ -134,7 +136,7 @@ def _convert_b1(pairs: _Pairs, stored_type: Type, quad: _QuadLane) -> list[Value
     return words
 
 
-def _gather_bits(pairs: list[Pair], shift: I32) -> Value:
+def _gather_bits(pairs: list[ElementPair], shift: I32) -> Value:
     """Return a word with the bits that a thread has of 32 columns; the bits of other threads are 0."""
     word: Value = None
     for i, pair in enumerate(pairs):

@@ -11,7 +11,7 @@ from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP, accumulator_column, accumulator_row
 from ..registers import struct_of
 from ..target import FRAGMENTS, MmaTarget, TypedOp
-from .pairs import Pair
+from .pairs import ElementPair
 
 
 @FRAGMENTS.of(FillOp)
@@ -27,7 +27,7 @@ def lower_fill(typed: TypedOp, target: MmaTarget) -> Value:
         number = owner.operation.attributes["value"].maybe_downcast().value
         if number == 0 and str(number) != "-0.0":
             return emit.value("llvm.mlir.zero", (), registers.type)
-    register = Pair(elements=(value, value)).registers(registers.accumulator)[0]
+    register = ElementPair(elements=(value, value)).registers(registers.accumulator)[0]
     return registers.join(
         [
             struct_of(registers.block_type(position), [register] * registers.count(position))
@@ -58,7 +58,7 @@ def lower_map(typed: TypedOp, target: MmaTarget) -> Value:
         members: list[Value] = []
         for i in range(0, columns // 2, 2):
             pairs = [
-                Pair.from_registers(r.accumulator, scalars, i).elements
+                ElementPair.from_registers(r.accumulator, scalars, i).elements
                 for r, (_, scalars) in zip(inputs, blocks, strict=True)
             ]
             elements = []
@@ -68,7 +68,7 @@ def lower_map(typed: TypedOp, target: MmaTarget) -> Value:
                     row = first_row + accumulator_row(i)
                     operands += positions.at(row, first_column + accumulator_column(i + j))
                 elements.append(_run(ops, dict(zip(arguments, operands, strict=True))))
-            members += Pair(elements=elements).registers(registers.accumulator)
+            members += ElementPair(elements=elements).registers(registers.accumulator)
         structs.append(struct_of(registers.block_type(position), members))
     return registers.join(structs)
 

@@ -34,7 +34,7 @@ from .element_pointers import (
     TilePointers,
     matrix_attributes,
 )
-from .pairs import Pair, vector_of
+from .pairs import ElementPair, vector_of
 from .slice_memory import load_slice
 
 
@@ -106,7 +106,7 @@ def _load_accumulator(
         members = (
             register
             for pair in pairs
-            for register in Pair.from_memory(pair, element).registers(registers.accumulator)
+            for register in ElementPair.from_memory(pair, element).registers(registers.accumulator)
         )
         structs.append(struct_of(registers.block_type(position), members))
     return registers.join(structs)

@@ -17,7 +17,7 @@ def vector_of(element: Type) -> Type:
     return ir.VectorType.get([2], element)
 
 
-class Pair:
+class ElementPair:
     """Two elements of an accumulator in adjacent columns, the left one first.
 
     They are a vector or two values; the other form is emitted on first use.
@@ -28,14 +28,16 @@ class Pair:
         self._elements = tuple(elements)
 
     @classmethod
-    def from_registers(cls, accumulator: Accumulator, registers: Sequence[Value], i: int) -> "Pair":
+    def from_registers(
+        cls, accumulator: Accumulator, registers: Sequence[Value], i: int
+    ) -> "ElementPair":
         """Return elements i and i + 1 of a thread, from all its registers of a block."""
         if accumulator is not ACC_F16:
             return cls(elements=registers[i : i + 2])
         return cls(emit.value("llvm.bitcast", (registers[i // 2],), vector_of(ir.F16Type.get())))
 
     @classmethod
-    def from_memory(cls, vector: Value, element: Type) -> "Pair":
+    def from_memory(cls, vector: Value, element: Type) -> "ElementPair":
         """Return two elements loaded as a vector, converted to the type `element`."""
         if vector.type.element_type != element:
             vector = emit.value("arith.extf", (vector,), vector_of(element))
@@ -98,10 +100,12 @@ def _split(vector: Value) -> tuple[Value, ...]:
     return emit.extracted(vector, 0), emit.extracted(vector, 1)
 
 
-def _pack_floats(pair: Pair, element: Type) -> Value:
+def _pack_floats(pair: ElementPair, element: Type) -> Value:
     """Return two 8-bit floats as an i16; larger values become the largest finite one (`.satfinite`)."""
     f32 = ir.F32Type.get()
-    elements = pair.elements if pair.type == f32 else Pair.from_memory(pair.vector, f32).elements
+    elements = (
+        pair.elements if pair.type == f32 else ElementPair.from_memory(pair.vector, f32).elements
+    )
     # The first operand of the instruction becomes the upper half.
     return emit.value(
         "nvvm.convert.f32x2.to.f8x2",

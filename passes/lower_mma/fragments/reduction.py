@@ -14,7 +14,7 @@ from ....layout.fragments import accumulator_column, accumulator_row
 from ..registers import AccumulatorRegisters, struct_of
 from ..target import FRAGMENTS, MmaTarget, TypedOp
 from .exchanges import combine_across_warps, exchange_with_lane
-from .pairs import Pair
+from .pairs import ElementPair
 
 #: The op of `arith` for each reduction operation; `add` and `mul` differ between floats and integers.
 _OPS = {
@@ -79,7 +79,7 @@ def lower_broadcast(typed: TypedOp, target: MmaTarget) -> Value:
             column = first_column + accumulator_column(i)
             indices = (row, row) if along_rows else (column, column + 1)
             if indices not in packed:
-                pair = Pair(elements=[element_at[index] for index in indices])
+                pair = ElementPair(elements=[element_at[index] for index in indices])
                 packed[indices] = pair.registers(registers.accumulator)
             members += packed[indices]
         structs.append(struct_of(registers.block_type(position), members))
@@ -105,7 +105,7 @@ def _rows(registers: AccumulatorRegisters, fragment: Value) -> dict[int, list[Va
     for position, scalars in registers.scalars(fragment):
         first_row, _, columns = registers.blocks[position]
         for i in range(0, columns // 2, 2):
-            pair = Pair.from_registers(registers.accumulator, scalars, i)
+            pair = ElementPair.from_registers(registers.accumulator, scalars, i)
             packed = registers.accumulator is ACC_F16
             elements = rows.setdefault(first_row + accumulator_row(i), [])
             elements += [pair.vector] if packed else pair.elements
@@ -118,7 +118,7 @@ def _columns(registers: AccumulatorRegisters, fragment: Value) -> dict[int, list
     for position, scalars in registers.scalars(fragment):
         _, first_column, count = registers.blocks[position]
         for i in range(0, count // 2, 2):
-            pair = Pair.from_registers(registers.accumulator, scalars, i)
+            pair = ElementPair.from_registers(registers.accumulator, scalars, i)
             for j, element in enumerate(pair.elements):
                 column = first_column + accumulator_column(i + j)
                 columns.setdefault(column, []).append(element)

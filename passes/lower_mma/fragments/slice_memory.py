@@ -5,7 +5,7 @@ from ....bindings.mlir import ir
 from ....ir import emit
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..slices import SliceRegisters
-from .pairs import Pair
+from .pairs import ElementPair
 from .row_bounds import RowBounds
 
 
@@ -31,7 +31,9 @@ def store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread:
     scalars = registers.scalars(slice_)
     with emit.guarded(registers.stores(thread)):
         for i in range(0, len(scalars), 2):
-            pair = Pair(elements=scalars[i : i + 2]).to_memory_elements(target.type.element_type)
+            pair = ElementPair(elements=scalars[i : i + 2]).to_memory_elements(
+                target.type.element_type
+            )
             for index, value in zip(registers.indices[i : i + 2], pair, strict=True):
                 with pointers.where_in_bounds(index):
                     pointer = pointers.pointer(index)

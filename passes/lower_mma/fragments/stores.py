@@ -18,7 +18,7 @@ from .element_pointers import (
     TilePointers,
     matrix_attributes,
 )
-from .pairs import Pair, as_register
+from .pairs import ElementPair, as_register
 from .slice_memory import store_slice
 
 
@@ -41,7 +41,7 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
         element = memory.type.element_type
     for block, values in registers.scalars(op.fragment):
         pairs = [
-            Pair.from_registers(registers.accumulator, values, i)
+            ElementPair.from_registers(registers.accumulator, values, i)
             for i in range(0, registers.blocks[block][2] // 2, 2)
         ]
         if pointers.access.matrices:
@@ -53,10 +53,10 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
 
 
 def _store_rows(
-    pairs: list[Pair], element: Type, block: tuple[int, int, int], pointers: GlobalPointers
+    pairs: list[ElementPair], element: Type, block: tuple[int, int, int], pointers: GlobalPointers
 ) -> None:
     """Store the rows that the matrix has, each of them in a branch."""
-    rows: dict[int, list[tuple[int, Pair]]] = {}
+    rows: dict[int, list[tuple[int, ElementPair]]] = {}
     for i, pair in enumerate(pairs):
         rows.setdefault(accumulator_row(2 * i), []).append((i, pair))
     for row, numbered_pairs in rows.items():
@@ -65,7 +65,7 @@ def _store_rows(
 
 
 def _store_pairs(
-    pairs: Iterable[tuple[int, Pair]],
+    pairs: Iterable[tuple[int, ElementPair]],
     element: Type,
     block: tuple[int, int, int],
     pointers: ElementPointers,
@@ -83,7 +83,7 @@ def _store_pairs(
 
 
 def _store_matrices(
-    pairs: list[Pair], element: Type, block: tuple[int, int, int], pointers: ElementPointers
+    pairs: list[ElementPair], element: Type, block: tuple[int, int, int], pointers: ElementPointers
 ) -> None:
     """Store 64 x 16 elements with each `stmatrix`; the last one may be of 64 x 8."""
     first_row, first_column, columns = block
