@@ -30,7 +30,7 @@ from mlir_smem.kernels.gemm.generator.config import Config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.runtime import Kernel, cached_compile
-from mlir_smem.runtime.plans import Read
+from mlir_smem.runtime.plans import CallArguments
 from mlir_smem.runtime.streams import current_stream
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -112,7 +112,7 @@ def ours(triples: list[Triple]) -> Contenders:
         found[f"kernel(a, b, c), changing arrays, {name}"] = changing(kernel, others)
     is_array = [True] * 3
     return found | {
-        "part: reading 3 tensors": lambda: Read(is_array, triples[0]),
+        "part: reading 3 tensors": lambda: CallArguments(is_array, triples[0]),
         "part: the current stream": lambda: current_stream(triples[0][0]),
     }
 

@@ -21,7 +21,7 @@ from statistics import median
 
 from record import record
 
-from mlir_smem.passes.driver.registry import pass_named
+from mlir_smem.passes.driver.base import pass_named
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "matmul.mlir"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import mlir_smem.dialect.ops  # noqa: F401 - the ops exist once they are imported
 from mlir_smem.dialect.op import SmemOp, operation_names
-from mlir_smem.passes.driver.registry import passes
+from mlir_smem.passes.driver.base import passes
 
 _ROOT = Path(__file__).parents[1]
 _KINDS = {

@@ -15,7 +15,7 @@ from ..ir.shared_memory import memref_pointer, strided_metadata
 from ..layout.elements import NARROW, UNIT_BYTES, Element
 from ..layout.swizzle import Swizzle
 from ..layout.tensor_box import PADDED_ALIGNMENT
-from ..runtime.tensor_maps import DATA_TYPES, TensorMap
+from ..runtime.tensor_maps import DATA_TYPES, TensorMapArguments
 
 #: The driver's function as upstream's runtime exports it, in `libmlir_cuda_runtime.so`: its arguments are
 #: those of `cuTensorMapEncodeTiled`; errors are printed.
@@ -86,7 +86,7 @@ class _Described(NamedTuple):
         padded: the element type, if TMA pads its elements.
         box: elements along each dimension.
         contiguous: the contiguous dimension.
-        swizzle, l2_promotion, oob: as `runtime.tensor_maps.TensorMap` has them.
+        swizzle, l2_promotion, oob: as `runtime.tensor_maps.TensorMapArguments` has them.
     """
 
     data_type: int
@@ -114,8 +114,8 @@ def _described(placeholder: Op) -> _Described:
             list(ir.DenseI64ArrayAttr(given["box"])),
             ir.IntegerAttr(given["contiguous"]).value,
             _SWIZZLES[ir.StringAttr(given["swizzle"]).value],
-            _L2_PROMOTIONS.index(_text(given, "l2_promotion", TensorMap.l2_promotion)),
-            _FILLS.index(_text(given, "oob", TensorMap.oob)),
+            _L2_PROMOTIONS.index(_text(given, "l2_promotion", TensorMapArguments.l2_promotion)),
+            _FILLS.index(_text(given, "oob", TensorMapArguments.oob)),
         )
         rank = ir.MemRefType(placeholder.operands[0].type).rank
     except (KeyError, ValueError, TypeError):

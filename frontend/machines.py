@@ -15,7 +15,7 @@ from ..kernels.libraries import empty
 from ..runtime import Kernel, LaunchError, Matrix, device_array, launch_on_cpu
 from ..runtime.arguments import DTYPES
 from ..runtime.arrays import host_array
-from ..runtime.devices import current_kept
+from ..runtime.devices import preserve_current_device
 from ..runtime.prepared import stream_handle
 from ..runtime.readers import reader
 from ..runtime.streams import current_stream, finish, library, wait_for
@@ -182,7 +182,7 @@ class OnGpu:
     ) -> None:
         key = (self._device, id(kernel), entry)
         if key not in self._loaded:
-            with current_kept():
+            with preserve_current_device():
                 self._loaded[key] = Kernel(kernel, entry, self._device)
         self._loaded[key].launch(*arguments, grid=grid, stream=self._stream)
 

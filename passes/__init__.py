@@ -1,4 +1,4 @@
-"""The passes, one file each, and the driver that runs them (`driver/`)."""
+"""The passes, one file or folder each, and the driver that runs them (`driver/`)."""
 
 from ..bindings.irtypes import Context
 from ..ir.errors import OpError
@@ -6,9 +6,8 @@ from .allocate import Allocate
 from .assert_bounds import AssertBounds
 from .assign_layouts import AssignLayouts
 from .check_async import CheckAsync
-from .driver.base import OptionError, Pass, option
+from .driver.base import OptionError, Pass, option, pass_named, passes, register_passes
 from .driver.manager import add_pass, add_passes, parse_pipeline
-from .driver.registry import add_own, pass_named, passes
 from .insert_sync import InsertSync
 from .lower_copies import LowerCopies
 from .lower_mma import LowerMma
@@ -61,7 +60,8 @@ def __dir__() -> list[str]:
     return __all__
 
 
-add_own(
+# In the order of the pipeline `smem-to-nvvm`, which comes last.
+register_passes(
     InsertSync,
     AssignLayouts,
     PlaceAccumulators,

@@ -23,9 +23,8 @@ from ..ir.view_memory import buffer_bytes
 from ..ir.walk import walk
 from ..layout.banks import MAX_BYTES
 from ..layout.tensor_box import least_alignment
+from .allocate_views import align_memory, check_tensor_maps
 from .driver.base import Pass, option
-from .view_alignment import align_memory
-from .view_tensor_maps import check_tensor_maps
 
 #: Accesses whose completion is known from an mbarrier, or to the thread that started them, but from no op
 #: that all threads of the function execute.

@@ -1,4 +1,4 @@
-"""`smem-assert-bounds`: say in the program what it must hold to, for the emulator."""
+"""`smem-assert-bounds`: assert that run-time positions are within their tiles, for the emulator."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,10 @@ _EMITTED = ("cf.assert", "arith.cmpi", "arith.remui", "arith.constant")
 
 @dataclass(frozen=True)
 class AssertBounds(Pass):
-    """Puts a `cf.assert` before each access of a tile at a run-time position that `smem-check-async` does
-    not prove to be within the tile, and for each `multiple_of` that is not known to hold.
+    """Emits `cf.assert` for what is not proven of run-time positions in tiles.
+
+    A position is asserted to be within its tile if `smem-check-async` does not prove it, and to be a
+    multiple if a `multiple_of` is not known to hold.
 
     The conditions are those of the ops' operands, and follow from no layout. They are for the emulator:
     `mlir_smem.compile` emits them into the module that it runs, and into no other, so the code for a GPU
@@ -39,22 +41,22 @@ class AssertBounds(Pass):
 def _assert(position: Position, is_within: bool) -> None:
     start, condition = position.start, position.condition
     if not is_within:
-        # Without sign, a negative start is a large one.
+        # Compared as unsigned, a negative start is a large one.
         _emit("ule", start, position.last, condition)
     if divisor(start) % position.multiple:
-        multiple = _marked(emit.constant(position.multiple, start.type))
-        left = _marked(emit.binary("remui", start, multiple))
-        _emit("eq", left, 0, f"{condition}, at a multiple of {position.multiple}")
+        multiple = _mark(emit.constant(position.multiple, start.type))
+        remainder = _mark(emit.binary("remui", start, multiple))
+        _emit("eq", remainder, 0, f"{condition}, at a multiple of {position.multiple}")
 
 
 def _emit(predicate: str, value: Value, number: int, message: str) -> None:
-    constant = _marked(emit.constant(number, value.type))
-    condition = _marked(emit.compare(predicate, value, constant))
+    constant = _mark(emit.constant(number, value.type))
+    condition = _mark(emit.compare(predicate, value, constant))
     attributes = {"msg": ir.StringAttr.get(message), ASSERTS_BOUNDS: ir.UnitAttr.get()}
     ir.Operation.create("cf.assert", operands=[condition], attributes=attributes)
 
 
-def _marked(value: Value) -> Value:
+def _mark(value: Value) -> Value:
     """Mark the op of a value as one that this pass emits."""
     value.owner.attributes[ASSERTS_BOUNDS] = ir.UnitAttr.get()
     return value

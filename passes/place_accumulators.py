@@ -18,39 +18,41 @@ from .driver.base import Pass
 
 @dataclass(frozen=True)
 class PlaceAccumulators(Pass):
-    """Allocates columns of tensor memory in each kernel: for each op that makes an accumulator, a set of
-    columns for each warpgroup."""
+    """Allocates columns of tensor memory in each kernel.
+
+    Each op that makes an accumulator gets a set of columns for each warpgroup.
+    """
 
     name = "smem-place-accumulators"
     description = "allocate the tensor memory that accumulators of tcgen05 are in"
 
     def run(self, module: Module) -> None:
         functions: dict[Op, list[Op]] = {}
-        making, waits, placed = gather(module, [TileMma, FillOp], [WaitOp], [TensorMemoryOp])
+        makers, waits, existing = gather(module, [TileMma, FillOp], [WaitOp], [TensorMemoryOp])
         # A wait for all but `pending` mma is executed while one more may be in flight.
         depths: dict[Op, int] = {}
         for op in waits:
             function, pending = function_of(op), op.pending.value
             depths[function] = max(depths.get(function, LEAST_DEPTH), pending + 1)
-        for op in making:
+        for op in makers:
             if is_in_flight(op.results[0].type):
                 functions.setdefault(function_of(op), []).append(op)
-        for op in placed:
+        for op in existing:
             functions.pop(function_of(op), None)
         for function, ops in functions.items():
             depth = 1 << (depths.get(function, LEAST_DEPTH) - 1).bit_length()
             _place(function, ops, min(depth, MOST_DEPTH))
 
 
-def _place(function: Op, making: list[Op], depth: int) -> None:
+def _place(function: Op, makers: list[Op], depth: int) -> None:
     """Insert an `smem.tensor_memory` at the top of a function.
 
     Args:
         function: the function.
-        making: the ops that make its accumulators in flight.
+        makers: the ops that make its accumulators in flight.
         depth: how many of its mma can be in flight.
     """
-    ops = [op for op in making if needed_by(op)]
+    ops = [op for op in makers if needed_by(op)]
     if not ops:
         raise OpError(
             function, "passes an accumulator in flight; on tcgen05 its kernel makes each itself"
@@ -58,33 +60,35 @@ def _place(function: Op, making: list[Op], depth: int) -> None:
     spans = [warpgroups_of(op) for op in ops]
     first, end = min(first for first, _ in spans), max(end for _, end in spans)
     warpgroups = end - first
-    needed = [(type_, op) for op in ops for type_ in needed_by(op)]
-    scaling, total = max(making, key=scale_columns), columns_needed(making)
+    accumulators = [(type_, op) for op in ops for type_ in needed_by(op)]
+    scaling, total = max(makers, key=scale_columns), columns_needed(makers)
     if total * warpgroups > MAX_COLUMNS:
-        holders = "".join(
+        breakdown = "".join(
             f"\n  {columns_of(type_)} columns: {type_} at {format_location(op.location)}"
-            for type_, op in needed
+            for type_, op in accumulators
         )
         if scale_columns(scaling):
             where = format_location(scaling.location)
-            holders += f"\n  {scale_columns(scaling)} columns: scale factors of the mma at {where}"
+            breakdown += (
+                f"\n  {scale_columns(scaling)} columns: scale factors of the mma at {where}"
+            )
         raise OpError(
             function,
             f"needs {total} columns of tensor memory for each of {warpgroups} warpgroups, but a CTA "
-            f"has {MAX_COLUMNS}{holders}",
+            f"has {MAX_COLUMNS}{breakdown}",
         )
     entry = function.regions[0].blocks[0]
     with ir.InsertionPoint.at_block_begin(entry), function.location:
-        tensor_memory(total, warpgroups, first, depth, _is_paired(function, making))
+        tensor_memory(total, warpgroups, first, depth, _is_paired(function, makers))
 
 
-def _is_paired(function: Op, making: list[Op]) -> bool:
-    """Whether the mma of a function are executed by CTA pairs.
+def _is_paired(function: Op, makers: list[Op]) -> bool:
+    """Return whether the mma of a function are executed by CTA pairs.
 
     Raises:
         OpError: if some mma are and others are not, or if the clusters cannot be divided into pairs.
     """
-    by_ctas = {op.ctas: op for op in making if isinstance(op, TileMma)}
+    by_ctas = {op.ctas: op for op in makers if isinstance(op, TileMma)}
     if 2 not in by_ctas:
         return False
     pair = by_ctas[2]

@@ -85,8 +85,8 @@ def kernel_named(manifest: Mapping[str, Any], entry: str | None) -> Mapping[str,
     if entry is None and len(kernels) == 1:
         return next(iter(kernels.values()))
     if entry not in kernels:
-        given = f"no kernel is named '{entry}'" if entry else "name a kernel"
-        raise LaunchError(f"{given}; the module has {', '.join(kernels)}")
+        problem = f"no kernel is named '{entry}'" if entry else "name a kernel"
+        raise LaunchError(f"{problem}; the module has {', '.join(kernels)}")
     return kernels[entry]
 
 
@@ -100,8 +100,8 @@ def block_extents(kernel: Mapping[str, Any]) -> tuple[int, int, int]:
     if kernel["block"] is None:
         raise LaunchError(f"{entry} has no known_block_size")
     x, y, z = block = tuple(kernel["block"])
-    over = any(n > most for n, most in zip(block, _MAX_BLOCK, strict=True))
-    if over or prod(block) > _MAX_THREADS:
+    is_too_large = any(n > most for n, most in zip(block, _MAX_BLOCK, strict=True))
+    if is_too_large or prod(block) > _MAX_THREADS:
         raise LaunchError(
             f"{entry} has thread blocks of {list(block)} threads; at most {list(_MAX_BLOCK)}, and "
             f"{_MAX_THREADS} in all, are possible"
@@ -123,13 +123,15 @@ def solve_extents(kernel: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
 
     Args:
         kernel: the kernel's entry in the manifest.
-        shapes: the shapes of the given arrays, by argument.
+        shapes: the shapes of the arrays, by argument.
 
     Raises:
         LaunchError: if a shape does not fit its argument, or two shapes contradict each other.
     """
-    known = kernel.get("extents", {}).items()
-    found: dict[str, tuple[int, str]] = {extent: (number, "its type") for extent, number in known}
+    static = kernel.get("extents", {}).items()
+    sources: dict[str, tuple[int, str]] = {
+        extent: (number, "its type") for extent, number in static
+    }
     for argument in kernel["arguments"]:
         name = argument["name"]
         if argument["kind"] != "memref" or name not in shapes:
@@ -142,12 +144,12 @@ def solve_extents(kernel: Mapping[str, Any], shapes: Mapping[str, Sequence[int]]
             if isinstance(extent, int) and extent != actual:
                 raise LaunchError(f"{name} is {list(shapes[name])}; expected {argument['shape']}")
             if isinstance(extent, str):
-                first = found.setdefault(extent, (actual, name))
-                if first[0] != actual:
+                source = sources.setdefault(extent, (actual, name))
+                if source[0] != actual:
                     raise LaunchError(
-                        f"{extent} is {first[0]} in {first[1]} but {actual} in {name}"
+                        f"{extent} is {source[0]} in {source[1]} but {actual} in {name}"
                     )
-    extents = {extent: number for extent, (number, _) in found.items()}
+    extents = {extent: number for extent, (number, _) in sources.items()}
     for extent, divisor in kernel["multiples"].items():
         if extent in extents and (extents[extent] % divisor or extents[extent] < 1):
             raise LaunchError(
@@ -179,7 +181,7 @@ def host_arrays(
 ) -> dict[str, Any]:
     """Return the arguments of a kernel in order: the inputs, and arrays of zeros for the other outputs.
 
-    A number is given as such, or as an array without dimensions.
+    A number may be an array without dimensions.
 
     Raises:
         LaunchError: if names, shapes or element types do not fit the kernel.
@@ -193,7 +195,7 @@ def host_arrays(
     missing = [name for name in arguments if name not in inputs and name not in outputs]
     if missing:
         raise LaunchError(f"nothing is given for {', '.join(missing)}")
-    extents = solve_extents(kernel, {name: np.shape(each) for name, each in inputs.items()})
+    extents = solve_extents(kernel, {name: np.shape(array) for name, array in inputs.items()})
     arrays: dict[str, Any] = {}
     for name, argument in arguments.items():
         if argument["kind"] != "memref":
@@ -264,17 +266,17 @@ def _zeros(argument: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype)
         ) from None
 
 
-def check_count(kernel: Mapping[str, Any], given: Sequence[Any]) -> None:
+def check_count(kernel: Mapping[str, Any], values: Sequence[Any]) -> None:
     """Check the number of arguments of a launch.
 
     Raises:
         LaunchError: if it is not that of the kernel.
     """
     arguments = kernel["arguments"]
-    if len(given) != len(arguments):
+    if len(values) != len(arguments):
         raise LaunchError(
             f"{kernel['entry']} takes {len(arguments)} arguments "
-            f"({', '.join(a['name'] for a in arguments)}), not {len(given)}"
+            f"({', '.join(a['name'] for a in arguments)}), not {len(values)}"
         )
 
 
@@ -318,26 +320,26 @@ def check_matrix(argument: Mapping[str, Any], matrix: Matrix) -> None:
 
 
 def launch_grid(
-    kernel: Mapping[str, Any], extents: Mapping[str, int], given: Sequence[int] | None
+    kernel: Mapping[str, Any], extents: Mapping[str, int], grid: Sequence[int] | None
 ) -> tuple[int, int, int]:
-    """Return the grid to launch: the given one, or the one that the manifest computes.
+    """Return the grid to launch: the caller's or, without one, that of the manifest.
 
     Raises:
         LaunchError: if there is neither, an extent is not known, or the grid cannot be launched.
     """
-    if given is None:
+    if grid is None:
         if kernel["grid"] is None:
             raise LaunchError(f"{kernel['entry']} has no smem.grid; pass a grid")
-        given = []
+        grid = []
         for extent, covered in kernel["grid"]:
             if extent not in extents:
                 raise LaunchError(
                     f"the grid of {kernel['entry']} needs {extent}, which no input has"
                 )
-            given.append(ceil(extents[extent] / covered))
-    if not 1 <= len(given) <= 3 or any(g < 1 for g in given):
-        raise LaunchError(f"a grid has one to three positive extents, not {list(given)}")
-    x, y, z = (*given, 1, 1)[:3]
+            grid.append(ceil(extents[extent] / covered))
+    if not 1 <= len(grid) <= 3 or any(g < 1 for g in grid):
+        raise LaunchError(f"a grid has one to three positive extents, not {list(grid)}")
+    x, y, z = (*grid, 1, 1)[:3]
     if any(g > most for g, most in zip((x, y, z), _MAX_GRID, strict=True)):
         raise LaunchError(f"a grid of {[x, y, z]} is not possible; at most {list(_MAX_GRID)}")
     cluster = kernel["cluster"] or (1, 1, 1)

@@ -60,7 +60,7 @@ def device_array(name: str, array: Any) -> DeviceArray:
         raise LaunchError(f"{name} is not an array on a GPU: {error}") from error
     if device is None:
         raise LaunchError(f"{name} is in host memory; move it to the GPU")
-    dtype = _element(array.dtype)
+    dtype = _element_type(array.dtype)
     # No kernel takes element types that NumPy lacks, so their size is not used.
     size = dtype.itemsize if isinstance(dtype, np.dtype) else 0
     return DeviceArray(Matrix(pointer, tuple(shape), tuple(strides), size), dtype, device)
@@ -83,16 +83,16 @@ def host_array(name: str, array: Any) -> tuple[np.ndarray, str]:
         torch = sys.modules["torch"]
         # PyTorch gives NumPy no element types of ml_dtypes.
         raw = getattr(torch, {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}[array.itemsize])
-        found = array.detach().view(raw).numpy()
-        dtype = _element(array.dtype)
-        found = found.view(dtype) if isinstance(dtype, np.dtype) else found
+        host = array.detach().view(raw).numpy()
+        dtype = _element_type(array.dtype)
+        host = host.view(dtype) if isinstance(dtype, np.dtype) else host
     else:
-        found = np.asarray(array)
-        dtype = found.dtype
+        host = np.asarray(array)
+        dtype = host.dtype
         # Two copies that are both alive have two addresses.
-        if np.asarray(array).ctypes.data != found.ctypes.data:
-            found.flags.writeable = False
-    return found, _NAMES.get(dtype) or str(dtype)
+        if np.asarray(array).ctypes.data != host.ctypes.data:
+            host.flags.writeable = False
+    return host, _NAMES.get(dtype) or str(dtype)
 
 
 def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
@@ -100,20 +100,22 @@ def matrix_of(argument: Mapping[str, Any], array: Any, device: int) -> Matrix:
 
     Args:
         argument: the argument's entry in the manifest.
-        array: anything that `seen` takes.
+        array: anything that `device_array` takes.
         device: the number of the GPU that the kernel is on.
 
     Raises:
         LaunchError: if it is not in the memory of that GPU, or has another element type.
     """
     name = argument["name"]
-    found = device_array(name, array)
-    if found.device != device:
-        raise LaunchError(f"{name} is on GPU {found.device}, but the kernel is on GPU {device}")
+    on_device = device_array(name, array)
+    if on_device.device != device:
+        raise LaunchError(f"{name} is on GPU {on_device.device}, but the kernel is on GPU {device}")
     expected = DTYPES.get(argument["element"])
-    if expected is None or found.dtype != expected:
-        raise LaunchError(f"{name} has elements of {found.dtype}; expected {argument['element']}")
-    return found.matrix
+    if expected is None or on_device.dtype != expected:
+        raise LaunchError(
+            f"{name} has elements of {on_device.dtype}; expected {argument['element']}"
+        )
+    return on_device.matrix
 
 
 def _read_array(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
@@ -142,7 +144,7 @@ def _read_jax(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None
     JAX's DLPack takes -1, which means "no stream", for a stream, and fails (JAX 0.11)."""
     (owner,) = array.devices()
     device = owner.local_hardware_id if owner.platform in ("gpu", "cuda") else None
-    return array.unsafe_buffer_pointer(), array.shape, _contiguous(array.shape), device
+    return array.unsafe_buffer_pointer(), array.shape, _contiguous_strides(array.shape), device
 
 
 def _read_protocol(array: Any) -> tuple[int, Sequence[int], Sequence[int], int | None]:
@@ -151,12 +153,12 @@ def _read_protocol(array: Any) -> tuple[int, Sequence[int], Sequence[int], int |
 
     view = StridedMemoryView.from_any_interface(array, stream_ptr=-1)
     device = view.device_id if view.is_device_accessible else None
-    strides = _contiguous(view.shape) if view.strides is None else view.strides
+    strides = _contiguous_strides(view.shape) if view.strides is None else view.strides
     return view.ptr, view.shape, strides, device
 
 
 @lru_cache(maxsize=64)
-def _element(dtype: Any) -> np.dtype | str:
+def _element_type(dtype: Any) -> np.dtype | str:
     """Return the element type with an array's dtype name; cuda-core's view does not know 8-bit floats.
 
     ml_dtypes registers the names of its floats with NumPy, and PyTorch's names are the same."""
@@ -167,7 +169,7 @@ def _element(dtype: Any) -> np.dtype | str:
         return name
 
 
-def _contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+def _contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     strides, size = [], 1
     for extent in reversed(shape):
         strides.append(size)

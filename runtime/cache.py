@@ -58,14 +58,14 @@ def cached_compile(module: Any, arch: str = "sm_90a", **options: Any) -> Compile
         0
     """
     path = None if options.get("explain") else _path(module, arch, options)
-    found = _read(path, arch) if path else None
-    if found:
-        return found
-    made = compile(module, arch, **options)
-    made = Compiled(made.manifest, cubin=made.cubin, report=made.report)
+    cached = _read(path, arch) if path else None
+    if cached:
+        return cached
+    compiled = compile(module, arch, **options)
+    compiled = Compiled(compiled.manifest, cubin=compiled.cubin, report=compiled.report)
     if path:
-        _write(path, made)
-    return made
+        _write(path, compiled)
+    return compiled
 
 
 def is_cached(module: Any, arch: str = "sm_90a", **options: Any) -> bool:
@@ -92,10 +92,10 @@ def cache_folder() -> Path | None:
     Example:
         >>> folder = cache_folder()  # by default, mlir-smem in the user's cache
     """
-    named = os.environ.get("MLIR_SMEM_CACHE")
-    if named is None:
+    folder = os.environ.get("MLIR_SMEM_CACHE")
+    if folder is None:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mlir-smem")
-    return None if named in ("", "off") else Path(named)
+    return None if folder in ("", "off") else Path(folder)
 
 
 def _path(module: Any, arch: str, options: dict[str, Any]) -> Path | None:
@@ -138,14 +138,14 @@ def _read(path: Path, arch: str) -> Compiled | None:
     return None
 
 
-def _write(path: Path, made: Compiled) -> None:
+def _write(path: Path, compiled: Compiled) -> None:
     """Write a kernel to the cache."""
-    assert made.cubin is not None and made.report is not None
+    assert compiled.cubin is not None and compiled.report is not None
     entry = {
         "key": path.stem,
-        "manifest": made.manifest,
-        "report": asdict(made.report),
-        "cubin": base64.b64encode(made.cubin).decode(),
+        "manifest": compiled.manifest,
+        "report": asdict(compiled.report),
+        "cubin": base64.b64encode(compiled.cubin).decode(),
     }
     content = json.dumps(entry).encode()
     write_cached(path, sha256(content).digest() + content, "the compiled kernel")

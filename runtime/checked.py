@@ -6,11 +6,11 @@ from typing import Any
 
 from .arguments import Matrix, check_count, check_matrix, launch_grid, solve_extents
 from .scalars import check_scalar
-from .tensor_maps import TensorMap, tensor_map
+from .tensor_maps import TensorMapArguments, tensor_map
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedLaunch:
     """The arguments of a launch that fit the kernel.
 
     Attributes:
@@ -21,7 +21,7 @@ class Checked:
 
     matrices: dict[str, Matrix]
     grid: tuple[int, int, int]
-    maps: list[TensorMap]
+    maps: list[TensorMapArguments]
 
 
 def check_launch(
@@ -29,7 +29,7 @@ def check_launch(
     arguments: Sequence[Any],
     matrix_of: Callable[[Mapping[str, Any], Any], Matrix],
     grid: Sequence[int] | None,
-) -> Checked:
+) -> CheckedLaunch:
     """Check the arguments of a launch.
 
     Args:
@@ -54,4 +54,4 @@ def check_launch(
     shapes = {name: matrix.shape for name, matrix in matrices.items()}
     extents = launch_grid(kernel, solve_extents(kernel, shapes), grid)
     maps = [tensor_map(entry, matrices[entry["argument"]]) for entry in kernel["tensor_maps"]]
-    return Checked(matrices, extents, maps)
+    return CheckedLaunch(matrices, extents, maps)

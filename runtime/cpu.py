@@ -61,17 +61,17 @@ def run_on_cpu(
         >>> compiled = mlir_smem.compile(text, emit="nvvm")
         >>> import ml_dtypes
         >>> a, b = (np.eye(64, dtype=ml_dtypes.bfloat16) for _ in "AB")
-        >>> found = run_on_cpu(compiled, "mma", {"arg0": a, "arg1": b}, ["arg2"], grid=(1,))
-        >>> np.array_equal(found["arg2"], np.eye(64))
+        >>> outputs = run_on_cpu(compiled, "mma", {"arg0": a, "arg1": b}, ["arg2"], grid=(1,))
+        >>> np.array_equal(outputs["arg2"], np.eye(64))
         True
     """
-    kernel = _emulated(compiled, entry)
+    kernel = _manifest_for_emulator(compiled, entry)
     try:
         host = host_arrays(kernel, inputs, outputs)
         _check_memory(_bytes(host.values()))
         arguments = {
-            name: strided_copy(each)[1] if isinstance(each, np.ndarray) else each
-            for name, each in host.items()
+            name: strided_copy(argument)[1] if isinstance(argument, np.ndarray) else argument
+            for name, argument in host.items()
         }
     except MemoryError as error:
         raise LaunchError(f"the arrays do not fit this machine's memory: {error}") from None
@@ -110,7 +110,7 @@ def launch_on_cpu(
         >>> np.array_equal(d, np.eye(64))
         True
     """
-    kernel = _emulated(compiled, entry)
+    kernel = _manifest_for_emulator(compiled, entry)
     block = block_extents(kernel)
     x, y, z = check_launch(kernel, arguments, _matrix, grid).grid
     _check_memory(_bytes(arguments))
@@ -126,26 +126,28 @@ def launch_on_cpu(
     )
 
 
-def _emulated(compiled: Compiled, entry: str | None) -> Mapping[str, Any]:
+def _manifest_for_emulator(compiled: Compiled, entry: str | None) -> Mapping[str, Any]:
     """Return the manifest of a kernel that the emulator can run."""
     if compiled.bytecode is None:
         raise LaunchError("the module was not compiled for the emulator; compile with emit='nvvm'")
     return kernel_named(compiled.manifest, entry)
 
 
-def _matrix(argument: Mapping[str, Any], given: Any) -> Matrix:
-    """Return an array as a kernel addresses it; one with strides that no memref has, as the emulator
-    copies it."""
-    if not isinstance(given, np.ndarray):
+def _matrix(argument: Mapping[str, Any], array: Any) -> Matrix:
+    """Return an array as a kernel addresses it.
+
+    Strides that no memref has are those of the emulator's copy.
+    """
+    if not isinstance(array, np.ndarray):
         raise LaunchError(
-            f"{argument['name']} is {type(given).__name__}; the emulator takes NumPy arrays"
+            f"{argument['name']} is {type(array).__name__}; the emulator takes NumPy arrays"
         )
-    check_dtype(argument, given.dtype)
-    size = given.itemsize
-    whole = all(s % size == 0 for s, n in zip(given.strides, given.shape, strict=True) if n > 1)
-    strides = given.strides if whole else given.copy(order="K").strides
+    check_dtype(argument, array.dtype)
+    size = array.itemsize
+    is_whole = all(s % size == 0 for s, n in zip(array.strides, array.shape, strict=True) if n > 1)
+    strides = array.strides if is_whole else array.copy(order="K").strides
     elements = tuple(stride // size for stride in strides)
-    return Matrix(_address(given), given.shape, elements, size)
+    return Matrix(_address(array), array.shape, elements, size)
 
 
 def _address(array: np.ndarray) -> int:
@@ -160,7 +162,7 @@ def _address(array: np.ndarray) -> int:
 
 
 def _bytes(arguments: Iterable[Any]) -> int:
-    return sum(each.nbytes for each in arguments if isinstance(each, np.ndarray))
+    return sum(argument.nbytes for argument in arguments if isinstance(argument, np.ndarray))
 
 
 def _check_memory(size: int) -> None:

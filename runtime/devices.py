@@ -34,23 +34,23 @@ def architecture(device: int) -> str:
 
 
 @contextmanager
-def current_kept() -> Iterator[None]:
-    """Leave the GPU current that was, after code that makes another one current.
+def preserve_current_device() -> Iterator[None]:
+    """Make the current GPU current again, after code that makes another one current.
 
     A library such as PyTorch takes the current GPU for the one that it works on.
     """
     from cuda.bindings import driver
 
-    _, before = driver.cuCtxGetCurrent()
+    _, context = driver.cuCtxGetCurrent()
     try:
         yield
     finally:
-        if int(before):
-            driver.cuCtxSetCurrent(before)
+        if int(context):
+            driver.cuCtxSetCurrent(context)
 
 
 @contextmanager
-def current(context: Any) -> Iterator[None]:
+def make_current(context: Any) -> Iterator[None]:
     """Make a GPU's `CUcontext` current, in a thread where another one or none may be.
 
     Raises:

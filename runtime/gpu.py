@@ -18,8 +18,8 @@ from .arrays import matrix_of
 from .checked import check_launch
 from .errors import LaunchError
 from .occupancy import resident_blocks
-from .plans import Kept, Plan, Read
-from .prepared import Code, Extents, Prepared, Starter, stream_handle
+from .plans import BoundedCache, CallArguments, LaunchPlan, UnreadableArgument
+from .prepared import Extents, LoadedKernel, Prepared, Starter, stream_handle
 
 #: Thread blocks that a cluster has at most on every GPU; more must be allowed, and do not fit all GPUs.
 _PORTABLE = 8
@@ -80,22 +80,22 @@ class Kernel:
         self._kernel = self._object.get_kernel(self.manifest["entry"])
         # More than 48 KiB need it.
         size = self.manifest["shared_bytes"]
-        what = f"a thread block {size} bytes of shared memory"
-        self._allow("MAX_DYNAMIC_SHARED_SIZE_BYTES", size, what)
+        grant = f"a thread block {size} bytes of shared memory"
+        self._allow("MAX_DYNAMIC_SHARED_SIZE_BYTES", size, grant)
         if (blocks := prod(self.manifest["cluster"] or ())) > _PORTABLE:
-            what = f"a cluster {blocks} thread blocks"
-            self._allow("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1, what)
-        self._code = self._loaded()
+            grant = f"a cluster {blocks} thread blocks"
+            self._allow("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1, grant)
+        self._loaded = self._load()
         self._is_array = [a["kind"] == "memref" for a in self.manifest["arguments"]]
-        self._plans: Kept[Plan] = Kept()
+        self._plans: BoundedCache[LaunchPlan] = BoundedCache()
 
-    def _allow(self, attribute: str, value: int, what: str) -> None:
+    def _allow(self, attribute: str, value: int, grant: str) -> None:
         """Set an attribute of the kernel, without which the driver refuses its launch.
 
         Args:
             attribute: the driver's name.
             value: its value.
-            what: what it allows, for messages.
+            grant: what it allows, for messages.
         """
         from cuda.bindings import driver
 
@@ -106,9 +106,9 @@ class Kernel:
             self.device.device_id,
         )
         if error != driver.CUresult.CUDA_SUCCESS:
-            raise LaunchError(f"the GPU cannot give {what}: {error}")
+            raise LaunchError(f"the GPU cannot give {grant}: {error}")
 
-    def _loaded(self) -> Code:
+    def _load(self) -> LoadedKernel:
         """Return the kernel as code of the GPU's context, which is current."""
         from cuda.bindings import driver
 
@@ -116,17 +116,18 @@ class Kernel:
         if error == driver.CUresult.CUDA_SUCCESS:
             error, function = driver.cuKernelGetFunction(self._kernel.handle)
             if error == driver.CUresult.CUDA_SUCCESS:
-                return Code(self.manifest["entry"], function, context)
+                return LoadedKernel(self.manifest["entry"], function, context)
         raise LaunchError(f"{self.manifest['entry']} cannot be loaded: {error}")
 
     @property
     def context(self) -> Any:
         """The `CUcontext` of its GPU."""
-        return self._code.context
+        return self._loaded.context
 
-    def plan(self, arguments: Sequence[Matrix | float], grid: Sequence[int]) -> Plan:
-        """Return the plan of a launch with arrays of these shapes, strides and sizes of elements, and any
-        numbers in the place of these.
+    def plan(self, arguments: Sequence[Matrix | float], grid: Sequence[int]) -> LaunchPlan:
+        """Return the plan of a launch with arrays of these shapes, strides and sizes of elements.
+
+        The numbers may be others at a launch.
 
         Raises:
             LaunchError: if one does not fit the kernel.
@@ -149,7 +150,7 @@ class Kernel:
 
     def planned(
         self, arrays: Sequence[Any], grid: Sequence[int] | None
-    ) -> tuple[Plan, Sequence[int], Sequence[Any]]:
+    ) -> tuple[LaunchPlan, Sequence[int], Sequence[Any]]:
         """Return the plan of a launch, the addresses of its arrays and its numbers.
 
         Arrays of equal signatures are checked once, and share a plan.
@@ -162,22 +163,23 @@ class Kernel:
             LaunchError: if an array does not fit the kernel.
         """
         try:
-            read = Read(self._is_array, arrays)
-            key = (read.key, None if grid is None else tuple(grid))
+            call_arguments = CallArguments(self._is_array, arrays)
+            key = (call_arguments.key, None if grid is None else tuple(grid))
             plan = self._plans.get(key)
-        except Exception:
-            # It has no signature, so it is checked at each call; the check says what is wrong with it.
+        except (UnreadableArgument, TypeError, ValueError):
+            # An array that cannot be read, a key that cannot be hashed, or another number of arguments.
+            # They have no plan, so they are checked at each call; the check says what is wrong.
             plan, matrices = self._plan(arrays, grid)
             numbers = [v for v, a in zip(arrays, self._is_array, strict=True) if not a]
             return plan, [matrix.pointer for matrix in matrices], numbers
         if plan is None:
             plan, _ = self._plan(arrays, grid)
             self._plans.keep(key, plan)
-        return plan, read.addresses, read.numbers
+        return plan, call_arguments.addresses, call_arguments.numbers
 
     def _plan(
         self, arrays: Sequence[Any], grid: Sequence[int] | None = None
-    ) -> tuple[Plan, list[Matrix]]:
+    ) -> tuple[LaunchPlan, list[Matrix]]:
         """Check the arguments of a launch; return its plan, and the arrays as it addresses them."""
 
         def matrix(argument: Mapping[str, Any], value: Any) -> Matrix:
@@ -186,8 +188,8 @@ class Kernel:
             return matrix_of(argument, value, self.device.device_id)
 
         checked = check_launch(self.manifest, arrays, matrix, grid)
-        starter = Starter(self._code, self._extents(checked.grid))
-        plan = Plan(self.manifest, checked.matrices, checked.maps, starter)
+        starter = Starter(self._loaded, self._extents(checked.grid))
+        plan = LaunchPlan(self.manifest, checked.matrices, checked.maps, starter)
         return plan, list(checked.matrices.values())
 
     def _extents(self, grid: tuple[int, int, int]) -> Extents:
@@ -205,7 +207,7 @@ class Kernel:
         Raises:
             LaunchError: if not even one cluster fits the GPU.
         """
-        return resident_blocks(self._code, self._extents((1, 1, 1)))
+        return resident_blocks(self._loaded, self._extents((1, 1, 1)))
 
     def launch(self, *arrays: Any, grid: Sequence[int] | None = None, stream: Any = None) -> None:
         """Start the kernel once; see `prepare` and `Prepared.launch`.
@@ -247,19 +249,19 @@ def run_on_gpu(
         >>> import ml_dtypes
         >>> compiled = mlir_smem.compile(mlir_smem.examples.path("mma.mlir").read_text())
         >>> a, b = (np.eye(64, dtype=ml_dtypes.bfloat16) for _ in "AB")
-        >>> found = run_on_gpu(compiled, "mma", {"arg0": a, "arg1": b}, ["arg2"], (1,))  # on a GPU
-        >>> np.array_equal(found["arg2"], np.eye(64))  # on a GPU
+        >>> outputs = run_on_gpu(compiled, "mma", {"arg0": a, "arg1": b}, ["arg2"], (1,))  # on a GPU
+        >>> np.array_equal(outputs["arg2"], np.eye(64))  # on a GPU
         True
     """
     host = host_arrays(kernel_named(compiled.manifest, entry), inputs, outputs)
     kernel = Kernel(compiled, entry, device=0)
     buffers = {
-        name: Buffer(kernel.device, each)
-        for name, each in host.items()
-        if isinstance(each, np.ndarray)
+        name: Buffer(kernel.device, array)
+        for name, array in host.items()
+        if isinstance(array, np.ndarray)
     }
-    given = {**host, **{name: buffer.matrix for name, buffer in buffers.items()}}
-    kernel.launch(*given.values(), grid=grid)
+    arguments = {**host, **{name: buffer.matrix for name, buffer in buffers.items()}}
+    kernel.launch(*arguments.values(), grid=grid)
     kernel.device.sync()
     return {name: buffers[name].read() for name in outputs}
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from math import prod
 
-from .devices import current
+from .devices import make_current
 from .errors import LaunchError
-from .prepared import Code, Extents, configuration
+from .prepared import Extents, LoadedKernel, configuration
 
 
-def resident_blocks(code: Code, extents: Extents) -> int:
+def resident_blocks(kernel: LoadedKernel, extents: Extents) -> int:
     """Return the number of thread blocks that run at the same time on an idle GPU.
 
     The driver counts whole clusters, each within one GPC. The grid of `extents` is not used. Any
@@ -21,10 +21,10 @@ def resident_blocks(code: Code, extents: Extents) -> int:
 
     cluster = tuple(extents.cluster or (1, 1, 1))
     config = configuration(driver, replace(extents, grid=cluster, cluster=cluster), stream=0)
-    with current(code.context):
-        error, clusters = driver.cuOccupancyMaxActiveClusters(code.function, config)
+    with make_current(kernel.context):
+        error, clusters = driver.cuOccupancyMaxActiveClusters(kernel.function, config)
     if error != driver.CUresult.CUDA_SUCCESS or not clusters:
         raise LaunchError(
-            f"no cluster of {cluster} blocks of {code.entry} fits the GPU: {error.name}"
+            f"no cluster of {cluster} blocks of {kernel.entry} fits the GPU: {error.name}"
         )
     return clusters * prod(cluster)

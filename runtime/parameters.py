@@ -14,17 +14,17 @@ from .scalars import scalar_type
 class Slots:
     """Where the parameters of a launch lie in its memory, in bytes.
 
-    What changes from launch to launch is in front, so that one call packs it: the addresses of the arrays
-    and the numbers. The rest of the memory are zeros, extents and strides.
+    The addresses of the arrays and the numbers change from launch to launch. They are in front, so that
+    one call packs them. The tail of the memory is zeros, extents and strides.
 
     Attributes:
         changing: the format of the front: the addresses in order, then the numbers in order.
-        rest: the content after the front.
+        tail: the content after the front.
         offsets: the offset of each parameter, in the kernel's order, without tensor maps.
     """
 
     changing: struct.Struct
-    rest: bytes
+    tail: bytes
     offsets: tuple[int, ...]
 
 
@@ -42,10 +42,10 @@ def slots(arguments: Sequence[Mapping[str, Any]], matrices: Mapping[str, Matrix]
         LaunchError: for a type that cannot be passed.
     """
     numbers = [scalar_type(a).format for a in arguments if a["kind"] == "scalar"]
-    changing, starts = _aligned(["Q"] * len(matrices) + numbers)
+    changing, starts = _align(["Q"] * len(matrices) + numbers)
     addresses, values = iter(starts[: len(matrices)]), iter(starts[len(matrices) :])
     begin = _front(changing)
-    rest: list[int] = []
+    tail: list[int] = []
     offsets: list[int] = []
     for argument in arguments:
         if argument["kind"] == "scalar":
@@ -54,31 +54,31 @@ def slots(arguments: Sequence[Mapping[str, Any]], matrices: Mapping[str, Matrix]
         matrix, address = matrices[argument["name"]], next(addresses)
         words = pack(matrix)[2:]
         offsets += [address, address]
-        offsets += [begin + 8 * (len(rest) + i) for i in range(len(words))]
-        rest += words
-    return Slots(changing, struct.pack(f"{len(rest)}q", *rest), tuple(offsets))
+        offsets += [begin + 8 * (len(tail) + i) for i in range(len(words))]
+        tail += words
+    return Slots(changing, struct.pack(f"{len(tail)}q", *tail), tuple(offsets))
 
 
-def _aligned(formats: Sequence[str]) -> tuple[struct.Struct, list[int]]:
+def _align(formats: Sequence[str]) -> tuple[struct.Struct, list[int]]:
     """Return one format of values, each aligned to its size, and the offsets of the values.
 
     Python's native formats align, too, but pack a number that f32 cannot hold as infinity."""
     text, starts, end = "<", [], 0
-    for each in formats:
-        size = struct.calcsize(f"<{each}")
+    for format_ in formats:
+        size = struct.calcsize(f"<{format_}")
         padding = -end % size
-        text += "x" * padding + each
+        text += "x" * padding + format_
         starts.append(end + padding)
         end += padding + size
     return struct.Struct(text), starts
 
 
 def _front(changing: struct.Struct) -> int:
-    """Return where the rest begins, which are words of 8 bytes."""
+    """Return where the tail begins, in bytes; it consists of words of 8 bytes."""
     return -(-changing.size // 8) * 8
 
 
-class Frame:
+class ParameterFrame:
     """The memory of the parameters of one launch.
 
     The driver copies the parameters while it starts a kernel, so a frame may then be filled for the next
@@ -97,10 +97,13 @@ class Frame:
 
     def __init__(self, slots: Slots, maps: Sequence[Any], mapped: Sequence[int]) -> None:
         front = _front(slots.changing)
-        self.memory = ctypes.create_string_buffer(front + len(slots.rest) + 1)
+        self.memory = ctypes.create_string_buffer(front + len(slots.tail) + 1)
         begin = ctypes.addressof(self.memory)
-        ctypes.memmove(begin + front, slots.rest, len(slots.rest))
+        ctypes.memmove(begin + front, slots.tail, len(slots.tail))
         self.maps, self.mapped = tuple(maps), list(mapped)
-        pointers = [*(begin + at for at in slots.offsets), *(int(m.getPtr()) for m in self.maps)]
+        pointers = [
+            *(begin + offset for offset in slots.offsets),
+            *(int(m.getPtr()) for m in self.maps),
+        ]
         self._pointers = (ctypes.c_void_p * len(pointers))(*pointers)
         self.address = ctypes.addressof(self._pointers)

@@ -13,17 +13,21 @@ from typing import Any, Generic, TypeVar
 
 from .arguments import Matrix
 from .errors import LaunchError
-from .parameters import Frame, slots
+from .parameters import ParameterFrame, slots
 from .prepared import Starter
 from .readers import reader
 from .scalars import check_scalar, scalar_type
-from .tensor_maps import TensorMap, encode
+from .tensor_maps import TensorMapArguments, encode
 
 T = TypeVar("T")
 
 
-class Read:
-    """What was read of the arguments of a call.
+class UnreadableArgument(Exception):
+    """An argument whose address and signature cannot be read."""
+
+
+class CallArguments:
+    """The addresses, numbers and signatures of the arguments of a call.
 
     Attributes:
         addresses: of the arrays, in order.
@@ -39,7 +43,11 @@ class Read:
         key: list[Hashable] = []
         for array, argument in zip(is_array, arguments, strict=True):
             if array:
-                address, signature = reader(type(argument))(argument)
+                try:
+                    address, signature = reader(type(argument))(argument)
+                except Exception as error:
+                    # The code of another package, which may raise anything.
+                    raise UnreadableArgument(str(error)) from error
                 addresses.append(address)
                 key.append(signature)
             else:
@@ -48,7 +56,7 @@ class Read:
         self.addresses, self.numbers, self.key = addresses, numbers, tuple(key)
 
 
-class Plan:
+class LaunchPlan:
     """A launch of a kernel with arrays of given signatures.
 
     Args:
@@ -62,7 +70,7 @@ class Plan:
         self,
         manifest: Mapping[str, Any],
         matrices: Mapping[str, Matrix],
-        maps: Sequence[TensorMap],
+        maps: Sequence[TensorMapArguments],
         starter: Starter,
     ) -> None:
         from cuda.bindings import driver
@@ -76,14 +84,14 @@ class Plan:
         self._converted = converted if any(converted) else None
         names = [a["name"] for a in self._arrays]
         self._maps = [
-            (names.index(entry["argument"]), described)
-            for entry, described in zip(manifest["tensor_maps"], maps, strict=True)
+            (names.index(entry["argument"]), map_)
+            for entry, map_ in zip(manifest["tensor_maps"], maps, strict=True)
         ]
         self._slots = slots(arguments, matrices)
         self._replace = driver.cuTensorMapReplaceAddress
         self._success = driver.CUresult.CUDA_SUCCESS
         self._no_context = driver.CUresult.CUDA_ERROR_INVALID_CONTEXT
-        self._free: list[Frame] = []
+        self._free: list[ParameterFrame] = []
 
     def start(self, addresses: Sequence[int], numbers: Sequence[Any], stream: int) -> None:
         """Start the kernel with arrays of the plan's signatures at these addresses, and these numbers.
@@ -107,13 +115,15 @@ class Plan:
         finally:
             self._free.append(frame)
 
-    def frame(self, addresses: Sequence[int], numbers: Sequence[Any]) -> Frame:
-        """Return a frame of its own with these arguments; see `start`."""
+    def frame(self, addresses: Sequence[int], numbers: Sequence[Any]) -> ParameterFrame:
+        """Return a new frame with these arguments; see `start`."""
         frame = self._new_frame(addresses)
         self._fill(frame, addresses, numbers)
         return frame
 
-    def _fill(self, frame: Frame, addresses: Sequence[int], numbers: Sequence[Any]) -> None:
+    def _fill(
+        self, frame: ParameterFrame, addresses: Sequence[int], numbers: Sequence[Any]
+    ) -> None:
         for address, alignment in zip(addresses, self._alignments, strict=True):
             if not address or address % alignment:
                 self._refuse_address(addresses)
@@ -130,26 +140,26 @@ class Plan:
             for argument, number in zip(self._scalars, numbers, strict=True):
                 check_scalar(argument, number)
             raise
-        for i, (position, described) in enumerate(self._maps):
+        for i, (position, map_) in enumerate(self._maps):
             if frame.mapped[i] == (address := addresses[position]):
                 continue
             frame.mapped[i] = 0  # unknown, if the driver refuses the address
             (error,) = self._replace(frame.maps[i], address)
             if error == self._no_context:  # a thread in which no GPU is current
-                with self.starter.current():
+                with self.starter.make_current():
                     (error,) = self._replace(frame.maps[i], address)
             if error != self._success:
-                found = replace(described, pointer=address)
-                raise LaunchError(f"the driver cannot encode {found}: {error.name}")
+                changed = replace(map_, pointer=address)
+                raise LaunchError(f"the driver cannot encode {changed}: {error.name}")
             frame.mapped[i] = address
 
-    def _new_frame(self, addresses: Sequence[int]) -> Frame:
+    def _new_frame(self, addresses: Sequence[int]) -> ParameterFrame:
         if not self._maps:
-            return Frame(self._slots, [], [])
-        described = [replace(each, pointer=addresses[position]) for position, each in self._maps]
-        with self.starter.current():
-            maps = [encode(each) for each in described]
-        return Frame(self._slots, maps, [each.pointer for each in described])
+            return ParameterFrame(self._slots, [], [])
+        maps = [replace(map_, pointer=addresses[position]) for position, map_ in self._maps]
+        with self.starter.make_current():
+            encoded = [encode(map_) for map_ in maps]
+        return ParameterFrame(self._slots, encoded, [map_.pointer for map_ in maps])
 
     def _refuse_address(self, addresses: Sequence[int]) -> None:
         for argument, address in zip(self._arrays, addresses, strict=True):
@@ -162,22 +172,22 @@ class Plan:
                 )
 
 
-class Kept(Generic[T]):
-    """What later calls find by a key; the older half is dropped when there are more than `limit`."""
+class BoundedCache(Generic[T]):
+    """Values by key; the older half is dropped when there are `limit` of them."""
 
     def __init__(self, limit: int = 1024) -> None:
-        self._kept: dict[Hashable, T] = {}
+        self._values: dict[Hashable, T] = {}
         self._limit = limit
-        self.get = self._kept.get
+        self.get = self._values.get
 
     def keep(self, key: Hashable, value: T) -> None:
         """Keep a value for later calls."""
-        if len(self._kept) >= self._limit:
+        if len(self._values) >= self._limit:
             # Another thread may have changed the dictionary; any value can be made again.
-            for old in list(self._kept)[: self._limit // 2]:
-                self._kept.pop(old, None)
-        self._kept[key] = value
+            for old_key in list(self._values)[: self._limit // 2]:
+                self._values.pop(old_key, None)
+        self._values[key] = value
 
     def clear(self) -> None:
-        """Forget all of them."""
-        self._kept.clear()
+        """Drop all values."""
+        self._values.clear()

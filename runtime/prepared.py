@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from .devices import current
+from .devices import make_current
 from .errors import LaunchError
-from .parameters import Frame
+from .parameters import ParameterFrame
 
 #: The handle of the legacy default stream (`CU_STREAM_LEGACY`).
 LEGACY_STREAM = 1
@@ -17,7 +17,7 @@ _STREAMS = 64
 
 
 @dataclass(frozen=True)
-class Code:
+class LoadedKernel:
     """A loaded kernel.
 
     Attributes:
@@ -54,18 +54,18 @@ class Extents:
 class Starter:
     """Starts a loaded kernel with a grid, on any stream and from any thread."""
 
-    def __init__(self, code: Code, extents: Extents) -> None:
+    def __init__(self, kernel: LoadedKernel, extents: Extents) -> None:
         from cuda.bindings import driver
 
-        self._code, self._extents = code, extents
+        self._kernel, self._extents = kernel, extents
         self._driver, self._success = driver, driver.CUresult.CUDA_SUCCESS
-        self._context = int(code.context)
-        self._found, self._launch = driver.cuCtxGetCurrent, driver.cuLaunchKernelEx
+        self._context = int(kernel.context)
+        self._current_context, self._launch = driver.cuCtxGetCurrent, driver.cuLaunchKernelEx
         self._configs: dict[int, Any] = {}
 
-    def current(self) -> AbstractContextManager[None]:
+    def make_current(self) -> AbstractContextManager[None]:
         """Make the kernel's GPU current, in a thread where another one or none may be."""
-        return current(self._code.context)
+        return make_current(self._kernel.context)
 
     def start(self, address: int, stream: int) -> None:
         """Start the kernel.
@@ -78,14 +78,14 @@ class Starter:
             LaunchError: if the driver refuses the launch.
         """
         config = self._configs.get(stream) or self._configure(stream)
-        if int(self._found()[1]) == self._context:
-            (error,) = self._launch(config, self._code.function, address, 0)
+        if int(self._current_context()[1]) == self._context:
+            (error,) = self._launch(config, self._kernel.function, address, 0)
         else:
-            with self.current():
-                (error,) = self._launch(config, self._code.function, address, 0)
+            with self.make_current():
+                (error,) = self._launch(config, self._kernel.function, address, 0)
         if error != self._success:
             raise LaunchError(
-                f"the driver refuses to launch {self._code.entry} with {self._extents}: {error.name}"
+                f"the driver refuses to launch {self._kernel.entry} with {self._extents}: {error.name}"
             )
 
     def _configure(self, stream: int) -> Any:
@@ -115,7 +115,7 @@ class Prepared:
     def __init__(
         self,
         starter: Starter,
-        frame: Frame,
+        frame: ParameterFrame,
         arrays: Sequence[Any],
         current: Callable[[], int] | None = None,
     ) -> None:
@@ -154,23 +154,23 @@ def configuration(driver: Any, extents: Extents, stream: int) -> Any:
 
 def _attributes(driver: Any, extents: Extents) -> list[Any]:
     """Return the launch attributes: the cluster, and programmatic dependent launch."""
-    ids, found = driver.CUlaunchAttributeID, []
+    attribute_ids, attributes = driver.CUlaunchAttributeID, []
     if extents.cluster is not None:
         cluster = driver.CUlaunchAttribute()
-        cluster.id = ids.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        cluster.id = attribute_ids.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
         extent = cluster.value.clusterDim
         extent.x, extent.y, extent.z = extents.cluster
-        found.append(cluster)
+        attributes.append(cluster)
     if extents.programmatic:
         early = driver.CUlaunchAttribute()
-        early.id = ids.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+        early.id = attribute_ids.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
         early.value.programmaticStreamSerializationAllowed = 1
-        found.append(early)
-    return found
+        attributes.append(early)
+    return attributes
 
 
 def stream_handle(stream: Any) -> int:
-    """Return the handle of a stream that a caller gives; None is the legacy default stream.
+    """Return the handle of a stream; None is the legacy default stream.
 
     Raises:
         LaunchError: if it is no stream.

@@ -1,7 +1,7 @@
-"""What a launch reads of an array at each call: its address, and what its checks depend on.
+"""Readers of arrays: the address of an array, and its signature, at each call.
 
-The reader of an array is found by its class, once. All that the checks of an array depend on, except for
-its address, is its signature, so arrays of equal signatures are checked once.
+The reader of an array is found by its class, once. The signature is all that the checks of an array
+depend on, except for its address. So arrays of equal signatures are checked once.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def _read_matrix(matrix: Matrix) -> tuple[int, Hashable]:
 
 
 def _read_torch(tensor: Any) -> tuple[int, Hashable]:
-    place = tensor.device, tensor.is_neg()
-    return tensor.data_ptr(), (tensor.dtype, tensor.shape, tensor.stride(), place)
+    memory = tensor.device, tensor.is_neg()
+    return tensor.data_ptr(), (tensor.dtype, tensor.shape, tensor.stride(), memory)
 
 
 def _read_jax(array: Any) -> tuple[int, Hashable]:
@@ -40,8 +40,8 @@ def _read_protocol(array: Any) -> tuple[int, Hashable]:
 
     view = StridedMemoryView.from_any_interface(array, stream_ptr=-1)
     strides = None if view.strides is None else tuple(view.strides)
-    place = view.device_id, view.is_device_accessible
-    return view.ptr, (str(array.dtype), tuple(view.shape), strides, place)
+    memory = view.device_id, view.is_device_accessible
+    return view.ptr, (str(array.dtype), tuple(view.shape), strides, memory)
 
 
 _BY_CLASS: dict[type, Reader] = {Matrix: _read_matrix}
@@ -54,14 +54,14 @@ def reader(cls: type) -> Reader:
 
 def _find(cls: type) -> Reader:
     if issubclass(cls, Matrix):
-        found = _read_matrix
+        read = _read_matrix
     elif hasattr(cls, "data_ptr"):
-        found = _read_torch
+        read = _read_torch
     elif hasattr(cls, "unsafe_buffer_pointer"):
-        found = _read_jax
+        read = _read_jax
     elif cls.__module__.partition(".")[0] == "cupy":
-        found = _read_cupy
+        read = _read_cupy
     else:
-        found = _read_protocol
-    _BY_CLASS[cls] = found
-    return found
+        read = _read_protocol
+    _BY_CLASS[cls] = read
+    return read

@@ -66,12 +66,12 @@ def scalar_type(argument: Mapping[str, Any]) -> ScalarType:
     Raises:
         LaunchError: if no host can pass it.
     """
-    found = SCALARS.get(argument["type"])
-    if found is None:
+    type_ = SCALARS.get(argument["type"])
+    if type_ is None:
         raise LaunchError(
             f"{argument['name']} is of type {argument['type']}, which cannot be passed"
         )
-    return found
+    return type_
 
 
 def check_scalar(argument: Mapping[str, Any], value: Any) -> None:

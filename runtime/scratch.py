@@ -13,7 +13,7 @@ from .errors import LaunchError
 class DeviceMemory:
     """Zeroed memory of a GPU, freed with the object.
 
-    It can be made while a stream is captured into a CUDA graph, and is no part of the graph.
+    It can be allocated while a stream is captured into a CUDA graph, and is no part of the graph.
 
     Args:
         context: the GPU's `CUcontext`.
@@ -53,7 +53,7 @@ class DeviceMemory:
         """Allocate the memory and set it to zero, on a stream of its own: no capture sees that."""
         driver = self._driver
         self.address = int(self._do("cuMemAlloc", self.size))
-        # When the process ends, the memory goes with it, and the driver may be gone before.
+        # At the end of the process the memory is freed anyway, and the driver may be gone before.
         weakref.finalize(self, _free, driver, self._context, self.address).atexit = False
         flags = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
         stream = self._do("cuStreamCreate", flags)
@@ -109,19 +109,19 @@ class Scratch:
             LaunchError: if there is no memory.
         """
         key = int(context), stream
-        found = self._newest.get(key)
-        if found is None or found.size < size:
+        memory = self._newest.get(key)
+        if memory is None or memory.size < size:
             with self._lock:
-                found = self._newest.get(key)
-                if found is None or found.size < size:
-                    found = self._enlarged(key, context, size)
-        return found.address
+                memory = self._newest.get(key)
+                if memory is None or memory.size < size:
+                    memory = self._enlarge(key, context, size)
+        return memory.address
 
-    def _enlarged(self, key: Hashable, context: Any, size: int) -> DeviceMemory:
-        old = self._newest.get(key)
+    def _enlarge(self, key: Hashable, context: Any, size: int) -> DeviceMemory:
+        previous = self._newest.get(key)
         # Twice as large at least, so that all memory of a stream is at most twice the newest.
-        made = DeviceMemory(context, max(size, 2 * old.size if old else 0))
-        if old is not None:
-            self._older.append(old)
-        self._newest[key] = made
-        return made
+        memory = DeviceMemory(context, max(size, 2 * previous.size if previous else 0))
+        if previous is not None:
+            self._older.append(previous)
+        self._newest[key] = memory
+        return memory

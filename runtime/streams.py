@@ -22,8 +22,8 @@ def library(array: Any) -> str:
 def current_stream(array: Any) -> int | None:
     """Return the current stream of the array's library; None for the legacy default stream."""
     cls = type(array)
-    found = _BY_CLASS[cls] if cls in _BY_CLASS else _find(array)
-    return found(array) if found else None
+    stream_of = _BY_CLASS[cls] if cls in _BY_CLASS else _find(array)
+    return stream_of(array) if stream_of else None
 
 
 def wait_for(array: Any) -> None:
@@ -59,16 +59,16 @@ def _cupy_stream(_: Any) -> int | None:
     return sys.modules["cupy"].cuda.get_current_stream().ptr or None
 
 
-#: The function of each class of arrays that was seen; None for libraries without a current stream.
+#: The function for each class of arrays; None for libraries without a current stream.
 _BY_CLASS: dict[type, Callable[[Any], int | None] | None] = {}
 
 
 def _find(array: Any) -> Callable[[Any], int | None] | None:
     packages = {base.__module__.partition(".")[0] for base in type(array).__mro__}
-    found = None
+    stream_of = None
     if "torch" in packages:
-        found = _torch_stream
+        stream_of = _torch_stream
     elif "cupy" in packages:
-        found = _cupy_stream
-    _BY_CLASS[type(array)] = found
-    return found
+        stream_of = _cupy_stream
+    _BY_CLASS[type(array)] = stream_of
+    return stream_of

@@ -45,7 +45,7 @@ _SWIZZLES = {str(swizzle): swizzle for swizzle in Swizzle}
 
 
 @dataclass(frozen=True)
-class TensorMap:
+class TensorMapArguments:
     """The arguments of `cuTensorMapEncodeTiled`. The contiguous dimension is first, then the others
     from the memref's last to its first.
 
@@ -69,8 +69,12 @@ class TensorMap:
     l2_promotion: str = "128B"
     oob: str = "zero"
 
+    def __str__(self) -> str:
+        """Return the text in messages."""
+        return repr(self).replace(type(self).__name__, "TensorMap", 1)
 
-def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
+
+def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMapArguments:
     """Return the map of a matrix.
 
     Args:
@@ -106,7 +110,7 @@ def tensor_map(entry: Mapping[str, Any], matrix: Matrix) -> TensorMap:
         line = _padded_line(name, line, entry["box"][contiguous], padded, swizzle)
     others = [d for d in reversed(range(len(matrix.shape))) if d != contiguous]
     order = [contiguous, *others]
-    return TensorMap(
+    return TensorMapArguments(
         DATA_TYPES[entry["element"]],
         matrix.pointer,
         (line, *(matrix.shape[d] for d in others)),
@@ -164,7 +168,7 @@ def _check_box(
         )
 
 
-def encode(described: TensorMap) -> Any:
+def encode(arguments: TensorMapArguments) -> Any:
     """Return the map as the driver's `CUtensorMap`, which a kernel takes by value.
 
     Raises:
@@ -172,20 +176,20 @@ def encode(described: TensorMap) -> Any:
     """
     from cuda.bindings import driver
 
-    rank = len(described.extents)
-    error, made = driver.cuTensorMapEncodeTiled(
-        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{described.data_type}"),
+    rank = len(arguments.extents)
+    error, encoded = driver.cuTensorMapEncodeTiled(
+        getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{arguments.data_type}"),
         rank,
-        described.pointer,
-        [driver.cuuint64_t(extent) for extent in described.extents],
-        [driver.cuuint64_t(stride) for stride in described.strides],
-        [driver.cuuint32_t(extent) for extent in described.box],
+        arguments.pointer,
+        [driver.cuuint64_t(extent) for extent in arguments.extents],
+        [driver.cuuint64_t(stride) for stride in arguments.strides],
+        [driver.cuuint32_t(extent) for extent in arguments.box],
         [driver.cuuint32_t(1)] * rank,
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        getattr(driver.CUtensorMapSwizzle, described.swizzle.tensor_map),
-        getattr(driver.CUtensorMapL2promotion, _L2_PROMOTIONS[described.l2_promotion]),
-        getattr(driver.CUtensorMapFloatOOBfill, _FILLS[described.oob]),
+        getattr(driver.CUtensorMapSwizzle, arguments.swizzle.tensor_map),
+        getattr(driver.CUtensorMapL2promotion, _L2_PROMOTIONS[arguments.l2_promotion]),
+        getattr(driver.CUtensorMapFloatOOBfill, _FILLS[arguments.oob]),
     )
     if error != driver.CUresult.CUDA_SUCCESS:
-        raise LaunchError(f"the driver cannot encode {described}: {error.name}")
-    return made
+        raise LaunchError(f"the driver cannot encode {arguments}: {error.name}")
+    return encoded

@@ -90,11 +90,11 @@ _Api = _structure(
     internal_api=c_void_p,
     **dict.fromkeys(_FUNCTIONS, c_void_p),
 )
-_Buffer = _structure(
+_BufferStructure = _structure(
     "XLA_FFI_Buffer", dtype=c_int, data=c_void_p, rank=c_int64, dims=POINTER(c_int64)
 )
-_Buffers = _structure(
-    "XLA_FFI_Args", size=c_int64, types=POINTER(c_int), items=POINTER(POINTER(_Buffer))
+_BuffersStructure = _structure(
+    "XLA_FFI_Args", size=c_int64, types=POINTER(c_int), items=POINTER(POINTER(_BufferStructure))
 )
 _Attributes = _structure(
     "XLA_FFI_Attrs",
@@ -108,8 +108,8 @@ _CallFrame = _structure(
     api=POINTER(_Api),
     context=c_void_p,
     stage=c_int,
-    arguments=_Buffers,
-    results=_Buffers,
+    arguments=_BuffersStructure,
+    results=_BuffersStructure,
     attributes=_Attributes,
 )
 _ErrorCreate = _structure("XLA_FFI_Error_Create_Args", message=c_char_p, code=c_int)
@@ -117,7 +117,7 @@ _StreamGet = _structure("XLA_FFI_Stream_Get_Args", context=c_void_p, stream=c_vo
 _DeviceOrdinalGet = _structure("XLA_FFI_DeviceOrdinal_Get_Args", context=c_void_p, ordinal=c_int32)
 
 
-class _Array(Structure):
+class _ArrayAttribute(Structure):
     """`XLA_FFI_Array`, which has no size of its own."""
 
     _fields_ = [("dtype", c_int), ("size", c_size_t), ("data", c_void_p)]
@@ -144,7 +144,7 @@ _Handler = CFUNCTYPE(c_void_p, POINTER(_CallFrame))
 _Function = CFUNCTYPE(c_void_p, c_void_p)
 
 
-class Buffer(NamedTuple):
+class XlaBuffer(NamedTuple):
     """An operand or result of a custom call: a dense array, whose last dimension is contiguous.
 
     Attributes:
@@ -175,7 +175,7 @@ class CustomCall:
         attributes = self._frame.attributes
         if position >= attributes.size or attributes.types[position] != _ARRAY:
             raise LaunchError(f"attribute {position} of the custom call is no array")
-        array = _Array.from_address(attributes.items[position])
+        array = _ArrayAttribute.from_address(attributes.items[position])
         if array.dtype != _I64:
             raise LaunchError(f"attribute {position} of the custom call has no 64-bit integers")
         return tuple((c_int64 * array.size).from_address(array.data)) if array.size else ()
@@ -183,15 +183,15 @@ class CustomCall:
     @property
     def stream(self) -> int:
         """The handle of the stream on which XLA executes the call."""
-        return self._asked("stream_get", _StreamGet).stream or 0
+        return self._query("stream_get", _StreamGet).stream or 0
 
     @property
     def device(self) -> int:
         """The number of the GPU that executes the call."""
-        return self._asked("device_ordinal_get", _DeviceOrdinalGet).ordinal
+        return self._query("device_ordinal_get", _DeviceOrdinalGet).ordinal
 
-    def _asked(self, function: str, structure: type[Structure]) -> Any:
-        """Return what a function of the API answers for the call.
+    def _query(self, function: str, structure: type[Structure]) -> Any:
+        """Call a function of the API for the custom call; return its filled structure.
 
         Raises:
             LaunchError: if XLA lacks the function, or has no answer.
@@ -202,12 +202,12 @@ class CustomCall:
             raise LaunchError(
                 f"XLA's FFI of {api.version.major}.{api.version.minor} has no {function}"
             )
-        asked = structure(struct_size=sizeof(structure), context=self._frame.context)
-        error = _Function(getattr(api, function))(addressof(asked))
+        query = structure(struct_size=sizeof(structure), context=self._frame.context)
+        error = _Function(getattr(api, function))(addressof(query))
         if error:
-            _destroy(api, error)
+            _destroy_error(api, error)
             raise LaunchError(f"XLA has no {function} for this call")
-        return asked
+        return query
 
 
 def handler(start: Callable[[CustomCall], None]) -> Any:
@@ -223,7 +223,7 @@ def handler(start: Callable[[CustomCall], None]) -> Any:
     @_Handler
     def execute(frame: Any) -> int | None:
         frame = frame.contents
-        if frame.extension_start and _answered(frame.extension_start):
+        if frame.extension_start and _answer_version(frame.extension_start):
             return None
         try:
             if frame.stage == _EXECUTE:
@@ -232,46 +232,46 @@ def handler(start: Callable[[CustomCall], None]) -> Any:
             # An exception must not cross XLA, not even `KeyboardInterrupt`.
             code = _INVALID_ARGUMENT if isinstance(error, ValueError) else _INTERNAL
             message = str(error) or type(error).__name__
-            return _create(frame.api.contents, message, code)
+            return _create_error(frame.api.contents, message, code)
         return None
 
-    _LIVING.append(execute)
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
-    return new(cast(execute, c_void_p), None, None)
+    _HANDLERS.append(execute)
+    new_capsule = ctypes.pythonapi.PyCapsule_New
+    new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
+    return new_capsule(cast(execute, c_void_p), None, None)
 
 
 #: Handlers, whose addresses XLA keeps for ever.
-_LIVING: list[Any] = []
+_HANDLERS: list[Any] = []
 
 
-def _answered(extension: int) -> bool:
-    """Answer XLA's question for the version of a handler; return whether it was that."""
-    asked = _Extension.from_address(extension)
-    if asked.type != _METADATA:
+def _answer_version(extension: int) -> bool:
+    """Write the version of a handler if XLA asks for it; return whether it does."""
+    header = _Extension.from_address(extension)
+    if header.type != _METADATA:
         return False
-    metadata = _Metadata.from_address(asked.metadata)
+    metadata = _Metadata.from_address(header.metadata)
     metadata.version.major, metadata.version.minor = _MAJOR, _MINOR
     # Not COMMAND_BUFFER_COMPATIBLE: the first call of a shape loads a kernel.
     metadata.traits = 0
     return True
 
 
-def _buffers(given: Any) -> Sequence[Buffer]:
-    found = []
-    for i in range(given.size):
-        buffer = given.items[i].contents
+def _buffers(structure: Any) -> Sequence[XlaBuffer]:
+    buffers = []
+    for i in range(structure.size):
+        buffer = structure.items[i].contents
         shape = tuple(buffer.dims[: buffer.rank])
-        found.append(Buffer(buffer.data or 0, shape, _ELEMENTS.get(buffer.dtype, "")))
-    return found
+        buffers.append(XlaBuffer(buffer.data or 0, shape, _ELEMENTS.get(buffer.dtype, "")))
+    return buffers
 
 
-def _create(api: Any, message: str, code: int) -> int | None:
-    asked = _ErrorCreate(struct_size=sizeof(_ErrorCreate), message=message.encode(), code=code)
-    return _Function(api.error_create)(addressof(asked))
+def _create_error(api: Any, message: str, code: int) -> int | None:
+    arguments = _ErrorCreate(struct_size=sizeof(_ErrorCreate), message=message.encode(), code=code)
+    return _Function(api.error_create)(addressof(arguments))
 
 
-def _destroy(api: Any, error: int) -> None:
+def _destroy_error(api: Any, error: int) -> None:
     structure = _structure("XLA_FFI_Error_Destroy_Args", error=c_void_p)
-    asked = structure(struct_size=sizeof(structure), error=error)
-    CFUNCTYPE(None, c_void_p)(api.error_destroy)(addressof(asked))
+    arguments = structure(struct_size=sizeof(structure), error=error)
+    CFUNCTYPE(None, c_void_p)(api.error_destroy)(addressof(arguments))

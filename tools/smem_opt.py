@@ -13,8 +13,8 @@ from ..dialect import dialects, irdl, new_context
 from ..interop.host_version import HostVersionError, check_version, from_llvm
 from ..passes import OptionError, passes, register_transform
 from ..passes.driver.base import Pass, option_text
-from ..passes.driver.manager import leaf_passes
-from ..passes.driver.textual import Leaf, module_leaves
+from ..passes.driver.manager import entry_passes
+from ..passes.driver.textual import PipelineEntry, module_entries
 from .command import Parser, add_diagnostics_option, parser, run
 from .diagnostics import Collector, is_mlir_error, print_diagnostics, with_notes
 from .inputs import InputError, shown_name
@@ -127,7 +127,7 @@ def arguments() -> Parser:
     return made
 
 
-def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
+def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[PipelineEntry]]:
     made = arguments()
     options, rest = made.parse_known_args(argv)
     leaves = []
@@ -135,7 +135,7 @@ def _parsed(argv: Sequence[str]) -> tuple[argparse.Namespace, list[Leaf]]:
         if not word.startswith("--"):
             made.error(f"unexpected argument '{word}'")
         name, _, text = word[2:].partition("=")
-        leaves.append(Leaf((), name, text))
+        leaves.append(PipelineEntry((), name, text))
     if leaves and options.pass_pipeline:
         made.error(
             f"--pass-pipeline and --{leaves[0].name} cannot be combined; put it into the pipeline"
@@ -262,8 +262,8 @@ def smem_opt(argv: Sequence[str]) -> int:
             return 0
         if _show_lists(options):
             return 0
-        wanted = module_leaves(options.pass_pipeline) if options.pass_pipeline else leaves
-        steps = [step for leaf in wanted for step in leaf_passes(leaf)]
+        wanted = module_entries(options.pass_pipeline) if options.pass_pipeline else leaves
+        steps = [step for leaf in wanted for step in entry_passes(leaf)]
         known = {name for name, _ in steps}
         for name in (*options.mlir_print_ir_before, *options.mlir_print_ir_after):
             if name not in known:

@@ -16,8 +16,8 @@ import numpy as np
 from ...layout.wgmma import MN_MAJOR
 from ...runtime import DeviceArray, Matrix
 from ...runtime.arguments import DTYPES
-from ...runtime.plans import Kept
-from ...runtime.xla_ffi import Buffer, CustomCall, handler
+from ...runtime.plans import BoundedCache
+from ...runtime.xla_ffi import CustomCall, XlaBuffer, handler
 from ..libraries import element_named, whole_columns
 from .call.batches import broadcast
 from .call.launches import Launch
@@ -30,7 +30,7 @@ TARGET = "mlir_smem_matmul"
 #: Types in which a gradient is computed.
 _DIFFERENTIABLE = ("bf16", "f16", "f32")
 
-_LAUNCHES: Kept[Launch] = Kept()
+_LAUNCHES: BoundedCache[Launch] = BoundedCache()
 
 
 def matmul(
@@ -177,7 +177,7 @@ def _start(call: CustomCall) -> None:
     launch.start(a.pointer, b.pointer, [out.pointer], call.stream)
 
 
-def _operand(buffer: Buffer, extents: tuple[int, int], transposed: int, gpu: int) -> DeviceArray:
+def _operand(buffer: XlaBuffer, extents: tuple[int, int], transposed: int, gpu: int) -> DeviceArray:
     """Return matrices in a dense array with padded rows, transposed if the call says so."""
     dtype = DTYPES[buffer.element]
     strides, size = [], 1

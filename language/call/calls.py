@@ -16,7 +16,7 @@ import numpy as np
 from ...dialect import new_context
 from ...runtime import LaunchError, Prepared, device_array, launch_on_cpu
 from ...runtime.devices import current_device
-from ...runtime.plans import Plan, Read
+from ...runtime.plans import CallArguments, LaunchPlan
 from ...runtime.prepared import LEGACY_STREAM, stream_handle
 from ...runtime.streams import current_stream, exposes_no_stream, finish, wait_for
 from ..dtypes import dtype_of
@@ -55,7 +55,7 @@ class _Launch(NamedTuple):
     """
 
     reads: Reads
-    plan: Plan
+    plan: LaunchPlan
     stream: int
     waits: tuple[int, ...]
 
@@ -92,7 +92,7 @@ class Calls:
             TraceError: if the kernel cannot be traced for them.
         """
         try:
-            read = Read(self._is_array, arguments)
+            read = CallArguments(self._is_array, arguments)
             key = (read.key, grid, frozen(constants) if constants else None)
             launch = self._launches.get(key)
         except Exception:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...codegen import Compiled, compile
 from ...runtime import Kernel, cached_compile
-from ...runtime.devices import architecture, current_kept
+from ...runtime.devices import architecture, preserve_current_device
 from ..diagnosis import run_located
 
 
@@ -35,7 +35,7 @@ class Specialisation:
         if found is None:
             arch = architecture(device)
             compiled = run_located(lambda: cached_compile(self._module, arch, **self._lowering))
-            with current_kept():
+            with preserve_current_device():
                 found = self._kernels[device] = Kernel(compiled, device=device)
         return found
 

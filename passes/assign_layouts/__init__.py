@@ -40,12 +40,15 @@ class AssignLayouts(Pass):
             self._assign(allocation)
         for copy in copies:
             if isinstance(copy.source.type, TileType):
-                _check_copied(copy)
+                _check_tile_copy(copy)
 
     def _assign(self, allocation: AllocationOp) -> None:
         uses = uses_of(allocation, self.max_swizzle, self.arch)
-        given = layout_of(allocation.tile.type)
-        layout = self._check(allocation, given, uses) if given else self._choose(allocation, uses)
+        layout = layout_of(allocation.tile.type)
+        if layout:
+            self._check(allocation, layout, uses)
+        else:
+            layout = self._choose(allocation, uses)
         try:
             if isinstance(allocation, AllocOp):
                 check_offset(allocation, layout.alignment, layout.size_bytes)
@@ -53,22 +56,23 @@ class AssignLayouts(Pass):
         except Invalid as error:
             raise OpError(allocation, str(error)) from None
 
-    def _check(self, allocation: AllocationOp, given: TileLayout, uses: list[Use]) -> TileLayout:
-        if given.swizzle not in self.arch.swizzles:
-            others = ", ".join(str(arch) for arch in Arch if given.swizzle in arch.swizzles)
+    def _check(self, allocation: AllocationOp, layout: TileLayout, uses: list[Use]) -> None:
+        if layout.swizzle not in self.arch.swizzles:
+            archs = ", ".join(str(arch) for arch in Arch if layout.swizzle in arch.swizzles)
             raise OpError(
                 allocation,
-                f"has the layout {given}, but {self.arch} has no swizzle {given.swizzle}; {others} have",
+                f"has the layout {layout}, but {self.arch} has no swizzle {layout.swizzle}; {archs} have",
             )
-        evaluation = evaluate(given, uses)
+        evaluation = evaluate(layout, uses)
         if not evaluation.is_accepted:
             raise OpError(
-                allocation, f"has the layout {given}, which a use rejects: {evaluation.refusal}"
+                allocation, f"has the layout {layout}, which a use rejects: {evaluation.refusal}"
             )
         if self.explain:
-            reasons = "".join(f"\n  {who}: {each.reason}" for who, each in evaluation.evaluations)
-            remark(allocation.location, f"layout {given} was given, and fits {self.arch}{reasons}")
-        return given
+            reasons = "".join(
+                f"\n  {use}: {verdict.reason}" for use, verdict in evaluation.evaluations
+            )
+            remark(allocation.location, f"layout {layout} was given, and fits {self.arch}{reasons}")
 
     def _choose(self, allocation: AllocationOp, uses: list[Use]) -> TileLayout:
         type_ = allocation.tile.type
@@ -94,8 +98,8 @@ class AssignLayouts(Pass):
         return choice.picked.layout
 
 
-def _check_copied(copy: AnyCopy) -> None:
-    """Check a copy between tiles once both have layouts; subtiles of one tile get theirs together."""
+def _check_tile_copy(copy: AnyCopy) -> None:
+    """Check a copy between tiles, which both have layouts now."""
     try:
         check_copy(copy)
     except Invalid as error:
@@ -106,12 +110,12 @@ def _set_layout(tile: Value, layout: TileLayout) -> None:
     """Set the layout of a tile, and the layouts of its subtiles that follow from it."""
     tiles = [(tile, layout)]
     while tiles:
-        value, own = tiles.pop()
-        value.set_type(with_layout(value.type, own))
+        value, tile_layout = tiles.pop()
+        value.set_type(with_layout(value.type, tile_layout))
         for op in (use.owner for use in value.uses):
             if isinstance(op, SubviewOp):
                 try:
-                    tiles.append((op.result, op.slice_of(own).layout))
+                    tiles.append((op.result, op.slice_of(tile_layout).layout))
                 except LayoutError as error:
-                    # A subtile without uses has not been checked yet.
+                    # A subtile without uses has not been checked before.
                     raise OpError(op, str(error)) from None

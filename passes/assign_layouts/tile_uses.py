@@ -37,10 +37,10 @@ def uses_of(allocation: AllocationOp, max_swizzle: Swizzle, arch: Arch) -> list[
 
 
 class _Uses:
-    """The uses of the tile of an allocation; uses that require the same of a layout are one.
+    """The uses of the tile of an allocation; uses with the same requirement are one.
 
-    Copies from and to a tile without a layout require what the other uses of that tile allow: `deep` is
-    false where only those other uses are collected.
+    A copy from or to a tile without a layout requires what the other uses of that tile allow. With
+    `deep=False`, such copies are not followed.
     """
 
     def __init__(
@@ -51,37 +51,37 @@ class _Uses:
 
     def all(self) -> list[Use]:
         """Return the uses of the allocation's tile; for a view, its memory is one."""
-        found = self._of(self._allocation.tile, ()).values()
-        return [*memory_uses(self._allocation), *found]
+        tile_uses = self._of(self._allocation.tile, ()).values()
+        return [*memory_uses(self._allocation), *tile_uses]
 
     def _of(self, value: Value, path: Path) -> dict[Any, Use]:
         """Return the uses of the subtile at the end of a path, by what they require."""
         # Subtiles of subtiles are followed without recursion: there may be thousands.
-        open_: list[tuple[Iterator[Value], Path, dict[Any, Use]]] = [
+        stack: list[tuple[Iterator[Value], Path, dict[Any, Use]]] = [
             (iter(list(value.uses)), path, {})
         ]
         while True:
-            uses, path, found = open_[-1]
+            uses, path, by_requirement = stack[-1]
             subtile = None
-            for each in uses:
-                op = each.owner
+            for tile_use in uses:
+                op = tile_use.owner
                 if isinstance(op, SubviewOp):
                     subtile = op
                     break
-                if (use := self._use(op, each.operand_number, path)) is not None:
-                    found[_requirement(use)] = use
+                if (use := self._use(op, tile_use.operand_number, path)) is not None:
+                    by_requirement[_requirement(use)] = use
             if subtile is not None:
                 starts = subtile.starts
                 sizes = None if len(starts) == 1 else shape_of(subtile.result.type)
-                open_.append(
+                stack.append(
                     (iter(list(subtile.result.uses)), (*path, PathElement(starts, sizes)), {})
                 )
                 continue
-            open_.pop()
-            if not open_:
-                return found
-            uses, path, before = open_[-1]
-            open_[-1] = uses, path, {**found, **before}
+            stack.pop()
+            if not stack:
+                return by_requirement
+            uses, path, outer = stack[-1]
+            stack[-1] = uses, path, {**by_requirement, **outer}
 
     def _use(self, op: Op, operand: int, path: Path) -> Use | None:
         """Return what an op requires of the layout of its operand; None if it requires nothing.
@@ -126,8 +126,7 @@ class _Uses:
         Copies from and to other tiles without a layout are not considered.
         """
         type_ = allocation.tile.type
-        other = _Uses(allocation, self._max_swizzle, self.arch, deep=False)
-        uses = other.all()
+        uses = _Uses(allocation, self._max_swizzle, self.arch, deep=False).all()
         return [
             dim
             for dim in (0, 1)
@@ -144,13 +143,15 @@ class _Uses:
 
 
 def _requirement(use: Use) -> tuple[Any, ...]:
-    """Return what a use requires: all its fields but `what`, which names the user."""
+    """Return what a use requires: all fields but `what`, which names the user."""
     return type(use), *(value for name, value in vars(use).items() if name != "what")
 
 
 def _forwards(op: Op) -> bool:
-    """Whether an op of another dialect forwards the tile that it takes: as a result or, if it is a
-    terminator, to another block or op."""
+    """Return whether an op of another dialect forwards the tile that it takes.
+
+    It may return the tile or, if it is a terminator, pass it to another block or op.
+    """
     operation = op.operation
     terminates = len(operation.successors) or operation.name.endswith((".yield", ".condition"))
     return bool(terminates) or any(

@@ -1,4 +1,4 @@
-"""What the memory of an `smem.view` allows: its size, and the alignment of its first byte."""
+"""Limits of the memory of an `smem.view`: its size, and the alignment of its first byte."""
 
 from ...bindings.diagnostics import format_location
 from ...bindings.mlir import ir
@@ -11,22 +11,24 @@ from ...layout.uses import MemoryUse
 
 
 def memory_uses(allocation: AllocationOp) -> list[MemoryUse]:
-    """Return the memory under a view whose layout is to be chosen, as a use; nothing for other ops.
+    """Return the memory of a view without a layout, as a use; an empty list for other ops.
 
-    The verifier of the view checks a layout that is given.
+    The verifier of the view checks a layout in its type.
 
     Raises:
         OpError: if nothing is known of the alignment of the memory.
     """
     if not isinstance(allocation, ViewOp) or layout_of(allocation.tile.type) is not None:
         return []
-    what = f"the memory {allocation.memref.type}"
-    return [MemoryUse(what, allocation.memref_bytes, _alignment(allocation))]
+    description = f"the memory {allocation.memref.type}"
+    return [MemoryUse(description, allocation.memref_bytes, _alignment(allocation))]
 
 
 def _alignment(view: ViewOp) -> int | None:
-    """Return a number that divides the address of a view's memory; None if `smem-allocate` aligns it as
-    the layout needs."""
+    """Return a number that divides the address of a view's memory, in bytes.
+
+    None means that `smem-allocate` aligns the memory as the layout needs.
+    """
     asserted = view.asserted_alignment
     if asserted is not None:
         return asserted
@@ -44,8 +46,8 @@ def _origin(memory: Memory) -> str:
     """Describe a memory of unknown alignment."""
     owner = memory.base.owner
     if isinstance(owner, ir.Block):
-        what = f"an argument of '{owner.owner.operation.name}'"
+        base = f"an argument of '{owner.owner.operation.name}'"
     else:
         where = format_location(owner.location)
-        what = f"the result of '{owner.operation.name}' at {where}"
-    return what if memory.shift is not None else f"at a run-time offset in {what}"
+        base = f"the result of '{owner.operation.name}' at {where}"
+    return base if memory.shift is not None else f"at a run-time offset in {base}"

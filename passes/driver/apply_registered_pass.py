@@ -18,8 +18,7 @@ from ...bindings.irtypes import Op
 from ...bindings.mlir import ext, ir
 from ...dialect.verifier import verifier
 from ...ir.kernel import MODULES
-from .base import OptionError, Pass, run_all
-from .registry import pass_named
+from .base import OptionError, Pass, pass_named, run_all
 from .transform import SmemTransform, TransformOp, transform
 
 
@@ -48,18 +47,18 @@ def pass_of(op: Op) -> Pass:
     attributes = op.operation.attributes
     options = attributes["options"] if "options" in attributes else ir.DictAttr.get({})
     try:
-        kind = pass_named(attributes["pass_name"].value)
+        pass_class = pass_named(attributes["pass_name"].value)
         if isinstance(options, ir.StringAttr):
-            return kind.from_text(options.value)
+            return pass_class.from_text(options.value)
         if isinstance(options, ir.DictAttr):
-            return kind.from_options({each.name: _value(each.attr) for each in options})
+            return pass_class.from_options({named.name: _value(named.attr) for named in options})
     except OptionError as error:
         raise Invalid(str(error)) from None
     raise Invalid(f"has options = {options}; expected a dictionary or text")
 
 
 def _value(attribute: Any) -> Any:
-    """The value of an option; text, as MLIR prints it, for an attribute that is no value."""
+    """Return the value of an option; the text that MLIR prints, for an attribute that is no value."""
     if isinstance(attribute, ir.StringAttr | ir.BoolAttr | ir.IntegerAttr):
         return attribute.value
     return str(attribute)
@@ -75,7 +74,7 @@ def _apply(op: Op, results: Any, state: Any) -> bool:
 
 
 def _is_target(op: Op, module: Op) -> bool:
-    """Whether the op can be applied to a payload op; emits an error if not."""
+    """Return whether the op can be applied to a payload op; emit an error if not."""
     name = module.operation.name
     if name not in MODULES:
         emit_op_error(op, f"has a target '{name}'; expected {' or '.join(MODULES)}")

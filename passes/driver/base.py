@@ -1,9 +1,11 @@
-"""Passes: frozen dataclasses whose fields are their options."""
+"""Passes, frozen dataclasses whose fields are their options, and their registry."""
 
 import dataclasses
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...bindings.diagnostics import UNREADABLE, Invalid, emit_op_error, emit_unreadable
 from ...bindings.irtypes import Module, Op
@@ -17,6 +19,9 @@ from ...ir.program_order import check_in_flight
 from ...ir.walk import walk
 from ...layout import LayoutError, Swizzle
 from ...layout.arch import Arch
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class OptionError(ValueError):
@@ -57,7 +62,7 @@ class Pass:
     name: ClassVar[str]
     description: ClassVar[str]
 
-    #: Whether it takes modules whose mma result in readable accumulators, as `smem-insert-sync` does.
+    #: Whether the pass takes mma with readable accumulators as results, as `smem-insert-sync` does.
     takes_program_order: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -105,15 +110,15 @@ class Pass:
             OptionError: for an unknown option, or a value that it does not take.
         """
         fields = cls.options()
-        taken = {}
+        arguments = {}
         for key, value in values.items():
             textual = key.replace("_", "-")
             if textual not in fields:
-                known = ", ".join(fields) or "none"
-                raise OptionError(f"{cls.name} has no option '{textual}'; its options: {known}")
+                names = ", ".join(fields) or "none"
+                raise OptionError(f"{cls.name} has no option '{textual}'; its options: {names}")
             field = fields[textual]
-            taken[field.name] = _value(cls.name, textual, field.default, value)
-        return cls(**taken)
+            arguments[field.name] = _option_value(cls.name, textual, field.default, value)
+        return cls(**arguments)
 
     def __str__(self) -> str:
         options = [
@@ -125,7 +130,7 @@ class Pass:
 
     @property
     def __name__(self) -> str:
-        """The name that the bindings give a pass that is added without one; see `textual.UNNAMED`."""
+        """The name that the bindings give a pass that is added without one; see `textual._UNNAMED`."""
         return str(self)
 
     def __call__(self, op: Op, external: Any) -> None:
@@ -136,7 +141,7 @@ class Pass:
 
         Args:
             op: the op on which the manager runs.
-            external: the manager's side of the pass, which is told of a failure.
+            external: the manager's side of the pass, to which a failure is signalled.
 
         Raises:
             TypeError: if the manager is of another bindings package.
@@ -154,9 +159,9 @@ class Pass:
             external.signal_pass_failure()
 
 
-def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
+def _option_value(pass_name: str, key: str, default: Any, value: Any) -> Any:
     try:
-        return _taken(default, value)
+        return _parse_value(default, value)
     except (KeyError, ValueError):
         takes = {
             bool: "true or false",
@@ -170,11 +175,11 @@ def _value(pass_name: str, key: str, default: Any, value: Any) -> Any:
         ) from None
 
 
-def _taken(default: Any, value: Any) -> Any:
-    """Return the value of an option that has a default, given as text or as a value.
+def _parse_value(default: Any, value: Any) -> Any:
+    """Return an option's value as the type of its default, from text or from a value.
 
     Raises:
-        KeyError, ValueError: if the option does not take it.
+        KeyError, ValueError: if the option does not take the value.
     """
     if isinstance(default, Swizzle) and type(value) is int:
         return Swizzle.of_width(value)
@@ -221,12 +226,97 @@ def run_on(pass_: Pass, module: Module) -> bool:
 
 def run_all(pass_: Pass, module: Module) -> bool:
     """Run a pass, or all passes of a pipeline; return False if one failed, after a located diagnostic."""
-    passes = list(pass_.passes())
+    members = list(pass_.passes())
     try:
         check_nesting(module)
-        if not any(each.takes_program_order for each in passes[:1]):
+        if not any(member.takes_program_order for member in members[:1]):
             check_in_flight(module)
     except OpError as error:
         emit_op_error(error.op, error.message)
         return False
-    return all(run_on(each, module) for each in passes)
+    return all(run_on(member, module) for member in members)
+
+
+#: Entry points of this group add passes: each names a subclass of `Pass`.
+GROUP = "mlir_smem.passes"
+
+#: This project, among the distributions that have entry points.
+DISTRIBUTION = "mlir-smem"
+
+#: The passes of this project, in the order in which they are listed; see `register_passes`.
+REGISTERED: list[type[Pass]] = []
+
+
+def register_passes(*passes: type[Pass]) -> None:
+    """Register passes of this project. Passes of other packages are found by their entry points."""
+    REGISTERED.extend(passes)
+
+
+def passes() -> dict[str, type[Pass]]:
+    """Return every pass by its name, those of this project first.
+
+    Example:
+        >>> list(passes())[0]
+        'smem-insert-sync'
+    """
+    by_name = {pass_.name: pass_ for pass_ in REGISTERED}
+    for entry in _entries():
+        if (pass_ := _load(entry)) is not None:
+            by_name.setdefault(pass_.name, pass_)
+    return by_name
+
+
+def find_pass(name: str) -> type[Pass] | None:
+    """Return the pass of that name; None if there is none.
+
+    Entry points of this project have the names of their passes, so the others are not loaded: `frontend`
+    loads the runtime, which most compilers do not need.
+    """
+    for pass_ in REGISTERED:
+        if pass_.name == name:
+            return pass_
+    for entry in _entries():
+        if entry.name == name or entry.dist is None or entry.dist.name != DISTRIBUTION:
+            pass_ = _load(entry)
+            if pass_ is not None and pass_.name == name:
+                return pass_
+    return None
+
+
+@cache
+def _entries() -> "tuple[EntryPoint, ...]":
+    """Return the entry points. To find them, every installed distribution is read."""
+    # Few runs need them, and the import takes as long as a small pass.
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=GROUP))
+
+
+@cache
+def _load(entry: "EntryPoint") -> type[Pass] | None:
+    """Return the pass of an entry point; warn and return None if it cannot be loaded.
+
+    An error in another package must not make the passes of this project unusable.
+    """
+    try:
+        pass_ = entry.load()
+        _ = pass_.name
+    except Exception as error:
+        warnings.warn(f"pass '{entry.name}' cannot be loaded: {error}", stacklevel=3)
+        return None
+    return pass_
+
+
+def pass_named(name: str) -> type[Pass]:
+    """Return the pass of that name.
+
+    Raises:
+        OptionError: if there is none.
+
+    Example:
+        >>> pass_named("smem-allocate").description
+        'give each tile an offset in shared memory, aligned to its swizzle pattern'
+    """
+    if (pass_ := find_pass(name)) is None:
+        raise OptionError(f"no pass is named '{name}'; there are {', '.join(passes())}")
+    return pass_

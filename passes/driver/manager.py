@@ -6,9 +6,8 @@ from typing import Any, TypeAlias
 from ...bindings.mlir import PACKAGE, ir, passmanager
 from ...dialect.arguments import wrong_argument
 from ...ir.kernel import MODULES
-from .base import OptionError, Pass
-from .registry import find_pass, pass_named
-from .textual import Leaf, module_leaves, nested_leaves, unwrap
+from .base import OptionError, Pass, find_pass, pass_named
+from .textual import PipelineEntry, module_entries, nested_entries, unwrap
 
 #: The bindings have no type stubs; see `bindings.irtypes`.
 PassManager: TypeAlias = Any
@@ -58,7 +57,7 @@ def _check_manager(function: str, pm: PassManager) -> None:
 
 
 def _anchor(pm: PassManager) -> str:
-    """The op on which a manager runs; the bindings give it only in the manager's text."""
+    """Return the op on which a manager runs; the bindings show it only in the manager's text."""
     return str(pm).partition("(")[0]
 
 
@@ -137,13 +136,13 @@ def parse_pipeline(text: str, pm: PassManager | None = None) -> PassManager:
         pm = _new_manager(anchor or MODULES[0])
     runs_on = _anchor(pm)
     if anchor == runs_on:
-        leaves = nested_leaves(inner, text) if inner else []
+        entries = nested_entries(inner, text) if inner else []
     elif runs_on == "gpu.module" and anchor == MODULES[0]:
         raise OptionError(f"pipeline '{text}': runs on {anchor}, but pm runs on {runs_on}")
     else:
-        leaves = module_leaves(text)
-    for leaf in leaves:
-        _add_leaf(pm, leaf, runs_on)
+        entries = module_entries(text)
+    for entry in entries:
+        _add_entry(pm, entry, runs_on)
     return pm
 
 
@@ -160,53 +159,54 @@ def _new_manager(anchor: str) -> PassManager:
     return passmanager.PassManager(anchor)
 
 
-def _add_leaf(pm: PassManager, leaf: Leaf, runs_on: str) -> None:
-    """Add a leaf to a manager; a pipeline of this project is one pass."""
-    if find_pass(leaf.name) is None:
-        _add_upstream(pm, leaf)
+def _add_entry(pm: PassManager, entry: PipelineEntry, runs_on: str) -> None:
+    """Add an entry to a manager; a pipeline of this project is one pass."""
+    if find_pass(entry.name) is None:
+        _add_upstream(pm, entry)
         return
-    _check_anchor(leaf, runs_on)
-    _add(pm, pass_named(leaf.name).from_text(leaf.options))
+    _check_anchor(entry, runs_on)
+    _add(pm, pass_named(entry.name).from_text(entry.options))
 
 
-def _check_anchor(leaf: Leaf, runs_on: str) -> None:
-    inner = (runs_on, *leaf.anchors)[-1]
-    if leaf.anchors or runs_on not in _ANCHORS:
+def _check_anchor(entry: PipelineEntry, runs_on: str) -> None:
+    inner = (runs_on, *entry.anchors)[-1]
+    if entry.anchors or runs_on not in _ANCHORS:
         raise OptionError(
-            f"{leaf.name} runs on {MODULES[0]}, not on {inner}; put it directly into {MODULES[0]}(...)"
+            f"{entry.name} runs on {MODULES[0]}, not on {inner}; put it directly into {MODULES[0]}(...)"
         )
 
 
-def _check_text(function: str, parameter: str, given: Any) -> None:
-    if not isinstance(given, str):
-        raise wrong_argument(f"mlir_smem.{function}", parameter, given, "text")
+def _check_text(function: str, parameter: str, text: Any) -> None:
+    if not isinstance(text, str):
+        raise wrong_argument(f"mlir_smem.{function}", parameter, text, "text")
 
 
-def leaf_passes(leaf: Leaf) -> list[tuple[str, Callable[[PassManager], None]]]:
-    """Return the passes that a leaf of a pipeline runs: the name of each, and a function that adds it to
-    a pass manager of `builtin.module`.
+def entry_passes(entry: PipelineEntry) -> list[tuple[str, Callable[[PassManager], None]]]:
+    """Return the passes that an entry of a pipeline runs, each with its name.
+
+    A function adds the pass to a pass manager of `builtin.module`.
 
     Raises:
         OptionError: see `parse_pipeline`; for passes of upstream, when they are added.
     """
-    if find_pass(leaf.name) is None:
-        return [(leaf.name, lambda pm: _add_upstream(pm, leaf))]
-    _check_anchor(leaf, MODULES[0])
-    ours = pass_named(leaf.name).from_text(leaf.options)
-    return [(each.name, lambda pm, each=each: _add(pm, each)) for each in ours.passes()]
+    if find_pass(entry.name) is None:
+        return [(entry.name, lambda pm: _add_upstream(pm, entry))]
+    _check_anchor(entry, MODULES[0])
+    pass_ = pass_named(entry.name).from_text(entry.options)
+    return [(member.name, lambda pm, member=member: _add(pm, member)) for member in pass_.passes()]
 
 
-def _add_upstream(pm: PassManager, leaf: Leaf) -> None:
+def _add_upstream(pm: PassManager, entry: PipelineEntry) -> None:
     try:
-        pm.add(leaf.upstream)
+        pm.add(entry.upstream)
     except ValueError as error:
-        raise OptionError(_upstream_error(leaf, str(error))) from None
+        raise OptionError(_upstream_error(entry, str(error))) from None
 
 
-def _upstream_error(leaf: Leaf, message: str) -> str:
+def _upstream_error(entry: PipelineEntry, message: str) -> str:
     if "does not refer to a registered pass" in message:
         return (
-            f"no pass is named '{leaf.name}'; --list-passes shows those of smem, mlir-opt --help "
+            f"no pass is named '{entry.name}'; --list-passes shows those of smem, mlir-opt --help "
             "those of upstream"
         )
-    return f"{leaf.upstream}: {message.strip()}"
+    return f"{entry.upstream}: {message.strip()}"

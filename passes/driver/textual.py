@@ -1,8 +1,8 @@
 """Textual pipelines: `builtin.module(smem-to-nvvm{explain=true},gpu.module(canonicalize,cse))`.
 
 The parser of the bindings does not know passes that are defined in Python, so a pipeline is split here
-into its leaves; those of upstream are passed to that parser one by one. The text of a manager with passes
-of this project is such a pipeline.
+into its entries; those of upstream are passed to that parser one by one. The text of a manager with
+passes of this project is such a pipeline.
 """
 
 import re
@@ -18,7 +18,7 @@ _UNNAMED = re.compile(r"unknown<(?P<name>.*)>", re.S)
 
 
 @dataclass(frozen=True)
-class Leaf:
+class PipelineEntry:
     """One pass of a pipeline.
 
     Attributes:
@@ -33,35 +33,35 @@ class Leaf:
 
     @property
     def upstream(self) -> str:
-        """Return the leaf as text for a pass manager of `builtin.module`."""
+        """Return the text of the entry for a pass manager of `builtin.module`."""
         text = f"{self.name}{{{self.options}}}" if self.options else self.name
         for anchor in reversed(self.anchors):
             text = f"{anchor}({text})"
         return text
 
 
-def module_leaves(text: str) -> list[Leaf]:
-    """Return the leaves of a pipeline, in order; a list without an anchor runs on `builtin.module`.
+def module_entries(text: str) -> list[PipelineEntry]:
+    """Return the entries of a pipeline, in order; a list without an anchor runs on `builtin.module`.
 
     Raises:
         OptionError: if brackets do not match, or a name is missing.
     """
-    leaves = nested_leaves(text, text)
-    outermost = {leaf.anchors[:1] for leaf in leaves}
+    entries = nested_entries(text, text)
+    outermost = {entry.anchors[:1] for entry in entries}
     if outermost == {("builtin.module",)}:
-        return [Leaf(leaf.anchors[1:], leaf.name, leaf.options) for leaf in leaves]
+        return [PipelineEntry(entry.anchors[1:], entry.name, entry.options) for entry in entries]
     if any(anchor == ("builtin.module",) for anchor in outermost):
         raise OptionError(f"pipeline '{text}': builtin.module(...) must hold the whole pipeline")
-    return leaves
+    return entries
 
 
-def nested_leaves(text: str, whole: str) -> list[Leaf]:
-    """Return the leaves of a part of a pipeline, in order, with all anchors that the part has.
+def nested_entries(text: str, pipeline: str) -> list[PipelineEntry]:
+    """Return the entries of a part of a pipeline, in order, with all anchors that the part has.
 
     Raises:
         OptionError: if brackets do not match, or a name is missing.
     """
-    return list(_parse(text.strip(), (), whole))
+    return list(_parse(text.strip(), (), pipeline))
 
 
 def unwrap(text: str) -> tuple[str | None, str]:
@@ -72,60 +72,65 @@ def unwrap(text: str) -> tuple[str | None, str]:
     """
     parts = _split(text.strip(), text)
     head, bracket, _ = parts[0].partition("(")
-    rest = parts[0][len(head) :]
-    if len(parts) > 1 or not bracket or not _NAME.fullmatch(head.strip()) or _end(rest) < len(rest):
+    brackets = parts[0][len(head) :]
+    if (
+        len(parts) > 1
+        or not bracket
+        or not _NAME.fullmatch(head.strip())
+        or _end(brackets) < len(brackets)
+    ):
         return None, text
-    return head.strip(), rest[1:-1].strip()
+    return head.strip(), brackets[1:-1].strip()
 
 
-def _parse(text: str, anchors: tuple[str, ...], whole: str) -> Iterator[Leaf]:
-    for item in _split(text, whole):
-        unnamed = _UNNAMED.fullmatch(item)
-        part = unnamed["name"] if unnamed else item
+def _parse(text: str, anchors: tuple[str, ...], pipeline: str) -> Iterator[PipelineEntry]:
+    for member in _split(text, pipeline):
+        unnamed = _UNNAMED.fullmatch(member)
+        part = unnamed["name"] if unnamed else member
         if unnamed and part.startswith("<"):
             raise OptionError(
-                f"pipeline '{whole}': {part} is a Python function, which text cannot name"
+                f"pipeline '{pipeline}': {part} is a Python function, which text cannot name"
             )
         head = part[: min((part.index(c) for c in "({" if c in part), default=len(part))].strip()
-        rest = part[len(head) :].strip()
+        brackets = part[len(head) :].strip()
         if not head:
-            raise OptionError(f"pipeline '{whole}': a pass has no name at '{part or text}'")
+            raise OptionError(f"pipeline '{pipeline}': a pass has no name at '{part or text}'")
         if not _NAME.fullmatch(head):
-            raise OptionError(f"pipeline '{whole}': '{head}' is not the name of a pass")
-        if rest.startswith("("):
-            if _end(rest) < len(rest):
-                raise OptionError(f"pipeline '{whole}': unexpected text after '{head}(...)'")
-            if rest[1:-1].strip():
-                yield from _parse(rest[1:-1], (*anchors, head), whole)
-        elif rest and _end(rest) < len(rest):
-            raise OptionError(f"pipeline '{whole}': unexpected text after '{head}{{...}}'")
+            raise OptionError(f"pipeline '{pipeline}': '{head}' is not the name of a pass")
+        if brackets.startswith("("):
+            if _end(brackets) < len(brackets):
+                raise OptionError(f"pipeline '{pipeline}': unexpected text after '{head}(...)'")
+            if brackets[1:-1].strip():
+                yield from _parse(brackets[1:-1], (*anchors, head), pipeline)
+        elif brackets and _end(brackets) < len(brackets):
+            raise OptionError(f"pipeline '{pipeline}': unexpected text after '{head}{{...}}'")
         else:
-            yield Leaf(anchors, head, rest[1:-1].strip())
+            yield PipelineEntry(anchors, head, brackets[1:-1].strip())
 
 
 def _end(text: str) -> int:
     """Return the position after the bracket that closes the first one; brackets are known to match."""
     depth = 0
-    for at, char in enumerate(text, 1):
+    for position, char in enumerate(text, 1):
         depth += (char in "({[<") - (char in ")}]>")
         if depth == 0:
-            return at
+            return position
     return len(text)
 
 
-def _split(text: str, whole: str) -> list[str]:
+def _split(text: str, pipeline: str) -> list[str]:
     """Split a list at the commas outside of brackets."""
     parts, depth, start = [], [], 0
     closing = {")": "(", "}": "{", "]": "[", ">": "<"}
-    for at, char in enumerate(text):
+    for position, char in enumerate(text):
         if char in closing.values():
             depth.append(char)
         elif char in closing:
             if not depth or depth.pop() != closing[char]:
-                raise OptionError(f"pipeline '{whole}': '{char}' closes nothing")
+                raise OptionError(f"pipeline '{pipeline}': '{char}' closes nothing")
         elif char == "," and not depth:
-            parts.append(text[start:at])
-            start = at + 1
+            parts.append(text[start:position])
+            start = position + 1
     if depth:
-        raise OptionError(f"pipeline '{whole}': '{depth[-1]}' is not closed")
+        raise OptionError(f"pipeline '{pipeline}': '{depth[-1]}' is not closed")
     return [part.strip() for part in (*parts, text[start:])]

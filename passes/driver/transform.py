@@ -47,12 +47,12 @@ class TransformOp:
         _effects(self.effects).attach(name, context=context)
 
 
-def load(context: Context, own: Sequence[TransformOp]) -> None:
+def load(context: Context, own_ops: Sequence[TransformOp]) -> None:
     """Load `smem` and `smem_transform` into a context; a second call has no effect.
 
     Args:
         context: a context of the bindings.
-        own: ops beside those of entry points.
+        own_ops: ops beside those of entry points.
 
     Raises:
         NotImplementedError: if the bindings cannot define transform ops in Python.
@@ -62,12 +62,12 @@ def load(context: Context, own: Sequence[TransformOp]) -> None:
         return
     _check_bindings()
     # The dialect is loaded with the classes that there are.
-    ops = [*own, *(entry.load() for entry in entry_points(group=GROUP))]
+    ops = [*own_ops, *(entry.load() for entry in entry_points(group=GROUP))]
     _ = context.dialects["transform"]
     with context:
         load_dialect(SmemTransform)
-        for each in ops:
-            each.attach(context)
+        for op in ops:
+            op.attach(context)
 
 
 def _check_bindings() -> None:
@@ -83,14 +83,14 @@ def _check_bindings() -> None:
 
 
 def _interpretation(apply: Callable[[Op, Any, Any], bool]) -> Any:
-    """The class that interprets an op; the base class is not in all versions of the bindings."""
+    """Return the class that interprets an op; the base class is not in all versions of the bindings."""
 
     class Interpretation(transform.TransformOpInterface):
         @staticmethod
         def apply(op: Op, rewriter: Any, results: Any, state: Any) -> Any:
-            done = apply(op, results, state)
+            is_applied = apply(op, results, state)
             outcome = transform.DiagnosedSilenceableFailure
-            return outcome.Success if done else outcome.SilenceableFailure
+            return outcome.Success if is_applied else outcome.SilenceableFailure
 
         @staticmethod
         def allow_repeated_handle_operands(op: Op) -> bool:
@@ -100,9 +100,9 @@ def _interpretation(apply: Callable[[Op, Any, Any], bool]) -> Any:
 
 
 def _effects(add: Callable[[Op, Any], None]) -> Any:
-    class Effects(ir.MemoryEffectsOpInterface):
+    class TransformEffects(ir.MemoryEffectsOpInterface):
         @staticmethod
         def get_effects(op: Op, effects: Any) -> None:
             add(op, effects)
 
-    return Effects
+    return TransformEffects

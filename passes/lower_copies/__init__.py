@@ -23,10 +23,10 @@ load(__name__, __path__)
 
 @dataclass(frozen=True)
 class LowerCopies(Pass):
-    """Copies become 16-byte accesses of all threads at swizzled addresses; data that a copy transposes
-    goes through registers in blocks.
+    """Copies become 16-byte accesses of all threads at swizzled addresses.
 
-    Afterwards only fragments are left of `smem`: allocs, views, stages and subtiles are erased.
+    Data that a copy transposes goes through registers in blocks. Afterwards only fragments are left of
+    `smem`: allocs, views, stages and subtiles are erased.
     """
 
     name = "smem-lower-copies"
@@ -42,8 +42,8 @@ class LowerCopies(Pass):
                 except LayoutError as error:
                     raise OpError(op, str(error)) from None
         maps.prefetch()
-        # The lowering of a pipeline looks at its loads, to know which CTAs share them. So ops are erased
-        # after all are lowered.
+        # Ops are erased after all are lowered: the lowering of a pipeline needs its loads, to know which
+        # CTAs share them.
         for op in reversed(ops):
             _erase(op)
         for tile in reversed(tiles):
@@ -65,14 +65,16 @@ def _check_signature(function: Op) -> None:
         OpError: if it does; these types only name bytes of shared memory, and no caller could pass them.
     """
     attribute = function.attributes.get("function_type")
-    type_: Type = attribute.value.maybe_downcast() if isinstance(attribute, ir.TypeAttr) else None
-    if not isinstance(type_, ir.FunctionType):
+    signature: Type = (
+        attribute.value.maybe_downcast() if isinstance(attribute, ir.TypeAttr) else None
+    )
+    if not isinstance(signature, ir.FunctionType):
         return
-    for each in (*type_.inputs, *type_.results):
-        if isinstance(each.maybe_downcast(), TileType | PipelineType):
+    for type_ in (*signature.inputs, *signature.results):
+        if isinstance(type_.maybe_downcast(), TileType | PipelineType):
             raise OpError(
                 function,
-                f"takes or returns {each}; a kernel makes its tiles and pipelines itself (smem.alloc, "
+                f"takes or returns {type_}; a kernel makes its tiles and pipelines itself (smem.alloc, "
                 "smem.view, smem.create_pipeline)",
             )
 
@@ -81,15 +83,15 @@ def _erase(op: Op) -> None:
     """Erase an op that has been lowered, or that makes a tile or a subtile.
 
     Raises:
-        OpError: if something still uses it.
+        OpError: if another op still uses it.
     """
     user = next((use.owner for result in op.results for use in result.uses), None)
     if user is None:
         op.operation.erase()
         return
-    used = f"is still used by '{user.operation.name}'"
+    reason = f"is still used by '{user.operation.name}'"
     if not isinstance(user, SmemOp):
-        raise OpError(op, f"{used}; expected ops of smem")
-    fragments = effects_of(user).accesses and not isinstance(user, AnyMma)
-    lowering = "smem-lower-mma" if fragments else "smem-materialize-descriptors"
-    raise OpError(op, f"{used}; run {lowering} before")
+        raise OpError(op, f"{reason}; expected ops of smem")
+    accesses_fragments = effects_of(user).accesses and not isinstance(user, AnyMma)
+    lowering = "smem-lower-mma" if accesses_fragments else "smem-materialize-descriptors"
+    raise OpError(op, f"{reason}; run {lowering} before")

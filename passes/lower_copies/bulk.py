@@ -49,23 +49,23 @@ def lower_load(op: TmaLoadOp, maps: TensorMaps) -> None:
     else:
         share = share_of(layout, ctas_along(op, dim))
         first = (cta_rank(dim) * share.extent).value
-        own = subtile_of_share(subtile, share.dim, share.extent, share.subtile, first)
-        box, start, masks = share.box, _start(op, own), (multicast_mask(op, dim),)
-        place = len(coordinates) - 2 + share.dim
-        step = emit.binary("divui", first, _packed(tile, share.dim, box))
-        coordinates[place] = emit.binary("addi", coordinates[place], step)
+        share_of_cta = subtile_of_share(subtile, share.dim, share.extent, share.subtile, first)
+        box, start, masks = share.box, _start(op, share_of_cta), (multicast_mask(op, dim),)
+        axis = len(coordinates) - 2 + share.dim
+        step = emit.binary("divui", first, _packed_elements(tile, share.dim, box))
+        coordinates[axis] = emit.binary("addi", coordinates[axis], step)
     pointer = maps.of(op, source, tile, box)
     hints = _hints(op)
     cluster = emit.pointer(7)
-    for place, offset in zip(box.places, box.offsets, strict=True):
+    for position, offset in zip(box.places, box.offsets, strict=True):
         target = gep(start, layout.element.bytes(offset))
         target = emit.value("llvm.addrspacecast", (target,), cluster)
-        at = _box_coordinates(source.type, tile, coordinates, place, box)
+        box_coordinates = _box_coordinates(source.type, tile, coordinates, position, box)
         # Operands: destination, map, coordinates, mbarrier, im2col offsets, mask, hint, predicate.
-        segments = [1, 1, len(at), 1, 0, len(masks), len(hints), 0]
+        segments = [1, 1, len(box_coordinates), 1, 0, len(masks), len(hints), 0]
         emit.op(
             "nvvm.cp.async.bulk.tensor.shared.cluster.global",
-            (target, pointer, *at, full, *masks, *hints),
+            (target, pointer, *box_coordinates, full, *masks, *hints),
             operandSegmentSizes=ir.DenseI32ArrayAttr.get(segments),
         )
 
@@ -73,7 +73,7 @@ def lower_load(op: TmaLoadOp, maps: TensorMaps) -> None:
 def subtile_of_share(
     subtile: Subtile, dim: int, extent: int, share: Slice, first: Value
 ) -> Subtile:
-    """Return the share of a subtile that begins at an element `first` along dimension `dim`.
+    """Return the share of a subtile that begins at element `first` along a dimension.
 
     Args:
         subtile: the subtile.
@@ -100,13 +100,13 @@ def lower_store(op: TmaStoreOp, maps: TensorMaps) -> None:
     box, start, hints = tensor_box(layout), _start(op, subtile), _hints(op)
     pointer = maps.of(op, target, tile, box)
     coordinates = _coordinates(op.coordinates)
-    for place, offset in zip(box.places, box.offsets, strict=True):
+    for position, offset in zip(box.places, box.offsets, strict=True):
         source = gep(start, layout.element.bytes(offset))
-        at = _box_coordinates(target.type, tile, coordinates, place, box)
-        segments = [1, 1, len(at), len(hints), 0]
+        box_coordinates = _box_coordinates(target.type, tile, coordinates, position, box)
+        segments = [1, 1, len(box_coordinates), len(hints), 0]
         emit.op(
             "nvvm.cp.async.bulk.tensor.global.shared.cta",
-            (pointer, source, *at, *hints),
+            (pointer, source, *box_coordinates, *hints),
             operandSegmentSizes=ir.DenseI32ArrayAttr.get(segments),
         )
 
@@ -120,11 +120,13 @@ def _start(op: Op, subtile: Subtile) -> Value:
     """
     address = TileAddress(subtile)
     check_start(subtile.slice)
-    least, begins = least_alignment(subtile.slice.layout), allocation_multiple(subtile.allocation)
-    if begins % least:
+    needed = least_alignment(subtile.slice.layout)
+    multiple = allocation_multiple(subtile.allocation)
+    if multiple % needed:
         raise OpError(
             op,
-            f"copies a tile that begins at multiples of {begins} bytes; TMA needs multiples of {least}",
+            f"copies a tile that begins at multiples of {multiple} bytes; TMA needs multiples of "
+            f"{needed}",
         )
     return address.at_swizzled(I32(0))
 
@@ -133,26 +135,26 @@ def _coordinates(values: Iterable[Value]) -> list[Value]:
     return [emit.cast_index(value, emit.i32()) for value in values]
 
 
-def _packed(tile: Value, dim: int, box: TensorBox) -> int:
-    """Return how many elements of the tile one element of the memref holds, along a dimension."""
+def _packed_elements(tile: Value, dim: int, box: TensorBox) -> int:
+    """Return the elements of the tile that one element of the memref holds, along a dimension."""
     return packed(tile.type) if dim == box.contiguous else 1
 
 
 def _box_coordinates(
-    memref: Type, tile: Value, coordinates: list[Value], place: tuple[int, int], box: TensorBox
+    memref: Type, tile: Value, coordinates: list[Value], position: tuple[int, int], box: TensorBox
 ) -> list[Value]:
     """Return the coordinates of a box in the order of the tensor map: the contiguous dimension first."""
     leading = memref.rank - 2
-    own = list(coordinates)
+    of_box = list(coordinates)
     for dim in (0, 1):
-        further = place[dim] // _packed(tile, dim, box)
-        own[leading + dim] = emit.binary("addi", own[leading + dim], further)
-    contiguous = own.pop(leading + box.contiguous)
-    return [contiguous, *reversed(own)]
+        distance = position[dim] // _packed_elements(tile, dim, box)
+        of_box[leading + dim] = emit.binary("addi", of_box[leading + dim], distance)
+    contiguous = of_box.pop(leading + box.contiguous)
+    return [contiguous, *reversed(of_box)]
 
 
 def _hints(op: Op) -> tuple[Value, ...]:
-    """Return the cache policy (i64) of a copy; nothing if it has none."""
+    """Return the cache policy (i64) of a copy, or no value if it has none."""
     cache = op.cache
     if cache is None:
         return ()

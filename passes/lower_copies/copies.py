@@ -25,13 +25,13 @@ def lower_copy(copy: CopyOp | CopyAsyncOp, _: TensorMaps) -> None:
     if copy.reads_scale_blocks:
         copy_scale_blocks(copy, subtile, linear_thread(size), prod(size))
         return
-    read = _subtile(copy, copy.source, "reads") if copy.reads_tile else None
-    transfer = copy.transfer(prod(size), read.slice.layout if read else None)
+    source_tile = _subtile(copy, copy.source, "reads") if copy.reads_tile else None
+    transfer = copy.transfer(prod(size), source_tile.slice.layout if source_tile else None)
     if problem := transfer.problem(subtile.slice.layout):
         raise OpError(copy, problem)
     plan = transfer.plan(subtile.slice.layout)
     thread = linear_thread(size)
-    source = TileEndpoint(read) if read else GlobalSource(copy)
+    source = TileEndpoint(source_tile) if source_tile else GlobalSource(copy)
     target = TileEndpoint(subtile)
     if isinstance(plan, Transposition):
         TransposingCopy(copy, source, target, plan, thread).emit()
@@ -39,12 +39,12 @@ def lower_copy(copy: CopyOp | CopyAsyncOp, _: TensorMaps) -> None:
         VectorCopy(copy, source, target, plan, thread).emit()
 
 
-def _subtile(copy: Op, tile: Value, does: str) -> Subtile:
+def _subtile(copy: Op, tile: Value, verb: str) -> Subtile:
     """Return the subtile that an operand of a copy is.
 
     Raises:
         OpError: if it does not begin at a multiple of 16 bytes.
     """
     subtile = subtile_from(tile, copy)
-    check_units(subtile, copy, does, "16-byte accesses need multiples of {}")
+    check_units(subtile, copy, verb, "16-byte accesses need multiples of {}")
     return subtile

@@ -51,12 +51,12 @@ class VectorSource(Protocol):
         """
         ...
 
-    def further(self, pointer: Value, step: int) -> Value:
+    def advance(self, pointer: Value, step: int) -> Value:
         """Return a pointer advanced by such a distance."""
         ...
 
 
-class Source(VectorSource, Protocol):
+class BlockSource(VectorSource, Protocol):
     """The source of a copy by vectors or by transposed blocks."""
 
     def lines(self, block: RegisterBlock) -> Iterator[Value]:
@@ -83,10 +83,10 @@ class GlobalSource:
 
     def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
         vectors = (round_ - anchor) * transfer.threads
-        whole = vectors % (transfer.per_line * transfer.lines) == 0
-        return vectors // transfer.per_line if whole else None
+        is_whole = vectors % (transfer.per_line * transfer.lines) == 0
+        return vectors // transfer.per_line if is_whole else None
 
-    def further(self, pointer: Value, step: int) -> Value:
+    def advance(self, pointer: Value, step: int) -> Value:
         if step == 0:
             return pointer
         if isinstance(self._pitch, int):
@@ -95,7 +95,7 @@ class GlobalSource:
 
     def lines(self, block: RegisterBlock) -> Iterator[Value]:
         first = self.pointer(block.line, block.along)
-        return (self.further(first, i) for i in range(block.plan.stored))
+        return (self.advance(first, i) for i in range(block.plan.stored))
 
 
 class TileEndpoint:
@@ -107,7 +107,7 @@ class TileEndpoint:
         assert contiguous is not None
         self._contiguous = contiguous
         self._address = TileAddress(subtile)
-        self._rounds: _Rounds | None = None
+        self._distances: _RoundDistances | None = None
 
     def pointer(self, line: Value, along: Value) -> Value:
         row, column = self._index(I32(line), I32(along))
@@ -115,34 +115,34 @@ class TileEndpoint:
 
     def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
         """Return the distance; None also if it changes the swizzle phase or depends on the origin."""
-        if self._rounds is None or self._rounds.transfer is not transfer:
-            self._rounds = _rounds(self._layout, transfer)
-        return self._rounds.step(anchor, round_)
+        if self._distances is None or self._distances.transfer is not transfer:
+            self._distances = _round_distances(self._layout, transfer)
+        return self._distances.step(anchor, round_)
 
-    def further(self, pointer: Value, step: int) -> Value:
+    def advance(self, pointer: Value, step: int) -> Value:
         return gep(pointer, step)
 
     def lines(self, block: RegisterBlock) -> Iterator[Value]:
         if block.first is None:
-            return self._stepped(block)
+            return self._lines_at_steps(block)
         lines = (emit.binary("xori", block.first, i) for i in range(block.plan.stored))
         return (self.pointer(emit.binary("addi", block.line, i), block.along) for i in lines)
 
-    def _stepped(self, block: RegisterBlock) -> Iterator[Value]:
+    def _lines_at_steps(self, block: RegisterBlock) -> Iterator[Value]:
         """Yield pointers to lines at distances that are the same for all threads."""
-        starts = tuple(each[0] for each in block.plan.loads(block.round))
+        starts = tuple(coordinates[0] for coordinates in block.plan.loads(block.round))
         if self._contiguous == block.plan.contiguous:
             # The copy exchanges rows and columns; the plan uses the rows and columns of its target.
             starts = starts[::-1]
         start = self._index(I32(block.line), I32(block.along))
-        stepped = SteppedAddress(self._address, starts, start)
-        return (stepped.pointer(*self._index(i, 0)) for i in range(block.plan.stored))
+        address = SteppedAddress(self._address, starts, start)
+        return (address.pointer(*self._index(i, 0)) for i in range(block.plan.stored))
 
     def _index(self, line: Value, along: Value) -> tuple[Value, Value]:
         return (along, line) if self._contiguous == 0 else (line, along)
 
 
-class _Rounds:
+class _RoundDistances:
     """The distances between the rounds of a transfer in a tile; equal copies share one object."""
 
     def __init__(self, layout: TileLayout, transfer: Transfer) -> None:
@@ -155,10 +155,10 @@ class _Rounds:
         """Return the same as `TileEndpoint.step`."""
         key = (anchor, round_)
         if key not in self._steps:
-            self._steps[key] = self._computed(anchor, round_)
+            self._steps[key] = self._compute(anchor, round_)
         return self._steps[key]
 
-    def _computed(self, anchor: int, round_: int) -> int | None:
+    def _compute(self, anchor: int, round_: int) -> int | None:
         transfer, layout = self.transfer, self._layout
         if (round_ - anchor) * transfer.threads % (transfer.per_line * transfer.lines):
             return None
@@ -168,9 +168,9 @@ class _Rounds:
             atom = prod(mode.extent for mode in layout.modes[self._across][:-1])
             if lines % atom:
                 return None
-        # An origin along the lines is the same in both rounds, so it cancels in the difference.
-        here, there = self._vectors_of(round_), self._vectors_of(anchor)
-        steps = here - there[: len(here)]
+        # An origin along the lines is the same in both rounds, and cancels in the difference.
+        offsets, anchor_offsets = self._vectors_of(round_), self._vectors_of(anchor)
+        steps = offsets - anchor_offsets[: len(offsets)]
         size = int(steps[0]) * layout.element.bits // 8
         if (steps != steps[0]).any() or size % layout.swizzle.pattern_bytes:
             return None
@@ -187,5 +187,5 @@ class _Rounds:
 
 
 @lru_cache(maxsize=64)
-def _rounds(layout: TileLayout, transfer: Transfer) -> _Rounds:
-    return _Rounds(layout, transfer)
+def _round_distances(layout: TileLayout, transfer: Transfer) -> _RoundDistances:
+    return _RoundDistances(layout, transfer)

@@ -27,7 +27,7 @@ class PipelineState:
     """The stage and the phase of a pipeline index, and the mbarriers of the stage."""
 
     def __init__(self, pipeline: CreatePipelineOp, index: Value) -> None:
-        """`index` is an index value: how many stages were used before."""
+        """`index` is an index value: the number of stages used before."""
         self.pipeline = pipeline
         self._stages = pipeline.stages.value
         self._index = I32(emit.cast_index(index, emit.i32()))

@@ -19,19 +19,19 @@ from .vector_copy import VectorCopy
 
 
 def scale_blocks_of(subtile: Subtile) -> ScaleBlocks:
-    """Return the blocks of a tile; its ops have been checked to fill whole blocks."""
-    found = scale_blocks(subtile.slice.layout)
-    assert not isinstance(found, Mismatch)
-    return found
+    """Return the blocks of a tile. The verifiers of its ops check that they fill whole blocks."""
+    blocks = scale_blocks(subtile.slice.layout)
+    assert not isinstance(blocks, Mismatch)
+    return blocks
 
 
 def copy_scale_blocks(copy: Op, subtile: Subtile, thread: Value, threads: int) -> None:
     """Emit a copy by all threads, 16 bytes of each thread at a time."""
-    found = scale_blocks_of(subtile)
-    lines = found.lines
+    blocks = scale_blocks_of(subtile)
+    lines = blocks.lines
     transfer = Transfer(lines.element, lines.shape, 1, threads)
     target = TileEndpoint(replace(subtile, slice=replace(subtile.slice, layout=lines)))
-    source = ScaleBlockSource(copy.source, LANES * len(found.offsets[0]))
+    source = ScaleBlockSource(copy.source, LANES * len(blocks.offsets[0]))
     VectorCopy(copy, source, target, transfer, thread).emit()
 
 
@@ -49,20 +49,24 @@ def load_scale_blocks(op: Op, subtile: Subtile, full: Value, hints: tuple[Value,
     """
     offsets, source = scale_blocks_of(subtile).offsets, ScaleBlockSource(op.source, LANES)
     along = range(0, BLOCK_BYTES * len(offsets[0]), BLOCK_BYTES)
-    dense = all(each - row[0] == at for row in offsets for each, at in zip(row, along, strict=True))
-    count = len(along) if dense and source.is_dense else 1
+    are_adjacent = all(
+        offset - row[0] == distance
+        for row in offsets
+        for offset, distance in zip(row, along, strict=True)
+    )
+    count = len(along) if are_adjacent and source.is_dense else 1
     start = TileAddress(subtile).at_swizzled(I32(0))
     first = source.block(op.coordinates)
     size = emit.constant(BLOCK_BYTES * count, emit.i32())
     segments = ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 0, len(hints)])
-    for row, places in enumerate(offsets):
-        for column in range(0, len(places), count):
+    for row, row_offsets in enumerate(offsets):
+        for column in range(0, len(row_offsets), count):
             target = emit.value(
-                "llvm.addrspacecast", (gep(start, places[column]),), emit.pointer(7)
+                "llvm.addrspacecast", (gep(start, row_offsets[column]),), emit.pointer(7)
             )
             emit.op(
                 "nvvm.cp.async.bulk.shared.cluster.global",
-                (target, source.advanced(first, row, column), full, size, *hints),
+                (target, source.advance_blocks(first, row, column), full, size, *hints),
                 operandSegmentSizes=segments,
             )
 
@@ -83,10 +87,10 @@ class ScaleBlockSource:
     def pointer(self, line: Value, along: Value) -> Value:
         """Return a pointer to a line, which is one vector; `along` is not used."""
         index = I32(line)
-        places = (index // self._row, index % self._row // LANES)
+        block_index = (index // self._row, index % self._row // LANES)
         offset = emit.value("arith.extui", ((index % LANES * UNIT_BYTES).value,), emit.i64())
-        for place, pitch in zip(places, self._pitches, strict=True):
-            wide = emit.value("arith.extui", (place.value,), emit.i64())
+        for number, pitch in zip(block_index, self._pitches, strict=True):
+            wide = emit.value("arith.extui", (number.value,), emit.i64())
             offset = emit.binary("addi", offset, emit.binary("muli", wide, pitch))
         return gep(self._base, offset)
 
@@ -99,12 +103,12 @@ class ScaleBlockSource:
         """Return a pointer to the block that begins at a row and a factor (index values)."""
         pointer = self._base
         extents = (BLOCK_ROWS, BLOCK_FACTORS)
-        for value, of, pitch in zip(coordinates, extents, self._pitches, strict=True):
-            number = emit.binary("divui", emit.cast_index(value, emit.i64()), of)
+        for value, extent, pitch in zip(coordinates, extents, self._pitches, strict=True):
+            number = emit.binary("divui", emit.cast_index(value, emit.i64()), extent)
             pointer = gep(pointer, emit.binary("muli", number, pitch))
         return pointer
 
-    def advanced(self, pointer: Value, rows: int, columns: int) -> Value:
+    def advance_blocks(self, pointer: Value, rows: int, columns: int) -> Value:
         """Return a pointer advanced by rows and columns of blocks."""
         for count, pitch in zip((rows, columns), self._pitches, strict=True):
             if isinstance(pitch, int):
@@ -115,9 +119,9 @@ class ScaleBlockSource:
 
     def step(self, transfer: Transfer, anchor: int, round_: int) -> int | None:
         """Return the rows of blocks between rounds `anchor` and `round_`; None if not a whole number."""
-        rows, rest = divmod((round_ - anchor) * transfer.threads, self._row)
-        return None if rest else rows
+        rows, remainder = divmod((round_ - anchor) * transfer.threads, self._row)
+        return None if remainder else rows
 
-    def further(self, pointer: Value, step: int) -> Value:
+    def advance(self, pointer: Value, step: int) -> Value:
         """Return a pointer advanced by rows of blocks."""
-        return self.advanced(pointer, step, 0)
+        return self.advance_blocks(pointer, step, 0)

@@ -12,9 +12,9 @@ from ...layout.fragments import WARPGROUP
 from .lowerings import LOWERINGS
 from .tensor_maps import TensorMaps
 
-#: The barrier that also tells its threads whether a predicate is true for any of them (PTX ISA
-#: 9.7.13.1); the op of upstream takes no barrier other than 0. It is the form without `.aligned`, so
-#: LLVM may copy the code around it.
+#: The barrier that returns whether a predicate is true for any of its threads (PTX ISA 9.7.13.1). The
+#: op of upstream takes no barrier other than 0. It is the form without `.aligned`, so LLVM may copy the
+#: code around it.
 _ANY_OF_WARPGROUP = f"barrier.cta.red.or.pred $0, $1, {WARPGROUP}, $2;"
 
 #: An operation and two orderings of atomics (LLVM dialect, AtomicBinOp and AtomicOrdering).
@@ -39,8 +39,8 @@ def lower_semaphore_arrive(op: SemaphoreArriveOp, _: TensorMaps) -> None:
     first = emit.compare("eq", (thread % WARPGROUP).value, 0)
     branch = emit.op("scf.if", (first,), [i1], regions=2)
     with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
-        old = _counted(_pointer(op), limit)
-        emit.op("scf.yield", (emit.compare("eq", old, limit),))
+        before = _increment(_pointer(op), limit)
+        emit.op("scf.yield", (emit.compare("eq", before, limit),))
     with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[1])):
         emit.op("scf.yield", (emit.constant(0, i1),))
     last = emit.value(
@@ -54,8 +54,8 @@ def lower_semaphore_arrive(op: SemaphoreArriveOp, _: TensorMaps) -> None:
     op.last.replace_all_uses_with(last)
 
 
-def _counted(semaphore: Value, limit: Value) -> Value:
-    """Increment a semaphore, or set it to zero at the limit; return what it was before.
+def _increment(semaphore: Value, limit: Value) -> Value:
+    """Increment a semaphore, or set it to zero at the limit; return its value before.
 
     LLVM drops the ordering of this atomic (it becomes `atom.global.inc.u32`, which is relaxed), so
     fences before and after it make the release and acquire patterns (PTX ISA 8.8, 8.9).
@@ -63,7 +63,7 @@ def _counted(semaphore: Value, limit: Value) -> Value:
     gpu, i64 = ir.StringAttr.get("device"), emit.i64()
     acq_rel = ir.IntegerAttr.get(i64, _ACQ_REL)
     emit.op("llvm.fence", ordering=acq_rel, syncscope=gpu)
-    old = emit.value(
+    before = emit.value(
         "llvm.atomicrmw",
         (semaphore, limit),
         limit.type,
@@ -72,7 +72,7 @@ def _counted(semaphore: Value, limit: Value) -> Value:
         syncscope=gpu,
     )
     emit.op("llvm.fence", ordering=acq_rel, syncscope=gpu)
-    return old
+    return before
 
 
 def _pointer(op: SemaphoreArriveOp) -> Value:

@@ -25,7 +25,7 @@ class TensorMaps:
 
     def __init__(self, module: Op) -> None:
         self._module = module
-        # A list, because the hash of an op, which a dict needs, changes with its attributes.
+        # A list: a dict needs the hash of an op, which changes with its attributes.
         self._functions: list[Op] = []
 
     def of(self, op: Op, memref: Value, tile: Value, box: TensorBox) -> Value:
@@ -37,13 +37,13 @@ class TensorMaps:
         function = function_of(op)
         if function not in self._functions:
             self._functions.append(function)
-        described = _described(op, function, memref, tile, box)
+        map_attribute = _map_attribute(op, function, memref, tile, box)
         for pointer, existing in _maps_of(function):
-            if existing == described:
+            if existing == map_attribute:
                 return pointer
-        pointer = add_tensor_map(function, described)
+        pointer = add_tensor_map(function, map_attribute)
         for launch in launches_of(function, self._module):
-            _add_placeholder(launch, described, pointer.type)
+            _add_placeholder(launch, map_attribute, pointer.type)
         return pointer
 
     def prefetch(self) -> None:
@@ -62,24 +62,27 @@ class TensorMaps:
                     emit.op("nvvm.prefetch", (pointer,), tensormap=ir.UnitAttr.get())
 
 
-def _add_placeholder(launch: Op, described: Attribute, type_: Type) -> None:
+def _add_placeholder(launch: Op, map_attribute: Attribute, type_: Type) -> None:
     """Give a launch an operand for a tensor map that the host has to encode."""
     operands = Launch.of(launch)
-    memref = operands.arguments[described["argument"].value]
+    memref = operands.arguments[map_attribute["argument"].value]
     with ir.InsertionPoint(launch), launch.location:
-        pointer = emit.value(PLACEHOLDER, (memref,), type_, **{TENSOR_MAP: described})
+        pointer = emit.value(PLACEHOLDER, (memref,), type_, **{TENSOR_MAP: map_attribute})
     operands.replace(launch, arguments=[*operands.arguments, pointer])
 
 
 def _maps_of(function: Op) -> list[tuple[Value, Attribute]]:
     """Return the parameters that are tensor maps, each with its attribute."""
-    given = parameter_attributes(function, 0)
     # The buffers of a gpu.func follow its parameters, and have no attributes here.
-    pairs = zip(function.regions[0].blocks[0].arguments, given, strict=False)
-    return [(pointer, own[TENSOR_MAP]) for pointer, own in pairs if TENSOR_MAP in own]
+    arguments = function.regions[0].blocks[0].arguments
+    return [
+        (pointer, attributes[TENSOR_MAP])
+        for pointer, attributes in zip(arguments, parameter_attributes(function, 0), strict=False)
+        if TENSOR_MAP in attributes
+    ]
 
 
-def _described(op: Op, function: Op, memref: Value, tile: Value, box: TensorBox) -> Attribute:
+def _map_attribute(op: Op, function: Op, memref: Value, tile: Value, box: TensorBox) -> Attribute:
     arguments = list(function.regions[0].blocks[0].arguments)
     inputs = len(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
     if memref not in arguments[:inputs]:

@@ -29,22 +29,25 @@ class VectorCopy:
     def emit(self) -> None:
         """Emit all rounds; an address is computed again only where its distance is not a constant."""
         source, target = self.source, self.target
-        anchor, read, written = 0, None, None
+        anchor, source_anchor, target_anchor = 0, None, None
         for round_ in range(self.transfer.rounds):
-            further = source.step(self.transfer, anchor, round_)
-            step = target.step(self.transfer, anchor, round_)
-            if read is None or further is None or step is None:
-                anchor, further, step = round_, 0, 0
-                place = self._coordinates(round_)
-                written = target.pointer(*place)
-                read = source.pointer(*place)
-            access = source.further(read, further), target.further(written, step)
-            left = self.transfer.total - round_ * self.transfer.threads
-            if left < self.transfer.threads:
-                with emit.guarded(emit.compare("ult", self.thread, left)):
-                    self._emit_access(*access)
+            source_step = source.step(self.transfer, anchor, round_)
+            target_step = target.step(self.transfer, anchor, round_)
+            if source_anchor is None or source_step is None or target_step is None:
+                anchor, source_step, target_step = round_, 0, 0
+                coordinates = self._coordinates(round_)
+                target_anchor = target.pointer(*coordinates)
+                source_anchor = source.pointer(*coordinates)
+            pointers = (
+                source.advance(source_anchor, source_step),
+                target.advance(target_anchor, target_step),
+            )
+            remaining = self.transfer.total - round_ * self.transfer.threads
+            if remaining < self.transfer.threads:
+                with emit.guarded(emit.compare("ult", self.thread, remaining)):
+                    self._emit_access(*pointers)
             else:
-                self._emit_access(*access)
+                self._emit_access(*pointers)
 
     def _coordinates(self, round_: int) -> tuple[Value, Value]:
         """Return (line, elements along it) of the thread's vector in a round."""
@@ -64,12 +67,12 @@ class VectorCopy:
         alignment = ir.IntegerAttr.get(emit.i64(), UNIT_BYTES)
         loaded = emit.value("llvm.load", (source,), vector, alignment=alignment)
         if self._rounds_values:
-            loaded = _rounded(loaded)
+            loaded = _round_to_tf32(loaded)
         emit.op("llvm.store", (loaded, target), alignment=alignment)
 
 
-def _rounded(loaded: Value) -> Value:
-    """Return four f32, given as the bits of an i32 vector, rounded to tf32."""
+def _round_to_tf32(loaded: Value) -> Value:
+    """Return four f32, whose bits are an i32 vector, rounded to tf32."""
     floats = emit.value("llvm.bitcast", (loaded,), ir.VectorType.get([4], ir.F32Type.get()))
     elements = [emit.to_tf32(emit.extracted(floats, i)) for i in range(4)]
     return emit.value("vector.from_elements", elements, loaded.type)

@@ -1,8 +1,9 @@
-"""The qualifiers that all instructions of an mma have, and whether an architecture supports them."""
+"""What all instructions of an mma have in common: qualifiers, scale-d, and the architecture's support."""
 
 from dataclasses import dataclass
 
-from ...dialect.ops import DescriptorMma
+from ...bindings.irtypes import Value
+from ...dialect.ops import DescriptorMma, ScaleDOp
 from ...dialect.ops.mma_rules import MODIFIERS
 from ...ir.errors import OpError
 from ...ir.mma_support import check_mma_support
@@ -11,7 +12,7 @@ from ...layout.tcgen05 import LONG_K_BYTES
 
 
 @dataclass(frozen=True)
-class MmaQualifiers:
+class InstructionQualifiers:
     """The properties of an instruction that do not follow from its operands.
 
     Attributes:
@@ -33,12 +34,12 @@ class MmaQualifiers:
         return -1 if f"negate_{role}" in self.modifiers else 1
 
 
-def qualifiers_of(op: DescriptorMma, accumulator: Accumulator) -> MmaQualifiers:
+def qualifiers_of(op: DescriptorMma, accumulator: Accumulator) -> InstructionQualifiers:
     """Return the qualifiers of the instructions of an `smem.mma_desc`."""
     (a, a_major), (b, b_major) = operands_of(op)
     attributes = op.attributes
     modifiers = tuple(name for name in MODIFIERS if name in attributes)
-    return MmaQualifiers(a, b, a_major, b_major, accumulator, modifiers)
+    return InstructionQualifiers(a, b, a_major, b_major, accumulator, modifiers)
 
 
 def operands_of(op: DescriptorMma) -> list[tuple[Element, str]]:
@@ -47,6 +48,14 @@ def operands_of(op: DescriptorMma) -> list[tuple[Element, str]]:
         (element(op.a_element.value), op.a_major.value),
         (element(op.b_element.value), op.b_major.value),
     ]
+
+
+def split_scale_d(accumulator: Value) -> tuple[Value, Value]:
+    """Return the accumulator without `smem.scale_d`, and its condition (i1) if it has one."""
+    owner = None if accumulator is None else accumulator.owner
+    if not isinstance(owner, ScaleDOp):
+        return accumulator, None
+    return owner.accumulator, owner.keep
 
 
 def check_operands(op: DescriptorMma, arch: Arch) -> None:
@@ -59,8 +68,10 @@ def check_operands(op: DescriptorMma, arch: Arch) -> None:
     (a, _), (b, _) = operands
     check_mma_support(op, a, b, arch)
     if "a_second_chunks" in op.attributes and not arch.has_absolute_lbo:
-        able = ", ".join(str(each) for each in Arch if each.has_absolute_lbo)
-        raise OpError(op, f"reads {LONG_K_BYTES} bytes along K, which {arch} does not; {able} does")
+        archs = ", ".join(str(able) for able in Arch if able.has_absolute_lbo)
+        raise OpError(
+            op, f"reads {LONG_K_BYTES} bytes along K, which {arch} does not; {archs} does"
+        )
     for letter, (type_, major) in zip("ab", operands, strict=True):
         if not arch.swizzles_of(type_, Major(major)):
             raise OpError(

@@ -24,7 +24,7 @@ from ...layout.wgmma import INSTRUCTION_M, metadata_words
 
 
 @dataclass(frozen=True)
-class Registers:
+class AccumulatorRegisters:
     """The registers of an accumulator of shape (M, N).
 
     A block is 64 rows and one piece of N. Blocks are ordered by rows, then by columns. A fragment of one
@@ -85,21 +85,21 @@ class Registers:
         return _struct_type(self.register, (self.count(block),))
 
     def split(self, fragment: Value) -> list[Value]:
-        """Return the struct of each block of a fragment; if it was joined from structs, return these."""
+        """Return the struct of each block of a fragment: those that it was joined from, if it was."""
         if len(self.blocks) == 1:
             return [fragment]
         structs: list[Value] = []
-        whole = fragment
+        joined = fragment
         while len(structs) < len(self.blocks):
-            owner = whole.owner
+            owner = joined.owner
             if isinstance(owner, ir.Block) or owner.name != "llvm.insertvalue":
                 return [extract(fragment, i, self.block_type(i)) for i in range(len(self.blocks))]
-            whole, struct = owner.operands
+            joined, struct = owner.operands
             structs.append(struct)
         return structs[::-1]
 
     def join(self, structs: list[Value]) -> Value:
-        """Return the fragment made of the structs of all blocks."""
+        """Return the fragment that consists of the structs of all blocks."""
         if len(structs) == 1:
             return structs[0]
         return struct_of(self.type, structs)
@@ -112,7 +112,7 @@ class Registers:
 
 
 @cached_in_context
-def registers_of(fragment: Type, rows: int = INSTRUCTION_M) -> Registers:
+def registers_of(fragment: Type, rows: int = INSTRUCTION_M) -> AccumulatorRegisters:
     """Return the registers of an accumulator.
 
     Args:
@@ -125,15 +125,15 @@ def registers_of(fragment: Type, rows: int = INSTRUCTION_M) -> Registers:
     check_fragment(fragment)
     m, n = shape_of(fragment)
     accumulator = fragment_accumulator(fragment)
-    pieces = accumulator.pieces(n)
-    assert pieces is not None
+    widths = accumulator.pieces(n)
+    assert widths is not None
     blocks = []
     for row in first_rows(m, rows):
         column = 0
-        for piece in pieces:
-            blocks.append((row, column, piece))
-            column += piece
-    return Registers(accumulator, tuple(blocks), rows)
+        for width in widths:
+            blocks.append((row, column, width))
+            column += width
+    return AccumulatorRegisters(accumulator, tuple(blocks), rows)
 
 
 def words_type(fragment: Type) -> Type:
@@ -160,23 +160,23 @@ def words_of(fragment: Value, count: int) -> list[Value]:
     return [extract(fragment, i, emit.i32()) for i in range(count)]
 
 
-def of_words(words: list[Value]) -> Value:
-    """Return the A fragment or the metadata made of these registers."""
+def fragment_of_words(words: list[Value]) -> Value:
+    """Return the A fragment or the metadata that consists of these registers."""
     return struct_of(_struct_type("i32", (len(words),)), words)
 
 
 def extract(struct: Value, position: int, type_: Type) -> Value:
     """Return one member of a struct."""
-    at = _position(ir.Context.current, position)
-    return emit.value("llvm.extractvalue", (struct,), type_, position=at)
+    index = _position(ir.Context.current, position)
+    return emit.value("llvm.extractvalue", (struct,), type_, position=index)
 
 
 def struct_of(type_: Type, members: Iterable[Value]) -> Value:
     """Return a struct of an LLVM type, with these members."""
     struct = emit.value("llvm.mlir.poison", (), type_)
     for position, member in enumerate(members):
-        at = _position(ir.Context.current, position)
-        struct = emit.value("llvm.insertvalue", (struct, member), type_, position=at)
+        index = _position(ir.Context.current, position)
+        struct = emit.value("llvm.insertvalue", (struct, member), type_, position=index)
     return struct
 
 

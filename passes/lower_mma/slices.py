@@ -28,7 +28,7 @@ class SliceRegisters:
 
     Attributes:
         element: the MLIR type of the elements.
-        dim: the dimension that the slice does not have: 1 for an element of each row.
+        dim: the reduced dimension: 1 if the slice has an element for each row.
         extent: the number of elements of the whole slice.
         indices: the row or column of each element, relative to the thread's first.
         warp_rows: rows between the first rows of consecutive warps.
@@ -51,11 +51,11 @@ class SliceRegisters:
         return [extract(value, i, self.element) for i in range(len(self.indices))]
 
     def join(self, elements: Sequence[Value]) -> Value:
-        """Return the slice made of the elements of a thread."""
+        """Return the slice that consists of the elements of a thread."""
         return struct_of(self.type, elements)
 
     def start(self, thread: Value) -> I32:
-        """Return the first row or column of a thread, given its index in the CTA (i32)."""
+        """Return the first row or column of a thread, from its index in the CTA (i32)."""
         starts = FragmentAccess(2, warp_rows=self.warp_rows).start(I32(thread) % WARPGROUP)
         return starts[1 - self.dim]
 
@@ -65,8 +65,8 @@ class SliceRegisters:
         Of the threads that hold the same elements it is the first: of a quad, or of the warpgroup.
         """
         sharing = 4 if self.dim == 1 else WARPGROUP
-        number = I32(thread) % sharing
-        return emit.compare("ult", number.value, 1 if self.dim == 1 else 4)
+        lane = I32(thread) % sharing
+        return emit.compare("ult", lane.value, 1 if self.dim == 1 else 4)
 
 
 def slice_registers(slice_: Type, rows: int) -> SliceRegisters:
@@ -82,11 +82,11 @@ def slice_registers(slice_: Type, rows: int) -> SliceRegisters:
     dim, extent = check_slice_type(slice_), shape_of(slice_)[0]
     if dim == 1:
         # A thread holds two rows of each block of 64, in its registers 0 and 2.
-        held = [row + accumulator_row(i) for row in first_rows(extent, rows) for i in (0, 2)]
+        indices = [row + accumulator_row(i) for row in first_rows(extent, rows) for i in (0, 2)]
     else:
         # A thread holds two columns of each 8, in its registers 0 and 1 of 4.
-        held = [
+        indices = [
             accumulator_column(4 * i + j) for i in range(extent // SLICE_STEPS[0]) for j in (0, 1)
         ]
     element = tensor_of(slice_).element_type
-    return SliceRegisters(element, dim, extent, tuple(held), rows_of_warp(rows))
+    return SliceRegisters(element, dim, extent, tuple(indices), rows_of_warp(rows))

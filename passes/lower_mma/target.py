@@ -1,4 +1,4 @@
-"""The interface that an instruction set implements for `smem-lower-mma`."""
+"""The interface that an instruction set implements for `smem-lower-mma`, and what lowerings share."""
 
 from __future__ import annotations
 
@@ -6,18 +6,60 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from ...bindings.diagnostics import Invalid
-from ...bindings.irtypes import Op, Type
+from ...bindings.irtypes import Op, Type, Value
+from ...dialect.op import operand_names
+from ...dialect.ops import ReduceOp
 from ...dialect.slices import slice_dim
 from ...dialect.types import check_fragment, is_accumulator, shape_of
 from ...ir.errors import OpError
+from ...ir.kernel import function_of, required_block_size
 from ...ir.lowerings import Lowerings
+from ...ir.named_barriers import FIRST_BARRIER, last_barriers
+from ...ir.reductions import Exchange, exchange_of
+from ...ir.threads import linear_thread
+from ...ir.walk import walk
 from ...layout.arch import Arch
 from ...layout.fragments import FRAGMENT_M
-from .named_barriers import NamedBarriers
-from .registers import Registers, registers_of, words_type
+from .registers import AccumulatorRegisters, registers_of, words_type
 from .slices import SliceRegisters, slice_registers
 from .tile_descriptors import TileDescriptors
-from .typed import TypedOp
+
+#: The lowerings of ops on fragments in registers; each file of `fragments/` registers its own. They are
+#: functions of a `TypedOp` and the `MmaTarget`, called with the insertion point at the op. They return
+#: the value that replaces the result of the op; None for an op without a result.
+FRAGMENTS = Lowerings()
+
+
+class TypedOp:
+    """An op on fragments, and its fragment types before they were converted to LLVM types.
+
+    The lowering needs the shapes in these types.
+
+    Attributes:
+        op: the op.
+        result: the type of its result; None if it has none.
+        stays: whether the result stays in tensor memory, although its type is readable.
+    """
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+        self.result = op.results[0].type if len(op.results) else None
+        self.stays = False
+        self._operands = {name: _type_of(getattr(op, name)) for name in operand_names(type(op))}
+
+    def type_of(self, operand: str) -> Type:
+        """Return the type that an operand had: a list for a variadic one, None for an absent one."""
+        return self._operands[operand]
+
+    def thread(self) -> Value:
+        """Emit the index of the thread in its CTA (i32)."""
+        return linear_thread(required_block_size(self.op))
+
+
+def _type_of(operand: Value) -> Type:
+    if isinstance(operand, list):
+        return [value.type for value in operand]
+    return None if operand is None else operand.type
 
 
 class MmaTarget:
@@ -73,7 +115,7 @@ class MmaTarget:
             return self.slice_registers(fragment).type
         return words_type(fragment)
 
-    def registers(self, fragment: Type) -> Registers:
+    def registers(self, fragment: Type) -> AccumulatorRegisters:
         """Return the registers of an accumulator of that type, once it is in registers.
 
         Raises:
@@ -88,7 +130,7 @@ class MmaTarget:
         Raises:
             Invalid: if no registers can hold it.
         """
-        # What a thread holds of the columns does not depend on the rows of an instruction.
+        # The columns of a thread do not depend on the rows of an instruction.
         extent = shape_of(slice_)[0] if slice_dim(slice_) == 1 else FRAGMENT_M
         return slice_registers(slice_, self.rows(extent))
 
@@ -107,6 +149,52 @@ def target_of(arch: Arch) -> MmaTarget:
         Invalid: if no target is registered for its instruction set.
     """
     if arch.isa.name not in _TARGETS:
-        known = ", ".join(_TARGETS)
-        raise Invalid(f"has no lowering to {arch.isa.name}, which {arch} has; there are {known}")
+        names = ", ".join(_TARGETS)
+        raise Invalid(f"has no lowering to {arch.isa.name}, which {arch} has; there are {names}")
     return _TARGETS[arch.isa.name](arch)
+
+
+class NamedBarriers:
+    """The barriers of the groups of warpgroups that reduce together.
+
+    Two groups share a barrier only if they are the same warpgroups. Otherwise, a warp of one could arrive
+    while the other still waits.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Op, dict[tuple[int, int, int], int]] = {}
+
+    def first(self, op: ReduceOp, exchange: Exchange) -> int:
+        """Return the barrier of the op's first group; that of group i is i later.
+
+        All reductions of the function must still exist at the first call.
+
+        Raises:
+            OpError: if the function has more groups than barriers.
+        """
+        function = function_of(op)
+        if function not in self._numbers:
+            self._numbers[function] = _assign_barriers(function)
+        return self._numbers[function][_group_key(exchange)]
+
+
+def _assign_barriers(function: Op) -> dict[tuple[int, int, int], int]:
+    numbers: dict[tuple[int, int, int], int] = {}
+    next_free, end = FIRST_BARRIER, last_barriers(function).first
+    for op in walk(function, ReduceOp):
+        exchange = exchange_of(op)
+        if exchange is None or exchange.warpgroups == 1 or _group_key(exchange) in numbers:
+            continue
+        numbers[_group_key(exchange)], next_free = next_free, next_free + exchange.groups
+        if next_free > end:
+            raise OpError(
+                op,
+                f"needs a barrier for each of {exchange.groups} groups of {exchange.warpgroups} "
+                f"warpgroups; of {end - FIRST_BARRIER} barriers for groups, "
+                f"{end - next_free + exchange.groups} are left",
+            )
+    return numbers
+
+
+def _group_key(exchange: Exchange) -> tuple[int, int, int]:
+    return exchange.first, exchange.groups, exchange.warpgroups

@@ -40,31 +40,31 @@ class MaterializeDescriptors(Pass):
     explain: bool = option(False, "print each operand's descriptor, field by field, as remarks")
 
     def run(self, module: Module) -> None:
-        operands = _Operands(self.arch)
+        operands = _TileOperands(self.arch)
         for mma in walk(module, TileMma):
             self._rewrite(mma, operands)
 
-    def _rewrite(self, mma: TileMma, operands: "_Operands") -> None:
+    def _rewrite(self, mma: TileMma, operands: "_TileOperands") -> None:
         with ir.InsertionPoint(mma), mma.location:
             if mma.scales:
-                described = describe_scaled(mma, self.arch, operands.descriptors, self.explain)
+                replacement = describe_scaled(mma, self.arch, operands.descriptors, self.explain)
             else:
-                described = _describe(mma, operands, self.explain)
-        mma.result.replace_all_uses_with(described.result)
+                replacement = _describe(mma, operands, self.explain)
+        mma.result.replace_all_uses_with(replacement.result)
         mma.operation.erase()
 
 
-class _Operands:
+class _TileOperands:
     """The MMA tiles of the operands of a module; operands that several mma read alike are shared.
 
     Attributes:
-        descriptors: the descriptors that have been made.
+        descriptors: the descriptors that have been emitted.
     """
 
     def __init__(self, arch: Arch) -> None:
         self.descriptors = Descriptors()
         self._arch = arch
-        self._found: dict[tuple[Value, Role, bool, int], tuple[Subtile, MmaTiles]] = {}
+        self._tiles: dict[tuple[Value, Role, bool, int], tuple[Subtile, MmaTiles]] = {}
 
     def of(self, mma: TileMma, role: Role, tile: Value) -> tuple[Subtile, MmaTiles]:
         """Return the subtile that an operand is, and its MMA tiles.
@@ -74,16 +74,16 @@ class _Operands:
         """
         sparse, ctas = mma.metadata is not None, mma.ctas
         key = (tile, role, sparse, ctas)
-        if key not in self._found:
+        if key not in self._tiles:
             subtile = subtile_from(tile, mma)
             mma_tiles = self._arch.mma_tiles(subtile.slice.layout, role, sparse, ctas)
             if isinstance(mma_tiles, Mismatch):
                 raise OpError(mma, f"cannot read {role.name}: {mma_tiles.reason}")
-            self._found[key] = subtile, mma_tiles
-        return self._found[key]
+            self._tiles[key] = subtile, mma_tiles
+        return self._tiles[key]
 
 
-def _describe(mma: TileMma, read: _Operands, explains: bool) -> Op:
+def _describe(mma: TileMma, tiles: _TileOperands, explains: bool) -> Op:
     """Emit the `smem.mma_desc` of an `smem.mma`.
 
     Raises:
@@ -96,11 +96,11 @@ def _describe(mma: TileMma, read: _Operands, explains: bool) -> Op:
         if is_a_fragment(type_):
             attributes |= register_attributes(type_, role)
             continue
-        subtile, found = read.of(mma, role, operand)
+        subtile, mma_tiles = tiles.of(mma, role, operand)
         if explains:
-            explain(mma, role.name, subtile, found)
-        operands[position] = read.descriptors.of(mma, role.name, subtile, found)
-        attributes |= descriptor_attributes(type_, role, found)
+            explain(mma, role.name, subtile, mma_tiles)
+        operands[position] = tiles.descriptors.of(mma, role.name, subtile, mma_tiles)
+        attributes |= descriptor_attributes(type_, role, mma_tiles)
     op = MmaDescOp if mma.metadata is None else MmaDescSpOp
     return ir.Operation.create(
         op.OPERATION_NAME,

@@ -13,35 +13,35 @@ from ...ir.subtiles import Subtile
 from ...layout import Major, MmaTiles, Role
 
 
-def explain(mma: TileMma, name: str, subtile: Subtile, found: MmaTiles) -> None:
+def explain(mma: TileMma, name: str, subtile: Subtile, mma_tiles: MmaTiles) -> None:
     """Emit a remark on the descriptor of an operand, field by field."""
-    runtime = " plus an offset known at run time" if any((subtile.terms, *found.terms)) else ""
-    own = f", {len(found.terms)} descriptors" if len(found.terms) > 1 else ""
+    runtime = " plus an offset known at run time" if any((subtile.terms, *mma_tiles.terms)) else ""
+    count = f", {len(mma_tiles.terms)} descriptors" if len(mma_tiles.terms) > 1 else ""
     remark(
         mma.location,
-        f"{name}: {found.encoding.of(found.canonical, 0)}; starts "
-        f"{first_byte(subtile, found)} bytes{runtime} into the tile at "
-        f"{format_location(subtile.allocation.location)}{own}",
+        f"{name}: {mma_tiles.encoding.of(mma_tiles.canonical, 0)}; starts "
+        f"{first_byte(subtile, mma_tiles)} bytes{runtime} into the tile at "
+        f"{format_location(subtile.allocation.location)}{count}",
     )
 
 
 @cached_in_context
-def descriptor_attributes(type_: Type, role: Role, found: MmaTiles) -> dict[str, Attribute]:
+def descriptor_attributes(type_: Type, role: Role, mma_tiles: MmaTiles) -> dict[str, Attribute]:
     """Return the attributes of an operand with a descriptor.
 
     Args:
         type_: its type.
         role: A or B.
-        found: its MMA tiles.
+        mma_tiles: its MMA tiles.
     """
     letter = role.value
     attributes: dict[str, Attribute] = {
         f"{letter}_element": ir.StringAttr.get(operand_element(type_).name, type_.context),
-        f"{letter}_major": ir.StringAttr.get(found.canonical.major.value, type_.context),
-        f"{letter}_steps": numbers(type_.context, found.steps),
+        f"{letter}_major": ir.StringAttr.get(mma_tiles.canonical.major.value, type_.context),
+        f"{letter}_steps": numbers(type_.context, mma_tiles.steps),
     }
-    if len(found.terms) > 1:
-        attributes[f"{letter}_bases"] = numbers(type_.context, found.bases)
+    if len(mma_tiles.terms) > 1:
+        attributes[f"{letter}_bases"] = numbers(type_.context, mma_tiles.bases)
     return attributes
 
 

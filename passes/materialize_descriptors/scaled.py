@@ -45,19 +45,22 @@ def describe_scaled(mma: MmaScaledOp, arch: Arch, descriptors: Descriptors, expl
             if explains:
                 remark(mma.location, f"{role.name}: {chunks[i]}")
             attributes[f"{role.value}_second_chunks"] = numbers(context, chunks[i].second_steps)
-        found = chunks[i] if chunks else scaling.mma_tiles(subtiles[i].slice.layout, role, ctas)
-        if isinstance(found, Mismatch):
-            raise OpError(mma, f"cannot read {role.name}: {found.reason}")
-        attributes |= descriptor_attributes(tiles[i].type, role, found)
-        what = f"the factors of {role.name}"
+        mma_tiles = chunks[i] if chunks else scaling.mma_tiles(subtiles[i].slice.layout, role, ctas)
+        if isinstance(mma_tiles, Mismatch):
+            raise OpError(mma, f"cannot read {role.name}: {mma_tiles.reason}")
+        attributes |= descriptor_attributes(tiles[i].type, role, mma_tiles)
+        factors_name = f"the factors of {role.name}"
         factors = scale_blocks(subtiles[2 + i].slice.layout)
         if isinstance(factors, Mismatch):
-            raise OpError(mma, f"cannot read {what}: {factors.reason}")
+            raise OpError(mma, f"cannot read {factors_name}: {factors.reason}")
         attributes[f"{role.value}_scale_steps"] = numbers(context, factors.operand.steps)
-        for position, name, mma_tiles in ((i, role.name, found), (2 + i, what, factors.operand)):
+        for position, name, operand_tiles in (
+            (i, role.name, mma_tiles),
+            (2 + i, factors_name, factors.operand),
+        ):
             if explains:
-                explain(mma, name, subtiles[position], mma_tiles)
-            operands[position] = descriptors.of(mma, name, subtiles[position], mma_tiles)
+                explain(mma, name, subtiles[position], operand_tiles)
+            operands[position] = descriptors.of(mma, name, subtiles[position], operand_tiles)
     return ir.Operation.create(
         MmaDescScaledOp.OPERATION_NAME,
         results=[mma.result.type],
@@ -72,9 +75,9 @@ def _chunks(scaling: BlockScaling, subtiles: list[Subtile], ctas: int) -> list[C
     pattern = Swizzle.B128.pattern_bytes
     chunks: list[Chunks] = []
     for subtile, role in zip(subtiles, Role, strict=True):
-        found = scaling.chunks(subtile.slice.layout, role, ctas)
-        if isinstance(found, Mismatch):
-            return f"cannot read {role.name}: {found.reason}"
+        operand_chunks = scaling.chunks(subtile.slice.layout, role, ctas)
+        if isinstance(operand_chunks, Mismatch):
+            return f"cannot read {role.name}: {operand_chunks.reason}"
         alignment = allocation_alignment(subtile.allocation)
         if alignment % pattern:
             return (
@@ -82,5 +85,5 @@ def _chunks(scaling: BlockScaling, subtiles: list[Subtile], ctas: int) -> list[C
                 f"absolute leading dimension the base offset is 0, so it begins at a multiple of "
                 f"{pattern}"
             )
-        chunks.append(found)
+        chunks.append(operand_chunks)
     return chunks

@@ -13,8 +13,10 @@ from mlir_smem.bindings import ir, nvvm
 from mlir_smem.codegen import CompileError
 from mlir_smem.codegen.ptxas import assemble, find_ptxas
 
-ASSEMBLY = "passes/lower_mma/assembly.py"
-MULTIPLY = f"{ASSEMBLY} (multiply), and the condition of passes/lower_mma/instructions.py for it"
+ASSEMBLY = "passes/lower_mma/wgmma/assembly.py"
+MULTIPLY = (
+    f"{ASSEMBLY} (multiply), and the condition of passes/lower_mma/wgmma/instructions.py for it"
+)
 
 
 @pytest.fixture
@@ -200,7 +202,7 @@ def test_bf16_is_added_in_f16(ptxas):
         (
             {"wait": '"nvvm.wgmma.wait.group.sync.aligned"(%0) {group = 0 : i64} : (!d) -> ()'},
             "wait.group.sync.aligned",
-            "lower_wait of passes/lower_mma/instructions.py can be upstream's op alone",
+            "lower_wait of passes/lower_mma/wgmma/instructions.py can be upstream's op alone",
         ),
         (
             {"fence": '"nvvm.wgmma.fence.aligned"(%word) : (i32) -> ()'},
@@ -224,5 +226,5 @@ def test_the_wait_and_the_fence_have_no_registers_in_llvm():
     for call in ("wait_group.sync.aligned(i64 0)", "fence.sync.aligned()"):
         assert f"call void @llvm.nvvm.wgmma.{call}" in llvm_ir, (
             f"upstream emits another {call.split('.')[0]}: look whether it ties registers, and whether "
-            f"lower_wait (passes/lower_mma/instructions.py) or fence_registers ({ASSEMBLY}) can go"
+            f"lower_wait (passes/lower_mma/wgmma/instructions.py) or fence_registers ({ASSEMBLY}) can go"
         )

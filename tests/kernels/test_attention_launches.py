@@ -51,7 +51,7 @@ def test_another_call_is_checked(changed):
     equal = [array((4, 4, 4, 64), 0x1000 * at) for at in range(1, 5)]
     for options in ({}, changed, {}, changed):
         attention(*equal[:3], out=equal[3], **options)
-    assert len(launch._CALLS._kept) == 2
+    assert len(launch._CALLS._values) == 2
 
 
 def test_an_address_that_tma_does_not_read():
@@ -65,7 +65,7 @@ def test_a_window_that_cannot_be_hashed(gpu):
     for _ in range(2):
         attention(Q, K, V, out=OUT, window=[100, 0])
     assert len(gpu.launches) == 2
-    assert not launch._CALLS._kept
+    assert not launch._CALLS._values
 
 
 def test_arrays_that_are_on_no_gpu():

@@ -113,7 +113,7 @@ SEEN_BY_ONE: dict[str, tuple[str, ...]] = {
     ),
     "the emulator has its own decoder, which lit and the oracles do not use": ("emulator/…",),
     "only the text of an error or of a remark changes": (
-        "passes/materialize_descriptors/operand_attributes.py: explain: len(found.terms) > 1 -> …",
+        "passes/materialize_descriptors/operand_attributes.py: explain: len(mma_tiles.terms) > 1 -> …",
         "layout/tile.py: TileLayout.__post_init__: 1 -> 0",
         "layout/wgmma/sparsity.py: compress: 0 -> 1",
     ),

@@ -10,8 +10,8 @@ from programs import kernel, module
 
 import mlir_smem
 from mlir_smem.runtime import LaunchError, launch_on_cpu, run_on_cpu
-from mlir_smem.runtime.parameters import Frame, slots
-from mlir_smem.runtime.plans import Plan
+from mlir_smem.runtime.parameters import ParameterFrame, slots
+from mlir_smem.runtime.plans import LaunchPlan
 from mlir_smem.runtime.scalars import SCALARS, check_scalar
 
 
@@ -90,7 +90,7 @@ def test_the_bytes_of_numbers(gpu):
         "arguments": [{"name": t, "kind": "scalar", "type": t} for t in types],
         "tensor_maps": [],
     }
-    frame = Plan(manifest, {}, [], None).frame([], values)
+    frame = LaunchPlan(manifest, {}, [], None).frame([], values)
     pointers = (ctypes.c_void_p * len(types)).from_address(frame.address)
     for type_, value, pointer in zip(types, values, pointers, strict=True):
         dtype = np.dtype(BYTES[type_])
@@ -101,7 +101,7 @@ def test_the_bytes_of_numbers(gpu):
 
 def test_slots_without_arguments():
     assert slots([], {}).offsets == ()
-    assert Frame(slots([], {}), [], []).address
+    assert ParameterFrame(slots([], {}), [], []).address
 
 
 AXPY = module(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mlir_smem.runtime import LaunchError, streams
-from mlir_smem.runtime.devices import architecture, current_device, current_kept
+from mlir_smem.runtime.devices import architecture, current_device, preserve_current_device
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +90,7 @@ def test_without_cuda_core(gpu, monkeypatch, call):
 def test_the_current_gpu_is_kept(gpu, before, after):
     """A thread without a GPU keeps the one that is made current for it."""
     gpu.current.append(before)
-    with pytest.raises(ZeroDivisionError), current_kept():
+    with pytest.raises(ZeroDivisionError), preserve_current_device():
         gpu.current.append(0xC0)
         raise ZeroDivisionError
     assert gpu.current[-1] == after

@@ -8,10 +8,10 @@ from stand_in import CONTEXTS, Result
 
 from mlir_smem.layout.swizzle import Swizzle
 from mlir_smem.runtime import LaunchError, Matrix
-from mlir_smem.runtime.tensor_maps import TensorMap, encode, tensor_map
+from mlir_smem.runtime.tensor_maps import TensorMapArguments, encode, tensor_map
 
 X = Matrix(0x1000, (256, 512), (520, 1), 2)
-MADE = TensorMap("BFLOAT16", 0x1000, (512, 256), (1040,), (64, 128), Swizzle.B128)
+MADE = TensorMapArguments("BFLOAT16", 0x1000, (512, 256), (1040,), (64, 128), Swizzle.B128)
 
 
 def entry(box=(128, 64), contiguous=1, element="bf16", swizzle="128B"):

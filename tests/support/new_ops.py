@@ -16,7 +16,7 @@ from mlir_smem.dialect.types import TileType
 from mlir_smem.layout.fragment_access import accumulator_access
 from mlir_smem.layout.uses import FragmentUse
 from mlir_smem.passes import OpError
-from mlir_smem.passes.driver.registry import pass_named
+from mlir_smem.passes.driver.base import pass_named
 
 
 class PeekOp(SmemOp, name="peek"):

@@ -211,7 +211,7 @@ def test_missing_bindings():
 
 
 def test_an_internal_error_is_one_message():
-    fault = "from mlir_smem.tools import smem_opt; smem_opt.module_leaves = None; "
+    fault = "from mlir_smem.tools import smem_opt; smem_opt.module_entries = None; "
     ran = subprocess.run(
         [sys.executable, "-c", fault + COMMANDS["smem-opt"], "--pass-pipeline=cse"],
         check=False,

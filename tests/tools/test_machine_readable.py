@@ -7,7 +7,7 @@ import pytest
 from programs import COMPLAINT, WRONG, module
 
 from mlir_smem.interop.host_version import bindings_version
-from mlir_smem.passes.driver.registry import pass_named, passes
+from mlir_smem.passes.driver.base import pass_named, passes
 from mlir_smem.tools.smem_compile import smem_compile
 from mlir_smem.tools.smem_opt import smem_opt
 

@@ -9,7 +9,7 @@ from plugin import SMEM_OPT
 from programs import module
 
 from mlir_smem.codegen.llvm_dialect import PIPELINE
-from mlir_smem.passes.driver.registry import pass_named, passes
+from mlir_smem.passes.driver.base import pass_named, passes
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

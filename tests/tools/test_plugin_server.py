@@ -11,7 +11,7 @@ import pytest
 from plugin import SMEM_OPT, servers
 from programs import module
 
-from mlir_smem.passes.driver.registry import pass_named
+from mlir_smem.passes.driver.base import pass_named
 
 EXAMPLE = Path(__file__).parents[2] / "examples/matmul.mlir"
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ....layout.elements import UNIT_BYTES
 from ....runtime import Matrix, device_array
 from ....runtime.arguments import DTYPES
-from ....runtime.plans import Kept
+from ....runtime.plans import BoundedCache
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
@@ -56,7 +56,7 @@ class _Call(NamedTuple):
         return [first, second], result, lse
 
 
-_CALLS: Kept[_Call] = Kept()
+_CALLS: BoundedCache[_Call] = BoundedCache()
 
 
 def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, Any]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ....dialect import new_context
 from ....runtime import Kernel, Matrix, cached_compile
-from ....runtime.plans import Plan
+from ....runtime.plans import LaunchPlan
 from ...libraries import whole_columns
 from ...transpose import CONFIGS, build_transpose
 
@@ -28,7 +28,7 @@ def keys_contiguous(v: Matrix, pointer: int) -> Matrix:
     return Matrix(pointer, (batches, groups, dim, keys), whole.strides, v.item_bytes).transposed()
 
 
-def transposing(v: Matrix, target: Matrix, device: int) -> Plan:
+def transposing(v: Matrix, target: Matrix, device: int) -> LaunchPlan:
     """Return the plan of a launch that copies values to `keys_contiguous` ones.
 
     Raises:

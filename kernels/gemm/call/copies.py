@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ....dialect import new_context
 from ....runtime import Kernel, Matrix, cached_compile
-from ....runtime.plans import Plan
+from ....runtime.plans import LaunchPlan
 from ..generator.pad import Copy, build_pad, width_for, windows, word_bytes
 from .operands import matrix_at
 
@@ -59,7 +59,7 @@ class Copies:
     """
 
     def __init__(self, pairs: Sequence[tuple[Matrix, Matrix]], device: int) -> None:
-        self._launches: list[tuple[Plan, list[_Place]]] = []
+        self._launches: list[tuple[LaunchPlan, list[_Place]]] = []
         placed: list[tuple[_Place, _Part]] = []
         for number, (source, target) in enumerate(pairs):
             for part in _parts(source, target):

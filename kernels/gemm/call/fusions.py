@@ -12,7 +12,7 @@ from ....language.call.reads import Reads
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, LaunchError, Matrix, device_array
 from ....runtime.arguments import DTYPES
-from ....runtime.plans import Kept
+from ....runtime.plans import BoundedCache
 from ....runtime.readers import reader
 from ..generator.fusion import Fusion, Operand, fused
 from ..generator.problem import ProblemError
@@ -20,7 +20,7 @@ from ..generator.problem import ProblemError
 #: Element types of matrices that TMA loads, and that are converted to f32 exactly.
 _LOADED = ("bf16", "f16", "f32")
 
-_FUSIONS: Kept[tuple[Reads, Fusion]] = Kept()
+_FUSIONS: BoundedCache[tuple[Reads, Fusion]] = BoundedCache()
 
 
 class FusedCall(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ....language.call.reads import Reads
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Prepared, device_array
-from ....runtime.plans import Kept
+from ....runtime.plans import BoundedCache
 from ....runtime.prepared import LEGACY_STREAM, stream_handle
 from ....runtime.readers import reader
 from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_for
@@ -64,7 +64,7 @@ class _Given(NamedTuple):
     stream: int
 
 
-_CALLS: Kept[_Call] = Kept()
+_CALLS: BoundedCache[_Call] = BoundedCache()
 
 
 def matmul(

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ....bindings.irtypes import Op, Value
+from ....bindings.irtypes import Attribute, Op, Value
+from ....bindings.mlir import ir
 from ....ir import emit
 from ....ir.i32 import I32
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
@@ -16,7 +17,10 @@ from ....ir.tile_address import SteppedAddress, TileAddress
 from ....layout import TileLayout
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP
-from .held_rows import HeldRows
+from .row_bounds import RowBounds
+
+#: Columns of 16-bit elements of 64 rows that four matrices cover.
+MATRIX_COLUMNS = 16
 
 
 class ElementPointers(Protocol):
@@ -57,8 +61,8 @@ class TilePointers:
         """
         subtile = subtile_from(tile, op)
         self.access = replace(access(subtile.slice.layout), warp_rows=warp_rows)
-        needs = "addresses are computed from multiples of {} elements (16 bytes)"
-        check_units(subtile, op, "accesses", needs)
+        requirement = "addresses are computed from multiples of {} elements (16 bytes)"
+        check_units(subtile, op, "accesses", requirement)
         starts = self.access.start(np.arange(WARPGROUP, dtype=np.int64))
         start = self.access.start(I32(thread) % WARPGROUP)
         self._address = SteppedAddress(TileAddress(subtile, cta), starts, start)
@@ -68,10 +72,10 @@ class TilePointers:
 
 
 class GlobalPointers:
-    """Pointers to an accumulator's elements in global memory; to pairs where columns are adjacent.
+    """Pointers to an accumulator's elements in global memory, or to pairs where columns are adjacent.
 
     Args:
-        memref: the matrix, or matrices whose rows follow each other.
+        memref: a matrix, or matrices whose rows follow each other.
         thread: the index of the thread in its CTA (i32).
         warp_rows: rows between the first rows of consecutive warps.
         count: the rows of the accumulator.
@@ -84,32 +88,32 @@ class GlobalPointers:
         self._strides = [stride_value(memref, dim, i64) for dim in (column_dim - 1, column_dim)]
         self.access = FragmentAccess(2 if self._strides[1] == 1 else 1, warp_rows=warp_rows)
         start = self.access.start(I32(thread) % WARPGROUP)
-        self._held = HeldRows(memref, column_dim, count, start[0].value)
+        self._bounds = RowBounds(memref, column_dim, count, start[0].value)
         row, column = [
             emit.binary("muli", emit.value("arith.extui", (index.value,), i64), stride)
             for index, stride in zip(start, self._strides, strict=True)
         ]
         base = memref_pointer(memref, 1)
-        first = column if self._held.are_stacked else emit.binary("addi", row, column)
+        first = column if self._bounds.are_stacked else emit.binary("addi", row, column)
         self._start = self._offset(base, first)
         self._rows: dict[int, Value] = {}
 
     @property
     def has_all_rows(self) -> bool:
         """Whether the matrix is known to have all rows of the fragment."""
-        return self._held.are_all
+        return self._bounds.covers_all
 
     @contextmanager
-    def where_row_is(self, rows: int) -> Iterator[None]:
+    def where_has_row(self, rows: int) -> Iterator[None]:
         """Execute the ops of the `with` block where the matrix has a row, by its distance."""
-        self.pointer(rows, 0)  # The row's own pointer is kept, and used in other blocks.
-        with self._held.where_held(rows):
+        self.pointer(rows, 0)  # Emitted before the branch, because other blocks use it, too.
+        with self._bounds.where_in_bounds(rows):
             yield
 
     def pointer(self, rows: int, columns: int) -> Value:
         if rows not in self._rows:
-            if self._held.are_stacked:
-                self._rows[rows] = self._offset(self._start, self._held.offset(rows))
+            if self._bounds.are_stacked:
+                self._rows[rows] = self._offset(self._start, self._bounds.offset(rows))
             else:
                 self._rows[rows] = self._advance(self._start, rows, self._strides[0])
         return self._advance(self._rows[rows], columns, self._strides[1])
@@ -124,3 +128,12 @@ class GlobalPointers:
 
     def _offset(self, pointer: Value, offset: Value) -> Value:
         return gep(pointer, offset, memory_type(self._element))
+
+
+def matrix_attributes(transposed: bool) -> dict[str, Attribute]:
+    """Return the attributes of matrices of 8 rows of 16 bytes; upstream calls transposed ones `col`."""
+    return {
+        "layout": ir.Attribute.parse(f"#nvvm.mma_layout<{'col' if transposed else 'row'}>"),
+        "shape": ir.Attribute.parse("#nvvm.ld_st_matrix_shape<m = 8, n = 8>"),
+        "eltType": ir.Attribute.parse("#nvvm.ld_st_matrix_elt_type<b16>"),
+    }

@@ -10,10 +10,8 @@ from ....ir.i32 import I32
 from ....layout.fragment_access import FragmentAccess
 from ....layout.fragments import WARPGROUP, accumulator_column, accumulator_row
 from ..registers import struct_of
-from ..target import MmaTarget
-from ..typed import TypedOp
-from .lowerings import FRAGMENTS
-from .pairs import Pair
+from ..target import FRAGMENTS, MmaTarget, TypedOp
+from .pairs import ElementPair
 
 
 @FRAGMENTS.of(FillOp)
@@ -29,7 +27,7 @@ def lower_fill(typed: TypedOp, target: MmaTarget) -> Value:
         number = owner.operation.attributes["value"].maybe_downcast().value
         if number == 0 and str(number) != "-0.0":
             return emit.value("llvm.mlir.zero", (), registers.type)
-    register = Pair(elements=(value, value)).registers(registers.accumulator)[0]
+    register = ElementPair(elements=(value, value)).registers(registers.accumulator)[0]
     return registers.join(
         [
             struct_of(registers.block_type(position), [register] * registers.count(position))
@@ -50,49 +48,49 @@ def lower_map(typed: TypedOp, target: MmaTarget) -> Value:
     block = op.regions[0].blocks[0]
     arguments = list(block.arguments)
     ops = [inner.operation for inner in block.operations]
-    positioned = len(arguments) > len(inputs)
-    positions = _Positions(thread, registers.warp_rows) if positioned else None
-    made = []
-    operands = zip(*(r.scalars(v) for r, v in zip(inputs, op.inputs, strict=True)), strict=True)
-    for blocks in operands:
+    has_positions = len(arguments) > len(inputs)
+    positions = _Positions(thread, registers.warp_rows) if has_positions else None
+    structs = []
+    input_blocks = zip(*(r.scalars(v) for r, v in zip(inputs, op.inputs, strict=True)), strict=True)
+    for blocks in input_blocks:
         position = blocks[0][0]
         first_row, first_column, columns = registers.blocks[position]
-        found: list[Value] = []
+        members: list[Value] = []
         for i in range(0, columns // 2, 2):
             pairs = [
-                Pair.held(r.accumulator, scalars, i).elements
+                ElementPair.from_registers(r.accumulator, scalars, i).elements
                 for r, (_, scalars) in zip(inputs, blocks, strict=True)
             ]
-            results = []
+            elements = []
             for j in (0, 1):
-                given = [pair[j] for pair in pairs]
+                operands = [pair[j] for pair in pairs]
                 if positions:
                     row = first_row + accumulator_row(i)
-                    given += positions.at(row, first_column + accumulator_column(i + j))
-                results.append(_run(ops, dict(zip(arguments, given, strict=True))))
-            found += Pair(elements=results).registers(registers.accumulator)
-        made.append(struct_of(registers.block_type(position), found))
-    return registers.join(made)
+                    operands += positions.at(row, first_column + accumulator_column(i + j))
+                elements.append(_run(ops, dict(zip(arguments, operands, strict=True))))
+            members += ElementPair(elements=elements).registers(registers.accumulator)
+        structs.append(struct_of(registers.block_type(position), members))
+    return registers.join(structs)
 
 
 def _map_slices(typed: TypedOp, target: MmaTarget) -> Value:
     """Return the slice whose elements are computed by copies of the op's region."""
     op, registers = typed.op, target.slice_registers(typed.result)
-    held = [
+    inputs = [
         target.slice_registers(type_).scalars(value)
         for type_, value in zip(typed.type_of("inputs"), op.inputs, strict=True)
     ]
     block = op.regions[0].blocks[0]
     arguments = list(block.arguments)
     ops = [inner.operation for inner in block.operations]
-    positioned = len(arguments) > len(held)
-    start = registers.start(typed.thread()) if positioned else None
-    found = []
-    for index, *given in zip(registers.indices, *held, strict=True):
+    has_positions = len(arguments) > len(inputs)
+    start = registers.start(typed.thread()) if has_positions else None
+    elements = []
+    for index, *operands in zip(registers.indices, *inputs, strict=True):
         if start is not None:
-            given.append(emit.cast_index((start + index).value, ir.IndexType.get()))
-        found.append(_run(ops, dict(zip(arguments, given, strict=True))))
-    return registers.join(found)
+            operands.append(emit.cast_index((start + index).value, ir.IndexType.get()))
+        elements.append(_run(ops, dict(zip(arguments, operands, strict=True))))
+    return registers.join(elements)
 
 
 class _Positions:
@@ -100,17 +98,17 @@ class _Positions:
 
     def __init__(self, thread: Value, warp_rows: int) -> None:
         self._start = FragmentAccess(2, warp_rows=warp_rows).start(I32(thread) % WARPGROUP)
-        self._made: dict[tuple[int, int], Value] = {}
+        self._indices: dict[tuple[int, int], Value] = {}
 
     def at(self, row: int, column: int) -> list[Value]:
         """Return the position `row` rows and `column` columns after the thread's first element."""
         return [self._index(0, row), self._index(1, column)]
 
-    def _index(self, dim: int, further: int) -> Value:
-        if (dim, further) not in self._made:
-            value = (self._start[dim] + further).value
-            self._made[dim, further] = emit.cast_index(value, ir.IndexType.get())
-        return self._made[dim, further]
+    def _index(self, dim: int, distance: int) -> Value:
+        if (dim, distance) not in self._indices:
+            value = (self._start[dim] + distance).value
+            self._indices[dim, distance] = emit.cast_index(value, ir.IndexType.get())
+        return self._indices[dim, distance]
 
 
 def _run(ops: list[Op], values: dict[Value, Value]) -> Value:

@@ -25,13 +25,16 @@ from ....layout.fragments import (
     rows_of_warp,
 )
 from ....layout.instruction import instruction_k
-from ..registers import Registers, extract, of_words, struct_of, word_count
-from ..target import MmaTarget
-from ..typed import TypedOp
-from .element_pointers import ElementPointers, GlobalPointers, TilePointers
-from .lowerings import FRAGMENTS
-from .matrices import MATRIX_COLUMNS, matrix_attributes
-from .pairs import Pair, vector_of
+from ..registers import AccumulatorRegisters, extract, fragment_of_words, struct_of, word_count
+from ..target import FRAGMENTS, MmaTarget, TypedOp
+from .element_pointers import (
+    MATRIX_COLUMNS,
+    ElementPointers,
+    GlobalPointers,
+    TilePointers,
+    matrix_attributes,
+)
+from .pairs import ElementPair, vector_of
 from .slice_memory import load_slice
 
 
@@ -51,11 +54,11 @@ def lower_load(typed: TypedOp, target: MmaTarget) -> Value:
         pointers: ElementPointers = TilePointers(
             op, source, op.access, thread, registers.warp_rows, _cta(op)
         )
-        held = tensor_of(source.type).element_type
+        memory_type = tensor_of(source.type).element_type
     else:
         pointers = GlobalPointers(source, thread, registers.warp_rows, shape_of(fragment)[0])
-        held = source.type.element_type
-    return _load_accumulator(registers, tensor_of(fragment).element_type, held, pointers)
+        memory_type = source.type.element_type
+    return _load_accumulator(registers, tensor_of(fragment).element_type, memory_type, pointers)
 
 
 def _cta(op: Op) -> Value | None:
@@ -68,67 +71,67 @@ def _cta(op: Op) -> Value | None:
         return None
     function = function_of(op)
     size = cluster_size(function)
-    words, rank = "x".join(map(str, size)), constant_of(op.rank)
+    extents, rank = "x".join(map(str, size)), constant_of(op.rank)
     if size == (1, 1, 1):
         raise OpError(
             op,
-            f"has a rank, but the kernel has clusters of {words} CTAs; set known_cluster_size = "
+            f"has a rank, but the kernel has clusters of {extents} CTAs; set known_cluster_size = "
             "array<i32: x, y, z> on it",
         )
     if rank is not None and rank >= prod(size):
         raise OpError(
-            op, f"has rank = {rank}; a cluster of {words} CTAs has ranks 0 to {prod(size) - 1}"
+            op, f"has rank = {rank}; a cluster of {extents} CTAs has ranks 0 to {prod(size) - 1}"
         )
     wait_at_end(function)
     return emit.value("arith.index_cast", (op.rank,), emit.i32())
 
 
 def _load_accumulator(
-    registers: Registers, element: Type, held: Type, pointers: ElementPointers
+    registers: AccumulatorRegisters, element: Type, memory_type: Type, pointers: ElementPointers
 ) -> Value:
     structs = []
     for position, (first_row, first_column, columns) in enumerate(registers.blocks):
         if pointers.access.matrices:
-            pairs = _matrix_pairs(first_row, first_column, columns, held, pointers)
+            pairs = _matrix_pairs(first_row, first_column, columns, memory_type, pointers)
         else:
             pairs = [
                 _pair(
                     first_row + accumulator_row(i),
                     first_column + accumulator_column(i),
-                    held,
+                    memory_type,
                     pointers,
                 )
                 for i in range(0, columns // 2, 2)
             ]
-        held_in = (
+        members = (
             register
             for pair in pairs
-            for register in Pair.loaded(pair, element).registers(registers.accumulator)
+            for register in ElementPair.from_memory(pair, element).registers(registers.accumulator)
         )
-        structs.append(struct_of(registers.block_type(position), held_in))
+        structs.append(struct_of(registers.block_type(position), members))
     return registers.join(structs)
 
 
-def _pair(row: int, column: int, held: Type, pointers: ElementPointers) -> Value:
+def _pair(row: int, column: int, memory_type: Type, pointers: ElementPointers) -> Value:
     """Return two adjacent elements of a row, as a vector of the element type in memory."""
-    pair, size = vector_of(held), held.width // 8
+    pair, size = vector_of(memory_type), memory_type.width // 8
     if pointers.access.vector == 2:
         return _load(pointers.pointer(row, column), pair, 2 * size)
-    singles = [_load(pointers.pointer(row, column + j), held, size) for j in (0, 1)]
+    singles = [_load(pointers.pointer(row, column + j), memory_type, size) for j in (0, 1)]
     return emit.value("vector.from_elements", singles, pair)
 
 
 def _matrix_pairs(
-    row: int, column: int, columns: int, held: Type, pointers: ElementPointers
+    row: int, column: int, columns: int, memory_type: Type, pointers: ElementPointers
 ) -> list[Value]:
     """Return the pairs of 64 rows, loaded by `ldmatrix`."""
     pairs: list[Value] = []
-    for further in range(0, columns, MATRIX_COLUMNS):
-        count = min(columns - further, MATRIX_COLUMNS) // 4
+    for offset in range(0, columns, MATRIX_COLUMNS):
+        count = min(columns - offset, MATRIX_COLUMNS) // 4
         words = _load_matrices(
-            pointers.pointer(row, column + further), count, pointers.access.transposed
+            pointers.pointer(row, column + offset), count, pointers.access.transposed
         )
-        pairs += [emit.value("llvm.bitcast", (word,), vector_of(held)) for word in words]
+        pairs += [emit.value("llvm.bitcast", (word,), vector_of(memory_type)) for word in words]
     return pairs
 
 
@@ -153,9 +156,9 @@ def _load_a_fragment(op: Op, tile: Value, thread: Value, rows: int) -> Value:
                 )
                 continue
             for register in range(A_FRAGMENT_REGISTERS):
-                at = (row + 8 * (register % 2), column + element.unit * (register // 2))
-                words.append(_load_word(*at, element.bits, pointers))
-    return of_words(words)
+                element_at = (row + 8 * (register % 2), column + element.unit * (register // 2))
+                words.append(_load_word(*element_at, element.bits, pointers))
+    return fragment_of_words(words)
 
 
 def _load_word(row: int, column: int, bits: int, pointers: ElementPointers) -> Value:
@@ -174,12 +177,12 @@ def _load_word(row: int, column: int, bits: int, pointers: ElementPointers) -> V
 def _load_matrices(pointer: Value, count: int, transposed: bool) -> list[Value]:
     """Emit an `ldmatrix` of `count` matrices; return a register for each."""
     i32 = emit.i32()
-    several = f"!llvm.struct<({', '.join(['i32'] * count)})>"
-    result = ir.Type.parse(several) if count > 1 else i32
+    text = f"!llvm.struct<({', '.join(['i32'] * count)})>"
+    type_ = ir.Type.parse(text) if count > 1 else i32
     loaded = emit.value(
         "nvvm.ldmatrix",
         (pointer,),
-        result,
+        type_,
         num=ir.IntegerAttr.get(i32, count),
         **matrix_attributes(transposed),
     )
@@ -202,7 +205,7 @@ def _load_metadata(source: Value, count: int, thread: Value) -> Value:
             elif index:
                 pointer = gep(pointer, emit.binary("muli", stride, index), "i32")
         words.append(_load(pointer, emit.i32(), 4))
-    return of_words(words)
+    return fragment_of_words(words)
 
 
 def _load(pointer: Value, type_: Type, alignment: int) -> Value:

@@ -17,10 +17,10 @@ def vector_of(element: Type) -> Type:
     return ir.VectorType.get([2], element)
 
 
-class Pair:
+class ElementPair:
     """Two elements of an accumulator in adjacent columns, the left one first.
 
-    They are given as a vector or as two values; the other form is emitted on first use.
+    They are a vector or two values; the other form is emitted on first use.
     """
 
     def __init__(self, vector: Value = None, elements: Sequence[Value] = ()) -> None:
@@ -28,14 +28,16 @@ class Pair:
         self._elements = tuple(elements)
 
     @classmethod
-    def held(cls, accumulator: Accumulator, registers: Sequence[Value], i: int) -> "Pair":
-        """Return elements i and i + 1 of a thread, given all its registers of a block."""
+    def from_registers(
+        cls, accumulator: Accumulator, registers: Sequence[Value], i: int
+    ) -> "ElementPair":
+        """Return elements i and i + 1 of a thread, from all its registers of a block."""
         if accumulator is not ACC_F16:
             return cls(elements=registers[i : i + 2])
         return cls(emit.value("llvm.bitcast", (registers[i // 2],), vector_of(ir.F16Type.get())))
 
     @classmethod
-    def loaded(cls, vector: Value, element: Type) -> "Pair":
+    def from_memory(cls, vector: Value, element: Type) -> "ElementPair":
         """Return two elements loaded as a vector, converted to the type `element`."""
         if vector.type.element_type != element:
             vector = emit.value("arith.extf", (vector,), vector_of(element))
@@ -65,28 +67,28 @@ class Pair:
         """Return the registers of an accumulator that hold the elements: two, or one for f16."""
         return [as_register(self.vector)] if accumulator is ACC_F16 else list(self.elements)
 
-    def stored(self, element: Type) -> Value:
+    def to_memory(self, element: Type) -> Value:
         """Return the elements converted to the element type in memory: a vector, or an i16 for 8-bit
         types."""
         if str(element) in _LIMITS:
-            return _packed_integers(self.elements, *_LIMITS[str(element)])
+            return _pack_integers(self.elements, *_LIMITS[str(element)])
         if self.type == element:
             return self.vector
         if element.width == 8:
-            return _packed_floats(self, element)
+            return _pack_floats(self, element)
         name = "arith.truncf" if self.type.width > element.width else "arith.extf"
         return emit.value(name, (self.vector,), vector_of(element))
 
-    def stored_each(self, element: Type) -> tuple[Value, ...]:
-        """Return the elements of `stored` as two values."""
+    def to_memory_elements(self, element: Type) -> tuple[Value, ...]:
+        """Return the elements of `to_memory` as two values."""
         if self.type == element:
             return self.elements
-        both = self.stored(element)
-        if isinstance(both.type, ir.VectorType):
-            return _split(both)
+        vector = self.to_memory(element)
+        if isinstance(vector.type, ir.VectorType):
+            return _split(vector)
         i8 = ir.IntegerType.get_signless(8)
-        shifted = (both, emit.binary("shrui", both, 8))
-        return tuple(emit.value("arith.trunci", (word,), i8) for word in shifted)
+        words = (vector, emit.binary("shrui", vector, 8))
+        return tuple(emit.value("arith.trunci", (word,), i8) for word in words)
 
 
 def as_register(vector: Value) -> Value:
@@ -98,10 +100,12 @@ def _split(vector: Value) -> tuple[Value, ...]:
     return emit.extracted(vector, 0), emit.extracted(vector, 1)
 
 
-def _packed_floats(pair: Pair, element: Type) -> Value:
+def _pack_floats(pair: ElementPair, element: Type) -> Value:
     """Return two 8-bit floats as an i16; larger values become the largest finite one (`.satfinite`)."""
     f32 = ir.F32Type.get()
-    elements = pair.elements if pair.type == f32 else Pair.loaded(pair.vector, f32).elements
+    elements = (
+        pair.elements if pair.type == f32 else ElementPair.from_memory(pair.vector, f32).elements
+    )
     # The first operand of the instruction becomes the upper half.
     return emit.value(
         "nvvm.convert.f32x2.to.f8x2",
@@ -113,11 +117,11 @@ def _packed_floats(pair: Pair, element: Type) -> Value:
     )
 
 
-def _packed_integers(elements: Sequence[Value], least: int, most: int) -> Value:
+def _pack_integers(elements: Sequence[Value], least: int, most: int) -> Value:
     """Return two 8-bit integers as an i16; values outside their range are clamped to it."""
     narrow = []
     for value in elements:
-        kept = emit.binary("minsi", emit.binary("maxsi", value, least), most)
-        narrow.append(emit.binary("andi", kept, 0xFF))
-    both = emit.value("arith.ori", (narrow[0], emit.binary("shli", narrow[1], 8)), emit.i32())
-    return emit.value("arith.trunci", (both,), ir.IntegerType.get_signless(16))
+        clamped = emit.binary("minsi", emit.binary("maxsi", value, least), most)
+        narrow.append(emit.binary("andi", clamped, 0xFF))
+    word = emit.value("arith.ori", (narrow[0], emit.binary("shli", narrow[1], 8)), emit.i32())
+    return emit.value("arith.trunci", (word,), ir.IntegerType.get_signless(16))

@@ -11,13 +11,10 @@ from ....ir import emit
 from ....ir.reductions import exchange_of
 from ....layout.accumulators import ACC_F16
 from ....layout.fragments import accumulator_column, accumulator_row
-from ..registers import Registers, struct_of
-from ..target import MmaTarget
-from ..typed import TypedOp
-from .across_warps import combined
-from .lanes import exchanged
-from .lowerings import FRAGMENTS
-from .pairs import Pair
+from ..registers import AccumulatorRegisters, struct_of
+from ..target import FRAGMENTS, MmaTarget, TypedOp
+from .exchanges import combine_across_warps, exchange_with_lane
+from .pairs import ElementPair
 
 #: The op of `arith` for each reduction operation; `add` and `mul` differ between floats and integers.
 _OPS = {
@@ -52,18 +49,18 @@ def lower_reduce(typed: TypedOp, target: MmaTarget) -> Value:
     result = target.slice_registers(typed.result)
     combine = _combine(op.op.value, isinstance(result.element, ir.IntegerType))
     along_rows = op.axis.value == 1
-    held = (_rows if along_rows else _columns)(registers, op.fragment)
-    found = [_halved(tree(held[index], combine), combine) for index in result.indices]
+    elements = (_rows if along_rows else _columns)(registers, op.fragment)
+    partials = [_combine_pair(tree(elements[index], combine), combine) for index in result.indices]
     # Step by step for all results: the exchanges of one of them run during those of the others.
     for distance in _QUAD if along_rows else _COLUMN:
-        found = [combine(value, exchanged(value, distance)) for value in found]
+        partials = [combine(value, exchange_with_lane(value, distance)) for value in partials]
     exchange = exchange_of(op)
     if exchange:
-        together = partial(tree, combine=combine)
-        found = combined(
-            op, exchange, found, result, typed.thread(), target.named_barriers, together
+        combine_all = partial(tree, combine=combine)
+        partials = combine_across_warps(
+            op, exchange, partials, result, typed.thread(), target.named_barriers, combine_all
         )
-    return result.join(found)
+    return result.join(partials)
 
 
 @FRAGMENTS.of(BroadcastOp)
@@ -71,7 +68,7 @@ def lower_broadcast(typed: TypedOp, target: MmaTarget) -> Value:
     """Return the accumulator whose registers are those of a slice, repeated."""
     type_ = typed.type_of("slice")
     source, registers = target.slice_registers(type_), target.registers(typed.result)
-    held = dict(zip(source.indices, source.scalars(typed.op.slice), strict=True))
+    element_at = dict(zip(source.indices, source.scalars(typed.op.slice), strict=True))
     along_rows = check_slice_type(type_) == 1
     packed: dict[tuple[int, int], list[Value]] = {}
     structs = []
@@ -80,11 +77,11 @@ def lower_broadcast(typed: TypedOp, target: MmaTarget) -> Value:
         for i in range(0, columns // 2, 2):
             row = first_row + accumulator_row(i)
             column = first_column + accumulator_column(i)
-            at = (row, row) if along_rows else (column, column + 1)
-            if at not in packed:
-                pair = Pair(elements=[held[index] for index in at])
-                packed[at] = pair.registers(registers.accumulator)
-            members += packed[at]
+            indices = (row, row) if along_rows else (column, column + 1)
+            if indices not in packed:
+                pair = ElementPair(elements=[element_at[index] for index in indices])
+                packed[indices] = pair.registers(registers.accumulator)
+            members += packed[indices]
         structs.append(struct_of(registers.block_type(position), members))
     return registers.join(structs)
 
@@ -102,33 +99,33 @@ def _combine(name: str, integers: bool) -> _Combine:
     return lambda left, right: emit.value(op, (left, right), left.type)
 
 
-def _rows(registers: Registers, fragment: Value) -> dict[int, list[Value]]:
+def _rows(registers: AccumulatorRegisters, fragment: Value) -> dict[int, list[Value]]:
     """Return a thread's elements of each of its rows, in the order of columns; f16 as pairs."""
     rows: dict[int, list[Value]] = {}
     for position, scalars in registers.scalars(fragment):
         first_row, _, columns = registers.blocks[position]
         for i in range(0, columns // 2, 2):
-            pair = Pair.held(registers.accumulator, scalars, i)
+            pair = ElementPair.from_registers(registers.accumulator, scalars, i)
             packed = registers.accumulator is ACC_F16
-            of_row = rows.setdefault(first_row + accumulator_row(i), [])
-            of_row += [pair.vector] if packed else pair.elements
+            elements = rows.setdefault(first_row + accumulator_row(i), [])
+            elements += [pair.vector] if packed else pair.elements
     return rows
 
 
-def _columns(registers: Registers, fragment: Value) -> dict[int, list[Value]]:
+def _columns(registers: AccumulatorRegisters, fragment: Value) -> dict[int, list[Value]]:
     """Return a thread's elements of each of its columns, in the order of rows."""
     columns: dict[int, list[Value]] = {}
     for position, scalars in registers.scalars(fragment):
         _, first_column, count = registers.blocks[position]
         for i in range(0, count // 2, 2):
-            pair = Pair.held(registers.accumulator, scalars, i)
+            pair = ElementPair.from_registers(registers.accumulator, scalars, i)
             for j, element in enumerate(pair.elements):
                 column = first_column + accumulator_column(i + j)
                 columns.setdefault(column, []).append(element)
     return columns
 
 
-def _halved(value: Value, combine: _Combine) -> Value:
+def _combine_pair(value: Value, combine: _Combine) -> Value:
     """Combine the two elements of a pair; a value that is no pair is returned."""
     if not isinstance(value.type, ir.VectorType):
         return value

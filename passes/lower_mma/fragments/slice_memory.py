@@ -5,23 +5,23 @@ from ....bindings.mlir import ir
 from ....ir import emit
 from ....ir.shared_memory import gep, memory_type, memref_pointer, stride_value
 from ..slices import SliceRegisters
-from .held_rows import HeldRows
-from .pairs import Pair
+from .pairs import ElementPair
+from .row_bounds import RowBounds
 
 
 def load_slice(source: Value, registers: SliceRegisters, thread: Value) -> Value:
     """Return the slice of a vector in global memory; threads that hold the same element all load it."""
     pointers = _Pointers(source, registers, thread)
     element: Type = source.type.element_type
-    found = []
+    elements = []
     for index in registers.indices:
         value = emit.value(
-            "llvm.load", (pointers.at(index),), element, alignment=pointers.alignment
+            "llvm.load", (pointers.pointer(index),), element, alignment=pointers.alignment
         )
         if element != registers.element:
             value = emit.value("arith.extf", (value,), registers.element)
-        found.append(value)
-    return registers.join(found)
+        elements.append(value)
+    return registers.join(elements)
 
 
 def store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread: Value) -> None:
@@ -31,10 +31,12 @@ def store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread:
     scalars = registers.scalars(slice_)
     with emit.guarded(registers.stores(thread)):
         for i in range(0, len(scalars), 2):
-            pair = Pair(elements=scalars[i : i + 2]).stored_each(target.type.element_type)
+            pair = ElementPair(elements=scalars[i : i + 2]).to_memory_elements(
+                target.type.element_type
+            )
             for index, value in zip(registers.indices[i : i + 2], pair, strict=True):
-                with pointers.where_held(index):
-                    pointer = pointers.at(index)
+                with pointers.where_in_bounds(index):
+                    pointer = pointers.pointer(index)
                     emit.op("llvm.store", (value, pointer), alignment=pointers.alignment)
 
 
@@ -46,20 +48,20 @@ class _Pointers:
         i64 = emit.i64()
         self._type = memory_type(memory.type.element_type)
         start = registers.start(thread).value
-        self._held = HeldRows(memory, memory.type.rank, registers.extent, start)
-        self.where_held = self._held.where_held
+        self._bounds = RowBounds(memory, memory.type.rank, registers.extent, start)
+        self.where_in_bounds = self._bounds.where_in_bounds
         self._first = memref_pointer(memory, 1)
-        if not self._held.are_stacked:
+        if not self._bounds.are_stacked:
             self._stride = stride_value(memory, 0, i64)
             first = emit.value("arith.extui", (start,), i64)
             self._first = gep(self._first, emit.binary("muli", first, self._stride), self._type)
         size = memory.type.element_type.width // 8
         self.alignment = ir.IntegerAttr.get(i64, size)
 
-    def at(self, index: int) -> Value:
+    def pointer(self, index: int) -> Value:
         """Return the pointer `index` elements after the thread's first."""
-        if self._held.are_stacked:
-            return gep(self._first, self._held.offset(index), self._type)
+        if self._bounds.are_stacked:
+            return gep(self._first, self._bounds.offset(index), self._type)
         if isinstance(self._stride, int):
             return gep(self._first, index * self._stride, self._type)
         if not index:

@@ -10,12 +10,15 @@ from ....dialect.types import TileType, shape_of, tensor_of
 from ....ir import emit
 from ....layout.fragment_access import accumulator_access
 from ....layout.fragments import accumulator_column, accumulator_row
-from ..target import MmaTarget
-from ..typed import TypedOp
-from .element_pointers import ElementPointers, GlobalPointers, TilePointers
-from .lowerings import FRAGMENTS
-from .matrices import MATRIX_COLUMNS, matrix_attributes
-from .pairs import Pair, as_register
+from ..target import FRAGMENTS, MmaTarget, TypedOp
+from .element_pointers import (
+    MATRIX_COLUMNS,
+    ElementPointers,
+    GlobalPointers,
+    TilePointers,
+    matrix_attributes,
+)
+from .pairs import ElementPair, as_register
 from .slice_memory import store_slice
 
 
@@ -38,7 +41,7 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
         element = memory.type.element_type
     for block, values in registers.scalars(op.fragment):
         pairs = [
-            Pair.held(registers.accumulator, values, i)
+            ElementPair.from_registers(registers.accumulator, values, i)
             for i in range(0, registers.blocks[block][2] // 2, 2)
         ]
         if pointers.access.matrices:
@@ -50,43 +53,43 @@ def lower_store(typed: TypedOp, target: MmaTarget) -> None:
 
 
 def _store_rows(
-    pairs: list[Pair], element: Type, block: tuple[int, int, int], pointers: GlobalPointers
+    pairs: list[ElementPair], element: Type, block: tuple[int, int, int], pointers: GlobalPointers
 ) -> None:
     """Store the rows that the matrix has, each of them in a branch."""
-    rows: dict[int, list[tuple[int, Pair]]] = {}
+    rows: dict[int, list[tuple[int, ElementPair]]] = {}
     for i, pair in enumerate(pairs):
         rows.setdefault(accumulator_row(2 * i), []).append((i, pair))
-    for row, held in rows.items():
-        with pointers.where_row_is(block[0] + row):
-            _store_pairs(held, element, block, pointers)
+    for row, numbered_pairs in rows.items():
+        with pointers.where_has_row(block[0] + row):
+            _store_pairs(numbered_pairs, element, block, pointers)
 
 
 def _store_pairs(
-    pairs: Iterable[tuple[int, Pair]],
+    pairs: Iterable[tuple[int, ElementPair]],
     element: Type,
     block: tuple[int, int, int],
     pointers: ElementPointers,
 ) -> None:
-    """Store pairs, given with their numbers in the block."""
+    """Store pairs, each with its number in the block."""
     first_row, first_column, _ = block
     for i, pair in pairs:
         row = first_row + accumulator_row(2 * i)
         column = first_column + accumulator_column(2 * i)
         if pointers.access.vector == 2:
-            _store(pair.stored(element), pointers.pointer(row, column), 2 * element.width // 8)
+            _store(pair.to_memory(element), pointers.pointer(row, column), 2 * element.width // 8)
             continue
-        for j, single in enumerate(pair.stored_each(element)):
-            _store(single, pointers.pointer(row, column + j), element.width // 8)
+        for j, element_value in enumerate(pair.to_memory_elements(element)):
+            _store(element_value, pointers.pointer(row, column + j), element.width // 8)
 
 
 def _store_matrices(
-    pairs: list[Pair], element: Type, block: tuple[int, int, int], pointers: ElementPointers
+    pairs: list[ElementPair], element: Type, block: tuple[int, int, int], pointers: ElementPointers
 ) -> None:
     """Store 64 x 16 elements with each `stmatrix`; the last one may be of 64 x 8."""
     first_row, first_column, columns = block
     for column in range(0, columns, MATRIX_COLUMNS):
-        held = pairs[column // 4 : (column + MATRIX_COLUMNS) // 4]
-        words = [as_register(pair.stored(element)) for pair in held]
+        matrix_pairs = pairs[column // 4 : (column + MATRIX_COLUMNS) // 4]
+        words = [as_register(pair.to_memory(element)) for pair in matrix_pairs]
         pointer = pointers.pointer(first_row, first_column + column)
         emit.op("nvvm.stmatrix", (pointer, *words), **matrix_attributes(pointers.access.transposed))
 

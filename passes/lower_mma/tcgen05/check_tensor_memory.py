@@ -38,7 +38,7 @@ def check_tensor_memory(lowered: Sequence[Op], memories: Sequence[TensorMemoryOp
                 op, "is not at the top of its function, where all threads execute it once"
             )
         memory_of[function] = op
-    making: dict[Op, list[Op]] = {}
+    makers: dict[Op, list[Op]] = {}
     for op in lowered:
         fragments = [value.type for value in (*op.operands, *op.results)]
         if not any(isinstance(t, FragmentType) and is_in_flight(t) for t in fragments):
@@ -49,8 +49,8 @@ def check_tensor_memory(lowered: Sequence[Op], memories: Sequence[TensorMemoryOp
         _check_order(op, memory_of[function], function)
         if not isinstance(op, WaitOp):
             _check_op(op, memory_of[function])
-            making.setdefault(function, []).append(op)
-    for function, ops in making.items():
+            makers.setdefault(function, []).append(op)
+    for function, ops in makers.items():
         _check_columns(memory_of[function], ops)
 
 
@@ -72,8 +72,8 @@ def _check_op(op: Op, memory: TensorMemoryOp) -> None:
     if isinstance(op, AnyMma):
         paired = memory.pair
         if (op.ctas > 1) != paired:
-            has, other = ("no pair", "pair") if paired else ("pair", "no pair")
-            raise OpError(op, f"has {has}, but {where} has {other}")
+            op_pair, memory_pair = ("no pair", "pair") if paired else ("pair", "no pair")
+            raise OpError(op, f"has {op_pair}, but {where} has {memory_pair}")
         if paired:
             check_clusters(op)
     (first, end), begin = warpgroups_of(op), memory.first.value
@@ -86,9 +86,9 @@ def _check_op(op: Op, memory: TensorMemoryOp) -> None:
         )
 
 
-def _check_columns(memory: TensorMemoryOp, making: list[Op]) -> None:
-    """Check that there are columns for all accumulators that some ops make."""
-    columns, needed = memory.columns.value, columns_needed(making)
+def _check_columns(memory: TensorMemoryOp, makers: list[Op]) -> None:
+    """Check that there are columns for all accumulators that ops make."""
+    columns, needed = memory.columns.value, columns_needed(makers)
     if columns < needed:
         raise OpError(
             memory,

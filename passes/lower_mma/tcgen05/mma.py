@@ -9,11 +9,11 @@ from ....ir import emit
 from ....ir.errors import OpError
 from ....ir.kernel import function_of
 from ....layout.tcgen05 import InstructionDescriptor, Kind
-from ..fragments.columns import lower_columns
 from ..fragments.elementwise import lower_fill
-from ..mma_qualifiers import MmaQualifiers, qualifiers_of
+from ..fragments.regrouping import lower_columns
+from ..mma_qualifiers import InstructionQualifiers, qualifiers_of
 from ..registers import word_count, words_of
-from ..typed import TypedOp
+from ..target import TypedOp
 from .target import LOWERINGS, Tcgen05Target
 from .tensor_memory import pointer
 
@@ -43,7 +43,7 @@ def lower_tcgen05(typed: TypedOp, target: Tcgen05Target) -> Value:
         a = descriptors.of_a(op, registers, function)
     accumulator = kernel.accumulator_of(typed, registers)
     across, k_blocks = registers.across, registers.k_blocks(op)
-    with kernel.memory.issued():
+    with kernel.memory.issue():
         if in_registers:
             a = [pointer(address) for address in a]
         outputs = accumulator.pointers(registers)
@@ -53,10 +53,10 @@ def lower_tcgen05(typed: TypedOp, target: Tcgen05Target) -> Value:
                 row, column = divmod(i, across)
                 bits = _instruction(op, qualifiers, kind, registers.rows, n)
                 instruction = emit.constant(bits, emit.i32())
-                first, second = a[row * k_blocks + k], b[column * k_blocks + k]
+                a_operand, b_operand = a[row * k_blocks + k], b[column * k_blocks + k]
                 emit.op(
                     "nvvm.tcgen05.mma",
-                    (outputs[i], first, second, instruction, adds),
+                    (outputs[i], a_operand, b_operand, instruction, adds),
                     ctaGroup=kernel.memory.group,
                     **_attributes(ir.Context.current, kind.name),
                 )
@@ -91,13 +91,17 @@ def lower_columns_in_place(typed: TypedOp, target: Tcgen05Target) -> Value:
 @LOWERINGS.of(FillOp)
 def lower_fill_in_place(typed: TypedOp, target: Tcgen05Target) -> Value:
     """Emit the initialisation of an accumulator in flight; return its address."""
-    filled = lower_fill(typed, target)
+    fragment = lower_fill(typed, target)
     if not is_in_flight(typed.result):
-        return filled
-    return target.kernel_of(typed.op).begin(typed.result, target.registers(typed.result), filled)
+        return fragment
+    return target.kernel_of(typed.op).initialize(
+        typed.result, target.registers(typed.result), fragment
+    )
 
 
-def _instruction(op: DescriptorMma, qualifiers: MmaQualifiers, kind: Kind, m: int, n: int) -> int:
+def _instruction(
+    op: DescriptorMma, qualifiers: InstructionQualifiers, kind: Kind, m: int, n: int
+) -> int:
     """Return the instruction descriptor, as a signed number of 32 bits.
 
     Raises:

@@ -13,11 +13,11 @@ from ....layout.descriptor import LBO
 from ....layout.tcgen05 import LBO_MODE, LONG_K_BYTES, TCGEN05_M, InstructionDescriptor
 from ....layout.tcgen05.scales import BLOCK_COLUMNS, BLOCK_ROWS, LANES, scale_step
 from ..mma_qualifiers import qualifiers_of
+from ..target import TypedOp
 from ..tile_descriptors import TileDescriptors
-from ..typed import TypedOp
 from .mma import checked_bits
 from .target import LOWERINGS, Tcgen05Target
-from .tensor_memory import TensorMemory, pointer
+from .tensor_memory import TensorMemoryAllocation, pointer
 
 
 @LOWERINGS.of(MmaDescScaledOp)
@@ -38,11 +38,11 @@ def lower_scaled(typed: TypedOp, target: Tcgen05Target) -> Value:
     m = shape_of(typed.result)[0]
     k_bytes = k_bytes_of(op, scaling, m)
     a, b = (_descriptors(op, operand, k_bytes, descriptors) for operand in "ab")
-    factors = _Factors(op, m, descriptors, kernel.memory)
+    factors = _ScaleFactors(op, m, descriptors, kernel.memory)
     accumulator = kernel.accumulator_of(typed, registers)
     across, k_blocks = registers.across, registers.k_blocks(op)
     count = k_bytes * 8 // scaling.a.bits // scaling.block
-    with kernel.memory.issued():
+    with kernel.memory.issue():
         factors.copy()
         outputs = accumulator.pointers(registers)
         for k in range(k_blocks):
@@ -98,9 +98,9 @@ def _descriptors(
     # Replaces the LBO of the base descriptor, which is 1 because nothing depends on it, by the mode bit.
     mode = (1 << LBO_MODE[0]) - (1 << shift)
     return [
-        descriptors.advanced(base, step, op, function)
+        descriptors.advance(base, step, op, function)
         if second < 0
-        else descriptors.advanced(absolute, step + (second << shift) + mode, op, function)
+        else descriptors.advance(absolute, step + (second << shift) + mode, op, function)
         for step, second in zip(
             op.attributes[f"{operand}_steps"],
             op.attributes[f"{operand}_second_chunks"],
@@ -109,7 +109,7 @@ def _descriptors(
     ]
 
 
-class _Factors:
+class _ScaleFactors:
     """The scale factors of an mma in tensor memory.
 
     A block is 128 rows and a word, which is 4 factors along K; it takes four columns. For A, the blocks
@@ -118,12 +118,16 @@ class _Factors:
     """
 
     def __init__(
-        self, op: MmaDescScaledOp, m: int, descriptors: TileDescriptors, memory: TensorMemory
+        self,
+        op: MmaDescScaledOp,
+        m: int,
+        descriptors: TileDescriptors,
+        memory: TensorMemoryAllocation,
     ) -> None:
         function, self._group = function_of(op), memory.group
         self._descriptors = [
             [
-                descriptors.advanced(value, step, op, function)
+                descriptors.advance(value, step, op, function)
                 for step in op.attributes[f"{operand}_scale_steps"]
             ]
             for operand, value in zip("ab", op.scales, strict=True)
@@ -137,8 +141,8 @@ class _Factors:
 
     def of_a(self, row: int, word: int) -> Value:
         """Return the pointer to a word of the factors of 128 rows of A that begin at `row`."""
-        at = (row // BLOCK_ROWS * self._words + word) * BLOCK_COLUMNS
-        return pointer(emit.binary("addi", self._a, at))
+        columns = (row // BLOCK_ROWS * self._words + word) * BLOCK_COLUMNS
+        return pointer(emit.binary("addi", self._a, columns))
 
     def of_b(self, column: int, word: int) -> Value:
         """Return the pointer to a word of the factors of the columns of B that begin at `column`."""

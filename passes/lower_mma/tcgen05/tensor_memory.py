@@ -19,21 +19,23 @@ from ....ir.threads import linear_thread
 from ....layout.fragments import WARPGROUP, first_rows
 from ....layout.transfer import WARP
 from ....layout.wgmma import INSTRUCTION_M
-from ..registers import Registers, struct_of
-from .cta_pair import PAIR_ARRIVALS, CtaPair
+from ..registers import AccumulatorRegisters, struct_of
 
 #: An access in the shape 16x256b moves 8 columns, times a power of two up to 32.
 _ACCESS_COLUMNS, _MOST_ACCESSES = 8, 32
 
-#: The selector of `prmt` that combines the low halves of two words: a column of tensor memory holds one
+#: The selector of `prmt` that combines the low halves of two words. A column of tensor memory holds one
 #: f16.
 _LOW_HALVES = 0x5410
 
 #: Registers that one access in the shape 16x128b moves at most.
 _MOST_WORDS = 128
 
+#: Arrivals at the mbarrier of a synchronisation: one of each CTA.
+PAIR_ARRIVALS = 2
 
-class TensorMemory:
+
+class TensorMemoryAllocation:
     """The tensor memory of a kernel; its values are computed at the `smem.tensor_memory` op.
 
     Attributes:
@@ -51,7 +53,7 @@ class TensorMemory:
             attribute.value for attribute in (op.columns, op.first, op.warpgroups, op.depth)
         )
         self.columns, barriers = columns, op.barriers_of_each
-        self._pair = CtaPair() if op.pair else None
+        self._pair = PairedCta() if op.pair else None
         self.group = ir.Attribute.parse(f"#nvvm.cta_group<cta_{2 if self._pair else 1}>")
         count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
         slot, self._thread = allocation_pointer(op), linear_thread(size)
@@ -87,12 +89,14 @@ class TensorMemory:
                     emit.op("nvvm.tcgen05.dealloc", (pointer(base), number), group=self.group)
 
     @contextmanager
-    def issued(self) -> Iterator[None]:
-        """Emit the instructions that the `with` block builds, those of one mma, and their commit, in the
-        branch of the thread that issues them."""
+    def issue(self) -> Iterator[None]:
+        """Emit the `with` block, which has the instructions of one mma, and their commit.
+
+        Both are in the branch of the thread that issues the instructions.
+        """
         number = self._next()
-        # The mbarrier is free when the previous mma on it is complete, which each thread waits for here.
-        # After the barrier, all threads have loaded what the mma overwrites, and stored what it reads.
+        # Each thread waits for the previous mma on the mbarrier. After the barrier, all threads have
+        # loaded what the mma overwrites, and stored what it reads.
         self._wait_for(number - self._depth)
         fence("before")
         warpgroup_barrier()
@@ -146,21 +150,25 @@ class TensorMemory:
     def _barrier(self, number: I32) -> Value:
         return gep(self._barriers, (number % self._depth * MBARRIER_BYTES).value)
 
-    def load(self, address: Value, registers: Registers, whole: int | None = None) -> Value:
+    def load(
+        self, address: Value, registers: AccumulatorRegisters, total_columns: int | None = None
+    ) -> Value:
         """Emit the loads of an accumulator, or of some of its columns; return the registers.
 
         Args:
             address: the address of its first column (i32).
             registers: the registers to load.
-            whole: the number of columns of the accumulator, if only some of them are loaded.
+            total_columns: the number of columns of the accumulator, if only some of them are loaded.
         """
         structs = []
-        for position, (at, counts) in enumerate(self._accesses(address, registers, whole)):
+        for position, (pointers, counts) in enumerate(
+            self._accesses(address, registers, total_columns)
+        ):
             scalars: list[Value] = []
-            for place, count in zip(at, counts, strict=True):
+            for access, count in zip(pointers, counts, strict=True):
                 vector = emit.value(
                     "nvvm.tcgen05.ld",
-                    (place,),
+                    (access,),
                     ir.VectorType.get([4 * count], emit.i32()),
                     shape=_shape(),
                 )
@@ -177,24 +185,26 @@ class TensorMemory:
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<load>"))
         return registers.join(structs)
 
-    def store(self, address: Value, registers: Registers, fragment: Value) -> None:
+    def store(self, address: Value, registers: AccumulatorRegisters, fragment: Value) -> None:
         """Emit the stores of the registers of an accumulator."""
         accesses = self._accesses(address, registers)
-        for (at, counts), (_, held) in zip(accesses, registers.scalars(fragment), strict=True):
-            scalars = held
+        for (pointers, counts), (_, scalars) in zip(
+            accesses, registers.scalars(fragment), strict=True
+        ):
+            values = scalars
             if registers.accumulator.per_register == 2:
-                scalars = [x for word in held for x in (word, emit.binary("shrui", word, 16))]
+                values = [x for word in scalars for x in (word, emit.binary("shrui", word, 16))]
             first = 0
-            for place, count in zip(at, counts, strict=True):
-                some = scalars[first : first + 4 * count]
+            for access, count in zip(pointers, counts, strict=True):
+                chunk = values[first : first + 4 * count]
                 first += 4 * count
                 vector = emit.value(
-                    "vector.from_elements", some, ir.VectorType.get([4 * count], some[0].type)
+                    "vector.from_elements", chunk, ir.VectorType.get([4 * count], chunk[0].type)
                 )
                 words = ir.VectorType.get([4 * count], emit.i32())
                 if vector.type != words:
                     vector = emit.value("llvm.bitcast", (vector,), words)
-                emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape())
+                emit.op("nvvm.tcgen05.st", (access, vector), shape=_shape())
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
 
     def store_a(self, address: Value, words: list[list[Value]], rows: int) -> None:
@@ -205,40 +215,80 @@ class TensorMemory:
             words: for each block of 64 rows, its registers (i32) along K.
             rows: rows of an instruction.
         """
-        own = emit.binary("addi", address, self._lane())
+        lane_address = emit.binary("addi", address, self._lane())
         firsts = first_rows(len(words) * INSTRUCTION_M, rows)
-        for row, some in zip(firsts, words, strict=True):
-            for done, count in _in_powers_of_two(len(some), _MOST_WORDS):
+        for row, block in zip(firsts, words, strict=True):
+            for begin, count in _in_powers_of_two(len(block), _MOST_WORDS):
                 # Two registers are four columns of the warp's rows.
-                at = address_offset(row, done * 2, len(some) * 2, rows)
+                offset = address_offset(row, begin * 2, len(block) * 2, rows)
                 vector = emit.value(
                     "vector.from_elements",
-                    some[done : done + count],
+                    block[begin : begin + count],
                     ir.VectorType.get([count], emit.i32()),
                 )
-                place = pointer(emit.binary("addi", own, at))
-                emit.op("nvvm.tcgen05.st", (place, vector), shape=_shape("16x128b"))
+                access = pointer(emit.binary("addi", lane_address, offset))
+                emit.op("nvvm.tcgen05.st", (access, vector), shape=_shape("16x128b"))
         emit.op("nvvm.tcgen05.wait", kind=ir.Attribute.parse("#nvvm.tcgen05_wait<store>"))
 
     def _accesses(
-        self, address: Value, registers: Registers, whole: int | None = None
+        self, address: Value, registers: AccumulatorRegisters, total_columns: int | None = None
     ) -> Iterator[tuple[list[Value], list[int]]]:
         """Yield, for each block, the pointers of its accesses and the columns of each divided by 8."""
-        columns = whole or registers.columns
-        own = emit.binary("addi", address, self._lane())
+        columns = total_columns or registers.columns
+        lane_address = emit.binary("addi", address, self._lane())
         for row, column, n in registers.blocks:
-            places, counts = [], []
-            for done, count in _in_powers_of_two(n // _ACCESS_COLUMNS, _MOST_ACCESSES):
-                further = column + done * _ACCESS_COLUMNS
-                at = address_offset(row, further, columns, registers.rows)
-                places.append(pointer(emit.binary("addi", own, at)))
+            pointers, counts = [], []
+            for begin, count in _in_powers_of_two(n // _ACCESS_COLUMNS, _MOST_ACCESSES):
+                first_column = column + begin * _ACCESS_COLUMNS
+                offset = address_offset(row, first_column, columns, registers.rows)
+                pointers.append(pointer(emit.binary("addi", lane_address, offset)))
                 counts.append(count)
-            yield places, counts
+            yield pointers, counts
 
     def _lane(self) -> Value:
         """Return the offset that the first lane of the warp adds to an address."""
         warp = emit.binary("remui", emit.binary("divui", self._thread, WARP), WARPGROUP // WARP)
         return emit.binary("muli", warp, WARP_LANES << LANE_BIT)
+
+
+class PairedCta:
+    """A CTA in its pair, which has ranks 2i and 2i + 1 of the cluster, adjacent along x.
+
+    Attributes:
+        is_even: whether the CTA has the even rank, and issues the mma of the pair (i1).
+        mask: the mask of both CTAs (i16).
+    """
+
+    def __init__(self) -> None:
+        rank = emit.value("nvvm.read.ptx.sreg.cluster.ctarank", (), emit.i32())
+        odd = emit.binary("andi", rank, 1)
+        self.is_even = emit.compare("eq", odd, 0)
+        self._peer = emit.binary("xori", rank, 1)
+        two_bits = emit.constant(3, emit.i32())
+        mask = emit.value("arith.shli", (two_bits, emit.binary("subi", rank, odd)), emit.i32())
+        self.mask = emit.value("arith.trunci", (mask,), ir.IntegerType.get_signless(16))
+
+    def synchronize(self, barrier: Value) -> None:
+        """Emit a synchronisation of this thread with the corresponding thread of the other CTA.
+
+        Memory operations before it, of either thread, are visible to both after it. Each thread arrives
+        at the mbarrier of its own CTA first, so the next arrival of the other thread cannot come earlier,
+        and no phase has to be counted.
+
+        Args:
+            barrier: an mbarrier with `PAIR_ARRIVALS`, at the same address in both CTAs.
+        """
+        scope = ir.Attribute.parse("#nvvm.mem_scope<cluster>")
+        state = emit.value("nvvm.mbarrier.arrive", (barrier,), emit.i64(), scope=scope)
+        peer_barrier = emit.value("nvvm.mapa", (barrier, self._peer), emit.pointer(7))
+        emit.op("nvvm.mbarrier.arrive", (peer_barrier,), scope=scope)
+        loop = emit.op("scf.while", regions=2)
+        with ir.InsertionPoint(ir.Block.create_at_start(loop.regions[0])):
+            i1 = ir.IntegerType.get_signless(1)
+            is_complete = emit.value("nvvm.mbarrier.try_wait", (barrier, state), i1, scope=scope)
+            emit.op("scf.condition", (emit.binary("xori", is_complete, emit.constant(1, i1)),))
+        with ir.InsertionPoint(ir.Block.create_at_start(loop.regions[1])):
+            emit.op("scf.yield")
 
 
 def pointer(address: Value) -> Value:
@@ -252,12 +302,12 @@ def fence(side: str) -> None:
 
 
 def _in_powers_of_two(total: int, most: int) -> Iterator[tuple[int, int]]:
-    """Split a number into powers of two up to `most`, the largest first; yield (sum before it, power)."""
-    done = 0
-    while done < total:
-        count = min(most, 1 << (total - done).bit_length() - 1)
-        yield done, count
-        done += count
+    """Split a number into powers of two up to `most`, the largest first; yield (sum before, power)."""
+    begin = 0
+    while begin < total:
+        count = min(most, 1 << (total - begin).bit_length() - 1)
+        yield begin, count
+        begin += count
 
 
 def _shape(shape: str = "16x256b") -> Attribute:

@@ -12,7 +12,7 @@ from ....layout.accumulators import ACC_F32
 from ....layout.elements import B1
 from ....layout.instruction import instruction_k
 from ....layout.wgmma import INSTRUCTION_M, MN_MAJOR, SPARSITY
-from ..mma_qualifiers import MmaQualifiers
+from ..mma_qualifiers import InstructionQualifiers
 from ..registers import extract
 
 
@@ -22,8 +22,8 @@ def fence_registers(words: list[Value]) -> list[Value]:
     The fence must be between the writes of these registers and the instruction (PTX ISA 9.7.15.7.1). As
     operands of the fence they cannot be written after it; upstream's op does not have them.
     """
-    passed = _tied("wgmma.fence.sync.aligned;", words, "~{memory}")
-    return [extract(passed, i, emit.i32()) for i in range(len(words))]
+    struct = _pass_through("wgmma.fence.sync.aligned;", words, "~{memory}")
+    return [extract(struct, i, emit.i32()) for i in range(len(words))]
 
 
 def pin_registers(scalars: list[Value]) -> Value:
@@ -33,11 +33,11 @@ def pin_registers(scalars: list[Value]) -> Value:
     a constant at its use, nor copies a value that is used again. It keeps the order of assembly
     statements, so the fence that follows stays after this one.
     """
-    return _tied("", scalars)
+    return _pass_through("", scalars)
 
 
 def multiply(
-    qualifiers: MmaQualifiers,
+    qualifiers: InstructionQualifiers,
     n: int,
     adds: bool | Value,
     accumulator: Value,
@@ -62,22 +62,22 @@ def multiply(
     operands = [*scalars]
     constraints: list[str] = []
 
-    def number(value: Value, constraint: str) -> str:
+    def operand(value: Value, constraint: str) -> str:
         """Add an input; return its number, after the outputs and the inputs that are tied to them."""
         operands.append(value)
         constraints.append(constraint)
         return f"${count + len(operands) - 1}"
 
     in_registers = len(a) > 1
-    a_names = [number(value, "r" if in_registers else "l") for value in a]
-    names = [_braced([f"${i}" for i in range(count)])]
-    names += [_braced(a_names) if in_registers else a_names[0], number(b, "l")]
+    a_names = [operand(value, "r" if in_registers else "l") for value in a]
+    names = [_register_list([f"${i}" for i in range(count)])]
+    names += [_register_list(a_names) if in_registers else a_names[0], operand(b, "l")]
     if metadata is not None:
-        names += [number(metadata[0], "r"), str(metadata[1])]
-    condition = str(int(adds)) if isinstance(adds, bool) else number(adds, "r")
+        names += [operand(metadata[0], "r"), str(metadata[1])]
+    condition = str(int(adds)) if isinstance(adds, bool) else operand(adds, "r")
     text = (
         f"{{\n.reg .pred p;\nsetp.ne.b32 p, {condition}, 0;\n"
-        f"{_name(qualifiers, n, metadata is not None)} "
+        f"{_mnemonic(qualifiers, n, metadata is not None)} "
         f"{', '.join([*names, 'p', *_immediates(qualifiers, in_registers)])};\n}}"
     )
     letter = "f" if qualifiers.accumulator is ACC_F32 else "r"
@@ -92,7 +92,7 @@ def multiply(
     )
 
 
-def _name(qualifiers: MmaQualifiers, n: int, sparse: bool) -> str:
+def _mnemonic(qualifiers: InstructionQualifiers, n: int, sparse: bool) -> str:
     """Return the instruction with its qualifiers (PTX ISA 9.7.15.5.2 and 9.7.15.6.2)."""
     k = instruction_k(qualifiers.a) * (SPARSITY if sparse else 1)
     parts = [
@@ -108,24 +108,24 @@ def _name(qualifiers: MmaQualifiers, n: int, sparse: bool) -> str:
     return ".".join(parts)
 
 
-def _immediates(qualifiers: MmaQualifiers, a_in_registers: bool) -> list[str]:
+def _immediates(qualifiers: InstructionQualifiers, a_in_registers: bool) -> list[str]:
     """Return the immediates after scale-d: signs of floats, transposes of 16-bit types."""
     if qualifiers.accumulator.integer:
         return []
-    found = [str(qualifiers.sign("a")), str(qualifiers.sign("b"))]
+    immediates = [str(qualifiers.sign("a")), str(qualifiers.sign("b"))]
     if qualifiers.a in MN_MAJOR:
         majors = (
             [qualifiers.b_major] if a_in_registers else [qualifiers.a_major, qualifiers.b_major]
         )
-        found += [str(int(major == "mn")) for major in majors]
-    return found
+        immediates += [str(int(major == "mn")) for major in majors]
+    return immediates
 
 
-def _braced(names: list[str]) -> str:
+def _register_list(names: list[str]) -> str:
     return f"{{{', '.join(names)}}}"
 
 
-def _tied(text: str, values: list[Value], *clobbers: str) -> Value:
+def _pass_through(text: str, values: list[Value], *clobbers: str) -> Value:
     """Emit assembly through which values of one type, i32 or f32, pass unchanged; return their struct."""
     count, type_ = len(values), values[0].type
     struct = ir.Type.parse(f"!llvm.struct<({', '.join([str(type_)] * count)})>")

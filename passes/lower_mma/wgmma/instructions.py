@@ -1,4 +1,4 @@
-"""`smem.mma_desc` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
+"""The `wgmma` target: `smem.mma_desc` as a group of `nvvm.wgmma.mma_async`, and the wait for groups."""
 
 from ....bindings.irtypes import Attribute, Context, Op, Value
 from ....bindings.mlir import ir
@@ -7,19 +7,27 @@ from ....dialect.ops import FillOp, MmaDescOp, MmaDescSpOp, WaitOp
 from ....dialect.types import FragmentType, is_in_flight
 from ....ir import emit
 from ....ir.kernel import function_of
+from ....ir.lowerings import Lowerings
+from ....layout import Element
 from ....layout.elements import B1
 from ....layout.fragments import A_FRAGMENT_REGISTERS
 from ....layout.instruction import instruction_k
-from ....layout.wgmma import INSTRUCTION_M
+from ....layout.wgmma import INSTRUCTION_M, SPARSITY, metadata_words, selector
 from ..fragments.elementwise import lower_fill
-from ..mma_qualifiers import MmaQualifiers, qualifiers_of
-from ..registers import Registers, word_count, words_of
-from ..scale_d import split_scale_d
-from ..target import MmaTarget
-from ..typed import TypedOp
+from ..mma_qualifiers import InstructionQualifiers, qualifiers_of, split_scale_d
+from ..registers import AccumulatorRegisters, word_count, words_of
+from ..target import MmaTarget, TypedOp
 from .assembly import fence_registers, multiply, pin_registers
-from .metadata import Metadata
-from .target import LOWERINGS
+
+#: The ops that have their own lowering for `wgmma`; see `MmaTarget.lowerings`.
+LOWERINGS = Lowerings()
+
+
+class WgmmaTarget(MmaTarget):
+    """`wgmma` keeps accumulators in registers."""
+
+    isa = "wgmma"
+    lowerings = LOWERINGS
 
 
 @LOWERINGS.of(MmaDescOp, MmaDescSpOp)
@@ -39,7 +47,7 @@ def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Value:
     accumulator, keep = split_scale_d(op.accumulator)
     if accumulator is not None and not is_in_flight(typed.type_of("accumulator")):
         # An accumulator in flight was pinned by its fill, or written by an earlier mma.
-        accumulator = _pinned(accumulator, registers)
+        accumulator = _pin(accumulator, registers)
     words = _fence(op, a_words)
     structs = _structs(accumulator, registers)
     if words:
@@ -48,28 +56,30 @@ def lower_wgmma(typed: TypedOp, target: MmaTarget) -> Value:
     else:
         a = [(descriptor,) for descriptor in descriptors.of_a(op, registers, function)]
     b = descriptors.of_mma_tiles(op, "b", function)
-    scale = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
-    metadata = Metadata(op.metadata, qualifiers.a, row_blocks, k_blocks)
+    scale_d = None if keep is None else emit.value("arith.extui", (keep,), emit.i32())
+    metadata = SparseMetadata(op.metadata, qualifiers.a, row_blocks, k_blocks)
     in_assembly = a_words > 0 or op.metadata is not None or qualifiers.a is B1
     attributes: dict[tuple[int, bool], dict[str, Attribute]] = {}
     for k in range(k_blocks):
         # Only the instructions of K block 0 depend on the value of the accumulator before the mma.
         adds = bool(k) or accumulator is not None
-        condition = scale if k == 0 else None
+        condition = scale_d if k == 0 else None
         for i, (_, _, n) in enumerate(registers.blocks):
             row, column = divmod(i, columns)
-            first, second = a[row * k_blocks + k], b[column * k_blocks + k]
+            a_operand, b_operand = a[row * k_blocks + k], b[column * k_blocks + k]
             if in_assembly or condition is not None:
                 scale_d = adds if condition is None else condition
-                kept = metadata.of(row, k)
-                structs[i] = multiply(qualifiers, n, scale_d, structs[i], first, second, kept)
+                sparse_words = metadata.of(row, k)
+                structs[i] = multiply(
+                    qualifiers, n, scale_d, structs[i], a_operand, b_operand, sparse_words
+                )
                 continue
             if (n, adds) not in attributes:
                 attributes[n, adds] = _attributes(ir.Context.current, qualifiers, n, adds)
             structs[i] = ir.Operation.create(
                 "nvvm.wgmma.mma_async",
                 results=[structs[i].type],
-                operands=[structs[i], *first, second],
+                operands=[structs[i], *a_operand, b_operand],
                 attributes=attributes[n, adds],
             ).result
     emit.op("nvvm.wgmma.commit.group.sync.aligned")
@@ -84,24 +94,42 @@ def _fence(op: Op, a_words: int) -> list[Value]:
     return []
 
 
+class SparseMetadata:
+    """The metadata of an mma; None for a dense A."""
+
+    def __init__(self, fragment: Value, element: Element, row_blocks: int, k_blocks: int) -> None:
+        self._element = element
+        self._words = None
+        if fragment is not None:
+            self._per_row = metadata_words(element, k_blocks * instruction_k(element) * SPARSITY)
+            self._words = words_of(fragment, row_blocks * self._per_row)
+
+    def of(self, row: int, k: int) -> tuple[Value, int] | None:
+        """Return the register and the sparsity selector of an instruction; None if A is dense."""
+        if self._words is None:
+            return None
+        word, threads = selector(self._element, k)
+        return self._words[row * self._per_row + word], threads
+
+
 @LOWERINGS.of(FillOp)
 def lower_pinned_fill(typed: TypedOp, target: MmaTarget) -> Value:
     """Return the fragment with the same value in every register.
 
     The registers of a fragment in flight, which may be an operand of the next mma, are pinned.
     """
-    filled = lower_fill(typed, target)
+    fragment = lower_fill(typed, target)
     if not is_in_flight(typed.result):
-        return filled
-    return _pinned(filled, target.registers(typed.result))
+        return fragment
+    return _pin(fragment, target.registers(typed.result))
 
 
-def _pinned(fragment: Value, registers: Registers) -> Value:
+def _pin(fragment: Value, registers: AccumulatorRegisters) -> Value:
     """Return the fragment with its registers pinned, block by block."""
     return registers.join([pin_registers(scalars) for _, scalars in registers.scalars(fragment)])
 
 
-def _structs(accumulator: Value, registers: Registers) -> list[Value]:
+def _structs(accumulator: Value, registers: AccumulatorRegisters) -> list[Value]:
     """Return the registers of each block before the first instruction; poison without an accumulator."""
     if accumulator is not None:
         return registers.split(accumulator)
@@ -111,7 +139,7 @@ def _structs(accumulator: Value, registers: Registers) -> list[Value]:
 
 @cached_in_context
 def _attributes(
-    context: Context, qualifiers: MmaQualifiers, n: int, accumulate: bool
+    context: Context, qualifiers: InstructionQualifiers, n: int, accumulate: bool
 ) -> dict[str, Attribute]:
     def parse(text: str) -> Attribute:
         return ir.Attribute.parse(f"#nvvm.{text}", context)
@@ -151,18 +179,18 @@ def lower_wait(typed: TypedOp, target: MmaTarget) -> Value:
         emit.op("nvvm.wgmma.wait.group.sync.aligned", group=group)
         return fragment
     instruction = f"wgmma.wait_group.sync.aligned {pending};"
-    passed = []
+    structs = []
     for position, scalars in registers.scalars(fragment):
         count = len(scalars)
         output = "=f" if registers.register == "f32" else "=r"
         outputs, inputs = ",".join([output] * count), ",".join(map(str, range(count)))
-        tied = emit.value(
+        struct = emit.value(
             "llvm.inline_asm",
             scalars,
             registers.block_type(position),
-            asm_string=ir.StringAttr.get("" if passed else instruction),
+            asm_string=ir.StringAttr.get("" if structs else instruction),
             constraints=ir.StringAttr.get(f"{outputs},{inputs},~{{memory}}"),
             has_side_effects=ir.UnitAttr.get(),
         )
-        passed.append(tied)
-    return registers.join(passed)
+        structs.append(struct)
+    return registers.join(structs)

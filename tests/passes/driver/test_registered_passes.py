@@ -9,7 +9,7 @@ import pytest
 
 from mlir_smem.passes import OptionError, Pass, pass_named, passes
 from mlir_smem.passes.allocate import Allocate
-from mlir_smem.passes.driver import registry
+from mlir_smem.passes.driver import base
 
 
 class Mine(Pass):
@@ -23,8 +23,8 @@ class Impostor(Pass):
 
 
 def forget():
-    registry._entries.cache_clear()
-    registry._loaded.cache_clear()
+    base._entries.cache_clear()
+    base._load.cache_clear()
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def plugins(monkeypatch):
     """Set the entry points of other packages."""
 
     def install(*names):
-        entries = [EntryPoint(n, f"{__name__}:{n}", registry.GROUP) for n in names]
+        entries = [EntryPoint(n, f"{__name__}:{n}", base.GROUP) for n in names]
         monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries)
         forget()
 
@@ -42,7 +42,7 @@ def plugins(monkeypatch):
 
 def test_own_passes_come_first(plugins):
     plugins("Mine")
-    assert list(passes()) == [p.name for p in registry.OWN] + ["host-pass"]
+    assert list(passes()) == [p.name for p in base.REGISTERED] + ["host-pass"]
 
 
 def test_a_pass_of_another_package_is_found_by_name(plugins):
@@ -65,17 +65,17 @@ def test_a_plugin_that_cannot_be_loaded_is_a_warning(plugins):
     plugins("Missing")
     assert pass_named("smem-allocate") is Allocate
     with pytest.warns(UserWarning, match="pass 'Missing' cannot be loaded: "):
-        assert list(passes()) == [p.name for p in registry.OWN]
+        assert list(passes()) == [p.name for p in base.REGISTERED]
 
 
 def test_names_of_own_passes_are_unique():
-    names = [pass_.name for pass_ in registry.OWN]
+    names = [pass_.name for pass_ in base.REGISTERED]
     assert len(set(names)) == len(names)
     assert all(name.startswith("smem-") for name in names)
 
 
 def test_entry_points_of_this_project_have_the_names_of_their_passes():
-    entries = [e for e in entry_points(group=registry.GROUP) if e.dist.name == "mlir-smem"]
+    entries = [e for e in entry_points(group=base.GROUP) if e.dist.name == "mlir-smem"]
     assert entries
     assert [entry.load().name for entry in entries] == [entry.name for entry in entries]
 

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from mlir_smem.dialect import new_context
 from mlir_smem.passes import OptionError, parse_pipeline
-from mlir_smem.passes.driver.textual import Leaf, module_leaves
+from mlir_smem.passes.driver.textual import PipelineEntry, module_entries
 
 
 def leaf(name, options="", *anchors):
-    return Leaf(anchors, name, options)
+    return PipelineEntry(anchors, name, options)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def leaf(name, options="", *anchors):
     ],
 )
 def test_text_has_these_leaves(text, leaves):
-    assert module_leaves(text) == leaves
+    assert module_entries(text) == leaves
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_text_has_these_leaves(text, leaves):
 )
 def test_malformed_text_is_refused(text, message):
     with pytest.raises(OptionError) as error:
-        module_leaves(text)
+        module_entries(text)
     assert str(error.value) == f"pipeline '{text}': {message}"
 
 
@@ -83,13 +83,13 @@ def test_malformed_text_is_refused(text, message):
 )
 def test_text_after_a_pass_is_refused(text):
     with pytest.raises(OptionError):
-        module_leaves(text)
+        module_entries(text)
 
 
 @given(st.text("ab,(){}[]<>= \n.x"))
 def test_any_text_is_parsed_or_refused(text):
     try:
-        module_leaves(text)
+        module_entries(text)
     except OptionError as error:
         assert text.strip() in str(error)
 
@@ -99,9 +99,9 @@ OPTIONS = st.sampled_from(["", "x=1", "x=1 y={2,3}"])
 ANCHORS = st.lists(st.sampled_from(["gpu.module", "gpu.func", "func.func"]), max_size=3).map(tuple)
 
 
-@given(st.lists(st.builds(Leaf, ANCHORS, NAMES, OPTIONS), min_size=1))
+@given(st.lists(st.builds(PipelineEntry, ANCHORS, NAMES, OPTIONS), min_size=1))
 def test_leaves_and_text_round_trip(leaves):
-    assert module_leaves(",".join(each.upstream for each in leaves)) == leaves
+    assert module_entries(",".join(each.upstream for each in leaves)) == leaves
 
 
 # Pipelines on a pass manager.

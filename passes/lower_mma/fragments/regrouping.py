@@ -1,15 +1,36 @@
-"""Fragments as vectors: the registers of a thread, in the order of `layout.register_order`."""
+"""Registers of fragments in other groups: those of some columns, and vectors of all of them."""
 
 from ....bindings.irtypes import Type, Value
 from ....bindings.mlir import ir
-from ....dialect.ops import FromRegistersOp, ToRegistersOp
+from ....dialect.ops import ColumnsOp, FromRegistersOp, ToRegistersOp
+from ....dialect.ops.columns import STEP
 from ....dialect.slices import slice_dim
 from ....dialect.types import is_a_fragment
 from ....ir import emit
-from ..registers import of_words, struct_of, word_count, words_of
-from ..target import MmaTarget
-from ..typed import TypedOp
-from .lowerings import FRAGMENTS
+from ..registers import fragment_of_words, struct_of, word_count, words_of
+from ..target import FRAGMENTS, MmaTarget, TypedOp
+
+
+@FRAGMENTS.of(ColumnsOp)
+def lower_columns(typed: TypedOp, target: MmaTarget) -> Value:
+    """Return the registers of an `smem.columns`: some of those of its operand."""
+    op, result = typed.op, target.registers(typed.result)
+    source, first = target.registers(typed.type_of("fragment")), op.first.value
+    # The registers of each 8 columns of 64 rows.
+    steps: dict[tuple[int, int], list[Value]] = {}
+    per_step = STEP // 2 // source.accumulator.per_register
+    for position, scalars in source.scalars(op.fragment):
+        row, column, _ = source.blocks[position]
+        for i in range(0, len(scalars), per_step):
+            steps[row, column + i // per_step * STEP] = scalars[i : i + per_step]
+    structs = []
+    for block, (row, column, count) in enumerate(result.blocks):
+        begin = first + column
+        members = [
+            register for step in range(begin, begin + count, STEP) for register in steps[row, step]
+        ]
+        structs.append(struct_of(result.block_type(block), members))
+    return result.join(structs)
 
 
 @FRAGMENTS.of(ToRegistersOp)
@@ -17,13 +38,15 @@ def lower_to_registers(typed: TypedOp, target: MmaTarget) -> Value:
     """Return the vector of a thread's elements."""
     op, fragment = typed.op, typed.type_of("fragment")
     if is_a_fragment(fragment):
-        held = words_of(op.fragment, word_count(fragment))
+        registers = words_of(op.fragment, word_count(fragment))
     elif slice_dim(fragment) is not None:
-        held = target.slice_registers(fragment).scalars(op.fragment)
+        registers = target.slice_registers(fragment).scalars(op.fragment)
     else:
         blocks = target.registers(fragment).scalars(op.fragment)
-        held = [scalar for _, scalars in blocks for scalar in scalars]
-    vector = emit.value("vector.from_elements", held, _vector_of(len(held), held[0].type))
+        registers = [scalar for _, scalars in blocks for scalar in scalars]
+    vector = emit.value(
+        "vector.from_elements", registers, _vector_of(len(registers), registers[0].type)
+    )
     return _cast(vector, typed.result)
 
 
@@ -34,7 +57,7 @@ def lower_from_registers(typed: TypedOp, target: MmaTarget) -> Value:
     if is_a_fragment(fragment):
         words = word_count(fragment)
         vector = _cast(vector, _vector_of(words, emit.i32()))
-        return of_words([emit.extracted(vector, i) for i in range(words)])
+        return fragment_of_words([emit.extracted(vector, i) for i in range(words)])
     if slice_dim(fragment) is not None:
         slices = target.slice_registers(fragment)
         return slices.join([emit.extracted(vector, i) for i in range(len(slices.indices))])
