@@ -23,7 +23,7 @@ from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.linalg.lowering import lower_linalg
-from mlir_smem.frontend.torch_modules import exported
+from mlir_smem.frontend.torch_modules import export_torch
 
 WIDTH, HIDDEN = 4096, 14336
 
@@ -54,7 +54,7 @@ def compiled(
         parts[name] = time.perf_counter() - start
 
     with timed("PyTorch to linalg"):
-        program = exported(module, [x])
+        program = export_torch(module, [x])
     with new_context():
         with timed("parsing"):
             linalg = parse_module(program.text)
@@ -62,7 +62,7 @@ def compiled(
             lower_linalg(linalg, math="approx")
         with timed("kernels to cubins, host to machine code"):
             executable = Executable(linalg, "main")
-    weights = [each.detach() for each in program.held.values()]
+    weights = [each.detach() for each in program.captured_tensors.values()]
     with timed("first call"):
         executable(*weights, x)
         torch.cuda.synchronize()

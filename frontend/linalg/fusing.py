@@ -127,7 +127,7 @@ def _function(
             return named["row" if (loops[loop],) == dims.m else "col"]
 
         results = FragmentEvaluator(epilogue.code, approximate, position).results(arguments)
-        fragments = [_stored_fragment(result) for result in results]
+        fragments = [_stored_fragment(fragment) for fragment in results]
         return fragments[0] if len(fragments) == 1 else tuple(fragments)
 
     if has_index:
@@ -159,18 +159,18 @@ def _round_sum(total: Any, sums: sl.DType) -> TypedFragment:
     return round_to(total, sums) if sums.is_float and sums != sl.f32 else TypedFragment(total, sums)
 
 
-def _stored_fragment(result: TypedFragment) -> Any:
+def _stored_fragment(typed: TypedFragment) -> Any:
     """Return the fragment to store, with the element type of an accumulator.
 
     The store rounds its elements, so they are not rounded before.
     """
-    if result.exact is not None:
-        return result.exact
-    if result.dtype.kind in ("integer", "bool") and result.dtype != sl.i32:
-        if result.dtype.bits > 8:
-            raise Unsupported(f"makes a tensor of {result.dtype}; a kernel stores i32 or i8")
-        return result.fragment.to(sl.i32)
-    return result.fragment
+    if typed.exact is not None:
+        return typed.exact
+    if typed.dtype.kind in ("integer", "bool") and typed.dtype != sl.i32:
+        if typed.dtype.bits > 8:
+            raise Unsupported(f"makes a tensor of {typed.dtype}; a kernel stores i32 or i8")
+        return typed.fragment.to(sl.i32)
+    return typed.fragment
 
 
 def convert_errors(build: Callable[[], Any]) -> Any:

@@ -164,7 +164,7 @@ def _launch_or_fallback(
         aligned = fits if aligned is None else emit.value("arith.andi", (aligned, fits), i1)
     assert aligned is not None
     op = plan.op
-    branches = scf.IfOp(aligned, [result.type for result in op.results], has_else=True)
+    branches = scf.IfOp(aligned, [op_result.type for op_result in op.results], has_else=True)
     with ir.InsertionPoint(branches.then_block):
         scf.YieldOp(launch_gemm(plan, kernel, types, buffers, is_never_empty=True))
     with ir.InsertionPoint(branches.else_block):

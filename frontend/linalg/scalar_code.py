@@ -117,7 +117,7 @@ class _Reader:
         """Read an op, and return the number of its result."""
         if op.name.split(".")[0] not in _DIALECTS and op.name != "linalg.index":
             raise Unsupported(f"has a body with '{op.name}'; expected ops of arith and math")
-        types = [str(result.type) for result in op.results]
+        types = [str(op_result.type) for op_result in op.results]
         if len(types) != 1 or types[0] not in _BY_MLIR:
             raise Unsupported(
                 f"has a body with '{op.name}' of {', '.join(types)}, a type that kernels do not compute"
