@@ -91,11 +91,11 @@ def main() -> None:
     times = measure(contenders, MODES["sustained"], options.rounds)
     rows = {
         name: {
-            "tflops": round(2 * SIZE**3 / found.seconds / 1e12, 1),
-            "of_torch": round(times["torch.mm"].seconds / found.seconds, 3),
-            "spread": round(found.spread, 3),
+            "tflops": round(2 * SIZE**3 / step_times.seconds / 1e12, 1),
+            "of_torch": round(times["torch.mm"].seconds / step_times.seconds, 3),
+            "spread": round(step_times.spread, 3),
         }
-        for name, found in times.items()
+        for name, step_times in times.items()
     }
     for name, row in rows.items():
         print(f"{name:24}{row['tflops']:8} TFLOP/s {row['of_torch']:7} of torch.mm")

@@ -54,12 +54,12 @@ class Bench:
         try:
             enqueue()
         except RuntimeError as error:
-            torch.cuda.synchronize()  # raises if the chip is lost, and not only the shape unfit
+            torch.cuda.synchronize()  # raises if the GPU is lost; a wrong shape raises nothing here
             return {}, {CUBLAS: f"{type(error).__name__}: {error}".splitlines()[0]}
         gemms = _per_graph(OnStream(CUBLAS, enqueue, out, 1))
         theirs = OnStream(CUBLAS, enqueue, out, gemms)
         reference = theirs.result().clone()
-        found, dropped = {CUBLAS: theirs}, {}
+        timed, dropped = {CUBLAS: theirs}, {}
         for config in configs:
             if config in self.failed:
                 dropped[config] = self.failed[config]
@@ -71,10 +71,10 @@ class Bench:
                 if not error <= _LIMIT:
                     dropped[config] = f"WrongResultError: differs by {error:.2g} in the norm"
                     continue
-                found[config] = ours
+                timed[config] = ours
             except Exception as error:  # the other configurations may still run
                 dropped[config] = f"{type(error).__name__}: {error}"
-        return found, dropped
+        return timed, dropped
 
     def _operands(self, shape: Shape) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         m, n, k = shape
@@ -96,5 +96,5 @@ def _per_graph(once: OnStream) -> int:
     return min(_MOST, max(1, round(_GRAPH_SECONDS / once.batch(10)[0] * 10)))
 
 
-def _difference(found: torch.Tensor, reference: torch.Tensor) -> float:
-    return float((found.float() - reference.float()).norm() / reference.float().norm())
+def _difference(result: torch.Tensor, reference: torch.Tensor) -> float:
+    return float((result.float() - reference.float()).norm() / reference.float().norm())

@@ -110,10 +110,10 @@ def contenders(
                 return
             (m, k), n = a.shape, b.shape[1]
             n_by_k = b.stride(0) == 1
-            held, tile = (b.T, [config.n, config.k]) if n_by_k else (b, [config.k, config.n])
+            stored_b, tile = (b.T, [config.n, config.k]) if n_by_k else (b, [config.k, config.n])
             arguments = (
                 TensorDescriptor.from_tensor(a, [config.m, config.k]),
-                TensorDescriptor.from_tensor(held, tile),
+                TensorDescriptor.from_tensor(stored_b, tile),
                 TensorDescriptor.from_tensor(out, [config.m, config.n // config.parts]),
                 *(m, n, k, config.m, config.n, config.k),
                 *(config.parts, config.group, blocks, n_by_k),
