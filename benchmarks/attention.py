@@ -45,7 +45,7 @@ _UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
 def contenders(
     case: Case, operands: Operands, options: argparse.Namespace
 ) -> tuple[list[OnStream], dict[str, dict[str, Errors]], dict[str, str]]:
-    """Return the contenders, their errors on normal data and on outliers, and the reasons of omitted ones."""
+    """Return contenders, their errors on normal data and outliers, and the reasons for omissions."""
     calls_in_unit = min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / case.operations)))
     outlier_operands = case.operands(outliers=True)
     exact = {"normal": case.reference(operands), "outliers": case.reference(outlier_operands)}

@@ -53,7 +53,7 @@ class Sample(NamedTuple):
     Attributes:
         shape: M, N and K.
         cublas: its seconds.
-        works: the work of each measured configuration; not of those whose split of K `rank` never returns.
+        works: the work of each measured configuration, except splits of K that `rank` never returns.
         seconds: of each.
         chosen_from: whether `rank` returns it.
         best: the least seconds of all measured configurations.

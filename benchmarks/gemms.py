@@ -114,7 +114,8 @@ class Gemm:
             row, column = divmod(int(is_wrong.flatten().int().argmax()), is_wrong.shape[1])
             raise WrongResultError(
                 f"{name} at {self.shape}: {int(is_wrong.sum())} of {is_wrong.numel()} elements are "
-                f"wrong, for example [{int(self._rows[row])}, {column}] is {float(sampled[row, column])}, not "
+                f"wrong, for example [{int(self._rows[row])}, {column}] is "
+                f"{float(sampled[row, column])}, not "
                 f"{float(self._exact[row, column])}; in the norm the error is {norm:.2g}, and may be "
                 f"{limit:.2g}"
             )

@@ -5,8 +5,8 @@ from random import Random
 from mlir_smem.kernels.gemm import Config, Problem, candidates
 from mlir_smem.kernels.gemm.generator.candidates import rank
 
-#: Configurations of any rank, besides the first ones of the model's ranking: a model that is fitted to its
-#: own choices alone does not learn where it is wrong.
+#: Configurations of any rank, besides the first ones of the model's ranking: a model that is fitted to
+#: its own choices alone does not learn where it is wrong.
 _OTHERS = 10
 
 #: Configurations of a shape for which clusters of 16 are considered.
