@@ -31,7 +31,7 @@ from gemm import per_unit
 from gemm_rows import Row, make_row, write
 from gemms import TYPES, Gemm, WrongResultError
 from interleaved import MODES, Mode, measure
-from torch_contenders import OnStream, cublas, launching
+from torch_contenders import StreamContender, cublas, launching
 
 Shape = tuple[int, int, int]
 
@@ -162,7 +162,7 @@ def compare(
     if options.tuned:
         families.append(("tuned", partial(_tune, budget=options.budget)))
     contenders = [
-        OnStream(f"{family} {layout}", make(*operands, gemm.out), gemm.out, count)
+        StreamContender(f"{family} {layout}", make(*operands, gemm.out), gemm.out, count)
         for family, make in families
         for layout, operands in gemm.operands.items()
     ]
@@ -176,7 +176,7 @@ def compare(
     return rows
 
 
-def _error(gemm: Gemm, contender: OnStream) -> float | str:
+def _error(gemm: Gemm, contender: StreamContender) -> float | str:
     """The error of a result; the message of the error for cuBLAS's, which rounds partial sums to bf16."""
     try:
         return gemm.check(contender.name, contender.result())

@@ -31,7 +31,7 @@ from chip import Chip
 from gemm_rows import Row, make_row, over_best
 from gemms import WrongResultError
 from interleaved import MODES, measure
-from torch_contenders import OnStream
+from torch_contenders import StreamContender
 
 from mlir_smem.kernels.attention import Config
 
@@ -44,13 +44,13 @@ _UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
 
 def contenders(
     case: Case, operands: Operands, options: argparse.Namespace
-) -> tuple[list[OnStream], dict[str, dict[str, Errors]], dict[str, str]]:
+) -> tuple[list[StreamContender], dict[str, dict[str, Errors]], dict[str, str]]:
     """Return contenders, their errors on normal data and outliers, and the reasons for omissions."""
     calls_in_unit = min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / case.operations)))
     outlier_operands = case.operands(outliers=True)
     exact = {"normal": case.reference(operands), "outliers": case.reference(outlier_operands)}
     operands_by_data = {"normal": operands, "outliers": outlier_operands}
-    timed: list[OnStream] = []
+    timed: list[StreamContender] = []
     errors_by_name: dict[str, dict[str, Errors]] = {}
     left_out: dict[str, str] = {}
     for name, call in calls(case, options.contenders, options.configs, options.tuned):
@@ -58,7 +58,9 @@ def contenders(
             errors_by_name[name] = {
                 data: errors(call(operands_by_data[data]), exact[data]) for data in operands_by_data
             }
-            timed.append(OnStream(name, lambda call=call: call(operands), None, calls_in_unit))
+            timed.append(
+                StreamContender(name, lambda call=call: call(operands), None, calls_in_unit)
+            )
         except Exception as error:  # each peer has its own exceptions for unsupported problems
             if name.startswith("ours"):
                 raise

@@ -59,10 +59,10 @@ def _cudnn(case: Case) -> Call:
             raise NotImplementedError("the mask of PyTorch ends with the first keys")
         q, k, v = (operand.transpose(1, 2) for operand in operands)
         with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-            result = scaled_dot_product_attention(
+            output = scaled_dot_product_attention(
                 q, k, v, is_causal=case.causal, enable_gqa=case.heads != case.groups
             )
-        return result.transpose(1, 2)
+        return output.transpose(1, 2)
 
     return call
 
@@ -75,8 +75,8 @@ def _fa3(case: Case) -> Call:
         return lambda operands: fa3.flash_attn_with_kvcache(*operands, causal=case.causal)
 
     def call(operands: Operands) -> torch.Tensor:
-        result = fa3.flash_attn_func(*operands, causal=case.causal)
-        return result[0] if isinstance(result, tuple) else result
+        output = fa3.flash_attn_func(*operands, causal=case.causal)
+        return output[0] if isinstance(output, tuple) else output
 
     return call
 
@@ -85,7 +85,7 @@ def _fa4(case: Case) -> Call:
     from flash_attn.cute.interface import flash_attn_func
 
     def call(operands: Operands) -> torch.Tensor:
-        result = flash_attn_func(*operands, causal=case.causal)
-        return result[0] if isinstance(result, tuple) else result
+        output = flash_attn_func(*operands, causal=case.causal)
+        return output[0] if isinstance(output, tuple) else output
 
     return call

@@ -41,7 +41,7 @@ Triple = tuple[Any, Any, Any]
 Contenders = dict[str, Callable[[], object]]
 
 
-class WithDLPack:
+class DLPackArray:
     """An array that has DLPack and a type of elements, and nothing else."""
 
     def __init__(self, array: Any) -> None:
@@ -54,7 +54,7 @@ class WithDLPack:
         return self._array.__dlpack_device__()
 
 
-class WithInterface:
+class CudaInterfaceArray:
     """An array that has the CUDA array interface, and a type of elements."""
 
     def __init__(self, array: torch.Tensor) -> None:
@@ -147,8 +147,8 @@ def language_matmul() -> Any:
 def protocols(triples: Sequence[Triple]) -> dict[str, list[Triple]]:
     """Return the triples as arrays of other libraries and protocols."""
     arrays_by_protocol: dict[str, list[Any]] = {
-        "DLPack": [tuple(map(WithDLPack, triple)) for triple in triples],
-        "CUDA array interface": [tuple(map(WithInterface, triple)) for triple in triples],
+        "DLPack": [tuple(map(DLPackArray, triple)) for triple in triples],
+        "CUDA array interface": [tuple(map(CudaInterfaceArray, triple)) for triple in triples],
     }
     try:
         import cupy

@@ -25,7 +25,7 @@ from chip import Chip
 from gemm_rows import Row, make_row, write
 from gemms import WrongResultError
 from interleaved import MODES, measure
-from torch_contenders import OnStream
+from torch_contenders import StreamContender
 
 from mlir_smem.kernels.gemm import activations, matmul
 
@@ -91,7 +91,7 @@ def gelu(m: int, n: int, k: int) -> Case:
     def reference() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
         rows = torch.randperm(m, device="cuda")[:SAMPLED]
         exact = torch.nn.functional.gelu(a[rows].double() @ b.double() + bias, approximate="tanh")
-        return exact, lambda result: result[rows]
+        return exact, lambda product: product[rows]
 
     return Case("gelu", (m, n, k), 2 * m * n * k, out, calls, reference)
 
@@ -131,7 +131,7 @@ def swiglu(m: int, n: int, k: int) -> Case:
         rows = torch.randperm(m, device="cuda")[:SAMPLED]
         interleaved = (a[rows].double() @ b.double()).view(SAMPLED, n // 2, 2)
         exact = torch.nn.functional.silu(interleaved[..., 0]) * interleaved[..., 1]
-        return exact, lambda result: result[rows]
+        return exact, lambda product: product[rows]
 
     return Case("swiglu", (m, n, k), 2 * m * n * k, out, calls, reference)
 
@@ -157,7 +157,7 @@ def residual(m: int, n: int, k: int) -> Case:
 
     def reference() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
         rows = torch.randperm(m, device="cuda")[:SAMPLED]
-        return a[rows].double() @ b.double() + c[rows], lambda result: result[rows]
+        return a[rows].double() @ b.double() + c[rows], lambda product: product[rows]
 
     return Case("residual", (m, n, k), 2 * m * n * k, out, calls, reference)
 
@@ -177,7 +177,7 @@ def batched_products(count: int, m: int, n: int, k: int) -> Case:
 
     def reference() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
         rows = torch.randperm(m, device="cuda")[:SAMPLED]
-        return a[:, rows].double() @ b.double(), lambda result: result[:, rows]
+        return a[:, rows].double() @ b.double(), lambda product: product[:, rows]
 
     return Case("batched", (count, m, n, k), 2 * count * m * n * k, out, calls, reference)
 
@@ -191,7 +191,7 @@ def cases(names: list[str]) -> Iterator[Case]:
         yield from (batched_products(*shape) for shape in BATCHES)
 
 
-def errors(case: Case, contenders: list[OnStream]) -> dict[str, float]:
+def errors(case: Case, contenders: list[StreamContender]) -> dict[str, float]:
     """The relative error of each contender in the norm; WrongResultError if one of ours is too large."""
     exact, sample = case.reference()
     relative_errors = {
@@ -212,7 +212,7 @@ def compare(case: Case, modes: list[str], rounds: int) -> Iterator[Row]:
     """A row for each mode; WrongResultError if a result is wrong."""
     torch.manual_seed(0)
     gemms = min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / case.operations)))
-    contenders = [OnStream(name, call, case.out, gemms) for name, call in case.calls.items()]
+    contenders = [StreamContender(name, call, case.out, gemms) for name, call in case.calls.items()]
     relative_errors = errors(case, contenders)
     for mode in modes:
         with Chip() as chip:

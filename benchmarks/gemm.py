@@ -30,7 +30,7 @@ from chip import Chip
 from gemm_rows import Row, make_row
 from gemms import TYPES, Gemm
 from interleaved import MODES, Mode, finalists, measure
-from torch_contenders import OnStream, cublas, ours
+from torch_contenders import StreamContender, cublas, ours
 
 CONTENDERS = ("ours", "cublas", "triton", "mosaic", "quack")
 FINALISTS = 2
@@ -77,14 +77,14 @@ def _builders(
 
 def _ours(gemm: Gemm, layout: str, gemms: int) -> list[Any]:
     return [
-        OnStream(f"ours {layout}{suffix}", enqueue, gemm.out, gemms, config)
+        StreamContender(f"ours {layout}{suffix}", enqueue, gemm.out, gemms, config)
         for suffix, enqueue, config in ours(*gemm.operands[layout], gemm.out)
     ]
 
 
 def _cublas(gemm: Gemm, layout: str, gemms: int) -> list[Any]:
     enqueue = cublas(*gemm.operands[layout], gemm.out)
-    return [OnStream(f"cuBLAS {layout}", enqueue, gemm.out, gemms)]
+    return [StreamContender(f"cuBLAS {layout}", enqueue, gemm.out, gemms)]
 
 
 def _triton(gemm: Gemm, gemms: int, budget: float) -> list[Any]:

@@ -14,7 +14,7 @@ from gemms import TYPES, Gemm
 from interleaved import MODES, measure
 from record import record
 from tables import table
-from torch_contenders import OnStream
+from torch_contenders import StreamContender
 
 from mlir_smem.kernels.gemm import Config, Problem
 from mlir_smem.kernels.gemm.generator.kernel import text
@@ -51,13 +51,13 @@ def prepare(config: Config, gemm: Gemm, programmatic: bool = True) -> Prepared:
     return kernel.prepare(*gemm.operands["NN"], gemm.out, grid=grid)
 
 
-def contender(name: str, launch: Prepared, gemm: Gemm) -> OnStream:
+def contender(name: str, launch: Prepared, gemm: Gemm) -> StreamContender:
     """Make a contender of a configuration, and check its result."""
 
     def enqueue() -> None:
         launch.launch(torch.cuda.current_stream().cuda_stream)
 
-    timed = OnStream(name, enqueue, gemm.out, per_unit(gemm))
+    timed = StreamContender(name, enqueue, gemm.out, per_unit(gemm))
     gemm.check(name, timed.result())
     return timed
 

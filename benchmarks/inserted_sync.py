@@ -38,7 +38,7 @@ KERNELS = {
 
 
 @dataclass
-class Timed:
+class TimedKernel:
     """A kernel that is timed: launches on the current stream."""
 
     name: str
@@ -107,7 +107,7 @@ def main() -> None:
             if name == "gemm":
                 blocks = (Launchable(kernel.compile(*types(name))).resident_blocks(),)
             prepared = (kernel[blocks] if blocks else kernel).prepare(*inputs, *version_outputs)
-            versions.append(Timed(version, prepared))
+            versions.append(TimedKernel(version, prepared))
             versions[-1].launch()
             torch.cuda.synchronize()
             results.append(version_outputs)

@@ -62,7 +62,7 @@ CONFIGS = (
 )
 
 
-class OnJax:
+class JaxContender:
     """GEMMs of one compiled JAX function, as an `interleaved.Contender`."""
 
     def __init__(self, name: str, config: str, compiled: jax.stages.Compiled, arguments: tuple):
@@ -103,7 +103,9 @@ class OnJax:
         return event
 
 
-def contenders(a: torch.Tensor, b: torch.Tensor, gemms: int, budget: float) -> Iterator[OnJax]:
+def contenders(
+    a: torch.Tensor, b: torch.Tensor, gemms: int, budget: float
+) -> Iterator[JaxContender]:
     """A contender for each configuration that is compiled within `budget` seconds.
 
     A and B are row-major, the only layout of this matmul. A configuration that does not fit the GPU or
@@ -120,7 +122,7 @@ def contenders(a: torch.Tensor, b: torch.Tensor, gemms: int, budget: float) -> I
         text = _describe(config)
         try:
             compiled = future.result()
-            yield OnJax(f"Mosaic {text}", text, compiled, arguments)
+            yield JaxContender(f"Mosaic {text}", text, compiled, arguments)
         except Exception as error:  # JAX raises many types of errors
             print(f"Mosaic {text} is left out: {type(error).__name__}: {str(error)[:200]}")
     pool.shutdown()

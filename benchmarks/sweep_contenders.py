@@ -7,7 +7,7 @@ import torch
 from gemms import TYPES
 from sweep_record import CUBLAS
 from sweep_shapes import Shape
-from torch_contenders import OnStream, cublas, launching
+from torch_contenders import StreamContender, cublas, launching
 
 from mlir_smem.kernels.gemm import Problem, prepare
 
@@ -48,7 +48,7 @@ class Bench:
 
     def __call__(
         self, shape: Shape, configs: Iterable[Any]
-    ) -> tuple[dict[Any, OnStream], dict[Any, str]]:
+    ) -> tuple[dict[Any, StreamContender], dict[Any, str]]:
         a, b, out = self._operands(shape)
         enqueue = cublas(a, b, out)
         try:
@@ -56,8 +56,8 @@ class Bench:
         except RuntimeError as error:
             torch.cuda.synchronize()  # raises if the GPU is lost; a wrong shape raises nothing here
             return {}, {CUBLAS: f"{type(error).__name__}: {error}".splitlines()[0]}
-        gemms = _per_graph(OnStream(CUBLAS, enqueue, out, 1))
-        theirs = OnStream(CUBLAS, enqueue, out, gemms)
+        gemms = _per_graph(StreamContender(CUBLAS, enqueue, out, 1))
+        theirs = StreamContender(CUBLAS, enqueue, out, gemms)
         reference = theirs.result().clone()
         timed, dropped = {CUBLAS: theirs}, {}
         for config in configs:
@@ -66,7 +66,7 @@ class Bench:
                 continue
             try:
                 launch = launching(prepare(a, b, out, config))
-                ours = OnStream(str(config), launch, out, gemms)
+                ours = StreamContender(str(config), launch, out, gemms)
                 error = _difference(ours.result(), reference)
                 if not error <= _LIMIT:
                     dropped[config] = f"WrongResultError: differs by {error:.2g} in the norm"
@@ -91,7 +91,7 @@ def _random(size: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
     return torch.randint(-128, 128, size, device="cuda", dtype=dtype)
 
 
-def _per_graph(once: OnStream) -> int:
+def _per_graph(once: StreamContender) -> int:
     once.batch(1)
     return min(_MOST, max(1, round(_GRAPH_SECONDS / once.batch(10)[0] * 10)))
 

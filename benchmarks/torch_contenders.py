@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 
-class OnStream:
+class StreamContender:
     """A GEMM on PyTorch's current stream; a unit is a CUDA graph of several.
 
     CUDA graphs hide the launch overhead, which short GEMMs would otherwise measure.

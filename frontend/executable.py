@@ -15,7 +15,7 @@ from .host_code import host_code
 from .host_engine import HostEngine
 from .host_runtime import HostCall, HostRuntime
 from .host_signature import ArrayType, NumberType, Results, slots
-from .machines import Machine, OnCpu, OnGpu
+from .machines import CpuMachine, GpuMachine, Machine
 
 #: What programs run on.
 MACHINES = ("gpu", "cpu")
@@ -136,7 +136,9 @@ class Executable:
             for argument, slot in zip(arguments, self._inputs, strict=True)
             if isinstance(slot, ArrayType)
         ]
-        machine: Machine = OnCpu(arrays) if self._on == "cpu" else OnGpu(arrays, self._loaded)
+        machine: Machine = (
+            CpuMachine(arrays) if self._on == "cpu" else GpuMachine(arrays, self._loaded)
+        )
         c_arguments: list[Any] = []
         matrices: list[tuple[Matrix, Any]] = []
         for argument, slot in zip(arguments, self._inputs, strict=True):

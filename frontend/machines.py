@@ -62,7 +62,7 @@ class Machine(Protocol):
         ...
 
 
-class OnCpu:
+class CpuMachine:
     """The memory of the host, and the emulator.
 
     Args:
@@ -132,7 +132,7 @@ class OnCpu:
         pass
 
 
-class OnGpu:
+class GpuMachine:
     """The memory of a GPU, and its kernels.
 
     A call is enqueued on the current stream of the arrays' library.

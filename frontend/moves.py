@@ -26,7 +26,7 @@ def move(source: Value, target: Value, permutation: Sequence[int]) -> None:
     """
     with _if_not_empty(target) as has_elements:
         if has_elements:
-            source_memory, target_memory = _Flat(source), _Flat(target)
+            source_memory, target_memory = _FlatMemRef(source), _FlatMemRef(target)
             order = [list(permutation).index(dim) for dim in range(len(permutation))]
             with _each_element(target) as indices:
                 target_memory.store(source_memory.load([indices[dim] for dim in order]), indices)
@@ -36,7 +36,7 @@ def fill_with_zeros(target: Value) -> None:
     """Emit a fill of integers with zeros, as a `gpu.launch` unless there are no elements."""
     with _if_not_empty(target) as has_elements:
         if has_elements:
-            target_memory, element = _Flat(target), target.type.element_type
+            target_memory, element = _FlatMemRef(target), target.type.element_type
             with _each_element(target) as indices:
                 target_memory.store(emit.constant(0, element), indices)
 
@@ -86,7 +86,7 @@ def _each_element(memref: Value) -> Iterator[list[Value]]:
         emit.op("gpu.terminator")
 
 
-class _Flat:
+class _FlatMemRef:
     """The memory of a memref from offset 0 to its last element, as a memref with one dimension.
 
     A kernel takes no memref with an offset, so it computes addresses itself.

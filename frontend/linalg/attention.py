@@ -79,19 +79,17 @@ def match_attention(op: Op, hidden: Collection[Op]) -> list[Attention]:
     for value in reversed(_elementwise_chain(op.results[0])):
         builder = ExpressionBuilder()
         root = builder.element(value, _loop_indices(value))
-        factors_of_result = factors(builder, root, through=True)
-        product = factors_of_result.numerator[0] if len(factors_of_result.numerator) == 1 else None
+        quotient = factors(builder, root, through=True)
+        product = quotient.numerator[0] if len(quotient.numerator) == 1 else None
         if (
             not isinstance(product, ReducedElement)
             or product.op != op
-            or factors_of_result.number != 1
-            or factors_of_result.guards
+            or quotient.number != 1
+            or quotient.guards
         ):
             continue
         try:
-            attentions.append(
-                _match_product(builder, root, product, factors_of_result.denominator, hidden)
-            )
+            attentions.append(_match_product(builder, root, product, quotient.denominator, hidden))
         except Unsupported as error:
             errors.append(error)
     if not attentions and errors:
@@ -111,16 +109,16 @@ def _match_attention_op(op: Op, builder: ExpressionBuilder, hidden: Collection[O
     if head < 1:
         raise Unsupported("has a head dimension of unknown extent")
     shared = loop_index(rank + 1, head)
-    query = match_scaled_element(
+    scaled_q = match_scaled_element(
         builder, builder.element(q, (*batch, row, shared)), "queries", hidden
     )
-    key_factor = match_scaled_element(
+    scaled_k = match_scaled_element(
         builder, builder.element(k, (*batch, key, shared)), "keys", hidden
     )
-    value = match_scaled_element(
+    scaled_v = match_scaled_element(
         builder, builder.element(v, (*batch, key, dim)), "values", hidden, False
     )
-    scale = _check_scale(head**-0.5 * query.number * key_factor.number)
+    scale = _check_scale(head**-0.5 * scaled_q.number * scaled_k.number)
     conditions: list[MaskCondition] = []
     if masks:
         mask_value = builder.normalize(builder.element(masks[0], (*batch, row, key)))
@@ -133,9 +131,9 @@ def _match_attention_op(op: Op, builder: ExpressionBuilder, hidden: Collection[O
         op,
         frozenset(),
         o,
-        query.element,
-        key_factor.element,
-        value.element,
+        scaled_q.element,
+        scaled_k.element,
+        scaled_v.element,
         scale,
         match_mask(builder, conditions, key),
         _hides_by_infinity(conditions),
@@ -165,8 +163,8 @@ def _match_product(
         raise Unsupported("multiplies weights by something else than values")
     weight_factors = factors(builder, weights[0], through=True)
     weight_factors.denominator += [*terms.denominator, *divisors]
-    weights_of_keys = match_softmax(builder, weight_factors, key)
-    scores = match_scores(weights_of_keys.scores, weights_of_keys.scale)
+    softmax = match_softmax(builder, weight_factors, key)
+    scores = match_scores(softmax.scores, softmax.scale)
     shared, terms = match_sum_of_products(builder, scores.product, len(root.indices) + 1)
     if len(terms.numerator) != 2 or terms.denominator:
         raise Unsupported(_NO_SCORES)
@@ -179,11 +177,11 @@ def _match_product(
         raise Unsupported(
             f'has {PRECISION} = "{HIGHEST}", but the kernel rounds weights to 16 bits'
         )
-    query, key_factor = (
+    scaled_q, scaled_k = (
         match_scaled_element(builder, factor, "queries and keys", hidden)
         for factor in terms.numerator
     )
-    q, k = query.element, key_factor.element
+    q, k = scaled_q.element, scaled_k.element
     v = match_scaled_element(builder, values[0], "values", hidden, False).element
     if _is_indexed_by(q, key):
         q, k = k, q
@@ -191,9 +189,9 @@ def _match_product(
         _is_indexed_by(k, key) and _is_indexed_by(q, shared) and _is_indexed_by(k, shared)
     ) or _is_indexed_by(q, key):
         raise Unsupported(_NO_SCORES)
-    scale = _check_scale(scores.scale * terms.number * query.number * key_factor.number)
+    scale = _check_scale(scores.scale * terms.number * scaled_q.number * scaled_k.number)
     mask = match_mask(builder, scores.conditions, key)
-    is_zero_without_keys = weights_of_keys.is_guarded and _hides_by_infinity(scores.conditions)
+    is_zero_without_keys = softmax.is_guarded and _hides_by_infinity(scores.conditions)
     first = scores.product.op
     inner_ops = _ops_between(first, root.value)
     return Attention(first, inner_ops, root, q, k, v, scale, mask, is_zero_without_keys)

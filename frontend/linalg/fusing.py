@@ -104,18 +104,18 @@ def _function(
             if has_init
             else list(products)
         )
-        products_as_stored = [_round_sum(total, sums) for total in totals]
+        rounded_sums = [_round_sum(total, sums) for total in totals]
         if epilogue is None:
             return (
-                products_as_stored[0].exact
-                if products_as_stored[0].exact is not None
-                else products_as_stored[0].fragment
+                rounded_sums[0].exact
+                if rounded_sums[0].exact is not None
+                else rounded_sums[0].fragment
             )
         operand_iter = iter(operands)
         arguments = [
             None
             if argument is None
-            else products_as_stored[argument].fragment
+            else rounded_sums[argument].fragment
             if isinstance(argument, int)
             else named[next(operand_iter).name]
             for argument in epilogue.arguments
