@@ -28,10 +28,10 @@ from statistics import geometric_mean
 import torch
 from chip import Chip
 from gemm import per_unit
-from gemm_rows import Row, measured, write
+from gemm_rows import Row, make_row, write
 from gemms import TYPES, Gemm, WrongResultError
 from interleaved import MODES, Mode, measure
-from torch_contenders import OnStream, cublas, launching
+from torch_contenders import StreamContender, cublas, launching
 
 Shape = tuple[int, int, int]
 
@@ -82,13 +82,13 @@ def shapes(name: str, seed: int, count: int) -> list[Shape]:
     return (odd_shapes if name == "odd" else random_shapes)(seed, count)
 
 
-def multiplied(kind: str, every: list[Shape]) -> list[Shape]:
+def cublas_shapes(kind: str, all_shapes: list[Shape]) -> list[Shape]:
     """The shapes that cuBLAS multiplies in a type."""
     if kind not in ("e4m3", "s8"):
-        return every
+        return all_shapes
     fitting = [
         (m, n, k)
-        for m, n, k in every
+        for m, n, k in all_shapes
         if m >= _LEAST_ROWS and n % _MULTIPLE == 0 and k % _MULTIPLE == 0
     ]
     return fitting[:_NARROW]
@@ -97,26 +97,26 @@ def multiplied(kind: str, every: list[Shape]) -> list[Shape]:
 def odd_shapes(seed: int, count: int) -> list[Shape]:
     """M, N, K drawn with a seed; N and K are odd."""
     random = Random(seed)
-    found: list[Shape] = []
-    while len(found) < count:
+    drawn: list[Shape] = []
+    while len(drawn) < count:
         m, n, k = (round(exp(random.uniform(log(_LEAST), log(_MOST)))) for _ in range(3))
         shape = m, n | 1, k | 1
         if 2 * shape[0] * shape[1] * shape[2] <= _MOST_OPERATIONS:
-            found.append(shape)
-    return found
+            drawn.append(shape)
+    return drawn
 
 
 def random_shapes(seed: int, count: int) -> list[Shape]:
     """M, N, K drawn with a seed."""
     random = Random(seed)
-    most = log(_MOST_UNITS)
+    log_most = log(_MOST_UNITS)
     return [
-        tuple(_UNIT * round(exp(random.uniform(0, most))) for _ in range(3))  # type: ignore[misc]
+        tuple(_UNIT * round(exp(random.uniform(0, log_most))) for _ in range(3))  # type: ignore[misc]
         for _ in range(count)
     ]
 
 
-def compile_all(kind: str, every: list[Shape]) -> None:
+def compile_all(kind: str, all_shapes: list[Shape]) -> None:
     """Compile the kernels of all shapes into the cache, in parallel."""
     from mlir_smem.kernels.gemm import Problem, ProblemError, choose
     from mlir_smem.kernels.gemm.generator.kernel import text
@@ -130,14 +130,14 @@ def compile_all(kind: str, every: list[Shape]) -> None:
             problem = Problem(element, element, result, *majors[layout])
         except ProblemError:  # `matmul` transposes such a B first
             continue
-        for shape in every:
+        for shape in all_shapes:
             texts[text(problem, choose(problem, *shape))] = None
     with local_processes(os.cpu_count() or 1) as pool:
-        for failed in filter(None, pool.map(compile_to_cache, texts)):
-            print(f"a kernel is not compiled: {failed}", file=sys.stderr)
+        for error_message in filter(None, pool.map(compile_to_cache, texts)):
+            print(f"a kernel is not compiled: {error_message}", file=sys.stderr)
 
 
-def _tuned(
+def _tune(
     a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, budget: float | None
 ) -> Callable[[], object]:
     from mlir_smem.kernels.gemm import prepare, tune
@@ -152,7 +152,7 @@ def _ours(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> Callable[[], o
     return partial(matmul, a, b, out)
 
 
-def compared(
+def compare(
     kind: str, shape: tuple[int, int, int], modes: list[Mode], options: argparse.Namespace
 ) -> list[Row]:
     """A row for each mode; WrongResultError if a result is wrong."""
@@ -160,24 +160,24 @@ def compared(
     count, rounds = per_unit(gemm), options.rounds
     families = [("ours", _ours), ("cuBLAS", cublas)]
     if options.tuned:
-        families.append(("tuned", partial(_tuned, budget=options.budget)))
-    found = [
-        OnStream(f"{family} {layout}", make(*operands, gemm.out), gemm.out, count)
+        families.append(("tuned", partial(_tune, budget=options.budget)))
+    contenders = [
+        StreamContender(f"{family} {layout}", make(*operands, gemm.out), gemm.out, count)
         for family, make in families
         for layout, operands in gemm.operands.items()
     ]
-    errors = {each.name: _error(gemm, each) for each in found}
+    errors = {contender.name: _error(gemm, contender) for contender in contenders}
     rows: list[Row] = []
     for mode in modes:
         with Chip() as chip:
-            times = measure(found, mode, rounds)
+            times = measure(contenders, mode, rounds)
         summary = chip.summary()
-        rows.append(measured(kind, shape, mode.name, gemm.operations, times, errors, summary))
+        rows.append(make_row(kind, shape, mode.name, gemm.operations, times, errors, summary))
     return rows
 
 
-def _error(gemm: Gemm, contender: OnStream) -> float | str:
-    """The error of a result; what is wrong with it, for cuBLAS's, which rounds partial sums to bf16."""
+def _error(gemm: Gemm, contender: StreamContender) -> float | str:
+    """The error of a result; the message of the error for cuBLAS's, which rounds partial sums to bf16."""
     try:
         return gemm.check(contender.name, contender.result())
     except WrongResultError as error:
@@ -217,7 +217,7 @@ def main() -> int:
     return _run(options)
 
 
-def _own(options: argparse.Namespace) -> list[str]:
+def _our_families(options: argparse.Namespace) -> list[str]:
     """Our families."""
     return ["ours", *(["tuned"] if options.tuned else [])]
 
@@ -227,26 +227,28 @@ def _run(options: argparse.Namespace) -> int:
     ratios: dict[str, list[float]] = {}
     for kind, name in product(options.only, options.set):
         torch.backends.cuda.matmul.allow_tf32 = kind == "tf32"
-        every = multiplied(kind, shapes(name, options.seed, options.count))
+        all_shapes = cublas_shapes(kind, shapes(name, options.seed, options.count))
         if name != "odd":
-            compile_all(kind, every)
-        for shape in every:
+            compile_all(kind, all_shapes)
+        for shape in all_shapes:
             try:
-                rows = compared(kind, shape, modes, options)
+                rows = compare(kind, shape, modes, options)
             except WrongResultError as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 1
             for row in rows:
                 row |= {"set": name, "seed": options.seed}
-                found = {family: ratio(row, family) for family in _own(options)}
-                for family, each in found.items():
-                    ratios.setdefault(f"{kind} {name} {row['mode']} {family}", []).append(each)
-                told = (f"{family} {each:.3f}" for family, each in found.items())
-                print(kind, *shape, row["mode"], *told, flush=True)
+                family_ratios = {family: ratio(row, family) for family in _our_families(options)}
+                for family, speed in family_ratios.items():
+                    ratios.setdefault(f"{kind} {name} {row['mode']} {family}", []).append(speed)
+                printed_ratios = (
+                    f"{family} {speed:.3f}" for family, speed in family_ratios.items()
+                )
+                print(kind, *shape, row["mode"], *printed_ratios, flush=True)
             if options.record:
                 write(options.record, rows)
-    for name, each in ratios.items():
-        mean, least = geometric_mean(each), min(each)
+    for name, values in ratios.items():
+        mean, least = geometric_mean(values), min(values)
         print(f"{name}: {mean:.3f} of cuBLAS in the geometric mean, at least {least:.3f}")
     return 0
 

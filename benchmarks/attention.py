@@ -28,75 +28,86 @@ import torch
 from attention_cases import SETS, Case, Errors, Operands, cases, errors
 from attention_contenders import NAMES, calls
 from chip import Chip
-from gemm_rows import Row, measured, over_best
+from gemm_rows import Row, make_row, over_best
 from gemms import WrongResultError
 from interleaved import MODES, measure
-from torch_contenders import OnStream
+from torch_contenders import StreamContender
 
 from mlir_smem.kernels.attention import Config
 
-#: How much larger mean errors may be of who computes the same.
+#: The largest ratio of mean errors of contenders that compute the same.
 _SAME = 8
 
-#: Seconds of a unit, and the rate that tells how many calls it has.
+#: Seconds of a unit, and the operations a second from which its number of calls follows.
 _UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
 
 
 def contenders(
     case: Case, operands: Operands, options: argparse.Namespace
-) -> tuple[list[OnStream], dict[str, dict[str, Errors]], dict[str, str]]:
-    """Return what is timed, the errors of each on data of both kinds, and who is left out and why."""
-    many = min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / case.operations)))
-    spread = case.operands(outliers=True)
-    exact = {"normal": case.expected(operands), "outliers": case.expected(spread)}
-    given = {"normal": operands, "outliers": spread}
-    found: list[OnStream] = []
-    wrong: dict[str, dict[str, Errors]] = {}
+) -> tuple[list[StreamContender], dict[str, dict[str, Errors]], dict[str, str]]:
+    """Return contenders, their errors on normal data and outliers, and the reasons for omissions."""
+    calls_in_unit = min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / case.operations)))
+    outlier_operands = case.operands(outliers=True)
+    exact = {"normal": case.reference(operands), "outliers": case.reference(outlier_operands)}
+    operands_by_data = {"normal": operands, "outliers": outlier_operands}
+    timed: list[StreamContender] = []
+    errors_by_name: dict[str, dict[str, Errors]] = {}
     left_out: dict[str, str] = {}
     for name, call in calls(case, options.contenders, options.configs, options.tuned):
         try:
-            wrong[name] = {data: errors(call(given[data]), exact[data]) for data in given}
-            found.append(OnStream(name, lambda call=call: call(operands), None, many))
-        except Exception as error:  # each peer has its own for what it does not support
+            errors_by_name[name] = {
+                data: errors(call(operands_by_data[data]), exact[data]) for data in operands_by_data
+            }
+            timed.append(
+                StreamContender(name, lambda call=call: call(operands), None, calls_in_unit)
+            )
+        except Exception as error:  # each peer has its own exceptions for unsupported problems
             if name.startswith("ours"):
                 raise
             left_out[name] = str(error).strip().splitlines()[0][:200]
-    return found, wrong, left_out
+    return timed, errors_by_name, left_out
 
 
-def check(case: Case, wrong: dict[str, dict[str, Errors]]) -> None:
+def check(case: Case, errors_by_name: dict[str, dict[str, Errors]]) -> None:
     """Check the errors; WrongResultError if ours are too large, or a peer computes something else."""
-    least = min((each["normal"].mean for each in wrong.values()), default=0.0)
-    for name, each in wrong.items():
-        if each["normal"].mean > _SAME * least:
+    least = min(
+        (errors_by_data["normal"].mean for errors_by_data in errors_by_name.values()), default=0.0
+    )
+    for name, errors_by_data in errors_by_name.items():
+        if errors_by_data["normal"].mean > _SAME * least:
             raise WrongResultError(
-                f"{name} of {case.kind} at {case.shape} has a mean error of {each['normal'].mean:.2g}, "
-                f"another contender {least:.2g}"
+                f"{name} of {case.kind} at {case.shape} has a mean error of "
+                f"{errors_by_data['normal'].mean:.2g}, another contender {least:.2g}"
             )
-    peers = [each for name, each in wrong.items() if not name.startswith("ours")]
-    for name, each in wrong.items():
-        for data, found in each.items():
+    peers = [
+        errors_by_data
+        for name, errors_by_data in errors_by_name.items()
+        if not name.startswith("ours")
+    ]
+    for name, errors_by_data in errors_by_name.items():
+        for data, error in errors_by_data.items():
             allowed = 2 * max((peer[data].mean for peer in peers), default=2**-9)
-            if not found.mean <= allowed:
+            if not error.mean <= allowed:
                 raise WrongResultError(
-                    f"{name} of {case.kind} at {case.shape} has a mean error of {found.mean:.2g} on "
+                    f"{name} of {case.kind} at {case.shape} has a mean error of {error.mean:.2g} on "
                     f"{data} data; {allowed:.2g} is allowed"
                 )
 
 
-def compared(case: Case, options: argparse.Namespace) -> Iterator[Row]:
+def compare(case: Case, options: argparse.Namespace) -> Iterator[Row]:
     """A row for each mode; WrongResultError if a result is wrong."""
     torch.manual_seed(0)
-    found, wrong, left_out = contenders(case, case.operands(), options)
-    check(case, wrong)
-    means = {name: each["normal"].mean for name, each in wrong.items()}
+    timed, errors_by_name, left_out = contenders(case, case.operands(), options)
+    check(case, errors_by_name)
+    means = {name: errors_by_data["normal"].mean for name, errors_by_data in errors_by_name.items()}
     for mode in options.modes:
         with Chip() as chip:
-            times = measure(found, MODES[mode], options.rounds)
-        row = measured(case.kind, case.shape, mode, case.operations, times, means, chip.summary())
-        for name, each in wrong.items():
+            times = measure(timed, MODES[mode], options.rounds)
+        row = make_row(case.kind, case.shape, mode, case.operations, times, means, chip.summary())
+        for name, errors_by_data in errors_by_name.items():
             row["contenders"][name]["errors"] = {
-                data: {"mean": of.mean, "most": of.most} for data, of in each.items()
+                data: {"mean": error.mean, "most": error.most}
+                for data, error in errors_by_data.items()
             }
         yield row | {"left out": left_out}
 
@@ -109,11 +120,11 @@ def summary(rows: list[Row]) -> str:
 
     lines = []
     for (mode, kind), group in groupby(sorted(rows, key=key), key):
-        found = [ratio for ratio in map(over_best, group) if ratio is not None]
-        if found:
+        group_ratios = [ratio for ratio in map(over_best, group) if ratio is not None]
+        if group_ratios:
             lines.append(
-                f"{kind}, {mode}: {geometric_mean(found):.3f} of the best peer in the geometric mean "
-                f"of {len(found)}, lowest {min(found):.3f}"
+                f"{kind}, {mode}: {geometric_mean(group_ratios):.3f} of the best peer in the geometric "
+                f"mean of {len(group_ratios)}, lowest {min(group_ratios):.3f}"
             )
     return "\n".join(lines)
 
@@ -147,13 +158,13 @@ def main() -> int:
     options = row_runs.parse(arguments)
     # "ours" is the default, also after a search.
     os.environ["MLIR_SMEM_TUNED"] = "off"
-    chosen = (
+    selected = (
         case
         for name in options.only
         for case in cases(name)
         if case.dim in (options.dims or [case.dim]) and case.keys in (options.keys or [case.keys])
     )
-    rows = row_runs.run((partial(compared, case, options) for case in chosen), options)
+    rows = row_runs.run((partial(compare, case, options) for case in selected), options)
     if rows is None:
         return 1
     print(summary(rows))

@@ -30,18 +30,18 @@ class Operands(NamedTuple):
     v: torch.Tensor
 
 
-class Expected(NamedTuple):
+class Reference(NamedTuple):
     """Results in float64.
 
     Attributes:
         exact: of each sampled head and query (heads, queries, dim).
-        heads: the batch and the number of each of these heads.
-        places: those of the queries.
+        heads: the batch and the number of each sampled head.
+        rows: the indices of the sampled queries.
     """
 
     exact: torch.Tensor
     heads: list[tuple[int, int]]
-    places: torch.Tensor
+    rows: torch.Tensor
 
 
 class Errors(NamedTuple):
@@ -57,7 +57,7 @@ class Case:
 
     Attributes:
         batch, heads, groups, queries, keys, dim: the extents; keys and values have `groups` heads.
-        causal: whether a query sees the keys up to its own place; both end together.
+        causal: whether a query sees the keys up to its own index; the last query is at the last key.
         element: bf16 or e4m3.
     """
 
@@ -72,7 +72,7 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """What a table is of."""
+        """The title of a table."""
         return f"{self.element} {'causal' if self.causal else 'full'}"
 
     @property
@@ -83,42 +83,42 @@ class Case:
     @property
     def operations(self) -> int:
         """Multiplications and additions of both products; half of them if causal, as peers count."""
-        every = 4 * self.batch * self.heads * self.queries * self.keys * self.dim
-        return every // 2 if self.causal else every
+        operations = 4 * self.batch * self.heads * self.queries * self.keys * self.dim
+        return operations // 2 if self.causal else operations
 
     def operands(self, outliers: bool = False) -> Operands:
         """Return random operands, normally distributed; some are larger if there are outliers."""
 
-        def made(length: int, heads: int) -> torch.Tensor:
+        def tensor(length: int, heads: int) -> torch.Tensor:
             x = torch.randn(self.batch, length, heads, self.dim, device="cuda")
             if outliers:
                 x += _LARGE * torch.randn_like(x) * (torch.rand_like(x) < _OUTLIERS)
             return x.to(_TYPES[self.element])
 
         keys = (self.keys, self.groups)
-        return Operands(made(self.queries, self.heads), made(*keys), made(*keys))
+        return Operands(tensor(self.queries, self.heads), tensor(*keys), tensor(*keys))
 
-    def expected(self, operands: Operands) -> Expected:
+    def reference(self, operands: Operands) -> Reference:
         """Return the results of sampled heads and queries."""
-        every = list(product(range(self.batch), range(self.heads)))
-        heads = Random(0).sample(every, min(_HEADS, len(every)))
-        places = torch.randperm(self.queries, device="cuda")[:_QUERIES]
-        q, k, v = (each.transpose(1, 2) for each in operands)
-        hidden = torch.arange(self.keys, device="cuda") > places[:, None] + self.keys - self.queries
-        found = []
+        all_heads = list(product(range(self.batch), range(self.heads)))
+        heads = Random(0).sample(all_heads, min(_HEADS, len(all_heads)))
+        rows = torch.randperm(self.queries, device="cuda")[:_QUERIES]
+        q, k, v = (operand.transpose(1, 2) for operand in operands)
+        masked = torch.arange(self.keys, device="cuda") > rows[:, None] + self.keys - self.queries
+        exact = []
         for batch, head in heads:
             group = head * self.groups // self.heads
-            s = q[batch, head, places].double() @ k[batch, group].double().t() * self.dim**-0.5
+            s = q[batch, head, rows].double() @ k[batch, group].double().t() * self.dim**-0.5
             if self.causal:
-                s = s.masked_fill(hidden, float("-inf"))
-            found.append(torch.softmax(s, -1) @ v[batch, group].double())
-        return Expected(torch.stack(found), heads, places)
+                s = s.masked_fill(masked, float("-inf"))
+            exact.append(torch.softmax(s, -1) @ v[batch, group].double())
+        return Reference(torch.stack(exact), heads, rows)
 
 
-def errors(found: torch.Tensor, expected: Expected) -> Errors:
+def errors(result: torch.Tensor, reference: Reference) -> Errors:
     """Return the errors of a result (batch, sequence, heads, dim)."""
-    sampled = [found[batch, expected.places, head] for batch, head in expected.heads]
-    difference = (torch.stack(sampled).double() - expected.exact).abs()
+    sampled = [result[batch, reference.rows, head] for batch, head in reference.heads]
+    difference = (torch.stack(sampled).double() - reference.exact).abs()
     return Errors(float(difference.mean()), float(difference.max()))
 
 

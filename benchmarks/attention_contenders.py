@@ -9,7 +9,7 @@ from attention_cases import Case, Operands
 
 from mlir_smem.kernels.attention import Config, attention, tune
 
-#: What is called on queries, keys and values, and returns the result (batch, sequence, heads, dim).
+#: A function of queries, keys and values that returns the result (batch, sequence, heads, dim).
 Call = Callable[[Operands], torch.Tensor]
 
 #: Contenders by the names of their families.
@@ -22,7 +22,7 @@ _FEW = 16
 def calls(
     case: Case, names: list[str], configs: list[Config], tuned: float | None = None
 ) -> Iterator[tuple[str, Call]]:
-    """Yield contenders that are there: names and what is called.
+    """Yield the names and functions of installed contenders.
 
     Args:
         case: the problem.
@@ -33,11 +33,11 @@ def calls(
     if "ours" in names:
         yield "ours", _ours(case, None)
         for config in configs:
-            shown = f"ours {config.consumers}x{config.keys}x{config.stages}"
-            yield shown, _ours(case, config)
+            name = f"ours {config.consumers}x{config.keys}x{config.stages}"
+            yield name, _ours(case, config)
         if tuned is not None:
-            given = {"causal": case.causal, "budget": tuned, "progress": False}
-            yield "ours tuned", _ours(case, tune(*case.operands(), **given))
+            settings = {"causal": case.causal, "budget": tuned, "progress": False}
+            yield "ours tuned", _ours(case, tune(*case.operands(), **settings))
     for name, make in (("cuDNN", _cudnn), ("FA3", _fa3), ("FA4", _fa4)):
         if name in names:
             try:
@@ -57,12 +57,12 @@ def _cudnn(case: Case) -> Call:
     def call(operands: Operands) -> torch.Tensor:
         if case.causal and case.queries != case.keys:
             raise NotImplementedError("the mask of PyTorch ends with the first keys")
-        q, k, v = (each.transpose(1, 2) for each in operands)
+        q, k, v = (operand.transpose(1, 2) for operand in operands)
         with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-            found = scaled_dot_product_attention(
+            output = scaled_dot_product_attention(
                 q, k, v, is_causal=case.causal, enable_gqa=case.heads != case.groups
             )
-        return found.transpose(1, 2)
+        return output.transpose(1, 2)
 
     return call
 
@@ -75,8 +75,8 @@ def _fa3(case: Case) -> Call:
         return lambda operands: fa3.flash_attn_with_kvcache(*operands, causal=case.causal)
 
     def call(operands: Operands) -> torch.Tensor:
-        found = fa3.flash_attn_func(*operands, causal=case.causal)
-        return found[0] if isinstance(found, tuple) else found
+        output = fa3.flash_attn_func(*operands, causal=case.causal)
+        return output[0] if isinstance(output, tuple) else output
 
     return call
 
@@ -85,7 +85,7 @@ def _fa4(case: Case) -> Call:
     from flash_attn.cute.interface import flash_attn_func
 
     def call(operands: Operands) -> torch.Tensor:
-        found = flash_attn_func(*operands, causal=case.causal)
-        return found[0] if isinstance(found, tuple) else found
+        output = flash_attn_func(*operands, causal=case.causal)
+        return output[0] if isinstance(output, tuple) else output
 
     return call

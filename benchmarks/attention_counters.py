@@ -20,20 +20,20 @@ from marked_launches import add_arguments, launch_marked, report
 
 def run(options: argparse.Namespace) -> None:
     """Launch each contender once."""
-    for case in chosen(options):
+    for case in select_cases(options):
         operands = case.operands()
-        found = []
+        launches = []
         for name, call in calls(case, options.contenders, []):
             call(operands)  # work of the first call is not counted
-            found.append((name, partial(call, operands)))
+            launches.append((name, partial(call, operands)))
         torch.cuda.synchronize()
-        launch_marked(f"{case.kind} {'x'.join(map(str, case.shape))}", found)
+        launch_marked(f"{case.kind} {'x'.join(map(str, case.shape))}", launches)
 
 
-def chosen(options: argparse.Namespace) -> list[Case]:
+def select_cases(options: argparse.Namespace) -> list[Case]:
     """The problems of the options."""
-    every = [case for name in options.only for case in cases(name)]
-    return [case for case in every if case.dim in options.dims and case.keys in options.keys]
+    all_cases = [case for name in options.only for case in cases(name)]
+    return [case for case in all_cases if case.dim in options.dims and case.keys in options.keys]
 
 
 def main() -> int:
@@ -46,7 +46,7 @@ def main() -> int:
     arguments.add_argument("--contenders", nargs="+", choices=NAMES, default=[*NAMES])
     add_arguments(arguments)
     options = arguments.parse_args()
-    if not chosen(options):
+    if not select_cases(options):
         arguments.error("no problem of these sets has these dimensions and lengths")
     if options.run:
         run(options)

@@ -74,63 +74,72 @@ class Kernel:
 
 def total(accesses: Iterable[Access]) -> Access:
     """The sum of several accesses."""
-    found = list(accesses)
-    return Access(sum(a.wavefronts for a in found), sum(a.ideal for a in found))
+    items = list(accesses)
+    return Access(sum(access.wavefronts for access in items), sum(access.ideal for access in items))
 
 
-def of_warps(addresses: np.ndarray, size: int) -> Iterator[Access]:
-    """The accesses of each warp of some threads."""
+def warp_accesses(addresses: np.ndarray, size: int) -> Iterator[Access]:
+    """The accesses of each warp."""
     for warp in range(0, len(addresses), _WARP):
         yield warp_access(addresses[warp : warp + _WARP], size)
 
 
-def copied(layout: TileLayout, contiguous: int) -> Access:
+def copy_stores(layout: TileLayout, contiguous: int) -> Access:
     """The stores of a copy to a tile."""
     transfer = Transfer(layout.element, layout.shape, contiguous, WARPGROUP).plan(layout)
     return total(
         access
         for round_ in range(transfer.rounds)
-        for access in of_warps(layout.offsets_at(*transfer.coordinates(round_)), 16)
+        for access in warp_accesses(layout.offsets_at(*transfer.coordinates(round_)), 16)
     )
 
 
-def moved(layout: TileLayout, access: FragmentAccess, rows: range, columns: range) -> Access:
+def fragment_accesses(
+    layout: TileLayout, access: FragmentAccess, rows: range, columns: range
+) -> Access:
     """The accesses of a warpgroup that loads or stores a fragment, one MMA tile at a time."""
     first_row, first_column = access.start(np.arange(WARPGROUP))
     size = access.vector * layout.element.bits // 8
     return total(
-        each
+        access_of_warp
         for row in rows
         for column in columns
-        for each in of_warps(layout.offsets_at(first_row + row, first_column + column), size)
+        for access_of_warp in warp_accesses(
+            layout.offsets_at(first_row + row, first_column + column), size
+        )
     )
 
 
-def accumulator_moved(layout: TileLayout) -> Access:
+def accumulator_accesses(layout: TileLayout) -> Access:
     """The accesses that load or store an accumulator of the tile's shape."""
     access, (m, n) = accumulator_access(layout), layout.shape
     if access.matrices:
-        return moved(layout, access, range(0, m, 64), range(0, n, 16))
+        return fragment_accesses(layout, access, range(0, m, 64), range(0, n, 16))
     rows = range(0, m, 8) if m == 16 else range(0, 16, 8)
     if access.vector == 2:
-        return moved(layout, access, rows, range(0, n, 8))
-    odd = moved(layout, access, rows, range(1, n, 8))
-    even = moved(layout, access, rows, range(0, n, 8))
+        return fragment_accesses(layout, access, rows, range(0, n, 8))
+    odd = fragment_accesses(layout, access, rows, range(1, n, 8))
+    even = fragment_accesses(layout, access, rows, range(0, n, 8))
     return total((even, odd))
 
 
-def a_fragment_moved(layout: TileLayout) -> Access:
+def a_fragment_loads(layout: TileLayout) -> Access:
     """The loads of an A in registers."""
     access, (m, k), element = a_fragment_access(layout), layout.shape, layout.element
     if access.matrices:
-        return moved(layout, access, range(0, m, 64), range(0, k, instruction_k(element)))
+        return fragment_accesses(
+            layout, access, range(0, m, 64), range(0, k, instruction_k(element))
+        )
     offsets = range(0, 32 // element.bits, access.vector)
-    return total(moved(layout, access, range(0, 16, 8), range(i, k, element.unit)) for i in offsets)
+    return total(
+        fragment_accesses(layout, access, range(0, 16, 8), range(i, k, element.unit))
+        for i in offsets
+    )
 
 
 def layouts_of(text: str) -> list[TileLayout]:
     """The layouts of a module's allocs, in their order."""
-    found = []
+    layouts = []
     with new_context():
         module = ir.Module.parse(text)
         pm = passmanager.PassManager("builtin.module")
@@ -139,22 +148,22 @@ def layouts_of(text: str) -> list[TileLayout]:
 
         def visit(op: Any) -> Any:
             if op.name == "smem.alloc":
-                found.append(layout_of(op.results[0].type))
+                layouts.append(layout_of(op.results[0].type))
             return ir.WalkResult.ADVANCE
 
         module.operation.walk(visit)
-    return found
+    return layouts
 
 
-def through(element: str, layout: str, by: str, columns: int = 64) -> Kernel:
+def round_trip_kernel(element: str, layout: str, by: str, columns: int = 64) -> Kernel:
     """A kernel that copies or stores to a tile, and loads it."""
-    held = element if by == "copy" else "f32"
+    memory_element = element if by == "copy" else "f32"
     fill = '"smem.copy"(%X, %t) : (!X, !t) -> ()'
     if by == "store":
         fill = """%x = "smem.load"(%X) : (!X) -> !x
     "smem.store"(%x, %t) : (!x, !t) -> ()"""
     text = f"""
-!X = memref<64x{columns}x{held}>
+!X = memref<64x{columns}x{memory_element}>
 !D = memref<64x{columns}xf32>
 !t = !smem.tile<tensor<64x{columns}x{element}>, {layout}>
 !x = !smem.fragment<tensor<64x{columns}xf32>, #smem.accumulator>
@@ -171,27 +180,29 @@ gpu.module @kernels {{
 }}
 """
     (tile,) = layouts_of(text)
-    stores = copied(tile, 1) if by == "copy" else accumulator_moved(tile)
-    matrix = np.arange(64 * columns).reshape(64, columns).astype(_ELEMENTS[held])
-    described = str(tile) if layout == "#smem.auto" else layout.removeprefix("#smem.")
-    name = f"{by} and load {element}, {described}"
-    loads = accumulator_moved(tile)
+    stores = copy_stores(tile, 1) if by == "copy" else accumulator_accesses(tile)
+    matrix = np.arange(64 * columns).reshape(64, columns).astype(_ELEMENTS[memory_element])
+    layout_text = str(tile) if layout == "#smem.auto" else layout.removeprefix("#smem.")
+    name = f"{by} and load {element}, {layout_text}"
+    loads = accumulator_accesses(tile)
     chosen = layout == "#smem.auto"
     return Kernel(name, text, "through", {"X": matrix}, "D", loads, stores, chosen)
 
 
-def loaded(case: Case) -> Kernel:
+def load_a_kernel(case: Case) -> Kernel:
     """An mma whose A is loaded into registers."""
     a, b = layouts_of(case.text)
-    stores = total((copied(a, int(case.a_major == "k")), copied(b, int(case.b_major == "mn"))))
+    stores = total(
+        (copy_stores(a, int(case.a_major == "k")), copy_stores(b, int(case.b_major == "mn")))
+    )
     name = f"A of {case.a} in registers, {case.a_major.upper()}-major, {case.a_swizzle}"
     chosen = case.a_swizzle == "auto"
     return Kernel(
-        name, case.text, "product", case.inputs(), "D", a_fragment_moved(a), stores, chosen
+        name, case.text, "product", case.inputs(), "D", a_fragment_loads(a), stores, chosen
     )
 
 
-def transposing(case: TransposingMma) -> Kernel:
+def transposing_kernel(case: TransposingMma) -> Kernel:
     """An mma whose operands are transposed by their copies."""
     name = f"{case.a} transposed, {case.a_swizzle} and {case.b_swizzle}"
     none = Access(0, 0)
@@ -207,43 +218,46 @@ _PADDED = '#smem.layout<"(64,64):(72,1)">'
 def kernels() -> list[Kernel]:
     """Good and bad layouts, with each access to a tile."""
 
-    def forced(width: str, order: str = "row-major") -> str:
+    def swizzle(width: str, order: str = "row-major") -> str:
         return f'#smem.swizzle<"{width}", "{order}">'
 
-    found = [
-        through(element, layout, by)
+    all_kernels = [
+        round_trip_kernel(element, layout, by)
         for by in ("copy", "store")
         for element in ("bf16", "f32")
         for layout in (
             "#smem.auto",
-            *map(forced, ("128B", "64B", "32B", "none")),
+            *map(swizzle, ("128B", "64B", "32B", "none")),
             _PLAIN,
             _PADDED,
         )
     ]
-    found += [through("bf16", forced(width, "column-major"), "store") for width in ("128B", "none")]
+    all_kernels += [
+        round_trip_kernel("bf16", swizzle(width, "column-major"), "store")
+        for width in ("128B", "none")
+    ]
     mixes = (
         ("bf16", "bf16", "f32"),
         ("tf32", "tf32", "f32"),
         ("f8E4M3FN", "f8E4M3FN", "f32"),
         ("i1", "i1", "i32"),
     )
-    found += [
-        loaded(Case(*mix, registers=True, a_swizzle=swizzle))
+    all_kernels += [
+        load_a_kernel(Case(*mix, registers=True, a_swizzle=swizzle))
         for mix in mixes
         for swizzle in ("auto", "128B", "none")
     ]
-    found += [
-        loaded(Case(*mix, registers=True, a_swizzle=swizzle, a_major="mn"))
+    all_kernels += [
+        load_a_kernel(Case(*mix, registers=True, a_swizzle=swizzle, a_major="mn"))
         for mix in mixes[:2]
         for swizzle in ("auto", "128B", "32B")
     ]
-    found += [
-        transposing(TransposingMma(*mix, n=64, a_swizzle=swizzle, b_swizzle=swizzle))
+    all_kernels += [
+        transposing_kernel(TransposingMma(*mix, n=64, a_swizzle=swizzle, b_swizzle=swizzle))
         for mix in mixes[1:]
         for swizzle in ("128B", "64B", "32B", "none")
     ]
-    return found
+    return all_kernels
 
 
 def run(kernel: Kernel) -> None:
@@ -251,7 +265,7 @@ def run(kernel: Kernel) -> None:
     run_on_gpu(mlir_smem.compile(kernel.text), kernel.entry, kernel.inputs, [kernel.output], (1,))
 
 
-def counted() -> list[dict[str, float]]:
+def count_wavefronts() -> list[dict[str, float]]:
     """The counters of each kernel."""
     metrics = [*_METRICS.values(), *_CONFLICTS.values()]
     command = [sys.executable, __file__, "--run"]
@@ -264,35 +278,40 @@ def main() -> int:
     arguments.add_argument("--record", help="write the result to this file")
     arguments.add_argument("--run", action="store_true", help="only run each kernel once")
     options = arguments.parse_args()
-    every = kernels()
+    all_kernels = kernels()
     if options.run:
-        for kernel in every:
+        for kernel in all_kernels:
             run(kernel)
         return 0
-    results = [compared(*both) for both in zip(every, counted(), strict=True)]
-    for result in results:
-        counts = ", ".join(f"{what} {result[what]}" for what in result if "ted" in what)
-        print(f"{'agrees ' if result['agrees'] else 'DIFFERS'} {result['kernel']}: {counts}")
+    rows = [
+        compare(*kernel_and_counts)
+        for kernel_and_counts in zip(all_kernels, count_wavefronts(), strict=True)
+    ]
+    for row in rows:
+        counts = ", ".join(
+            f"{direction} {row[direction]}" for direction in row if "ted" in direction
+        )
+        print(f"{'agrees ' if row['agrees'] else 'DIFFERS'} {row['kernel']}: {counts}")
     if options.record:
-        record(options.record, {"kernels": results})
-    return int(not all(result["agrees"] for result in results))
+        record(options.record, {"kernels": rows})
+    return int(not all(row["agrees"] for row in rows))
 
 
-def compared(kernel: Kernel, counts: dict[str, float]) -> dict[str, Any]:
+def compare(kernel: Kernel, counts: dict[str, float]) -> dict[str, Any]:
     """The predictions and the counters of a kernel."""
-    result: dict[str, Any] = {"kernel": kernel.name}
+    row: dict[str, Any] = {"kernel": kernel.name}
     agrees = True
-    for what, predicted in (("loads", kernel.loads), ("stores", kernel.stores)):
-        measured, conflicts = int(counts[_METRICS[what]]), int(counts[_CONFLICTS[what]])
-        result |= {
-            f"{what} predicted": predicted.wavefronts,
-            f"{what} counted": measured,
-            f"{what} ideal": predicted.ideal,
-            f"{what} conflicts": conflicts,
+    for direction, predicted in (("loads", kernel.loads), ("stores", kernel.stores)):
+        measured, conflicts = int(counts[_METRICS[direction]]), int(counts[_CONFLICTS[direction]])
+        row |= {
+            f"{direction} predicted": predicted.wavefronts,
+            f"{direction} counted": measured,
+            f"{direction} ideal": predicted.ideal,
+            f"{direction} conflicts": conflicts,
         }
         agrees &= predicted.wavefronts == measured
         agrees &= not (kernel.chosen and conflicts)
-    return result | {"agrees": agrees}
+    return row | {"agrees": agrees}
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ Triple = tuple[Any, Any, Any]
 Contenders = dict[str, Callable[[], object]]
 
 
-class WithDLPack:
+class DLPackArray:
     """An array that has DLPack and a type of elements, and nothing else."""
 
     def __init__(self, array: Any) -> None:
@@ -54,7 +54,7 @@ class WithDLPack:
         return self._array.__dlpack_device__()
 
 
-class WithInterface:
+class CudaInterfaceArray:
     """An array that has the CUDA array interface, and a type of elements."""
 
     def __init__(self, array: torch.Tensor) -> None:
@@ -65,8 +65,8 @@ class WithInterface:
 
 def tensors() -> list[Triple]:
     """Return triples A, B, C at addresses of their own."""
-    made = lambda *shape: torch.randn(*shape, device="cuda").half()  # noqa: E731
-    return [(made(M, K), made(K, N), made(M, N)) for _ in range(TRIPLES)]
+    random_matrix = lambda *shape: torch.randn(*shape, device="cuda").half()  # noqa: E731
+    return [(random_matrix(M, K), random_matrix(K, N), random_matrix(M, N)) for _ in range(TRIPLES)]
 
 
 def changing(call: Callable[..., object], triples: Sequence[Triple]) -> Callable[[], object]:
@@ -76,7 +76,7 @@ def changing(call: Callable[..., object], triples: Sequence[Triple]) -> Callable
 
 
 def ours(triples: list[Triple]) -> Contenders:
-    """Return calls of ours on tensors of PyTorch, with the arrays of other libraries if they are here."""
+    """Return calls of ours on tensors of PyTorch, and on arrays of other installed libraries."""
     example = Kernel(
         mlir_smem.compile((EXAMPLES / "matmul.mlir").read_text().replace("bf16", "f16"))
     )
@@ -85,7 +85,7 @@ def ours(triples: list[Triple]) -> Contenders:
     tma = Kernel(cached_compile(text(problem, config)))
     grid = config.grid(M, N, K, tma.resident_blocks())
     prepared, mapped = example.prepare(*triples[0]), tma.prepare(*triples[0], grid=grid)
-    found: Contenders = {
+    contenders: Contenders = {
         "prepared": prepared.launch,
         "prepared, 3 tensor maps": mapped.launch,
         "launch, same arrays": lambda: example.launch(*triples[0]),
@@ -99,26 +99,26 @@ def ours(triples: list[Triple]) -> Contenders:
             lambda a, b, c: torch_op.matmul(a, b), triples
         ),
     }
-    for name, others in protocols(triples).items():
-        found[f"launch, changing arrays, {name}"] = changing(example.launch, others)
+    for name, arrays in protocols(triples).items():
+        contenders[f"launch, changing arrays, {name}"] = changing(example.launch, arrays)
     kernel = language_matmul()
     prepared_call = kernel.prepare(*triples[0])
-    found |= {
+    contenders |= {
         "kernel.prepare(a, b, c).launch()": prepared_call.launch,
         "kernel(a, b, c), same arrays": lambda: kernel(*triples[0]),
         "kernel(a, b, c), changing arrays": changing(kernel, triples),
     }
-    for name, others in protocols(triples).items():
-        found[f"kernel(a, b, c), changing arrays, {name}"] = changing(kernel, others)
+    for name, arrays in protocols(triples).items():
+        contenders[f"kernel(a, b, c), changing arrays, {name}"] = changing(kernel, arrays)
     is_array = [True] * 3
-    return found | {
+    return contenders | {
         "part: reading 3 tensors": lambda: CallArguments(is_array, triples[0]),
         "part: the current stream": lambda: current_stream(triples[0][0]),
     }
 
 
 def programs(triples: Sequence[Triple]) -> Contenders:
-    """Return programs of JAX with our GEMM and with XLA's, if JAX is here."""
+    """Return programs of JAX with our GEMM and with XLA's, if JAX is installed."""
     try:
         import jax
 
@@ -128,11 +128,11 @@ def programs(triples: Sequence[Triple]) -> Contenders:
     except Exception as error:
         print(f"without JAX: {error}")
         return {}
-    found: Contenders = {}
+    contenders: Contenders = {}
     for name, product in (("jax_op.matmul", jax_op.matmul), ("jnp.matmul", jax.numpy.matmul)):
         program = jax.jit(product)
-        found[f"jax.jit({name})(a, b)"] = changing(lambda a, b, c, p=program: p(a, b), arrays)
-    return found
+        contenders[f"jax.jit({name})(a, b)"] = changing(lambda a, b, c, p=program: p(a, b), arrays)
+    return contenders
 
 
 def language_matmul() -> Any:
@@ -146,28 +146,30 @@ def language_matmul() -> Any:
 
 def protocols(triples: Sequence[Triple]) -> dict[str, list[Triple]]:
     """Return the triples as arrays of other libraries and protocols."""
-    found: dict[str, list[Any]] = {
-        "DLPack": [tuple(map(WithDLPack, triple)) for triple in triples],
-        "CUDA array interface": [tuple(map(WithInterface, triple)) for triple in triples],
+    arrays_by_protocol: dict[str, list[Any]] = {
+        "DLPack": [tuple(map(DLPackArray, triple)) for triple in triples],
+        "CUDA array interface": [tuple(map(CudaInterfaceArray, triple)) for triple in triples],
     }
     try:
         import cupy
 
-        found["CuPy"] = [tuple(map(cupy.asarray, triple)) for triple in triples]
+        arrays_by_protocol["CuPy"] = [tuple(map(cupy.asarray, triple)) for triple in triples]
     except Exception as error:
         print(f"without CuPy: {error}")
     try:
         import jax
 
-        found["JAX"] = [tuple(map(jax.dlpack.from_dlpack, triple)) for triple in triples]
+        arrays_by_protocol["JAX"] = [
+            tuple(map(jax.dlpack.from_dlpack, triple)) for triple in triples
+        ]
     except Exception as error:
         print(f"without JAX: {error}")
-    return found
+    return arrays_by_protocol
 
 
-def others(triples: list[Triple]) -> Contenders:
+def peers(triples: list[Triple]) -> Contenders:
     """Return cuBLAS by PyTorch, and a kernel of Triton, on the same arrays."""
-    found: Contenders = {
+    contenders: Contenders = {
         "torch.mm(a, b, out=c)": changing(lambda a, b, c: torch.mm(a, b, out=c), triples),
         "torch.mm(a, b)": changing(lambda a, b, c: torch.mm(a, b), triples),
     }
@@ -175,23 +177,26 @@ def others(triples: list[Triple]) -> Contenders:
         from triton_one_tile import one_tile
     except ImportError as error:
         print(f"without Triton: {error}")
-        return found
-    found["Triton, kernel[grid](a, b, c, ...)"] = changing(
+        return contenders
+    contenders["Triton, kernel[grid](a, b, c, ...)"] = changing(
         lambda a, b, c: one_tile[(1,)](a, b, c, M, N, K), triples
     )
-    return found
+    return contenders
 
 
-def of_attention() -> Contenders:
-    """Return calls of attention: ours, PyTorch's, and FlashAttention-3 if it is here."""
+def attention_contenders() -> Contenders:
+    """Return calls of attention: ours, PyTorch's, and FlashAttention-3's if it is installed."""
 
     def triples(queries: int, keys: int) -> list[Triple]:
-        made = lambda n: torch.randn(1, n, 2, 64, device="cuda").bfloat16()  # noqa: E731
-        return [(made(queries), made(keys), made(keys)) for _ in range(TRIPLES)]
+        random_tensor = lambda length: torch.randn(1, length, 2, 64, device="cuda").bfloat16()  # noqa: E731
+        return [
+            (random_tensor(queries), random_tensor(keys), random_tensor(keys))
+            for _ in range(TRIPLES)
+        ]
 
     whole, few = triples(64, 64), triples(1, 1024)
-    small = [tuple(each.to(torch.float8_e4m3fn) for each in triple) for triple in whole]
-    found: Contenders = {
+    small = [tuple(tensor.to(torch.float8_e4m3fn) for tensor in triple) for triple in whole]
+    contenders: Contenders = {
         "attention(q, k, v), changing arrays": changing(attention, whole),
         "attention(q, k, v), changing arrays, keys in parts": changing(attention, few),
         "attention(q, k, v), changing arrays, e4m3": changing(attention, small),
@@ -203,8 +208,8 @@ def of_attention() -> Contenders:
         from fa3_fwd_interface import flash_attn_func
     except ImportError as error:
         print(f"without FlashAttention-3: {error}")
-        return found
-    return found | {"FlashAttention-3": changing(flash_attn_func, whole)}
+        return contenders
+    return contenders | {"FlashAttention-3": changing(flash_attn_func, whole)}
 
 
 def microseconds(call: Callable[[], object]) -> float:
@@ -213,9 +218,9 @@ def microseconds(call: Callable[[], object]) -> float:
     start = time.perf_counter()
     for _ in range(BATCH):
         call()
-    spent = time.perf_counter() - start
+    seconds = time.perf_counter() - start
     torch.cuda.synchronize()
-    return spent / BATCH * 1e6
+    return seconds / BATCH * 1e6
 
 
 def main() -> None:
@@ -226,7 +231,7 @@ def main() -> None:
 
     torch.manual_seed(0)
     triples = tensors()
-    contenders = ours(triples) | programs(triples) | others(triples) | of_attention()
+    contenders = ours(triples) | programs(triples) | peers(triples) | attention_contenders()
     for call in contenders.values():
         for _ in range(2 * TRIPLES):
             call()
@@ -235,15 +240,15 @@ def main() -> None:
     for _ in range(options.rounds):
         for name in order.sample([*contenders], len(contenders)):
             times[name].append(microseconds(contenders[name]))
-    found = {
-        name: {"us": round(median(each), 2), "fastest": round(min(each), 2)}
-        for name, each in times.items()
+    results = {
+        name: {"us": round(median(samples), 2), "fastest": round(min(samples), 2)}
+        for name, samples in times.items()
     }
-    for name, each in found.items():
-        print(f"{name:58} {each['us']:7.2f} us   fastest {each['fastest']:7.2f}")
+    for name, samples in results.items():
+        print(f"{name:58} {samples['us']:7.2f} us   fastest {samples['fastest']:7.2f}")
     if options.record:
         shape = {"shape": [M, N, K], "rounds": options.rounds, "batch": BATCH}
-        record(options.record, {"us of a call": found} | shape)
+        record(options.record, {"us of a call": results} | shape)
 
 
 if __name__ == "__main__":

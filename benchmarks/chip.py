@@ -40,9 +40,9 @@ class Chip:
     def summary(self) -> dict[str, dict[str, float]]:
         """The minimum, median and maximum of each; empty without samples."""
         return {
-            name: {"least": min(found), "median": median(found), "most": max(found)}
-            for name, found in self._samples.items()
-            if found
+            name: {"least": min(samples), "median": median(samples), "most": max(samples)}
+            for name, samples in self._samples.items()
+            if samples
         }
 
     def _sample(self) -> None:
@@ -53,5 +53,5 @@ class Chip:
             clock = pynvml.nvmlDeviceGetClockInfo(device, pynvml.NVML_CLOCK_SM)
             power = pynvml.nvmlDeviceGetPowerUsage(device) / 1e3
             heat = pynvml.nvmlDeviceGetTemperature(device, pynvml.NVML_TEMPERATURE_GPU)
-            for name, value in zip(self._samples, (clock, power, heat), strict=True):
-                self._samples[name].append(value)
+            for name, sample in zip(self._samples, (clock, power, heat), strict=True):
+                self._samples[name].append(sample)

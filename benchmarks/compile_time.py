@@ -90,13 +90,13 @@ func.func @chain{i}(%a: {a}, %b: {b}) -> {d} {{
 
 def stages(text: str, last: str = "ptxas") -> dict[str, float]:
     """Seconds of each step from text to `last`."""
-    spent = {}
+    seconds = {}
     clock = time.perf_counter()
 
     def lap(name: str) -> None:
         nonlocal clock
-        now = time.perf_counter()
-        spent[name], clock = now - clock, now
+        end = time.perf_counter()
+        seconds[name], clock = end - clock, end
 
     with new_context():
         lap("context")
@@ -107,14 +107,14 @@ def stages(text: str, last: str = "ptxas") -> dict[str, float]:
         pm.run(module.operation)
         lap("smem-to-nvvm")
         if last == "smem-to-nvvm":
-            return spent
+            return seconds
         lower_to_llvm_dialect(module)
         lap("to the LLVM dialect")
         _, ptx = to_llvm(device_module(module), target("sm_90a"))
         lap("to PTX")
     assemble(ptx, "sm_90a")
     lap("ptxas")
-    return spent
+    return seconds
 
 
 def upstream_seconds(mlir_opt: str, kernels: int, mma: int) -> tuple[float, float]:
@@ -128,9 +128,9 @@ def upstream_seconds(mlir_opt: str, kernels: int, mma: int) -> tuple[float, floa
             text=True,
             check=True,
         ).stderr
-    found = [re.search(rf"([\d.]+) \(.*{row}", output) for row in ("ConvertNVGPUToNVVM", "Total")]
-    assert all(found), output
-    return float(found[0][1]), float(found[1][1])  # type: ignore[index]
+    matches = [re.search(rf"([\d.]+) \(.*{row}", output) for row in ("ConvertNVGPUToNVVM", "Total")]
+    assert all(matches), output
+    return float(matches[0][1]), float(matches[1][1])  # type: ignore[index]
 
 
 def main() -> None:

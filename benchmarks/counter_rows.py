@@ -7,9 +7,9 @@ from typing import TypeVar
 from ncu import Launch
 from tables import table
 
-# Separates the contenders' launches: `torch.cuda._sleep` starts it.
+# The kernel that separates the contenders' launches, of `torch.cuda._sleep`.
 _MARK = "spin_kernel"
-_Held = TypeVar("_Held")
+_Launch = TypeVar("_Held")
 
 # The label, the metric, and the factor of its base unit.
 METRICS = {
@@ -54,20 +54,20 @@ METRICS = {
 }
 
 
-def grouped(kernels: Sequence[tuple[str, _Held]]) -> list[list[_Held]]:
+def group_launches(kernels: Sequence[tuple[str, _Launch]]) -> list[list[_Launch]]:
     """Group launches by the mark before them; ValueError if a launch precedes the first mark."""
-    groups: list[list[_Held]] = []
-    for kernel, held in kernels:
+    groups: list[list[_Launch]] = []
+    for kernel, launch in kernels:
         if _MARK in kernel:
             groups.append([])
         elif groups:
-            groups[-1].append(held)
+            groups[-1].append(launch)
         else:
             raise ValueError(f"{kernel} ran before the first {_MARK}")
     return groups
 
 
-def rendered(contenders: dict[str, list[Launch]], markdown: bool) -> str:
+def render(contenders: dict[str, list[Launch]], markdown: bool) -> str:
     """A column for each contender: the longest kernel that it launched."""
     main = {name: longest(launches) for name, launches in contenders.items()}
     lines = [["launches", *(str(len(launches)) for launches in contenders.values())]]
@@ -87,6 +87,6 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def named(text: str) -> list[tuple[str, str]]:
+def contender_names(text: str) -> list[tuple[str, str]]:
     """The shapes and contenders that `run` printed."""
     return re.findall(r"^contender\t(.+)\t(.+)$", text, re.MULTILINE)

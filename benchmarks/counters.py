@@ -21,11 +21,13 @@ def run(options: argparse.Namespace) -> None:
     import torch
 
     for shape in options.shapes:
-        found, _ = contenders(
+        timed, _ = contenders(
             Gemm(TYPES[options.only], shape), options.contenders, 1, options.budget
         )
         torch.cuda.synchronize()
-        launch_marked("x".join(map(str, shape)), [(each.name, each.once) for each in found])
+        launch_marked(
+            "x".join(map(str, shape)), [(contender.name, contender.once) for contender in timed]
+        )
 
 
 def main() -> int:

@@ -42,7 +42,7 @@ def main() -> int:
         os.environ["MLIR_SMEM_CACHE"] = str(root / "warm")
         start = time.perf_counter()
         subprocess.run([*_COMMAND, "warm", "--candidates", *options.shapes], check=True)
-        result: dict[str, object] = {"warm, seconds": round(time.perf_counter() - start, 1)}
+        results: dict[str, object] = {"warm, seconds": round(time.perf_counter() - start, 1)}
         caches = []
         for name, gpus, kill in (
             ("one GPU", 1, False),
@@ -52,21 +52,23 @@ def main() -> int:
             caches.append(root / name)
             shutil.copytree(root / "warm", caches[-1])
             os.environ["MLIR_SMEM_CACHE"] = str(caches[-1])
-            result[name] = tuned(root / f"{name}.json", gpus, kill, options)
+            results[name] = tune_on_cluster(root / f"{name}.json", gpus, kill, options)
         table = [*_COMMAND, "table", *map(str, caches), "--out", str(root / "table.json")]
-        ran = subprocess.run(table, check=True, capture_output=True, text=True)
-        result["table"] = ran.stdout.strip().removeprefix(f"{root}/")
-    print(result)
+        process = subprocess.run(table, check=True, capture_output=True, text=True)
+        results["table"] = process.stdout.strip().removeprefix(f"{root}/")
+    print(results)
     if options.record:
-        record(options.record, result)
+        record(options.record, results)
     return 0
 
 
-def tuned(file: Path, gpus: int, kill: bool, options: argparse.Namespace) -> dict[str, object]:
-    """Return the seconds of `tune` by a cluster, and what it found for each shape.
+def tune_on_cluster(
+    file: Path, gpus: int, kill: bool, options: argparse.Namespace
+) -> dict[str, object]:
+    """Return the seconds of `tune` by a cluster, and the speed and configuration of each shape.
 
     Args:
-        file: where the scheduler writes its address.
+        file: the file to which the scheduler writes its address.
         gpus: the number of GPUs.
         kill: whether the first worker is killed while it measures.
         options: the shapes and the budget.
@@ -85,39 +87,39 @@ def tuned(file: Path, gpus: int, kill: bool, options: argparse.Namespace) -> dic
         seconds = time.perf_counter() - start
         if command.returncode:
             raise SystemExit(f"tune ended with exit code {command.returncode}")
-    found = re.findall(r"^(\S+?):.*: (\S+) of the default's speed: (.*)$", output, re.MULTILINE)
+    matches = re.findall(r"^(\S+?):.*: (\S+) of the default's speed: (.*)$", output, re.MULTILINE)
     return {
         "seconds": round(seconds, 1),
-        "speed": {shape: float(speed) for shape, speed, _ in found},
-        "config": {shape: config for shape, _, config in found},
+        "speed": {shape: float(speed) for shape, speed, _ in matches},
+        "config": {shape: config for shape, _, config in matches},
     }
 
 
 @contextmanager
 def cluster(file: Path, gpus: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
-    """Start a scheduler, and a worker for each GPU; give the scheduler's address and the workers."""
-    started = [_started("scheduler", file, {}, "--host", "127.0.0.1", "--port", "0")]
+    """Start a scheduler, and a worker for each GPU; yield the scheduler's address and the workers."""
+    processes = [_start("scheduler", file, {}, "--host", "127.0.0.1", "--port", "0")]
     try:
         while not file.exists():
             time.sleep(0.1)
         for number in range(gpus):
             gpu = {"CUDA_VISIBLE_DEVICES": str(number)}
             options = ("--nthreads", "1", "--resources", "GPU=1", "--no-nanny")
-            started.append(_started("worker", file, gpu, *options))
+            processes.append(_start("worker", file, gpu, *options))
         with Client(scheduler_file=str(file)) as client:
             client.wait_for_workers(gpus, timeout=60)
             address = client.scheduler.address
-        yield address, started[1:]
+        yield address, processes[1:]
     finally:
-        for process in reversed(started):
+        for process in reversed(processes):
             process.kill()
             process.wait()
 
 
-def _started(
-    what: str, file: Path, environment: dict[str, str], *options: str
+def _start(
+    role: str, file: Path, environment: dict[str, str], *options: str
 ) -> "subprocess.Popen[bytes]":
-    command = (sys.executable, "-m", f"distributed.cli.dask_{what}")
+    command = (sys.executable, "-m", f"distributed.cli.dask_{role}")
     return subprocess.Popen(
         [*command, "--scheduler-file", str(file), "--no-dashboard", *options],
         env=os.environ | environment,

@@ -70,14 +70,14 @@ def matmul_run(compiled: mlir_smem.Compiled, m: int, n: int, k: int) -> Run:
 def rows() -> dict[str, tuple[int, Run]]:
     """Return the multiply-adds and a run of each row, by its name."""
     compiled = mlir_smem.compile(EXAMPLE.read_text(), emit="nvvm")
-    found: dict[str, tuple[int, Run]] = {
+    rows_by_name: dict[str, tuple[int, Run]] = {
         f"matmul.mlir {m}x{n}x{k}": (m * n * k, matmul_run(compiled, m, n, k)) for m, n, k in SIZES
     }
     size = "x".join(map(str, GEMM))
-    found[f"GEMM, TMA, warp-specialized, {size}"] = math.prod(GEMM), gemm_run(*GEMM)
+    rows_by_name[f"GEMM, TMA, warp-specialized, {size}"] = math.prod(GEMM), gemm_run(*GEMM)
     work = HEADS * LENGTH * LENGTH * 64  # two products, half of each
-    found[f"attention, causal, {HEADS}x{LENGTH}x64"] = work, attention_run(HEADS, LENGTH)
-    return found
+    rows_by_name[f"attention, causal, {HEADS}x{LENGTH}x64"] = work, attention_run(HEADS, LENGTH)
+    return rows_by_name
 
 
 #: A version of the emulator: its `emulate`, and its parser of lowered text.
@@ -110,7 +110,7 @@ def as_text(bytecode: bytes) -> str:
     return mlir_smem.Compiled({}, bytecode=bytecode).located or ""
 
 
-def timed(run: Run, versions: dict[str, Version], rounds: int) -> dict[str, float]:
+def time_versions(run: Run, versions: dict[str, Version], rounds: int) -> dict[str, float]:
     """Return the median CPU seconds of a run on each version of the emulator.
 
     Raises:
@@ -121,9 +121,9 @@ def timed(run: Run, versions: dict[str, Version], rounds: int) -> dict[str, floa
     for _ in range(rounds):
         for name in random.sample([*versions], len(versions)):
             cpu.emulate, cpu.parse_lowered = versions[name]
-            began = time.process_time()
+            start = time.process_time()
             results.add(run().tobytes())
-            seconds[name].append(time.process_time() - began)
+            seconds[name].append(time.process_time() - start)
     assert len(results) == 1, "the versions compute different bytes"
     return {name: median(times) for name, times in seconds.items()}
 
@@ -154,21 +154,21 @@ def main() -> None:
     versions = {"cpu_s": (cpu.emulate, cpu.parse_lowered)}
     if options.against:
         versions["cpu_s_before"] = emulator_of(options.against)
-    results = []
+    emulation_rows = []
     for name, (work, run) in rows().items():
         run()  # compiles, and decodes
-        seconds = timed(run, versions, options.rounds)
+        seconds = time_versions(run, versions, options.rounds)
         row: dict[str, object] = {"row": name}
         row |= {version: round(s, 3) for version, s in seconds.items()}
         row["ms_per_million"] = round(seconds["cpu_s"] / work * 1e9, 2)
         if options.against:
             row["ratio"] = round(seconds["cpu_s"] / seconds["cpu_s_before"], 3)
-        results.append(row)
+        emulation_rows.append(row)
         print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
     whole = command(options.rounds)
     print(f"smem-run --on cpu on 256x256x256: {whole} s")
     if options.record:
-        record(options.record, {"emulation": results, "smem_run_256_s": whole})
+        record(options.record, {"emulation": emulation_rows, "smem_run_256_s": whole})
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def main() -> None:
     kernel = Kernel(mlir_smem.compile(EXAMPLE.read_text()))
     torch.manual_seed(0)
     a, b = (torch.randn(n, n, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-    at, bt = a.t().contiguous().t(), b.t().contiguous().t()
+    a_columns, b_columns = a.t().contiguous().t(), b.t().contiguous().t()
     c = torch.full((n, n), float("nan"), device="cuda", dtype=torch.bfloat16)
     kernel.launch(a, b, c)
     torch.cuda.synchronize()
@@ -66,8 +66,8 @@ def main() -> None:
     contenders: dict[str, Callable[[], None]] = {
         "examples/matmul.mlir": lambda: kernel.launch(a, b, c),
         "cuBLAS, A and B row-major": lambda: torch.mm(a, b, out=c),
-        "cuBLAS, B column-major": lambda: torch.mm(a, bt, out=c),
-        "cuBLAS, A column-major": lambda: torch.mm(at, b, out=c),
+        "cuBLAS, B column-major": lambda: torch.mm(a, b_columns, out=c),
+        "cuBLAS, A column-major": lambda: torch.mm(a_columns, b, out=c),
     }
     batches = {name: max(1, int(ROUND_SECONDS / seconds(f, 20))) for name, f in contenders.items()}
     times: dict[str, list[float]] = {name: [] for name in contenders}

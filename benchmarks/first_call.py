@@ -54,14 +54,14 @@ print(json.dumps({"gpu": gpu, "times": [end - begin for begin, end in zip([start
 PARTS = ("import", "first call", "call of another configuration")
 
 
-def measured(cache: str) -> tuple[bool, list[float]]:
+def measure(cache: str) -> tuple[bool, list[float]]:
     """Return whether a process had a GPU, and seconds of its parts."""
     environment = {**os.environ, "MLIR_SMEM_CACHE": cache, "MLIR_SMEM_TUNED": "off"}
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
     )
-    found = json.loads(ran.stdout.splitlines()[-1])
-    return found["gpu"], found["times"]
+    output = json.loads(process.stdout.splitlines()[-1])
+    return output["gpu"], output["times"]
 
 
 def main() -> None:
@@ -75,20 +75,20 @@ def main() -> None:
     gpu = False
     for _ in range(options.processes):
         with tempfile.TemporaryDirectory() as folder:
-            gpu, times = measured(folder)
+            gpu, times = measure(folder)
             compiled.append(times)
-            cached.append(measured(folder)[1])
-    found = {
+            cached.append(measure(folder)[1])
+    medians = {
         name: dict(
             zip(PARTS, (round(median(part), 3) for part in zip(*runs, strict=True)), strict=True)
         )
         for name, runs in (("compiled", compiled), ("cached", cached))
     }
-    for name, parts in found.items():
+    for name, parts in medians.items():
         for part, seconds in parts.items():
             print(f"{name:9} {part:30} {seconds:.3f} s")
     if options.record:
-        record(options.record, {"gpu": gpu, "processes": options.processes, "seconds": found})
+        record(options.record, {"gpu": gpu, "processes": options.processes, "seconds": medians})
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ GOOD = 1.05
 #: The power of best over own time that weights an error.
 _WEIGHT = 1.5
 
-#: Constants are at most this many times, or a part, of what they were.
+#: The largest factor by which the fit changes a constant, up or down.
 _FACTOR = 3
 
 #: Relative errors beyond this count linearly.
@@ -53,11 +53,10 @@ class Sample(NamedTuple):
     Attributes:
         shape: M, N and K.
         cublas: its seconds.
-        works: the work of each configuration that was measured, but for those that split K in a way that
-            `rank` never returns.
+        works: the work of each measured configuration, except splits of K that `rank` never returns.
         seconds: of each.
         chosen_from: whether `rank` returns it.
-        best: the least seconds of all that were measured.
+        best: the least seconds of all measured configurations.
     """
 
     shape: Shape
@@ -70,38 +69,38 @@ class Sample(NamedTuple):
 
 def samples(sweep: dict[str, Any], problem: Problem) -> list[Sample]:
     """Return the shapes of a sweep's record."""
-    configs = [Config(**_tuples(each)) for each in sweep["configs"]]
-    found = []
+    configs = [Config(**_tuples(config)) for config in sweep["configs"]]
+    shape_samples = []
     for row in sweep["rows"]:
         if "error" in row:
             continue
         shape = tuple(row["shape"])
         ranked = {config for config, _ in rank(problem, *shape)}
-        every = [(configs[int(number)], t) for number, t in row["seconds"].items()]
+        all_times = [(configs[int(number)], t) for number, t in row["seconds"].items()]
         measured = [
             (config, t)
-            for config, t in every
+            for config, t in all_times
             if config in ranked or config.split_k == config.cluster_k == 1
         ]
         works = [work_of(problem, *shape, config, H200.multiprocessors) for config, _ in measured]
         seconds = [t for _, t in measured]
         chosen_from = [config in ranked for config, _ in measured]
-        best = min(t for _, t in every)
-        found.append(Sample(shape, row["cublas"], works, seconds, chosen_from, best))
-    return found
+        best = min(t for _, t in all_times)
+        shape_samples.append(Sample(shape, row["cublas"], works, seconds, chosen_from, best))
+    return shape_samples
 
 
 def _tuples(config: dict[str, Any]) -> dict[str, Any]:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in config.items()}
 
 
-def fitted(model: TimeModel, given: list[Sample]) -> TimeModel:
-    """Return a model with the constants that fit samples best, from those of another one."""
+def fit(model: TimeModel, fit_samples: list[Sample]) -> TimeModel:
+    """Fit the constants of a model to samples, beginning with the model's."""
     names = [field.name for field in fields(model) if field.name not in GIVEN]
-    work = Work(*np.array([w for each in given for w in each.works], float).T)
-    logs = np.log([t * 1e6 for each in given for t in each.seconds])
-    best = np.concatenate([[min(each.seconds)] * len(each.seconds) for each in given])
-    weights = (best / np.concatenate([each.seconds for each in given])) ** _WEIGHT
+    work = Work(*np.array([w for sample in fit_samples for w in sample.works], float).T)
+    logs = np.log([t * 1e6 for sample in fit_samples for t in sample.seconds])
+    best = np.concatenate([[min(sample.seconds)] * len(sample.seconds) for sample in fit_samples])
+    weights = (best / np.concatenate([sample.seconds for sample in fit_samples])) ** _WEIGHT
 
     def with_constants(x: Any) -> TimeModel:
         constants = dict(zip(names, map(float, np.exp(x)), strict=True))
@@ -111,23 +110,23 @@ def fitted(model: TimeModel, given: list[Sample]) -> TimeModel:
         return weights * (np.log(with_constants(x).times(work).whole) - logs)
 
     start = [log(getattr(model, name)) for name in names]
-    found = least_squares(
+    solution = least_squares(
         errors,
         start,
         bounds=([x - log(_FACTOR) for x in start], [x + log(_FACTOR) for x in start]),
         loss="soft_l1",
         f_scale=_OUTLIER,
     )
-    return with_constants(found.x)
+    return with_constants(solution.x)
 
 
 class Quality(NamedTuple):
-    """How good the choices of a model are.
+    """The quality of a model's choices.
 
     Attributes:
-        shapes: how many.
-        good: the part of the shapes whose choice is good.
-        good_of_three: whose fastest of the first three of the ranking is.
+        shapes: the number of shapes.
+        good: the fraction of shapes whose choice is good.
+        good_of_three: the fraction of shapes of which one of the first three of the ranking is good.
         loss: the geometric mean of the chosen time over the best.
         to_cublas: the geometric mean of cuBLAS's time over the chosen one.
         best_to_cublas: the same of the best.
@@ -158,41 +157,45 @@ class Choice(NamedTuple):
     cublas: float
 
 
-def choices(model: TimeModel, given: list[Sample]) -> list[Choice]:
-    """Return the model's choices, for shapes of which something was measured that it chooses from."""
-    found = []
-    for shape, cublas, works, seconds, chosen_from, best in given:
+def choices(model: TimeModel, shape_samples: list[Sample]) -> list[Choice]:
+    """Return the model's choices, for shapes with a measured configuration that `rank` returns."""
+    model_choices = []
+    for shape, cublas, works, seconds, chosen_from, best in shape_samples:
         among = [i for i, is_ranked in enumerate(chosen_from) if is_ranked]
         if not among:
             continue
         whole = model.times(Work(*np.array([works[i] for i in among], float).T)).whole
         ordered = [seconds[among[i]] for i in np.argsort(whole, kind="stable")]
-        found.append(Choice(shape, ordered[0], min(ordered[:3]), best, cublas))
-    return found
+        model_choices.append(Choice(shape, ordered[0], min(ordered[:3]), best, cublas))
+    return model_choices
 
 
-def quality(found: list[Choice]) -> Quality:
-    """Return how good choices are."""
+def quality(model_choices: list[Choice]) -> Quality:
+    """Return the quality of choices."""
     return Quality(
-        len(found),
-        fmean(each.seconds <= GOOD * each.best for each in found),
-        fmean(each.of_three <= GOOD * each.best for each in found),
-        exp(fmean(log(each.seconds / each.best) for each in found)),
-        exp(fmean(log(each.cublas / each.seconds) for each in found)),
-        exp(fmean(log(each.cublas / each.best) for each in found)),
+        len(model_choices),
+        fmean(choice.seconds <= GOOD * choice.best for choice in model_choices),
+        fmean(choice.of_three <= GOOD * choice.best for choice in model_choices),
+        exp(fmean(log(choice.seconds / choice.best) for choice in model_choices)),
+        exp(fmean(log(choice.cublas / choice.seconds) for choice in model_choices)),
+        exp(fmean(log(choice.cublas / choice.best) for choice in model_choices)),
     )
 
 
-def held_out(model: TimeModel, given: list[Sample], folds: int, seed: int) -> list[Choice]:
+def cross_validate(
+    model: TimeModel, all_samples: list[Sample], folds: int, seed: int
+) -> list[Choice]:
     """Return choices for all shapes, each by a model that was fitted without the shape."""
-    every = sorted({each.shape for each in given})
-    place = {shape: i % folds for i, shape in enumerate(Random(seed).sample(every, len(every)))}
-    found = []
+    all_shapes = sorted({sample.shape for sample in all_samples})
+    fold_of = {
+        shape: i % folds for i, shape in enumerate(Random(seed).sample(all_shapes, len(all_shapes)))
+    }
+    model_choices = []
     for fold in range(folds):
-        without = [each for each in given if place[each.shape] != fold]
-        own = [each for each in given if place[each.shape] == fold]
-        found += choices(fitted(model, without), own)
-    return found
+        train_samples = [sample for sample in all_samples if fold_of[sample.shape] != fold]
+        test_samples = [sample for sample in all_samples if fold_of[sample.shape] == fold]
+        model_choices += choices(fit(model, train_samples), test_samples)
+    return model_choices
 
 
 def _options() -> argparse.Namespace:
@@ -207,33 +210,33 @@ def _options() -> argparse.Namespace:
 
 def main() -> None:
     options = _options()
-    given: list[Sample] = []
+    all_samples: list[Sample] = []
     for file in options.sweeps:
         sweep = json.loads(file.read_text())
         setup = sweep["setup"]
         if (setup["type"], setup["layout"]) != ("bf16", "NN"):
             raise SystemExit(f"{file} is of {setup['type']} {setup['layout']}; expected bf16 NN")
-        given += samples(sweep, Problem())
-    found = held_out(H200, given, options.folds, options.seed)
-    print("held out:", quality(found))
-    for each in sorted(found, key=lambda each: each.best / each.seconds)[:10]:
+        all_samples += samples(sweep, Problem())
+    model_choices = cross_validate(H200, all_samples, options.folds, options.seed)
+    print("held out:", quality(model_choices))
+    for choice in sorted(model_choices, key=lambda choice: choice.best / choice.seconds)[:10]:
         print(
-            f"  {'x'.join(map(str, each.shape))}: {1e6 * each.seconds:.2f} us, the best "
-            f"{1e6 * each.best:.2f}, cuBLAS {1e6 * each.cublas:.2f}"
+            f"  {'x'.join(map(str, choice.shape))}: {1e6 * choice.seconds:.2f} us, the best "
+            f"{1e6 * choice.best:.2f}, cuBLAS {1e6 * choice.cublas:.2f}"
         )
-    model = fitted(H200, given)
-    fit = quality(choices(model, given))
-    print("fitted to:", fit)
+    model = fit(H200, all_samples)
+    fit_quality = quality(choices(model, all_samples))
+    print("fitted to:", fit_quality)
     constants = {k: v for k, v in asdict(model).items() if k not in GIVEN}
-    for name, value in constants.items():
-        print(f"    {name}={value:.3g},")
+    for name, constant in constants.items():
+        print(f"    {name}={constant:.3g},")
     if options.record:
         record = circumstances() | {
             "sweeps": [file.name for file in options.sweeps],
             "folds": options.folds,
             "seed": options.seed,
-            "held_out": quality(found)._asdict(),
-            "fitted_to": fit._asdict(),
+            "held_out": quality(model_choices)._asdict(),
+            "fitted_to": fit_quality._asdict(),
             "constants": constants,
         }
         options.record.write_text(json.dumps(record, indent=1) + "\n")

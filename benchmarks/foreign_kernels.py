@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from main_loop import chosen, spent
+from main_loop import choose_function, count_loop
 from record import record
 from sass import Instruction, read
 from tables import table
@@ -40,19 +40,19 @@ _OPCODES = {"bra": "BRA", "ret": "EXIT", "wgmma": "HGMMA"}
 def ptx(text: str) -> list[Instruction]:
     """Return the instructions of a kernel in PTX, with the opcodes of SASS where control flow and matrix
     instructions depend on them; their addresses are their numbers."""
-    labels, found = {}, []
+    labels, matches = {}, []
     for line in map(str.strip, text.splitlines()):
         if label := _LABEL.match(line):
-            labels[label[1]] = len(found)
-        elif said := _INSTRUCTION.match(line):
-            found.append(said)
+            labels[label[1]] = len(matches)
+        elif match := _INSTRUCTION.match(line):
+            matches.append(match)
     code = []
-    for number, said in enumerate(found):
-        predicate, opcode, operands = said[1] or "", said[2], said[3]
+    for number, match in enumerate(matches):
+        predicate, opcode, operands = match[1] or "", match[2], match[3]
         target = labels.get(operands) if opcode.startswith("bra") else None
-        family, *rest = opcode.split(".")
+        family, *modifiers = opcode.split(".")
         # The fences, commits and waits of wgmma multiply nothing.
-        name = None if family == "wgmma" and "mma_async" not in rest else _OPCODES.get(family)
+        name = None if family == "wgmma" and "mma_async" not in modifiers else _OPCODES.get(family)
         code.append(
             Instruction(
                 number,
@@ -68,20 +68,23 @@ def ptx(text: str) -> list[Instruction]:
 def row(compiled: Compiled, folder: str) -> dict[str, object]:
     """Return the counts of a kernel as a row of the table."""
     assert compiled.ptx is not None and compiled.cubin is not None and compiled.report is not None
-    loop = spent(ptx(compiled.ptx))
-    found: dict[str, object] = {
+    loop = count_loop(ptx(compiled.ptx))
+    counts: dict[str, object] = {
         "wgmma in the loop": loop.count,
-        "PTX, others for one": loop.each(),
+        "PTX, others for one": loop.per_matrix_instruction(),
         "registers": compiled.report.registers,
     }
     file = Path(folder, "kernel.cubin")
     file.write_bytes(compiled.cubin)
     try:
-        sass = spent(chosen(read(file), ""))
+        sass = count_loop(choose_function(read(file), ""))
     except FileNotFoundError as error:
         print(f"SASS is not counted: {error}", file=sys.stderr)
-        return found
-    return found | {"SASS, matrix instruction": sass.matrix, "SASS, others for one": sass.each()}
+        return counts
+    return counts | {
+        "SASS, matrix instruction": sass.matrix,
+        "SASS, others for one": sass.per_matrix_instruction(),
+    }
 
 
 def exact() -> dict[str, bool] | None:
@@ -91,14 +94,16 @@ def exact() -> dict[str, bool] | None:
     except ImportError as error:
         print(f"nothing is run: {error}", file=sys.stderr)
         return None
-    found = {}
+    is_exact = {}
     for name, size in CASES:
         host = FOREIGN[name]
         inputs, c = host.inputs(*size), host.names[-1]
         compiled = mlir_smem.compile(host.text())
         result = run_on_gpu(compiled, host.entry, inputs, [c], host.blocks(*size[:2]))[c]
-        found[f"{name} {'x'.join(map(str, size))}"] = np.array_equal(result, host.expected(inputs))
-    return found
+        is_exact[f"{name} {'x'.join(map(str, size))}"] = np.array_equal(
+            result, host.expected(inputs)
+        )
+    return is_exact
 
 
 def main() -> int:
@@ -110,7 +115,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         rows = {name: row(mlir_smem.compile(text), folder) for name, text in texts.items()}
     heading = list(next(iter(rows.values())))
-    lines = [[each, *(str(found[each]) for found in rows.values())] for each in heading]
+    lines = [[label, *(str(counts[label]) for counts in rows.values())] for label in heading]
     print(table(["", *rows], lines, options.markdown))
     results = exact()
     for name, same in (results or {}).items():

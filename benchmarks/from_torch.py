@@ -23,7 +23,7 @@ from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
 from mlir_smem.frontend import Executable
 from mlir_smem.frontend.linalg.lowering import lower_linalg
-from mlir_smem.frontend.torch_modules import exported
+from mlir_smem.frontend.torch_modules import export_torch
 
 WIDTH, HIDDEN = 4096, 14336
 
@@ -41,29 +41,29 @@ def mlp() -> torch.nn.Module:
     ).to("cuda", torch.bfloat16)
 
 
-def compiled(
+def compile_module(
     module: torch.nn.Module, x: torch.Tensor
 ) -> tuple[Callable[[], Any], dict[str, float]]:
     """Our executable as a call, and the seconds of each part of its compilation."""
     parts: dict[str, float] = {}
 
     @contextmanager
-    def timed(name: str) -> Iterator[None]:
+    def time_part(name: str) -> Iterator[None]:
         start = time.perf_counter()
         yield
         parts[name] = time.perf_counter() - start
 
-    with timed("PyTorch to linalg"):
-        program = exported(module, [x])
+    with time_part("PyTorch to linalg"):
+        program = export_torch(module, [x])
     with new_context():
-        with timed("parsing"):
+        with time_part("parsing"):
             linalg = parse_module(program.text)
-        with timed("linalg to kernels"):
+        with time_part("linalg to kernels"):
             lower_linalg(linalg, math="approx")
-        with timed("kernels to cubins, host to machine code"):
+        with time_part("kernels to cubins, host to machine code"):
             executable = Executable(linalg, "main")
-    weights = [each.detach() for each in program.held.values()]
-    with timed("first call"):
+    weights = [weight.detach() for weight in program.captured_tensors.values()]
+    with time_part("first call"):
         executable(*weights, x)
         torch.cuda.synchronize()
     return lambda: executable(*weights, x), parts
@@ -90,26 +90,26 @@ def main() -> int:
     module = mlp()
     x = torch.randn(options.rows, WIDTH, device="cuda").bfloat16()
     with torch.no_grad():
-        ours, parts = compiled(module, x)
+        ours, parts = compile_module(module, x)
         start = time.perf_counter()
         inductor = torch.compile(module, mode="max-autotune-no-cudagraphs")
         inductor(x)
         torch.cuda.synchronize()
         parts["torch.compile, for comparison"] = time.perf_counter() - start
         contenders = [Calls("ours", ours), Calls("torch.compile", lambda: inductor(x))]
-        errors = {each.name: error(each.call, module, x) for each in contenders}
+        errors = {contender.name: error(contender.call, module, x) for contender in contenders}
         if not errors["ours"] <= 2 * errors["torch.compile"]:
             print(f"error: the errors in the norm are {errors}", file=sys.stderr)
             return 1
         times = measure(contenders, MODES["sustained"], options.rounds)
-    seconds = {name: each.seconds for name, each in times.items()}
+    seconds = {name: times_of_call.seconds for name, times_of_call in times.items()}
     ratio = seconds["torch.compile"] / seconds["ours"]
     result = {
         "rows": options.rows,
-        "microseconds": {name: round(1e6 * each, 1) for name, each in seconds.items()},
+        "microseconds": {name: round(1e6 * s, 1) for name, s in seconds.items()},
         "ratio": round(ratio, 4),
         "errors": errors,
-        "compile_seconds": {name: round(each, 3) for name, each in parts.items()},
+        "compile_seconds": {name: round(s, 3) for name, s in parts.items()},
     }
     print(result)
     if options.record:

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import torch
 from any_shape import ratio
 from chip import Chip
-from gemm_rows import Row, measured, write
+from gemm_rows import Row, make_row, write
 from gemms import WrongResultError
 from interleaved import MODES, measure
-from torch_contenders import OnStream
+from torch_contenders import StreamContender
 
 from mlir_smem.kernels.gemm import activations, matmul
 
@@ -35,7 +35,7 @@ BATCHES = [(64, 512, 512, 512), (16, 1024, 1024, 1024), (128, 128, 128, 128)]
 #: Rows of the result that are compared with float64.
 SAMPLED = 64
 
-#: Seconds of a unit, and the rate that tells how many calls it has.
+#: Seconds of a unit, and the operations a second from which its number of calls follows.
 _UNIT_SECONDS, _UNIT_RATE = 0.5e-3, 600e12
 
 
@@ -43,12 +43,12 @@ class Case(NamedTuple):
     """A product that is compared.
 
     Attributes:
-        name: of the kind.
-        shape: its extents.
+        name: the kind.
+        shape: the extents.
         operations: multiplications and additions.
         out: the result.
-        calls: for each contender, what enqueues it; it writes `out`.
-        expected: returns the result in float64 for sampled rows, and how to sample them.
+        calls: for each contender, a function that enqueues it; it writes `out`.
+        reference: returns the result in float64 for sampled rows, and a function that samples them.
     """
 
     name: str
@@ -56,10 +56,10 @@ class Case(NamedTuple):
     operations: int
     out: torch.Tensor
     calls: dict[str, Callable[[], object]]
-    expected: Callable[[], tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]]
+    reference: Callable[[], tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]]
 
 
-def made(*shape: int) -> torch.Tensor:
+def random_matrix(*shape: int) -> torch.Tensor:
     """Random numbers whose products have a variance of about 1."""
     return (torch.randn(shape, device="cuda") * shape[-1] ** -0.25).bfloat16()
 
@@ -71,24 +71,29 @@ def with_layouts(b: torch.Tensor) -> dict[str, torch.Tensor]:
 
 def gelu(m: int, n: int, k: int) -> Case:
     """gelu(a * b + bias)."""
-    a, b, bias, out = made(m, k), made(n, k).t(), made(n), torch.empty(m, n).bfloat16().cuda()
+    a, b, bias, out = (
+        random_matrix(m, k),
+        random_matrix(n, k).t(),
+        random_matrix(n),
+        torch.empty(m, n).bfloat16().cuda(),
+    )
     calls: dict[str, Callable[[], object]] = {}
-    for layout, each in with_layouts(b).items():
+    for layout, b_layout in with_layouts(b).items():
 
-        def ours(b: torch.Tensor = each) -> object:
+        def ours(b: torch.Tensor = b_layout) -> object:
             return matmul(a, b, out, epilogue=_gelu, operands={"bias": bias})
 
-        def lt(b: torch.Tensor = each) -> object:
+        def lt(b: torch.Tensor = b_layout) -> object:
             return torch._addmm_activation(bias, a, b, use_gelu=True, out=out)
 
         calls |= {f"ours {layout}": ours, f"cuBLAS {layout}": lt}
 
-    def expected() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
+    def reference() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
         rows = torch.randperm(m, device="cuda")[:SAMPLED]
         exact = torch.nn.functional.gelu(a[rows].double() @ b.double() + bias, approximate="tanh")
-        return exact, lambda found: found[rows]
+        return exact, lambda product: product[rows]
 
-    return Case("gelu", (m, n, k), 2 * m * n * k, out, calls, expected)
+    return Case("gelu", (m, n, k), 2 * m * n * k, out, calls, reference)
 
 
 def _gelu(x: Any, bias: Any) -> Any:
@@ -101,11 +106,15 @@ def _swiglu(gate: Any, x: Any) -> Any:
 
 def swiglu(m: int, n: int, k: int) -> Case:
     """silu(x * w) * (x * v), w and v in alternating columns of one matrix of n columns."""
-    a, b, out = made(m, k), made(n, k).t(), torch.empty(m, n // 2).bfloat16().cuda()
+    a, b, out = (
+        random_matrix(m, k),
+        random_matrix(n, k).t(),
+        torch.empty(m, n // 2).bfloat16().cuda(),
+    )
 
     def product(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor) -> None:
-        both = (a @ b).view(m, n // 2, 2)
-        out.copy_(torch.nn.functional.silu(both[..., 0]) * both[..., 1])
+        interleaved = (a @ b).view(m, n // 2, 2)
+        out.copy_(torch.nn.functional.silu(interleaved[..., 0]) * interleaved[..., 1])
 
     compiled = torch.compile(product, mode="max-autotune-no-cudagraphs")
     b = b.t().contiguous().t()  # interleaved columns are those of a K-major B
@@ -118,93 +127,98 @@ def swiglu(m: int, n: int, k: int) -> Case:
         "cuBLAS TN": lambda: compiled(a, b, out),
     }
 
-    def expected() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
+    def reference() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
         rows = torch.randperm(m, device="cuda")[:SAMPLED]
-        both = (a[rows].double() @ b.double()).view(SAMPLED, n // 2, 2)
-        exact = torch.nn.functional.silu(both[..., 0]) * both[..., 1]
-        return exact, lambda found: found[rows]
+        interleaved = (a[rows].double() @ b.double()).view(SAMPLED, n // 2, 2)
+        exact = torch.nn.functional.silu(interleaved[..., 0]) * interleaved[..., 1]
+        return exact, lambda product: product[rows]
 
-    return Case("swiglu", (m, n, k), 2 * m * n * k, out, calls, expected)
+    return Case("swiglu", (m, n, k), 2 * m * n * k, out, calls, reference)
 
 
 def residual(m: int, n: int, k: int) -> Case:
     """a * b + c."""
-    a, b, c, out = made(m, k), made(n, k).t(), made(m, n), torch.empty(m, n).bfloat16().cuda()
+    a, b, c, out = (
+        random_matrix(m, k),
+        random_matrix(n, k).t(),
+        random_matrix(m, n),
+        torch.empty(m, n).bfloat16().cuda(),
+    )
     calls: dict[str, Callable[[], object]] = {}
-    for layout, each in with_layouts(b).items():
+    for layout, b_layout in with_layouts(b).items():
 
-        def ours(b: torch.Tensor = each) -> object:
+        def ours(b: torch.Tensor = b_layout) -> object:
             return matmul(a, b, out, epilogue=_plus, operands={"c": c})
 
-        def theirs(b: torch.Tensor = each) -> object:
+        def theirs(b: torch.Tensor = b_layout) -> object:
             return torch.addmm(c, a, b, out=out)
 
         calls |= {f"ours {layout}": ours, f"cuBLAS {layout}": theirs}
 
-    def expected() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
+    def reference() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
         rows = torch.randperm(m, device="cuda")[:SAMPLED]
-        return a[rows].double() @ b.double() + c[rows], lambda found: found[rows]
+        return a[rows].double() @ b.double() + c[rows], lambda product: product[rows]
 
-    return Case("residual", (m, n, k), 2 * m * n * k, out, calls, expected)
+    return Case("residual", (m, n, k), 2 * m * n * k, out, calls, reference)
 
 
 def _plus(x: Any, c: Any) -> Any:
     return x + c
 
 
-def batched(count: int, m: int, n: int, k: int) -> Case:
-    """Products of as many pairs of matrices."""
-    a, b = made(count, m, k), made(count, n, k).mT
+def batched_products(count: int, m: int, n: int, k: int) -> Case:
+    """Products of `count` pairs of matrices."""
+    a, b = random_matrix(count, m, k), random_matrix(count, n, k).mT
     out = torch.empty(count, m, n).bfloat16().cuda()
     calls: dict[str, Callable[[], object]] = {}
-    for layout, each in with_layouts(b).items():
-        calls[f"ours {layout}"] = lambda b=each: matmul(a, b, out)
-        calls[f"cuBLAS {layout}"] = lambda b=each: torch.bmm(a, b, out=out)
+    for layout, b_layout in with_layouts(b).items():
+        calls[f"ours {layout}"] = lambda b=b_layout: matmul(a, b, out)
+        calls[f"cuBLAS {layout}"] = lambda b=b_layout: torch.bmm(a, b, out=out)
 
-    def expected() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
+    def reference() -> tuple[torch.Tensor, Callable[[torch.Tensor], torch.Tensor]]:
         rows = torch.randperm(m, device="cuda")[:SAMPLED]
-        return a[:, rows].double() @ b.double(), lambda found: found[:, rows]
+        return a[:, rows].double() @ b.double(), lambda product: product[:, rows]
 
-    return Case("batched", (count, m, n, k), 2 * count * m * n * k, out, calls, expected)
+    return Case("batched", (count, m, n, k), 2 * count * m * n * k, out, calls, reference)
 
 
 def cases(names: list[str]) -> Iterator[Case]:
-    """Yield the products of some kinds."""
+    """Yield the products of kinds."""
     for name, make in (("gelu", gelu), ("swiglu", swiglu), ("residual", residual)):
         if name in names:
             yield from (make(*shape) for shape in SHAPES)
     if "batched" in names:
-        yield from (batched(*shape) for shape in BATCHES)
+        yield from (batched_products(*shape) for shape in BATCHES)
 
 
-def errors(case: Case, contenders: list[OnStream]) -> dict[str, float]:
+def errors(case: Case, contenders: list[StreamContender]) -> dict[str, float]:
     """The relative error of each contender in the norm; WrongResultError if one of ours is too large."""
-    exact, sampled = case.expected()
-    found = {
-        each.name: float((sampled(each.result()).double() - exact).norm() / exact.norm())
-        for each in contenders
+    exact, sample = case.reference()
+    relative_errors = {
+        contender.name: float((sample(contender.result()).double() - exact).norm() / exact.norm())
+        for contender in contenders
     }
-    allowed = 2 * max(error for name, error in found.items() if name.startswith("cuBLAS"))
-    for name, error in found.items():
+    allowed = 2 * max(error for name, error in relative_errors.items() if name.startswith("cuBLAS"))
+    for name, error in relative_errors.items():
         if not error <= allowed:
             raise WrongResultError(
                 f"{name} of {case.name} at {case.shape} has an error of {error:.2g} in the norm; the "
                 f"peer's is {allowed / 2:.2g}"
             )
-    return found
+    return relative_errors
 
 
-def compared(case: Case, modes: list[str], rounds: int) -> Iterator[Row]:
+def compare(case: Case, modes: list[str], rounds: int) -> Iterator[Row]:
     """A row for each mode; WrongResultError if a result is wrong."""
     torch.manual_seed(0)
     gemms = min(32, max(1, round(_UNIT_SECONDS * _UNIT_RATE / case.operations)))
-    contenders = [OnStream(name, call, case.out, gemms) for name, call in case.calls.items()]
-    wrong = errors(case, contenders)
+    contenders = [StreamContender(name, call, case.out, gemms) for name, call in case.calls.items()]
+    relative_errors = errors(case, contenders)
     for mode in modes:
         with Chip() as chip:
             times = measure(contenders, MODES[mode], rounds)
         kind, summary = f"bf16 {case.name}", chip.summary()
-        yield measured(kind, case.shape, mode, case.operations, times, wrong, summary)
+        yield make_row(kind, case.shape, mode, case.operations, times, relative_errors, summary)
 
 
 def main() -> int:
@@ -219,7 +233,7 @@ def main() -> int:
     options = arguments.parse_args()
     for case in cases(options.only):
         try:
-            for row in compared(case, options.modes, options.rounds):
+            for row in compare(case, options.modes, options.rounds):
                 print(row["type"], *case.shape, row["mode"], f"{ratio(row):.3f}", flush=True)
                 if options.record:
                     write(options.record, [row])

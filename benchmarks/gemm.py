@@ -27,10 +27,10 @@ from typing import Any
 import row_runs
 import torch
 from chip import Chip
-from gemm_rows import Row, measured
+from gemm_rows import Row, make_row
 from gemms import TYPES, Gemm
 from interleaved import MODES, Mode, finalists, measure
-from torch_contenders import OnStream, cublas, ours
+from torch_contenders import StreamContender, cublas, ours
 
 CONTENDERS = ("ours", "cublas", "triton", "mosaic", "quack")
 FINALISTS = 2
@@ -48,14 +48,14 @@ def contenders(
     gemm: Gemm, names: Iterable[str], gemms: int, budget: float
 ) -> tuple[list[Any], dict[str, str]]:
     """The contenders of a GEMM, and the reasons for those left out, by name."""
-    found, left_out = [], {}
+    built, left_out = [], {}
     for name, build in _builders(gemm, names, gemms, budget):
         try:
-            found += build()
+            built += build()
         except Exception as error:  # a contender that cannot run here must not stop the others
             left_out[name] = f"{type(error).__name__}: {error}"
             print(f"{name} is left out: {left_out[name]}", file=sys.stderr)
-    return found, left_out
+    return built, left_out
 
 
 def _builders(
@@ -77,29 +77,29 @@ def _builders(
 
 def _ours(gemm: Gemm, layout: str, gemms: int) -> list[Any]:
     return [
-        OnStream(f"ours {layout}{which}", enqueue, gemm.out, gemms, config)
-        for which, enqueue, config in ours(*gemm.operands[layout], gemm.out)
+        StreamContender(f"ours {layout}{suffix}", enqueue, gemm.out, gemms, config)
+        for suffix, enqueue, config in ours(*gemm.operands[layout], gemm.out)
     ]
 
 
 def _cublas(gemm: Gemm, layout: str, gemms: int) -> list[Any]:
     enqueue = cublas(*gemm.operands[layout], gemm.out)
-    return [OnStream(f"cuBLAS {layout}", enqueue, gemm.out, gemms)]
+    return [StreamContender(f"cuBLAS {layout}", enqueue, gemm.out, gemms)]
 
 
 def _triton(gemm: Gemm, gemms: int, budget: float) -> list[Any]:
     import triton_matmul
 
     k_major = {layout: gemm.operands[layout] for layout in ("TN", "NN")}
-    found = triton_matmul.contenders(k_major, gemm.out, gemms, budget)
-    return finalists(list(found), FINALISTS)
+    candidates = triton_matmul.contenders(k_major, gemm.out, gemms, budget)
+    return finalists(list(candidates), FINALISTS)
 
 
 def _mosaic(gemm: Gemm, gemms: int, budget: float) -> list[Any]:
     import mosaic_matmul
 
-    found = mosaic_matmul.contenders(*gemm.operands["NN"], gemms, budget)
-    return finalists(list(found), FINALISTS)
+    candidates = mosaic_matmul.contenders(*gemm.operands["NN"], gemms, budget)
+    return finalists(list(candidates), FINALISTS)
 
 
 def _quack(gemm: Gemm, gemms: int) -> list[Any]:
@@ -109,21 +109,21 @@ def _quack(gemm: Gemm, gemms: int) -> list[Any]:
     return list(quack_matmul.contenders(k_major, gemm.out, gemms))
 
 
-def compared(
+def compare(
     kind: str, gemm: Gemm, modes: Iterable[Mode], options: argparse.Namespace
 ) -> Iterator[Row]:
     """A row for each mode; WrongResultError if a result is wrong."""
-    found, left_out = contenders(gemm, options.contenders, per_unit(gemm), options.budget)
-    errors = {each.name: gemm.check(each.name, each.result()) for each in found}
+    timed, left_out = contenders(gemm, options.contenders, per_unit(gemm), options.budget)
+    errors = {contender.name: gemm.check(contender.name, contender.result()) for contender in timed}
     for mode in modes:
         with Chip() as chip:
-            times = measure(found, mode, options.rounds)
-        row = measured(kind, gemm.shape, mode.name, gemm.operations, times, errors, chip.summary())
-        for each in found:
-            row["contenders"][each.name] |= {
-                "us by the host's clock": round(times[each.name].host_seconds * 1e6, 2),
-                "products in a unit": each.gemms,
-                "config": each.config,
+            times = measure(timed, mode, options.rounds)
+        row = make_row(kind, gemm.shape, mode.name, gemm.operations, times, errors, chip.summary())
+        for contender in timed:
+            row["contenders"][contender.name] |= {
+                "us by the host's clock": round(times[contender.name].host_seconds * 1e6, 2),
+                "products in a unit": contender.gemms,
+                "config": contender.config,
             }
         yield row | {"left out": left_out}
 
@@ -154,7 +154,7 @@ def main() -> int:
     def of_shape(name: str, shape: tuple[int, ...]) -> Iterator[Row]:
         torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
         modes = [MODES[mode] for mode in options.modes]
-        return compared(name, Gemm(TYPES[name], shape), modes, options)
+        return compare(name, Gemm(TYPES[name], shape), modes, options)
 
     problems = (
         partial(of_shape, name, shape)

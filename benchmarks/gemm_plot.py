@@ -12,7 +12,7 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("svg")
-from gemm_rows import FAMILIES, Row, fastest, merged
+from gemm_rows import FAMILIES, Row, fastest, merge_rows
 from matplotlib import pyplot
 from matplotlib.patches import Patch
 
@@ -43,16 +43,16 @@ def draw(rows: list[Row], file: Path) -> None:
         sharey="row",
         layout="constrained",
     )
-    most = max(map(len, panels.values()))
+    most_rows = max(map(len, panels.values()))
     for across, kind in zip(axes, types, strict=True):
         for axis, mode in zip(across, modes, strict=True):
             _panel(axis, panels.get((kind, mode), []))
-            axis.set_xlim(-0.6, most - 0.4)
+            axis.set_xlim(-0.6, most_rows - 0.4)
             axis.set_title(f"{kind}, {mode}", fontsize=10)
         across[0].set_ylabel("TFLOP/s")
-    there = {family for row in rows for family in fastest(row)}
-    shown = [family for family in FAMILIES if family in there]
-    handles = [Patch(color=_COLOURS[family], label=family) for family in shown]
+    families_of_rows = {family for row in rows for family in fastest(row)}
+    families = [family for family in FAMILIES if family in families_of_rows]
+    handles = [Patch(color=_COLOURS[family], label=family) for family in families]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
     figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None, dpi=150)
     pyplot.close(figure)
@@ -61,12 +61,14 @@ def draw(rows: list[Row], file: Path) -> None:
 def _panel(axis: pyplot.Axes, rows: list[Row]) -> None:
     """Bars for each shape, side by side."""
     best = [fastest(row) for row in rows]
-    families = [family for family in FAMILIES if any(family in found for found in best)]
+    families = [
+        family for family in FAMILIES if any(family in fastest_of_row for fastest_of_row in best)
+    ]
     width = 0.8 / max(len(families), 1)
     for number, family in enumerate(families):
         shift = (number - (len(families) - 1) / 2) * width
-        found = [(place + shift, b[family][1]) for place, b in enumerate(best) if family in b]
-        axis.bar(*zip(*found, strict=True), width, color=_COLOURS[family])
+        bars = [(position + shift, b[family][1]) for position, b in enumerate(best) if family in b]
+        axis.bar(*zip(*bars, strict=True), width, color=_COLOURS[family])
     names = [_label(row["shape"]) for row in rows]
     axis.set_xticks(range(len(rows)), names, fontsize=7)
     axis.spines[["top", "right"]].set_visible(False)
@@ -100,7 +102,7 @@ def main() -> None:
     options = arguments.parse_args()
     rows: list[Row] = []
     for file in options.records:
-        rows = merged(rows, json.loads(file.read_text())["rows"])
+        rows = merge_rows(rows, json.loads(file.read_text())["rows"])
     draw([row for row in rows if _most(row) >= options.least], options.output)
 
 

@@ -21,7 +21,7 @@ OURS = "ours"
 FAMILIES = (OURS, "cuBLAS", "Triton", "Mosaic", "QuACK", "cuDNN", "FA3", "FA4")
 
 
-def measured(
+def make_row(
     kind: str,
     shape: tuple[int, ...],
     mode: str,
@@ -37,13 +37,13 @@ def measured(
         operations: multiplications and additions.
         times: by the contenders' names.
         errors: the relative errors of the results, by the contenders' names.
-        chip: what the chip did meanwhile.
+        chip: clock, power and temperature during the measurement.
     """
     return {
         "type": kind,
         "shape": list(shape),
         "mode": mode,
-        "rounds": max(len(each.gpu) for each in times.values()),
+        "rounds": max(len(contender_times.gpu) for contender_times in times.values()),
         "contenders": {
             name: {
                 "tflops": round(operations / times[name].seconds / 1e12, 1),
@@ -62,61 +62,61 @@ def key(row: Row) -> tuple[Any, ...]:
     return row["type"], tuple(row["shape"]), row["mode"]
 
 
-def merged(old: list[Row], new: list[Row]) -> list[Row]:
+def merge_rows(old: list[Row], new: list[Row]) -> list[Row]:
     """Merge rows: new measurements replace old ones."""
     return list(({key(row): row for row in old} | {key(row): row for row in new}).values())
 
 
-def earlier(file: Path) -> list[Row]:
+def earlier_rows(file: Path) -> list[Row]:
     """The rows of a record, none if there is no file; ValueError if another machine made it."""
     if not file.exists():
         return []
-    old, now = json.loads(file.read_text()), circumstances()
-    for what in ("device", "versions"):
-        if old[what] != now[what]:
+    old, current = json.loads(file.read_text()), circumstances()
+    for key_ in ("device", "versions"):
+        if old[key_] != current[key_]:
             raise ValueError(
-                f"{file} is of {what} {old[what]}, not {now[what]}: record to a new file"
+                f"{file} is of {key_} {old[key_]}, not {current[key_]}: record to a new file"
             )
     return old["rows"]
 
 
 def write(file: Path, rows: list[Row]) -> None:
     """Write a record, and keep the other rows of an earlier one."""
-    now = circumstances()
-    told = {"date": now["date"], "command": now["command"]}
-    every = merged(earlier(file), [row | told for row in rows])
-    file.write_text(json.dumps(now | {"rows": every}, indent=1) + "\n")
+    current = circumstances()
+    circumstances_of_rows = {"date": current["date"], "command": current["command"]}
+    all_rows = merge_rows(earlier_rows(file), [row | circumstances_of_rows for row in rows])
+    file.write_text(json.dumps(current | {"rows": all_rows}, indent=1) + "\n")
 
 
 def fastest(row: Row) -> dict[str, tuple[str, float]]:
     """The fastest contender of each family: name and TFLOP/s."""
-    found: dict[str, tuple[str, float]] = {}
-    for name, measured in row["contenders"].items():
-        family, rate = name.split()[0], measured["tflops"]
-        if family not in found or rate > found[family][1]:
-            found[family] = (name, rate)
-    return found
+    best: dict[str, tuple[str, float]] = {}
+    for name, measurement in row["contenders"].items():
+        family, rate = name.split()[0], measurement["tflops"]
+        if family not in best or rate > best[family][1]:
+            best[family] = (name, rate)
+    return best
 
 
 def ratios(rows: list[Row]) -> dict[str, list[float]]:
     """For each other family, our rate over its rate in every row that has both."""
-    found: dict[str, list[float]] = {}
+    ratios_by_family: dict[str, list[float]] = {}
     for row in rows:
         best = fastest(row)
         for family, (_, rate) in best.items():
             if family != OURS and OURS in best:
-                found.setdefault(family, []).append(best[OURS][1] / rate)
-    return found
+                ratios_by_family.setdefault(family, []).append(best[OURS][1] / rate)
+    return ratios_by_family
 
 
 def over_best(row: Row) -> float | None:
     """Our rate over that of the fastest other family; None without one."""
-    of = {family: rate for family, (_, rate) in fastest(row).items()}
-    others = [rate for family, rate in of.items() if family != OURS]
-    return of[OURS] / max(others) if OURS in of and others else None
+    rates = {family: rate for family, (_, rate) in fastest(row).items()}
+    others = [rate for family, rate in rates.items() if family != OURS]
+    return rates[OURS] / max(others) if OURS in rates and others else None
 
 
-def rendered(rows: list[Row], markdown: bool) -> str:
+def render_rows(rows: list[Row], markdown: bool) -> str:
     """A table for each type and mode, with geometric means and the lowest ratio in the last lines."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -124,40 +124,42 @@ def rendered(rows: list[Row], markdown: bool) -> str:
     tables = []
     for (kind, mode), group in groups.items():
         best = [fastest(row) for row in group]
-        families = [f for f in FAMILIES if any(f in found for found in best)]
+        families = [f for f in FAMILIES if any(f in fastest_of_row for fastest_of_row in best)]
         others = [f for f in families if f != OURS]
         heading = [f"{kind}, {mode}", *families, *(f"{OURS} / {f}" for f in others)]
         lines = [
             [
                 " x ".join(map(str, row["shape"])),
-                *(_rate(found.get(family)) for family in families),
+                *(_rate(fastest_of_row.get(family)) for family in families),
                 *(_ratio(ratios([row]).get(family)) for family in others),
             ]
-            for row, found in zip(group, best, strict=True)
+            for row, fastest_of_row in zip(group, best, strict=True)
         ]
-        over = ratios(group)
+        ratios_by_family = ratios(group)
         blank = [""] * len(families)
         lines.append(
             [
                 "geometric mean",
                 *blank,
-                *(_ratio(over.get(family), geometric_mean) for family in others),
+                *(_ratio(ratios_by_family.get(family), geometric_mean) for family in others),
             ]
         )
-        lines.append(["lowest", *blank, *(_ratio(over.get(family), min) for family in others)])
+        lines.append(
+            ["lowest", *blank, *(_ratio(ratios_by_family.get(family), min) for family in others)]
+        )
         tables.append(table(heading, lines, markdown))
     return "\n\n".join(tables)
 
 
-def _rate(found: tuple[str, float] | None) -> str:
+def _rate(contender: tuple[str, float] | None) -> str:
     """A rate, with the layout where the name says one."""
-    if not found:
+    if not contender:
         return "-"
-    layout = found[0].split()[1:2]
-    return f"{found[1]:.0f}" + (
+    layout = contender[0].split()[1:2]
+    return f"{contender[1]:.0f}" + (
         f" {layout[0]}" if layout and layout[0] in ("TN", "NN", "NT") else ""
     )
 
 
-def _ratio(found: list[float] | None, of: Any = max) -> str:
-    return f"{of(found):.3f}" if found else "-"
+def _ratio(row_ratios: list[float] | None, reduce: Any = max) -> str:
+    return f"{reduce(row_ratios):.3f}" if row_ratios else "-"

@@ -14,7 +14,7 @@ from gemms import TYPES, Gemm
 from interleaved import MODES, measure
 from record import record
 from tables import table
-from torch_contenders import OnStream
+from torch_contenders import StreamContender
 
 from mlir_smem.kernels.gemm import Config, Problem
 from mlir_smem.kernels.gemm.generator.kernel import text
@@ -40,26 +40,26 @@ _STEPS = {
 _LATE = "begun when the kernel before has ended"
 
 
-def prepared(config: Config, gemm: Gemm, programmatic: bool = True) -> Prepared:
+def prepare(config: Config, gemm: Gemm, programmatic: bool = True) -> Prepared:
     """The GEMM with a configuration; without `programmatic`, no programmatic dependent launch."""
     compiled = cached_compile(text(Problem(), config))
-    (made,) = compiled.manifest["kernels"]
-    kernels = [{**made, "programmatic": programmatic}]
+    (kernel_manifest,) = compiled.manifest["kernels"]
+    kernels = [{**kernel_manifest, "programmatic": programmatic}]
     kernel = Kernel(replace(compiled, manifest={**compiled.manifest, "kernels": kernels}))
     m, n, k = gemm.shape
     grid = config.grid(m, n, k, kernel.resident_blocks())
     return kernel.prepare(*gemm.operands["NN"], gemm.out, grid=grid)
 
 
-def contender(name: str, launch: Prepared, gemm: Gemm) -> OnStream:
+def contender(name: str, launch: Prepared, gemm: Gemm) -> StreamContender:
     """Make a contender of a configuration, and check its result."""
 
     def enqueue() -> None:
         launch.launch(torch.cuda.current_stream().cuda_stream)
 
-    made = OnStream(name, enqueue, gemm.out, per_unit(gemm))
-    gemm.check(name, made.result())
-    return made
+    timed = StreamContender(name, enqueue, gemm.out, per_unit(gemm))
+    gemm.check(name, timed.result())
+    return timed
 
 
 def main() -> None:
@@ -75,11 +75,11 @@ def main() -> None:
     rows = []
     for shape in options.shapes:
         gemm = Gemm(TYPES["bf16"], shape)
-        found = [contender(n, prepared(c, gemm), gemm) for n, c in _STEPS.items()]
-        late = prepared(_STEPS[_USUAL], gemm, programmatic=False)
-        found.append(contender(_LATE, late, gemm))
+        timed = [contender(n, prepare(c, gemm), gemm) for n, c in _STEPS.items()]
+        late = prepare(_STEPS[_USUAL], gemm, programmatic=False)
+        timed.append(contender(_LATE, late, gemm))
         for mode in MODES.values():
-            times = measure(found, mode, options.rounds)
+            times = measure(timed, mode, options.rounds)
             speeds = {n: gemm.operations / t.seconds / 1e12 for n, t in times.items()}
             rows.append({"shape": list(shape), "mode": mode.name, "tflops": speeds})
     heads = ["", *(f"{'x'.join(map(str, r['shape']))} {r['mode']}" for r in rows)]

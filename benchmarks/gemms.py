@@ -96,22 +96,26 @@ class Gemm:
         instruction. Then come the errors of the operands and the rounding of the result. A sum without
         16 of its K terms has an error of sqrt(16 / K) in the norm, which no result may have.
         """
-        found = result[self._rows].double()
-        error = (found - self._exact).abs()
+        sampled = result[self._rows].double()
+        error = (sampled - self._exact).abs()
         norm = float(error.norm() / self._exact.norm())
         if not result.is_floating_point():
             bound, limit = torch.zeros_like(error), 0.0
         else:
             k = self.shape[2]
-            each = 2 * k * 2.0**-23 + 2 * self.type.operand_error
-            bound = each * self._magnitude + torch.finfo(result.dtype).eps / 2 * self._exact.abs()
+            relative_bound = 2 * k * 2.0**-23 + 2 * self.type.operand_error
+            bound = (
+                relative_bound * self._magnitude
+                + torch.finfo(result.dtype).eps / 2 * self._exact.abs()
+            )
             limit = (16 / k) ** 0.5
-        far = ~(error <= bound)
-        if not norm <= limit or (self.type.bounded and bool(far.any())):
-            row, column = divmod(int(far.flatten().int().argmax()), far.shape[1])
+        is_wrong = ~(error <= bound)
+        if not norm <= limit or (self.type.bounded and bool(is_wrong.any())):
+            row, column = divmod(int(is_wrong.flatten().int().argmax()), is_wrong.shape[1])
             raise WrongResultError(
-                f"{name} at {self.shape}: {int(far.sum())} of {far.numel()} elements are wrong, for "
-                f"example [{int(self._rows[row])}, {column}] is {float(found[row, column])}, not "
+                f"{name} at {self.shape}: {int(is_wrong.sum())} of {is_wrong.numel()} elements are "
+                f"wrong, for example [{int(self._rows[row])}, {column}] is "
+                f"{float(sampled[row, column])}, not "
                 f"{float(self._exact[row, column])}; in the norm the error is {norm:.2g}, and may be "
                 f"{limit:.2g}"
             )

@@ -38,7 +38,7 @@ KERNELS = {
 
 
 @dataclass
-class Timed:
+class TimedKernel:
     """A kernel that is timed: launches on the current stream."""
 
     name: str
@@ -85,10 +85,10 @@ def counts(kernel: Any, name: str) -> dict[str, int]:
         module = kernel.trace(*types(name))
         if kernel.options.inserts_sync:
             InsertSync().run(module)
-        found = {"in loops": 0, "outside": 0}
+        counts_by_place = {"in loops": 0, "outside": 0}
         for (loop, _), count in sync_counts(module).items():
-            found["in loops" if loop else "outside"] += count
-    return found
+            counts_by_place["in loops" if loop else "outside"] += count
+    return counts_by_place
 
 
 def main() -> None:
@@ -100,23 +100,23 @@ def main() -> None:
     rows = {}
     for name, kernels in KERNELS.items():
         inputs, outputs = arguments(name)
-        timed, results = [], []
-        for what, kernel in zip(("inserted", "by its author"), kernels, strict=True):
-            own = [torch.zeros_like(x) for x in outputs]
+        versions, results = [], []
+        for version, kernel in zip(("inserted", "by its author"), kernels, strict=True):
+            version_outputs = [torch.zeros_like(x) for x in outputs]
             blocks = None
             if name == "gemm":
                 blocks = (Launchable(kernel.compile(*types(name))).resident_blocks(),)
-            prepared = (kernel[blocks] if blocks else kernel).prepare(*inputs, *own)
-            timed.append(Timed(what, prepared))
-            timed[-1].launch()
+            prepared = (kernel[blocks] if blocks else kernel).prepare(*inputs, *version_outputs)
+            versions.append(TimedKernel(version, prepared))
+            versions[-1].launch()
             torch.cuda.synchronize()
-            results.append(own)
+            results.append(version_outputs)
         assert all(map(torch.equal, *results)), name
         if name != "attention":
             expected = torch.mm(*inputs).float()
             assert torch.allclose(results[0][0].float(), expected, rtol=2e-2, atol=1.0), name
-        times = measure(timed, MODES["sustained"], options.rounds)
-        inserted, written = (times[each.name] for each in timed)
+        times = measure(versions, MODES["sustained"], options.rounds)
+        inserted, written = (times[version.name] for version in versions)
         rows[name] = {
             "microseconds": round(inserted.seconds * 1e6, 2),
             "of_the_author": round(inserted.seconds / written.seconds, 4),

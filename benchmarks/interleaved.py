@@ -15,7 +15,7 @@ from typing import Protocol
 
 
 class Contender(Protocol):
-    """What is timed: units of one or several GEMMs, enqueued on the GPU.
+    """A timed function: units of one or several GEMMs, enqueued on the GPU.
 
     Attributes:
         name: the name in the results.
@@ -36,7 +36,7 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class Mode:
-    """How contenders alternate.
+    """A schedule of alternating contenders.
 
     Attributes:
         name: the name in the results.
@@ -112,20 +112,20 @@ def measure(
     for contender in contenders:
         run(contender, 1)  # work of the first run
         units[contender.name] = max(1, round(mode.work / run(contender, 1)[0]))
-    spent = 0.0
-    while spent < mode.warm_up:
-        spent += sum(run(contender, units[contender.name])[1] for contender in contenders)
+    seconds = 0.0
+    while seconds < mode.warm_up:
+        seconds += sum(run(contender, units[contender.name])[1] for contender in contenders)
 
     times = {name: Times() for name in names}
     order = random.Random(rounds)
     for _ in range(rounds):
         for contender in order.sample(contenders, len(contenders)):
-            many = units[contender.name]
+            batch_units = units[contender.name]
             if mode.lead:
-                contender.batch(max(1, round(many * mode.lead / mode.work)))
-            gpu, host = run(contender, many)
-            times[contender.name].gpu.append(gpu / (many * contender.gemms))
-            times[contender.name].host.append(host / ((many + 1) * contender.gemms))
+                contender.batch(max(1, round(batch_units * mode.lead / mode.work)))
+            gpu, host = run(contender, batch_units)
+            times[contender.name].gpu.append(gpu / (batch_units * contender.gemms))
+            times[contender.name].host.append(host / ((batch_units + 1) * contender.gemms))
     return times
 
 

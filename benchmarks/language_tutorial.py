@@ -45,7 +45,7 @@ def kernel_of(file: str, name: str, change: int) -> Any:
 
 
 @dataclass
-class Timed:
+class TimedProduct:
     """A product that is timed: launches on the current stream."""
 
     name: str
@@ -74,7 +74,7 @@ def main() -> None:
     a, b = (torch.randn(SIZE, SIZE, device="cuda").bfloat16() for _ in range(2))
     expected = torch.mm(a, b)
     scratch = torch.empty_like(expected)
-    contenders = [Timed("torch.mm", lambda: torch.mm(a, b, out=scratch))]
+    contenders = [TimedProduct("torch.mm", lambda: torch.mm(a, b, out=scratch))]
     for step, (file, name, change) in STEPS.items():
         kernel, c = kernel_of(file, name, change), torch.zeros_like(expected)
         blocks = None
@@ -86,16 +86,16 @@ def main() -> None:
         torch.cuda.synchronize()
         assert torch.allclose(c.float(), expected.float(), rtol=2e-2, atol=1.0), step
         contenders.append(
-            Timed(step, lambda p=prepared: p.launch(torch.cuda.current_stream().cuda_stream))
+            TimedProduct(step, lambda p=prepared: p.launch(torch.cuda.current_stream().cuda_stream))
         )
     times = measure(contenders, MODES["sustained"], options.rounds)
     rows = {
         name: {
-            "tflops": round(2 * SIZE**3 / found.seconds / 1e12, 1),
-            "of_torch": round(times["torch.mm"].seconds / found.seconds, 3),
-            "spread": round(found.spread, 3),
+            "tflops": round(2 * SIZE**3 / step_times.seconds / 1e12, 1),
+            "of_torch": round(times["torch.mm"].seconds / step_times.seconds, 3),
+            "spread": round(step_times.spread, 3),
         }
-        for name, found in times.items()
+        for name, step_times in times.items()
     }
     for name, row in rows.items():
         print(f"{name:24}{row['tflops']:8} TFLOP/s {row['of_torch']:7} of torch.mm")

@@ -25,14 +25,14 @@ _SHAPE = re.compile(r"\.?(\d+)x(\d+)x(\d+)")
 
 
 @dataclass(frozen=True)
-class Spent:
-    """A main loop in numbers.
+class LoopCounts:
+    """The counts of instructions in a main loop.
 
     Attributes:
         matrix: the opcode of its matrix instructions.
-        count: how many of them it has.
-        always: other instructions of every iteration, for each matrix instruction, by opcode.
-        branches: those that only some iterations execute.
+        count: the number of matrix instructions.
+        always: the other instructions of every iteration, by opcode.
+        branches: the other instructions of only some iterations, by opcode.
     """
 
     matrix: str
@@ -42,11 +42,11 @@ class Spent:
 
     @property
     def multiply_adds(self) -> int | None:
-        """Of one matrix instruction, where its opcode says its shape."""
+        """The multiply-adds of one matrix instruction, if its opcode has its shape."""
         shape = _SHAPE.search(self.matrix)
         return int(shape[1]) * int(shape[2]) * int(shape[3]) if shape else None
 
-    def each(self, opcode: str | None = None) -> str:
+    def per_matrix_instruction(self, opcode: str | None = None) -> str:
         """Instructions for one matrix instruction, of one opcode or all: `always + in branches`."""
         always, branches = (
             (counts.total() if opcode is None else counts[opcode]) / self.count
@@ -57,45 +57,45 @@ class Spent:
         return f"{always:.2f}" + (f" + {branches:.2f}" if branches else "")
 
 
-def spent(function: list[Instruction]) -> Spent:
+def count_loop(function: list[Instruction]) -> LoopCounts:
     """Count the instructions of a function's main loop."""
     loop = main_loop(function)
     always, branches = (
         Counter(i.name for i in part if not i.multiplies) for part in (loop.always, loop.branches)
     )
     ((opcode, _),) = Counter(i.opcode for i in loop.matrix).most_common(1)
-    return Spent(opcode, len(loop.matrix), always, branches)
+    return LoopCounts(opcode, len(loop.matrix), always, branches)
 
 
-def chosen(functions: dict[str, list[Instruction]], pattern: str) -> list[Instruction]:
+def choose_function(functions: dict[str, list[Instruction]], pattern: str) -> list[Instruction]:
     """The one function that multiplies matrices and whose name matches; ValueError otherwise."""
-    found = {
+    matching = {
         name: code
         for name, code in functions.items()
         if re.search(pattern, name) and any(i.multiplies for i in code)
     }
-    if len(found) != 1:
+    if len(matching) != 1:
         raise ValueError(
-            f"{len(found)} functions with matrix instructions match {pattern!r}, not one: "
-            f"{', '.join(found) or 'none of ' + ', '.join(functions)}; choose with --function"
+            f"{len(matching)} functions with matrix instructions match {pattern!r}, not one: "
+            f"{', '.join(matching) or 'none of ' + ', '.join(functions)}; choose with --function"
         )
-    return next(iter(found.values()))
+    return next(iter(matching.values()))
 
 
-def rendered(kernels: dict[str, Spent], markdown: bool) -> str:
+def render(kernels: dict[str, LoopCounts], markdown: bool) -> str:
     """A column for each kernel, a line for each opcode, most frequent first."""
-    found = list(kernels.values())
-    every = Counter[str]()
-    for kernel in found:
-        every += kernel.always + kernel.branches
+    counts = list(kernels.values())
+    totals = Counter[str]()
+    for kernel in counts:
+        totals += kernel.always + kernel.branches
     lines = [
-        ["matrix instruction", *(kernel.matrix for kernel in found)],
-        ["multiply-adds of one", *(str(kernel.multiply_adds or "?") for kernel in found)],
-        ["in the loop", *(str(kernel.count) for kernel in found)],
-        ["others for one", *(kernel.each() for kernel in found)],
+        ["matrix instruction", *(kernel.matrix for kernel in counts)],
+        ["multiply-adds of one", *(str(kernel.multiply_adds or "?") for kernel in counts)],
+        ["in the loop", *(str(kernel.count) for kernel in counts)],
+        ["others for one", *(kernel.per_matrix_instruction() for kernel in counts)],
         *(
-            [opcode, *(kernel.each(opcode) for kernel in found)]
-            for opcode, _ in every.most_common()
+            [opcode, *(kernel.per_matrix_instruction(opcode) for kernel in counts)]
+            for opcode, _ in totals.most_common()
         ),
     ]
     return table(["", *kernels], lines, markdown)
@@ -109,15 +109,17 @@ def main() -> int:
     arguments.add_argument("--record", help="write the result to this file")
     options = arguments.parse_args()
     kernels = {}
-    for given in options.files:
-        name, equals, file = given.rpartition("=")
+    for argument in options.files:
+        name, equals, file = argument.rpartition("=")
         path = Path(file)
         try:
-            kernels[name if equals else path.stem] = spent(chosen(read(path), options.function))
+            kernels[name if equals else path.stem] = count_loop(
+                choose_function(read(path), options.function)
+            )
         except (OSError, ValueError) as error:
             print(f"{file}: error: {error}", file=sys.stderr)
             return 1
-    print(rendered(kernels, options.markdown))
+    print(render(kernels, options.markdown))
     if options.record:
         record(options.record, {"loops": {name: vars(kernel) for name, kernel in kernels.items()}})
     return 0

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import torch
-from counter_rows import METRICS, grouped, named, rendered
-from ncu import Launch, known, launches, profile, source_pages
+from counter_rows import METRICS, contender_names, group_launches, render
+from ncu import Launch, available_metrics, launches, profile, source_pages
 from record import record
 
 _ONLY_MARKED = ("--profile-from-start", "off")
@@ -29,7 +29,7 @@ def launch_marked(shape: str, contenders: Iterable[tuple[str, Callable[[], objec
 
     Args:
         shape: the problem's name.
-        contenders: names, and what launches a contender once.
+        contenders: names, and functions that launch a contender once.
     """
     for name, once in contenders:
         torch.cuda.profiler.start()
@@ -41,31 +41,38 @@ def launch_marked(shape: str, contenders: Iterable[tuple[str, Callable[[], objec
 
 
 def report(kind: str, options: argparse.Namespace) -> None:
-    """Run this command once more under ncu, with `--run`; print and record what the counters say.
+    """Run this command once more under ncu, with `--run`; print and record the counters.
 
     Args:
         kind: the element types, for titles and the record.
         options: those of `add_arguments`.
     """
     command = [sys.executable, *sys.argv, "--run"]
-    text = profile(command, known(metric for metric, _ in METRICS.values()), *_ONLY_MARKED)
-    counts = grouped([(launch.kernel, launch) for launch in launches(text)])
+    text = profile(
+        command, available_metrics(metric for metric, _ in METRICS.values()), *_ONLY_MARKED
+    )
+    counts = group_launches([(launch.kernel, launch) for launch in launches(text)])
     shapes: dict[str, dict[str, list[Launch]]] = {}
-    for (shape, name), found in zip(named(text), counts, strict=True):
-        shapes.setdefault(shape, {})[name] = found
-    for shape, found in shapes.items():
-        print(f"{kind}, {shape}\n{rendered(found, options.markdown)}\n")
+    for (shape, name), launches_of_contender in zip(contender_names(text), counts, strict=True):
+        shapes.setdefault(shape, {})[name] = launches_of_contender
+    for shape, launches_of_contender in shapes.items():
+        print(f"{kind}, {shape}\n{render(launches_of_contender, options.markdown)}\n")
     if options.record:
         rows = [
-            {"type": kind, "shape": shape, "contender": name, "launches": list(map(vars, each))}
-            for shape, found in shapes.items()
-            for name, each in found.items()
+            {
+                "type": kind,
+                "shape": shape,
+                "contender": name,
+                "launches": list(map(vars, contender_launches)),
+            }
+            for shape, launches_of_contender in shapes.items()
+            for name, contender_launches in launches_of_contender.items()
         ]
         record(options.record, {"rows": rows})
     if options.sass:
         options.sass.mkdir(parents=True, exist_ok=True)
         output, pages = source_pages(command, options.sass / "report", *_ONLY_MARKED)
-        for (shape, name), code in zip(named(output), grouped(pages), strict=True):
+        for (shape, name), code in zip(contender_names(output), group_launches(pages), strict=True):
             file = re.sub(r"\W+", "-", f"{name} {shape}") + ".csv"
             (options.sass / file).write_text("".join(code))
             print(f"wrote {options.sass / file}")

@@ -52,7 +52,7 @@ _COLUMNS = {
 }
 
 
-def compared(
+def compare(
     function: Function, element: str, rows: list[Array], emulated: Array, measured: Array | None
 ) -> dict[str, Any]:
     """The statistics of an op: greatest errors, and counts of wrong results.
@@ -111,7 +111,7 @@ def _most(distances: Array) -> float:
     return round(float(np.max(distances, where=np.isfinite(distances), initial=0)), 3)
 
 
-def _emulated(index: int, element: str, count: int) -> Array:
+def _emulate(index: int, element: str, count: int) -> Array:
     """Compute the emulator's results, in a separate process."""
     function = FUNCTIONS[index]
     with np.errstate(all="ignore"):
@@ -127,7 +127,7 @@ def case(
         with np.errstate(all="ignore"):
             rows = operands(function, element, count)
         measured = on_chip(function, element, rows) if gpu else None
-        return compared(function, element, rows, emulated.result(), measured)
+        return compare(function, element, rows, emulated.result(), measured)
     except Exception as error:  # Report the failed case, and continue with the others.
         statistics = f"{type(error).__name__}: {error}"
         return {"function": str(function), "element": element, "error": statistics}
@@ -156,7 +156,7 @@ def _cell(value: Any) -> str:
 
 
 def _why_not() -> str | None:
-    """Why no kernel can run on a GPU."""
+    """The reason why no kernel can run on a GPU; None if one can."""
     try:
         Kernel(mlir_smem.compile(kernel(FUNCTIONS[0], "f32", THREADS)))
     except LaunchError as error:
@@ -173,31 +173,31 @@ def main() -> int:
     arguments.add_argument("--jobs", type=int, default=os.cpu_count(), help="emulators at a time")
     arguments.add_argument("--without-gpu", action="store_true")
     options = arguments.parse_args()
-    wanted = [
+    selected = [
         (index, element)
         for index, function in enumerate(FUNCTIONS)
         for element in function.elements
         if element in options.elements
         and (not options.only or str(function).split()[0].rstrip(",") in options.only)
     ]
-    if not wanted:
+    if not selected:
         arguments.error("no op is of these names and elements")
     gpu = not options.without_gpu
     if gpu and (why := _why_not()):
         arguments.error(f"{why}; --without-gpu does the emulator's part alone")
-    found = []
+    cases = []
     # CUDA does not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
-        emulated = [pool.submit(_emulated, *each, options.count) for each in wanted]
-        for each, future in zip(wanted, emulated, strict=True):
-            found.append(case(*each, options.count, future, gpu))
-            mark = "FAILS " if fails(found[-1]) else ""
-            print(mark + ", ".join(line(found[-1])), flush=True)
-    print(table(["op", *_COLUMNS], [line(statistics) for statistics in found], markdown=False))
+        emulated = [pool.submit(_emulate, *selection, options.count) for selection in selected]
+        for selection, future in zip(selected, emulated, strict=True):
+            cases.append(case(*selection, options.count, future, gpu))
+            mark = "FAILS " if fails(cases[-1]) else ""
+            print(mark + ", ".join(line(cases[-1])), flush=True)
+    print(table(["op", *_COLUMNS], [line(statistics) for statistics in cases], markdown=False))
     if options.record:
-        record(options.record, {"rows": options.count, "cases": found})
-    return int(any(map(fails, found)))
+        record(options.record, {"rows": options.count, "cases": cases})
+    return int(any(map(fails, cases)))
 
 
 if __name__ == "__main__":

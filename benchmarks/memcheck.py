@@ -43,8 +43,8 @@ def main() -> int:
                 text=True,
                 check=True,
             )
-            found = re.search(r"(?:ERROR|RACECHECK) SUMMARY: .*", run.stdout)
-            summaries[tool] = found[0] if found else "no summary"
+            summary = re.search(r"(?:ERROR|RACECHECK) SUMMARY: .*", run.stdout)
+            summaries[tool] = summary[0] if summary else "no summary"
             error = np.linalg.norm(np.load(files["C"]) - exact) / np.linalg.norm(exact)
             wrong |= error > 2**-8 or not re.search(r": 0 (errors|hazards)", summaries[tool])
             print(f"{tool}: {summaries[tool]}; relative error {error:.2e}")

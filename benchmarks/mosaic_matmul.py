@@ -62,14 +62,14 @@ CONFIGS = (
 )
 
 
-class OnJax:
+class JaxContender:
     """GEMMs of one compiled JAX function, as an `interleaved.Contender`."""
 
     def __init__(self, name: str, config: str, compiled: jax.stages.Compiled, arguments: tuple):
         self.name, self.config, self.gemms = name, config, len(arguments) - 1
-        found = len(re.findall(r'custom_call_target="mosaic_gpu', compiled.as_text() or ""))
-        if found != self.gemms:
-            raise RuntimeError(f"{name}: the compiled program has {found} of {self.gemms} GEMMs")
+        products = len(re.findall(r'custom_call_target="mosaic_gpu', compiled.as_text() or ""))
+        if products != self.gemms:
+            raise RuntimeError(f"{name}: the compiled program has {products} of {self.gemms} GEMMs")
         self._compiled, self._arguments = compiled, arguments
         self._stream = torch.cuda.Stream()
 
@@ -86,15 +86,15 @@ class OnJax:
         torch.cuda.synchronize()
         start = time.perf_counter()
         results = self._compiled(*self._arguments)
-        first = self._ended(results)
+        first = self._end_event(results)
         for _ in range(units):
             results = self._compiled(*self._arguments)
-        last = self._ended(results)
+        last = self._end_event(results)
         last.synchronize()
         jax.block_until_ready(results)
         return first.elapsed_time(last) / 1e3, time.perf_counter() - start
 
-    def _ended(self, results: tuple[jax.Array, ...]) -> torch.cuda.Event:
+    def _end_event(self, results: tuple[jax.Array, ...]) -> torch.cuda.Event:
         """An event after these results: taking one as a tensor makes our stream wait for JAX's."""
         event = torch.cuda.Event(enable_timing=True)
         with torch.cuda.stream(self._stream):
@@ -103,7 +103,9 @@ class OnJax:
         return event
 
 
-def contenders(a: torch.Tensor, b: torch.Tensor, gemms: int, budget: float) -> Iterator[OnJax]:
+def contenders(
+    a: torch.Tensor, b: torch.Tensor, gemms: int, budget: float
+) -> Iterator[JaxContender]:
     """A contender for each configuration that is compiled within `budget` seconds.
 
     A and B are row-major, the only layout of this matmul. A configuration that does not fit the GPU or
@@ -114,19 +116,19 @@ def contenders(a: torch.Tensor, b: torch.Tensor, gemms: int, budget: float) -> I
     arguments = (*[left] * gemms, right)
     pool = ThreadPoolExecutor(_COMPILERS)
     waiting: list[tuple[mosaic.TuningConfig, Future[jax.stages.Compiled]]] = [
-        (config, pool.submit(_compiled, config, arguments, deadline)) for config in CONFIGS
+        (config, pool.submit(_compile, config, arguments, deadline)) for config in CONFIGS
     ]
     for config, future in waiting:
-        text = _described(config)
+        text = _describe(config)
         try:
             compiled = future.result()
-            yield OnJax(f"Mosaic {text}", text, compiled, arguments)
+            yield JaxContender(f"Mosaic {text}", text, compiled, arguments)
         except Exception as error:  # JAX raises many types of errors
             print(f"Mosaic {text} is left out: {type(error).__name__}: {str(error)[:200]}")
     pool.shutdown()
 
 
-def _described(config: mosaic.TuningConfig) -> str:
+def _describe(config: mosaic.TuningConfig) -> str:
     """A short description of a configuration."""
     cluster = "none" if config.cluster_dimension is None else f"along {config.cluster_dimension}"
     return (
@@ -136,7 +138,7 @@ def _described(config: mosaic.TuningConfig) -> str:
     )
 
 
-def _compiled(
+def _compile(
     config: mosaic.TuningConfig, arguments: tuple[jax.Array, ...], deadline: float
 ) -> jax.stages.Compiled:
     """Compile the product of each argument with the last one; TimeoutError past the deadline."""

@@ -31,23 +31,23 @@ def profile(command: Sequence[str], metrics: Iterable[str], *options: str) -> st
 
 def launches(text: str) -> list[Launch]:
     """The launches of ncu's CSV, which has a line for each metric of each."""
-    found: dict[str, Launch] = {}
+    launches_by_id: dict[str, Launch] = {}
     for row in csv.DictReader(line for line in text.splitlines() if line.startswith('"')):
-        launch = found.setdefault(row["ID"], Launch(row["Kernel Name"]))
-        value = row["Metric Value"].replace(",", "")
-        if re.fullmatch(r"[-+.\de]+", value):
-            launch.metrics[row["Metric Name"]] = float(value)
-    return list(found.values())
+        launch = launches_by_id.setdefault(row["ID"], Launch(row["Kernel Name"]))
+        text_value = row["Metric Value"].replace(",", "")
+        if re.fullmatch(r"[-+.\de]+", text_value):
+            launch.metrics[row["Metric Name"]] = float(text_value)
+    return list(launches_by_id.values())
 
 
-def known(metrics: Iterable[str]) -> list[str]:
+def available_metrics(metrics: Iterable[str]) -> list[str]:
     """The metrics that ncu has on this GPU; RuntimeError if it has none of them."""
     names = set(re.findall(r"^(\w+)", _run(["ncu", "--query-metrics"]), re.MULTILINE))
-    wanted = list(metrics)
-    found = [metric for metric in wanted if metric.split(".")[0] in names]
-    if not found:
-        raise RuntimeError(f"of {len(names)} metrics that ncu has, none is {', '.join(wanted)}")
-    return found
+    requested = list(metrics)
+    available = [metric for metric in requested if metric.split(".")[0] in names]
+    if not available:
+        raise RuntimeError(f"of {len(names)} metrics that ncu has, none is {', '.join(requested)}")
+    return available
 
 
 def source_pages(

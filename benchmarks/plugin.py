@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "matmul.mlir"
 LIBRARY = ROOT / "build" / "plugin" / "libsmem.so"
 SMEM_OPT = Path(sys.executable).parent / "smem-opt"
-PASSES = [each.name for each in pass_named("smem-to-nvvm")().passes()]
+PASSES = [pass_.name for pass_ in pass_named("smem-to-nvvm")().passes()]
 
 
 def milliseconds(mlir_opt: str, server: str | None) -> dict[str, float]:
@@ -35,7 +35,7 @@ def milliseconds(mlir_opt: str, server: str | None) -> dict[str, float]:
 
     Args:
         mlir_opt: the tool.
-        server: the value of `$SMEM_OPT_SERVER`, which is not set if this is None.
+        server: the value of `$SMEM_OPT_SERVER`; None to unset it.
     """
     environment = os.environ | {"SMEM_OPT": str(SMEM_OPT)}
     environment.pop("SMEM_OPT_SERVER", None)
@@ -51,13 +51,13 @@ def milliseconds(mlir_opt: str, server: str | None) -> dict[str, float]:
         "-o",
         os.devnull,
     ]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    found = {}
+    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    times = {}
     for name in (*PASSES, "Total"):
-        time = re.search(rf"([\d.]+) \([^)]*\)\s+{name}$", done.stderr, re.M)
-        assert time, done.stderr
-        found[name] = 1e3 * float(time[1])
-    return found
+        match = re.search(rf"([\d.]+) \([^)]*\)\s+{name}$", process.stderr, re.M)
+        assert match, process.stderr
+        times[name] = 1e3 * float(match[1])
+    return times
 
 
 def main() -> None:
@@ -81,8 +81,8 @@ def main() -> None:
         server.communicate()
 
     rows = {
-        way: {name: round(median(run[name] for run in each), 1) for name in each[0]}
-        for way, each in runs.items()
+        way: {name: round(median(run[name] for run in way_runs), 1) for name in way_runs[0]}
+        for way, way_runs in runs.items()
     }
     print(f"{'milliseconds':32}", *(f"{way:>16}" for way in rows))
     for name in (*PASSES, "Total"):

@@ -39,8 +39,8 @@ def unrolled_kernel(steps: int, ring: int, copy: Any) -> Any:
         shared = tiles(ring) if ring else None
         result = None
         for step in range(steps):
-            of_a, of_b = shared or tiles(1)
-            a, b = of_a[step % (ring or 1)], of_b[step % (ring or 1)]
+            a_tiles, b_tiles = shared or tiles(1)
+            a, b = a_tiles[step % (ring or 1)], b_tiles[step % (ring or 1)]
             copy(A[:, 0:16], a)
             copy(B[0:16, :], b)
             result = sl.mma(a, b) if result is None else sl.mma(a, b, result)
@@ -84,16 +84,19 @@ def measure(kernel: Any, elements: tuple[Any, ...]) -> dict[str, Any]:
     """Return the seconds and the questions of a kernel."""
     with new_context():
         module = ir.Module.parse(kernel.mlir(*elements))
-        began = time.process_time()
-        inserted = [insert(function) for function in functions_of(module)]
-        insertion = time.process_time() - began
-    began = time.process_time()
+        start = time.process_time()
+        insertions_by_function = [insert(function) for function in functions_of(module)]
+        insertion = time.process_time() - start
+    start = time.process_time()
     kernel.compile(*elements, emit="nvvm")
     return {
         "insertion_s": round(insertion, 4),
-        "nvvm_s": round(time.process_time() - began, 3),
-        "inserted": sum(len(each) for each in inserted),
-        "questions": sum(getattr(each, "questions", 0) for each in inserted) or None,
+        "nvvm_s": round(time.process_time() - start, 3),
+        "inserted": sum(len(insertions) for insertions in insertions_by_function),
+        "questions": sum(
+            getattr(insertions, "questions", 0) for insertions in insertions_by_function
+        )
+        or None,
     }
 
 

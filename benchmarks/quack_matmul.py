@@ -5,12 +5,12 @@ from functools import partial
 
 import torch
 from quack.gemm_interface import gemm
-from torch_contenders import OnStream
+from torch_contenders import StreamContender
 
 
 def contenders(
     operands: dict[str, tuple[torch.Tensor, torch.Tensor]], out: torch.Tensor, gemms: int
-) -> Iterator[OnStream]:
+) -> Iterator[StreamContender]:
     """A contender for each layout.
 
     Its first call tunes: it measures all configurations that QuACK has for the GPU. Operands are by the
@@ -18,4 +18,4 @@ def contenders(
     """
     for layout, (a, b) in operands.items():
         enqueue = partial(gemm, a, b, out=out, tuned=True)
-        yield OnStream(f"QuACK {layout}", enqueue, out, gemms, "by its tuner")
+        yield StreamContender(f"QuACK {layout}", enqueue, out, gemms, "by its tuner")

@@ -51,11 +51,11 @@ def circumstances() -> dict[str, Any]:
 def _relative(arguments: list[str]) -> list[str]:
     """The arguments without folders of the machine. A record is named by its path in the repository."""
     root = Path(__file__).parents[1]
-    found = [a.removeprefix(f"{root}/") for a in arguments]
-    if "--record" in found[:-1]:
-        at = found.index("--record") + 1
-        found[at] = str(_RESULTS / Path(found[at]).name)
-    return found
+    words = [a.removeprefix(f"{root}/") for a in arguments]
+    if "--record" in words[:-1]:
+        position = words.index("--record") + 1
+        words[position] = str(_RESULTS / Path(words[position]).name)
+    return words
 
 
 def _device() -> str:

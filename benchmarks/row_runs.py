@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from time import monotonic
 
-from gemm_rows import Row, earlier, rendered, write
+from gemm_rows import Row, earlier_rows, render_rows, write
 from gemms import WrongResultError
 
 
@@ -18,11 +18,11 @@ def add_arguments(arguments: argparse.ArgumentParser) -> None:
 
 
 def parse(arguments: argparse.ArgumentParser) -> argparse.Namespace:
-    """Parse options, and fail before anything is measured if the record is one of another machine."""
+    """Parse options, and check before the measurements that the record is of this machine."""
     options = arguments.parse_args()
     if options.record:
         try:
-            earlier(options.record)
+            earlier_rows(options.record)
         except ValueError as error:
             arguments.error(str(error))
     return options
@@ -41,14 +41,14 @@ def run(
     for measure in problems:
         start = monotonic()
         try:
-            found = list(measure())
+            measured_rows = list(measure())
         except (WrongResultError, ValueError) as error:
             print(f"error: {error}", file=sys.stderr)
             return None
-        rows += found
+        rows += measured_rows
         if options.record:
-            write(options.record, found)
-        print(rendered(found, options.markdown))
+            write(options.record, measured_rows)
+        print(render_rows(measured_rows, options.markdown))
         print(f"({monotonic() - start:.0f} s)\n", flush=True)
-    print(rendered(rows, options.markdown))
+    print(render_rows(rows, options.markdown))
     return rows

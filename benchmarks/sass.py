@@ -60,7 +60,7 @@ class Instruction:
 
 
 def parse(text: str) -> dict[str, list[Instruction]]:
-    """The functions of a disassembly; ValueError where it holds no instruction."""
+    """The functions of a disassembly; ValueError if it has no instruction."""
     lines: dict[str, list[tuple[int, str]]] = {}
     labels: dict[str, dict[str, int]] = {}
     function, waiting = "", []
@@ -77,7 +77,10 @@ def parse(text: str) -> dict[str, list[Instruction]]:
     if not lines:
         raise ValueError(f"no SASS instruction in these {len(text.splitlines())} lines")
     return {
-        name: [_instruction(address, said, labels[name]) for address, said in code]
+        name: [
+            _instruction(address, instruction_text, labels[name])
+            for address, instruction_text in code
+        ]
         for name, code in lines.items()
     }
 
@@ -89,31 +92,35 @@ def parse_ncu(text: str) -> dict[str, list[Instruction]]:
     `Kernel Name,...` before it names the kernel. Addresses are of the memory that held the kernel; they
     become distances from its first instruction, and so do targets of branches if they are not already.
     """
-    found: dict[str, list[Instruction]] = {}
+    code_by_name: dict[str, list[Instruction]] = {}
     name, columns = "", None
     for row in csv.reader(text.splitlines()):
         if row[:1] == ["Kernel Name"]:
             name = row[1]
         elif "Source" in row and "Address" in row:
             columns = (row.index("Address"), row.index("Source"))
-            name = name if name and name not in found else f"{name or 'kernel'} {len(found)}"
-            found[name] = []
+            name = (
+                name
+                if name and name not in code_by_name
+                else f"{name or 'kernel'} {len(code_by_name)}"
+            )
+            code_by_name[name] = []
         elif columns and len(row) > max(columns):
             address, source = (row[column] for column in columns)
-            found[name].append(_instruction(int(address, 16), source.strip(" ;"), {}))
-    if not found:
+            code_by_name[name].append(_instruction(int(address, 16), source.strip(" ;"), {}))
+    if not code_by_name:
         raise ValueError("no table with the columns Address and Source")
-    return {name: _from_zero(code) for name, code in found.items()}
+    return {name: _from_zero(code) for name, code in code_by_name.items()}
 
 
 def _from_zero(code: list[Instruction]) -> list[Instruction]:
     base = code[0].address if code else 0
 
-    def moved(address: int) -> int:
+    def shift(address: int) -> int:
         return address - base if address >= base else address
 
     return [
-        replace(i, address=moved(i.address), target=None if i.target is None else moved(i.target))
+        replace(i, address=shift(i.address), target=None if i.target is None else shift(i.target))
         for i in code
     ]
 
@@ -124,8 +131,8 @@ def _instruction(address: int, text: str, labels: dict[str, int]) -> Instruction
         raise ValueError(f"no instruction at {address:#x}: {text!r}")
     predicate, opcode, operands = parts[1] or "", parts[2], parts[3]
     target = None
-    if opcode.split(".")[0] in ("BRA", "BSSY") and (named := _TARGET.search(operands)):
-        target = labels[named[1]] if named[1] else int(named[2], 16)
+    if opcode.split(".")[0] in ("BRA", "BSSY") and (target_match := _TARGET.search(operands)):
+        target = labels[target_match[1]] if target_match[1] else int(target_match[2], 16)
     return Instruction(address, opcode, predicate, operands, target)
 
 
@@ -151,11 +158,11 @@ class Loop:
 
 def main_loop(function: list[Instruction]) -> Loop:
     """The loop with the most matrix instructions of its own; ValueError if none has any."""
-    found = loops(function)
-    best = max(found, key=lambda loop: len(loop.matrix), default=None)
+    all_loops = loops(function)
+    best = max(all_loops, key=lambda loop: len(loop.matrix), default=None)
     if best is None or not best.matrix:
         raise ValueError(
-            f"none of {len(found)} loops in {len(function)} instructions multiplies matrices"
+            f"none of {len(all_loops)} loops in {len(function)} instructions multiplies matrices"
         )
     return best
 
@@ -168,30 +175,35 @@ def loops(function: list[Instruction]) -> list[Loop]:
     blocks, successors = _blocks(function)
     predecessors: list[set[int]] = [set() for _ in blocks]
     for block, following in enumerate(successors):
-        for each in following:
-            predecessors[each].add(block)
+        for successor in following:
+            predecessors[successor].add(block)
     dominators = _dominators(predecessors)
     backward: dict[int, list[int]] = {}
-    for block, following in enumerate(successors):
-        for head in following:
+    for block, heads in enumerate(successors):
+        for head in heads:
             if dominators[block] >> head & 1:
                 backward.setdefault(head, []).append(block)
     bodies = {head: _reaching(ends, head, predecessors) for head, ends in backward.items()}
-    found = []
+    all_loops = []
     for head, body in bodies.items():
         nested = [other for h, other in bodies.items() if h != head and h in body]
-        own = sorted(body.difference(*nested))
-        passed = reduce(int.__and__, (dominators[end] for end in backward[head]))
+        body_blocks = sorted(body.difference(*nested))
+        always_passed = reduce(int.__and__, (dominators[end] for end in backward[head]))
         always, branches = (
-            tuple(i for block in own if passed >> block & 1 == wanted for i in blocks[block])
-            for wanted in (1, 0)
+            tuple(
+                i
+                for block in body_blocks
+                if always_passed >> block & 1 == is_always
+                for i in blocks[block]
+            )
+            for is_always in (1, 0)
         )
-        found.append(Loop(blocks[head][0].address, always, branches))
-    return found
+        all_loops.append(Loop(blocks[head][0].address, always, branches))
+    return all_loops
 
 
 def _blocks(function: list[Instruction]) -> tuple[list[list[Instruction]], list[set[int]]]:
-    """The basic blocks, and the numbers of those that may follow each."""
+    """The basic blocks, and the numbers of the successors of each."""
     heads = {function[0].address} | {i.target for i in function}
     for instruction, following in pairwise(function):
         if instruction.name == "BRA" or not instruction.falls_through:
@@ -230,10 +242,10 @@ def _dominators(predecessors: list[set[int]]) -> list[int]:
     while changed:
         changed = False
         for block in range(1, len(predecessors)):
-            before = (dominators[p] for p in predecessors[block])
-            now = reduce(int.__and__, before, everything) | 1 << block
-            changed |= now != dominators[block]
-            dominators[block] = now
+            dominators_before = (dominators[p] for p in predecessors[block])
+            new_dominators = reduce(int.__and__, dominators_before, everything) | 1 << block
+            changed |= new_dominators != dominators[block]
+            dominators[block] = new_dominators
     return dominators
 
 
@@ -241,10 +253,10 @@ def _reaching(ends: list[int], head: int, predecessors: list[set[int]]) -> set[i
     """The blocks from which one of `ends` is reached without passing `head`."""
     body, waiting = {head}, list(ends)
     while waiting:
-        each = waiting.pop()
-        if each not in body:
-            body.add(each)
-            waiting += predecessors[each]
+        block = waiting.pop()
+        if block not in body:
+            body.add(block)
+            waiting += predecessors[block]
     return body
 
 
@@ -261,9 +273,9 @@ def read(file: Path) -> dict[str, list[Instruction]]:
 def _nvdisasm() -> str:
     """The path of nvdisasm: of the system, or of the package nvidia-cuda-nvdisasm."""
     folders: Iterable[Path] = Path(sysconfig.get_path("purelib"), "nvidia").glob("*/bin")
-    found = shutil.which("nvdisasm") or next(
+    path = shutil.which("nvdisasm") or next(
         (str(folder / "nvdisasm") for folder in folders if (folder / "nvdisasm").exists()), None
     )
-    if found is None:
+    if path is None:
         raise FileNotFoundError("nvdisasm is needed: install nvidia-cuda-nvdisasm")
-    return found
+    return path

@@ -49,20 +49,20 @@ def sweep(
     is_over: Callable[[], bool],
 ) -> Iterator[Shape]:
     """Measure shapes that have no row, and yield each when its row is on the disk."""
-    measured = record.measured
+    measured_shapes = record.measured_shapes
     for shape in todo:
-        if shape in measured:
+        if shape in measured_shapes:
             continue
         if is_over():
             return
-        found, dropped = contenders(shape, configs(shape))
-        if CUBLAS not in found:
+        timed, dropped = contenders(shape, configs(shape))
+        if CUBLAS not in timed:
             record.skip(shape, dropped[CUBLAS])
             record.write()
             yield shape
             continue
-        times = measure(list(found.values()), MODE, rounds)
-        by_key: dict[Any, Times] = {key: times[each.name] for key, each in found.items()}
+        times = measure(list(timed.values()), MODE, rounds)
+        by_key: dict[Any, Times] = {key: times[contender.name] for key, contender in timed.items()}
         record.add(shape, by_key, dropped)
         record.write()
         yield shape
@@ -83,11 +83,11 @@ def compile_all(
         seconds: returns the seconds that are left.
     """
     futures = {jobs.submit(compile_one, kernel): kernel for kernel in dict.fromkeys(kernels)}
-    done, late = wait(futures, timeout=max(0.0, seconds()))
-    for future in late:
+    done, unfinished = wait(futures, timeout=max(0.0, seconds()))
+    for future in unfinished:
         future.cancel()
     reasons = {futures[future]: future.result() for future in done}
-    reasons |= {futures[future]: "it was not compiled in time" for future in late}
+    reasons |= {futures[future]: "it was not compiled in time" for future in unfinished}
     return {kernel: reason for kernel, reason in reasons.items() if reason is not None}
 
 
@@ -133,28 +133,35 @@ def main() -> None:
 
     setup = {key: getattr(options, key) for key in ("type", "layout", "seed", "configs", "rounds")}
     record = Record(options.record, setup)
-    every = shapes(options.count, options.seed)
-    of_shapes = {shape: configs(shape) for shape in every if shape not in record.measured}
-    todo = [shape for shape, found in of_shapes.items() if found]
-    kernels = [(bench.problem, config) for shape in todo for config in of_shapes[shape]]
+    all_shapes = shapes(options.count, options.seed)
+    configs_by_shape = {
+        shape: configs(shape) for shape in all_shapes if shape not in record.measured_shapes
+    }
+    todo = [shape for shape, shape_configs in configs_by_shape.items() if shape_configs]
+    kernels = [(bench.problem, config) for shape in todo for config in configs_by_shape[shape]]
     # Three fifths of the time are left for measurements.
     compile_end = monotonic() + 0.4 * options.seconds
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as jobs:
-        failed = compile_all(compile_kernel, kernels, jobs, lambda: compile_end - monotonic())
+        reasons = compile_all(compile_kernel, kernels, jobs, lambda: compile_end - monotonic())
         jobs.shutdown(cancel_futures=True)
-    print(f"{len(set(kernels))} kernels, {len(failed)} not compiled", file=sys.stderr)
-    for (_, config), reason in list(failed.items())[:5]:
+    print(f"{len(set(kernels))} kernels, {len(reasons)} not compiled", file=sys.stderr)
+    for (_, config), reason in list(reasons.items())[:5]:
         print(f"  {config}: {reason}", file=sys.stderr)
-    bench.failed = {config: reason for (_, config), reason in failed.items()}
+    bench.failed = {config: reason for (_, config), reason in reasons.items()}
     for count, shape in enumerate(
         sweep(
-            record, todo, of_shapes.__getitem__, bench, options.rounds, lambda: monotonic() > end
+            record,
+            todo,
+            configs_by_shape.__getitem__,
+            bench,
+            options.rounds,
+            lambda: monotonic() > end,
         ),
         1,
     ):
         if count % 20 == 0:
             print(f"{count} of {len(todo)}: {shape}, {end - monotonic():.0f} s left", flush=True)
-    print(f"{len(record.rows)} of {len(every)} shapes are in the record")
+    print(f"{len(record.rows)} of {len(all_shapes)} shapes are in the record")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from random import Random
 from mlir_smem.kernels.gemm import Config, Problem, candidates
 from mlir_smem.kernels.gemm.generator.candidates import rank
 
-#: Configurations of any rank, besides those that the model puts first: a model that is fitted to nothing
-#: but its own favourites does not learn where it is wrong.
+#: Configurations of any rank, besides the first ones of the model's ranking: a model that is fitted to
+#: its own choices alone does not learn where it is wrong.
 _OTHERS = 10
 
 #: Configurations of a shape for which clusters of 16 are considered.
@@ -15,13 +15,15 @@ _FIRST = 16
 
 def configs(problem: Problem, m: int, n: int, k: int) -> list[Config]:
     """Return the candidates of the tuner, and others drawn from all plausible ones."""
-    found = dict.fromkeys(candidates(problem, m, n, k))
-    others = [each.config for each in rank(problem, m, n, k) if each.config not in found]
+    chosen = dict.fromkeys(candidates(problem, m, n, k))
+    other_configs = [
+        candidate.config for candidate in rank(problem, m, n, k) if candidate.config not in chosen
+    ]
     random = Random(f"{m}x{n}x{k}")
-    return [*found, *random.sample(others, min(_OTHERS, len(others)))]
+    return [*chosen, *random.sample(other_configs, min(_OTHERS, len(other_configs)))]
 
 
 def large_clusters(problem: Problem, m: int, n: int, k: int) -> list[Config]:
     """Return the first configurations of the ranking if clusters of 16 CTAs are among them; else none."""
-    found = [each.config for each in rank(problem, m, n, k)[:_FIRST]]
-    return found if any(each.cluster_k == 16 for each in found) else []
+    first_configs = [candidate.config for candidate in rank(problem, m, n, k)[:_FIRST]]
+    return first_configs if any(candidate.cluster_k == 16 for candidate in first_configs) else []

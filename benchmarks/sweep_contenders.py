@@ -7,7 +7,7 @@ import torch
 from gemms import TYPES
 from sweep_record import CUBLAS
 from sweep_shapes import Shape
-from torch_contenders import OnStream, cublas, launching
+from torch_contenders import StreamContender, cublas, launching
 
 from mlir_smem.kernels.gemm import Problem, prepare
 
@@ -48,33 +48,33 @@ class Bench:
 
     def __call__(
         self, shape: Shape, configs: Iterable[Any]
-    ) -> tuple[dict[Any, OnStream], dict[Any, str]]:
+    ) -> tuple[dict[Any, StreamContender], dict[Any, str]]:
         a, b, out = self._operands(shape)
         enqueue = cublas(a, b, out)
         try:
             enqueue()
         except RuntimeError as error:
-            torch.cuda.synchronize()  # raises if the chip is lost, and not only the shape unfit
+            torch.cuda.synchronize()  # raises if the GPU is lost; a wrong shape raises nothing here
             return {}, {CUBLAS: f"{type(error).__name__}: {error}".splitlines()[0]}
-        gemms = _per_graph(OnStream(CUBLAS, enqueue, out, 1))
-        theirs = OnStream(CUBLAS, enqueue, out, gemms)
+        gemms = _per_graph(StreamContender(CUBLAS, enqueue, out, 1))
+        theirs = StreamContender(CUBLAS, enqueue, out, gemms)
         reference = theirs.result().clone()
-        found, dropped = {CUBLAS: theirs}, {}
+        timed, dropped = {CUBLAS: theirs}, {}
         for config in configs:
             if config in self.failed:
                 dropped[config] = self.failed[config]
                 continue
             try:
                 launch = launching(prepare(a, b, out, config))
-                ours = OnStream(str(config), launch, out, gemms)
+                ours = StreamContender(str(config), launch, out, gemms)
                 error = _difference(ours.result(), reference)
                 if not error <= _LIMIT:
                     dropped[config] = f"WrongResultError: differs by {error:.2g} in the norm"
                     continue
-                found[config] = ours
+                timed[config] = ours
             except Exception as error:  # the other configurations may still run
                 dropped[config] = f"{type(error).__name__}: {error}"
-        return found, dropped
+        return timed, dropped
 
     def _operands(self, shape: Shape) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         m, n, k = shape
@@ -91,10 +91,10 @@ def _random(size: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
     return torch.randint(-128, 128, size, device="cuda", dtype=dtype)
 
 
-def _per_graph(once: OnStream) -> int:
+def _per_graph(once: StreamContender) -> int:
     once.batch(1)
     return min(_MOST, max(1, round(_GRAPH_SECONDS / once.batch(10)[0] * 10)))
 
 
-def _difference(found: torch.Tensor, reference: torch.Tensor) -> float:
-    return float((found.float() - reference.float()).norm() / reference.float().norm())
+def _difference(result: torch.Tensor, reference: torch.Tensor) -> float:
+    return float((result.float() - reference.float()).norm() / reference.float().norm())

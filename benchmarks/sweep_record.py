@@ -37,16 +37,16 @@ class Record:
         """
         self._file, self._head = file, circumstances() | {"setup": setup}
         old = json.loads(file.read_text()) if file.exists() else {}
-        for what in ("device", "versions", "setup"):
-            if old and old[what] != self._head[what]:
+        for key in ("device", "versions", "setup"):
+            if old and old[key] != self._head[key]:
                 raise ValueError(
-                    f"{file} is of {what} {old[what]}, not {self._head[what]}: record to a new file"
+                    f"{file} is of {key} {old[key]}, not {self._head[key]}: record to a new file"
                 )
         self.configs: list[dict[str, Any]] = old.get("configs", [])
         self.rows: list[Row] = old.get("rows", [])
 
     @property
-    def measured(self) -> set[tuple[int, ...]]:
+    def measured_shapes(self) -> set[tuple[int, ...]]:
         """The shapes that have a row."""
         return {tuple(row["shape"]) for row in self.rows}
 
@@ -61,12 +61,14 @@ class Record:
             dropped: reasons by configuration.
         """
         theirs = times[CUBLAS]
-        ours = {self._number(c): each for c, each in times.items() if c != CUBLAS}
+        ours = {self._number(c): config_times for c, config_times in times.items() if c != CUBLAS}
         row = {
             "shape": list(shape),
             "cublas": theirs.seconds,
-            "seconds": {number: each.seconds for number, each in ours.items()},
-            "ratio": {number: _ratio(theirs, each) for number, each in ours.items()},
+            "seconds": {number: config_times.seconds for number, config_times in ours.items()},
+            "ratio": {
+                number: _ratio(theirs, config_times) for number, config_times in ours.items()
+            },
             "dropped": {self._number(config): reason for config, reason in dropped.items()},
             "date": self._head["date"],
             "command": self._head["command"],
@@ -76,18 +78,18 @@ class Record:
 
     def skip(self, shape: tuple[int, int, int], reason: str) -> None:
         """Add a row without times, for a shape that cuBLAS does not multiply."""
-        told = {key: self._head[key] for key in ("date", "command")}
-        self.rows.append({"shape": list(shape), "error": reason} | told)
+        run = {key: self._head[key] for key in ("date", "command")}
+        self.rows.append({"shape": list(shape), "error": reason} | run)
 
     def write(self) -> None:
-        """Replace the file; a reader, or a run that is cut off, sees the old one or the new one."""
+        """Replace the file at once: a reader, or an interrupted run, sees the old file or the new one."""
         rows = ",\n".join(json.dumps(row) for row in self.rows)
         configs = ",\n".join(json.dumps(config) for config in self.configs)
         head = json.dumps(self._head, indent=1).removesuffix("\n}")
         text = f'{head},\n "configs": [\n{configs}\n ],\n "rows": [\n{rows}\n ]\n}}\n'
-        part = self._file.with_suffix(".part")
-        part.write_text(text)
-        os.replace(part, self._file)
+        partial_file = self._file.with_suffix(".part")
+        partial_file.write_text(text)
+        os.replace(partial_file, self._file)
 
     def _number(self, config: Any) -> str:
         fields = json.loads(json.dumps(asdict(config)))

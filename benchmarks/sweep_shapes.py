@@ -8,7 +8,7 @@ Shape = tuple[int, int, int]
 #: Extents are multiples of 8 between these, so that rows of every type are whole for TMA.
 LEAST, MOST, MULTIPLE = 8, 16384, 8
 
-#: Shapes that results are reported for. A model that is fitted to the sweep must not have seen them.
+#: Shapes of reported results. The sweep does not contain them, so that no model is fitted to them.
 HELD_OUT: frozenset[Shape] = frozenset(
     {
         *((1, 4096, 4096), (16, 4096, 4096), (64, 4096, 4096), (64, 14336, 4096)),
@@ -39,18 +39,18 @@ def families() -> list[Shape]:
 def random_shapes(count: int, seed: int) -> list[Shape]:
     """Different shapes, each extent uniform in its logarithm."""
     random = Random(seed)
-    found: dict[Shape, None] = {}
-    while len(found) < count:
+    drawn: dict[Shape, None] = {}
+    while len(drawn) < count:
         m, n, k = (_extent(random) for _ in range(3))
         if (m, n, k) not in HELD_OUT:
-            found[m, n, k] = None
-    return list(found)
+            drawn[m, n, k] = None
+    return list(drawn)
 
 
 def shapes(count: int, seed: int) -> list[Shape]:
     """Every shape of the sweep in a random order, so that a part of the sweep is a sample of all."""
-    every = list(dict.fromkeys([*families(), *random_shapes(count, seed)]))
-    return Random(seed + 1).sample(every, len(every))
+    all_shapes = list(dict.fromkeys([*families(), *random_shapes(count, seed)]))
+    return Random(seed + 1).sample(all_shapes, len(all_shapes))
 
 
 def _extent(random: Random) -> int:

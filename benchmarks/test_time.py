@@ -48,11 +48,11 @@ def time_command(
     """
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | variables
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    began = time.monotonic()
+    start = time.monotonic()
     run = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     summary = _SUMMARY.search(run.stdout)
     if run.returncode or not summary:
@@ -112,8 +112,8 @@ def main() -> None:
     if options.before:
         result["groups_before"] = groups(json.loads(Path(options.before).read_text()))
     if options.record:
-        written = Path(options.record)
-        earlier = json.loads(written.read_text()) if written.exists() else {}
+        record_file = Path(options.record)
+        earlier = json.loads(record_file.read_text()) if record_file.exists() else {}
         measured = {name: value for name, value in earlier.items() if name not in circumstances()}
         record(options.record, measured | result)
 

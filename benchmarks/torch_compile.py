@@ -48,7 +48,7 @@ class Layer(torch.nn.Module):
         return x + self.down(hidden)
 
 
-def compiled(
+def compile_layer(
     layer: torch.nn.Module, x: torch.Tensor, **options: Any
 ) -> tuple[Callable[[], Any], float]:
     """A compiled layer as a call, and the seconds until its first result."""
@@ -73,30 +73,32 @@ def main() -> int:
     x = torch.randn(options.batch, options.sequence, WIDTH, device="cuda").bfloat16()
     with torch.no_grad():
         options_of_ours = {"math": "approx", "mode": MODE}
-        ours, our_seconds = compiled(layer, x, backend="mlir_smem", options=options_of_ours)
+        ours, our_seconds = compile_layer(layer, x, backend="mlir_smem", options=options_of_ours)
         (graph,) = torch_graphs()
         print(graph)
-        peer, seconds = compiled(layer, x, mode=MODE)
+        peer, seconds = compile_layer(layer, x, mode=MODE)
         contenders = [Calls("ours", ours), Calls("torch.compile", peer)]
-        made = {each.name: each.call() for each in contenders}
+        results = {contender.name: contender.call() for contender in contenders}
         exact = copy.deepcopy(layer).double()(x.double())
         errors = {
-            name: float((found.double() - exact).norm() / exact.norm())
-            for name, found in made.items()
+            name: float((result.double() - exact).norm() / exact.norm())
+            for name, result in results.items()
         }
-        del exact, made
+        del exact, results
         torch.cuda.empty_cache()
         if not errors["ours"] <= 2 * errors["torch.compile"]:
             print(f"error: the errors in the norm are {errors}", file=sys.stderr)
             return 1
         times = measure(contenders, MODES["sustained"], options.rounds)
-    taken = {name: each.seconds for name, each in times.items()}
+    seconds_of_call = {name: contender_times.seconds for name, contender_times in times.items()}
     result = {
         "batch": options.batch,
         "sequence": options.sequence,
         "mode of torch.compile": MODE,
-        "microseconds": {name: round(1e6 * each, 1) for name, each in taken.items()},
-        "ratio": round(taken["torch.compile"] / taken["ours"], 4),
+        "microseconds": {
+            name: round(1e6 * seconds, 1) for name, seconds in seconds_of_call.items()
+        },
+        "ratio": round(seconds_of_call["torch.compile"] / seconds_of_call["ours"], 4),
         "errors": errors,
         "compile_seconds": {"ours": round(our_seconds, 1), "torch.compile": round(seconds, 1)},
         "parts": [{"by": part.by, "ops": part.ops} for part in graph.parts],

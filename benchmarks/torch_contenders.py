@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 
-class OnStream:
+class StreamContender:
     """A GEMM on PyTorch's current stream; a unit is a CUDA graph of several.
 
     CUDA graphs hide the launch overhead, which short GEMMs would otherwise measure.
@@ -91,14 +91,19 @@ def ours(
     from mlir_smem.kernels.gemm.generator.candidates import choose
     from mlir_smem.runtime import device_array
 
-    of, _ = operands(device_array("A", a), device_array("B", b), device_array("C", out))
-    configs = {"": tune(a, b, out), " untuned": choose(of.problem, of.m, of.n, of.k)}
-    for which, config in configs.items():
-        if not which or config != configs[""]:
+    gemm_operands, _ = operands(device_array("A", a), device_array("B", b), device_array("C", out))
+    configs = {
+        "": tune(a, b, out),
+        " untuned": choose(
+            gemm_operands.problem, gemm_operands.m, gemm_operands.n, gemm_operands.k
+        ),
+    }
+    for suffix, config in configs.items():
+        if not suffix or config != configs[""]:
             prepared = prepare(a, b, out, config)
-            yield which, launching(prepared), str(config)
+            yield suffix, launching(prepared), str(config)
 
 
 def launching(prepared: Any) -> Callable[[], object]:
-    """What launches a prepared kernel on PyTorch's current stream."""
+    """A function that launches a prepared kernel on PyTorch's current stream."""
     return lambda: prepared.launch(stream=torch.cuda.current_stream())

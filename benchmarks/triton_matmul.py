@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 import triton
 import triton.language as tl
-from torch_contenders import OnStream
+from torch_contenders import StreamContender
 from triton.runtime.errors import OutOfResources, PTXASError
 from triton.tools.tensor_descriptor import TensorDescriptor
 
@@ -96,7 +96,7 @@ def contenders(
     out: torch.Tensor,
     gemms: int,
     budget: float,
-) -> Iterator[OnStream]:
+) -> Iterator[StreamContender]:
     """A contender for each configuration and layout, until `budget` seconds are spent.
 
     Operands are bf16, A K-major, by the name of their layout. A configuration that does not fit the
@@ -110,10 +110,10 @@ def contenders(
                 return
             (m, k), n = a.shape, b.shape[1]
             n_by_k = b.stride(0) == 1
-            held, tile = (b.T, [config.n, config.k]) if n_by_k else (b, [config.k, config.n])
+            stored_b, tile = (b.T, [config.n, config.k]) if n_by_k else (b, [config.k, config.n])
             arguments = (
                 TensorDescriptor.from_tensor(a, [config.m, config.k]),
-                TensorDescriptor.from_tensor(held, tile),
+                TensorDescriptor.from_tensor(stored_b, tile),
                 TensorDescriptor.from_tensor(out, [config.m, config.n // config.parts]),
                 *(m, n, k, config.m, config.n, config.k),
                 *(config.parts, config.group, blocks, n_by_k),
@@ -127,6 +127,6 @@ def contenders(
 
             name = f"Triton {layout} {config}"
             try:
-                yield OnStream(name, launch, out, gemms, f"{layout}, {config}")
+                yield StreamContender(name, launch, out, gemms, f"{layout}, {config}")
             except (OutOfResources, PTXASError) as error:
                 print(f"{name} is left out: {error}")

@@ -1,4 +1,4 @@
-"""What the examples of docstrings may use: the names that docs/api says are imported."""
+"""The names that examples in docstrings may use: docs/api says that they are imported."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,29 +43,31 @@ def public(package: str) -> dict[str, Any]:
 
 @contextmanager
 def names_for(package: str) -> Iterator[dict[str, Any]]:
-    """Enter what the examples of a package are in, and return the names that they may use."""
+    """Enter the context of a package's examples, and return the names that they may use."""
     names: dict[str, Any] = {"mlir_smem": mlir_smem, "np": np}
     if package == "mlir_smem.dialect.ops":
         with _kernel() as values:
             yield names | values
         return
     if package == "mlir_smem.language":
-        with _traced() as values:
+        with _trace_kernel() as values:
             yield names | values
         return
     if package == "mlir_smem.kernels.gemm.activations":
-        with _traced() as values:
+        with _trace_kernel() as values:
             yield names | values | public(package)
         return
     used = ["mlir_smem.layout"] if package == "mlir_smem.advisor" else []
-    for each in (*used, package):
-        names |= {name: value for name, value in public(each).items() if name != "__version__"}
+    for public_package in (*used, package):
+        names |= {
+            name: value for name, value in public(public_package).items() if name != "__version__"
+        }
     yield names
 
 
 @contextmanager
 def _kernel() -> Iterator[dict[str, Any]]:
-    """Enter a place in the kernel of the reference, and return what is defined there."""
+    """Enter the kernel of the reference, and return the names that are defined there."""
     from mlir_smem.bindings import arith, gpu, ir, memref
     from mlir_smem.dialect import attributes, new_context, ops, types
 
@@ -74,10 +76,10 @@ def _kernel() -> Iterator[dict[str, Any]]:
         kernels = module.body.operations[0]
         *_, function = kernels.regions[0].blocks[0].operations
         block = function.regions[0].blocks[0]
-        made = [op.result for op in block.operations if op.name in ("smem.alloc", "smem.fill")]
+        results = [op.result for op in block.operations if op.name in ("smem.alloc", "smem.fill")]
         bf16 = ir.BF16Type.get()
         names = dict(
-            zip(("A", "B", "D", "a", "b", "d"), [*block.arguments][:3] + made, strict=True)
+            zip(("A", "B", "D", "a", "b", "d"), [*block.arguments][:3] + results, strict=True)
         )
         upstream = {"arith": arith, "gpu": gpu, "ir": ir, "memref": memref}
         with ir.InsertionPoint.at_block_terminator(block):
@@ -87,8 +89,8 @@ def _kernel() -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def _traced() -> Iterator[dict[str, Any]]:
-    """Enter a kernel that is being traced, and return what is defined there."""
+def _trace_kernel() -> Iterator[dict[str, Any]]:
+    """Enter a kernel that is being traced, and return the names that are defined there."""
     import mlir_smem.language as sl
     from mlir_smem.dialect import new_context
     from mlir_smem.language.build import Options, new_kernel
@@ -107,10 +109,10 @@ def _traced() -> Iterator[dict[str, Any]]:
     options = Options(1, (1, 1, 1), None)
     with (
         new_context(),
-        new_kernel(_traced.__code__, parameters, dtypes, options) as (_, _, arrays),
+        new_kernel(_trace_kernel.__code__, parameters, dtypes, options) as (_, _, arrays),
     ):
         a, b = sl.alloc((64, 64), sl.bf16), sl.alloc((64, 64), sl.bf16)
         zeros = sl.zeros((64, 64), sl.f32)
-        known = {"sl": sl, "double": double, "a": a, "b": b, "zeros": zeros}
-        known |= dict(zip(names, arrays, strict=True))
-        yield known | {"acc": zeros, "scores": zeros + 0.0, "M": arrays[0].shape[0]}
+        names_in_kernel = {"sl": sl, "double": double, "a": a, "b": b, "zeros": zeros}
+        names_in_kernel |= dict(zip(names, arrays, strict=True))
+        yield names_in_kernel | {"acc": zeros, "scores": zeros + 0.0, "M": arrays[0].shape[0]}

@@ -52,11 +52,10 @@ def setup(app: Sphinx) -> None:
 
 
 def _as_written(
-    app: Sphinx, what: str, name: str, thing: Any, options: Any, signature: str, returns: str
+    app: Sphinx, kind: str, name: str, documented: Any, options: Any, signature: str, returns: str
 ) -> tuple[str, str] | None:
-    """Return a builder's signature as its source has it: the names of the types of arguments are
-    shorter than what they stand for."""
-    if what != "function" or not name.startswith("mlir_smem.dialect.ops."):
+    """Return a builder's signature as its source has it: names of types are shorter than the types."""
+    if kind != "function" or not name.startswith("mlir_smem.dialect.ops."):
         return None
-    (function,) = ast.parse(inspect.getsource(inspect.unwrap(thing))).body
+    (function,) = ast.parse(inspect.getsource(inspect.unwrap(documented))).body
     return f"({ast.unparse(function.args)})", ast.unparse(function.returns)

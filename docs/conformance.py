@@ -58,17 +58,19 @@ def main() -> None:
     total = 0
     for mix in MIXES:
         for form in forms(mix):
-            found = [result for case, result in results if _matches(case, mix, form)]
-            assert found
-            assert all(result["outcome"] == "passed" for result in found)
-            total += len(found)
-            print(_row(mix, form, found))
+            form_results = [result for case, result in results if _matches(case, mix, form)]
+            assert form_results
+            assert all(result["outcome"] == "passed" for result in form_results)
+            total += len(form_results)
+            print(_row(mix, form, form_results))
     assert total == len(results)
     print(f"\n{total} kernels.")
 
 
-def _row(mix: tuple[str, str, str], form: dict[str, bool], found: list[dict[str, Any]]) -> str:
-    place = ("registers" if form["registers"] else "shared memory") + ", sparse" * form["sparse"]
+def _row(
+    mix: tuple[str, str, str], form: dict[str, bool], form_results: list[dict[str, Any]]
+) -> str:
+    a_memory = ("registers" if form["registers"] else "shared memory") + ", sparse" * form["sparse"]
     n = "8, 16, 24, 32, 48, 64, … 256" if mix[2] == "i32" else "8, 16, 24, … 256"
     assert legal_n(mix[2])[-1] == 256
     pairs = majors(mix, form["registers"])
@@ -76,9 +78,9 @@ def _row(mix: tuple[str, str, str], form: dict[str, bool], found: list[dict[str,
     modifiers = "negate_a, negate_b"
     if mix[2] == "i32":
         modifiers = "" if mix[0] == "i1" else "satfinite"
-    error = "exact" if mix[2] == "i32" else f"{max(r['part_of_bound'] for r in found):.3f}"
+    error = "exact" if mix[2] == "i32" else f"{max(r['part_of_bound'] for r in form_results):.3f}"
     k = Case(*mix, **form).instruction_k
-    cells = (*mix, place, k, n, f"{a}; {b}", modifiers, len(found), error)
+    cells = (*mix, a_memory, k, n, f"{a}; {b}", modifiers, len(form_results), error)
     return _line(cells)
 
 

@@ -1,4 +1,4 @@
-"""Print docs/faults.md: the faults that the tests put into correct kernels, and who finds each."""
+"""Print docs/faults.md: the faults that tests put into correct kernels, and how tools report them."""
 
 import sys
 from pathlib import Path
@@ -31,11 +31,11 @@ def main() -> None:
     print(f"\n{len(FAULTS)} faults.")
 
 
-def row(fault: Fault, found: Evaluation) -> str:
+def row(fault: Fault, fault_evaluation: Evaluation) -> str:
     """Return the line of a fault: the kernel, and what the checker and the emulator report."""
     place = "NVVM" if fault.lowered else "`smem`"
-    checker = "" if fault.lowered else found.checker or "-"
-    return f"| {fault.name} | {fault.base} | {place} | {checker} | {found.emulator} |"
+    checker = "" if fault.lowered else fault_evaluation.checker or "-"
+    return f"| {fault.name} | {fault.base} | {place} | {checker} | {fault_evaluation.emulator} |"
 
 
 if __name__ == "__main__":

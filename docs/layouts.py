@@ -127,7 +127,7 @@ FIGURES: dict[str, tuple[str, str]] = {
 def main(arguments: Sequence[str]) -> None:
     if not arguments:
         text = Path(__file__).with_name("layouts.md.in").read_text()
-        print(re.sub(r"\{\{(.*?)\}\}", lambda found: _expanded(*found[1].split()), text), end="")
+        print(re.sub(r"\{\{(.*?)\}\}", lambda match: _expand(*match[1].split()), text), end="")
         return
     folder = Path(arguments[0])
     folder.mkdir(exist_ok=True)
@@ -143,15 +143,15 @@ def draw(name: str, folder: Path) -> None:
     assert smem_layout(["plot", *command]) == 0, name
 
 
-def _expanded(name: str, *words: str) -> str:
+def _expand(name: str, *words: str) -> str:
     """Return the text for `{{name words}}`."""
     return {"figure": _figure, "table": _table, "steps": _steps_of}[name](*words)
 
 
 def _figure(name: str) -> str:
     alternative, command = FIGURES[name]
-    shown = f"![{alternative}](figures/{name}.svg)"
-    return f"{shown}\n\n```sh\nsmem-layout plot {command} -o {name}.svg\n```"
+    image = f"![{alternative}](figures/{name}.svg)"
+    return f"{image}\n\n```sh\nsmem-layout plot {command} -o {name}.svg\n```"
 
 
 def _table(name: str) -> str:
@@ -191,13 +191,13 @@ def _modes() -> Iterator[tuple[Any, ...]]:
 
 
 def _scales() -> Iterator[tuple[Any, ...]]:
-    for row in (each.data() for each in scales(Arch.SM_103)):
+    for row in (table.data() for table in scales(Arch.SM_103)):
         ids = ", ".join(map(str, row["ids"]))
         yield f"`{row['kind']}`", row["scale"], row["block"], row["k"], row["factors"], ids
 
 
 def _types() -> Iterator[tuple[Any, ...]]:
-    for row in (each.data() for each in types(Arch.SM_100)):
+    for row in (table.data() for table in types(Arch.SM_100)):
         lists = (", ".join(row[name]) or "-" for name in ("k_major", "mn_major", "kinds"))
         yield f"`{row['type']}`", row["bits"], *lists
 

@@ -80,7 +80,9 @@ def main() -> None:
     print(_INTRODUCTION, end="")
     if not _RECORD.exists():
         print(_UNMEASURED, end="")
-        print(table(_COLUMNS, [_documented(function) for function in FUNCTIONS], markdown=True))
+        print(
+            table(_COLUMNS, [_documented_bounds(function) for function in FUNCTIONS], markdown=True)
+        )
         return
     record = json.loads(_RECORD.read_text())
     cases = {(case["function"], case["element"]): case for case in record["cases"]}
@@ -89,8 +91,8 @@ def main() -> None:
     columns = [f"chip, {e}" for e in elements] + [f"to the emulator, {e}" for e in elements]
     rows = [
         [
-            *_documented(function),
-            *(_measured(cases.get((str(function), e), {})) for e in elements),
+            *_documented_bounds(function),
+            *(_measured_errors(cases.get((str(function), e), {})) for e in elements),
             *(_number(cases.get((str(function), e), {}).get("apart")) for e in elements),
         ]
         for function in FUNCTIONS
@@ -98,16 +100,16 @@ def main() -> None:
     print(table((*_COLUMNS, *columns), rows, markdown=True))
 
 
-def _documented(function: Function) -> list[str]:
+def _documented_bounds(function: Function) -> list[str]:
     bounds = [str(bound or "") for bound in (function.f32, function.f64)]
     return [f"`{function}`", *(bound.replace("|", "\\|") for bound in bounds)]
 
 
-def _measured(case: dict[str, Any]) -> str:
+def _measured_errors(case: dict[str, Any]) -> str:
     """Return the errors of the chip's results."""
     # Rounding to 16 bits is most of the error of a 16-bit type.
-    near = case.get("chip, absolute", {}).items() if case.get("element") == "f32" else ()
-    absolute = [f"{most:.2g} in {interval}" for interval, most in near]
+    bounded_errors = case.get("chip, absolute", {}).items() if case.get("element") == "f32" else ()
+    absolute = [f"{most:.2g} in {interval}" for interval, most in bounded_errors]
     return "; ".join(filter(None, [_number(case.get("chip")), *absolute]))
 
 

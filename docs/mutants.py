@@ -79,8 +79,8 @@ def _table(rows: list[dict]) -> None:
     for file, rows_of_file in by_file.items():
         print(_line(f"`{file}`", rows_of_file))
     print(_line("**all**", rows) + "\n")
-    others = [row for row in rows if not _is_equivalent(row)]
-    share = 100 * sum(_count(row) >= 2 for row in others) / max(1, len(others))
+    not_equivalent = [row for row in rows if not _is_equivalent(row)]
+    share = 100 * sum(_count(row) >= 2 for row in not_equivalent) / max(1, len(not_equivalent))
     print(f"Two or more sides notice {share:.1f} % of the mutants that are not equivalent.\n")
 
 
@@ -105,16 +105,16 @@ def _is_equivalent(row: dict) -> bool:
 
 def _survivors(rows: list[dict]) -> None:
     """Print the mutants that fewer than two sides notice."""
-    for wanted, heading in ((0, "Noticed by no side"), (1, "Noticed by one side")):
-        few = [row for row in rows if _count(row) == wanted]
+    for noticing_sides, heading in ((0, "Noticed by no side"), (1, "Noticed by one side")):
+        few = [row for row in rows if _count(row) == noticing_sides]
         if not few:
             continue
         print(f"{heading}:\n")
         for row in few:
-            by = "".join(f" ({side})" for side, test in row["noticed"].items() if test)
+            sides = "".join(f" ({side})" for side, test in row["noticed"].items() if test)
             reason = explanation(row["mutant"])
             name = row["mutant"].replace("|", "\\|")
-            print(f"- `{name}`{by}{': ' + reason if reason else ''}")
+            print(f"- `{name}`{sides}{': ' + reason if reason else ''}")
         print()
 
 

@@ -37,14 +37,14 @@ def print_section() -> None:
     for folder in folders:
         _print_line(f"`{folder}`", [row for row in rows if _folder(row) == folder])
     _print_line("**all**", rows)
-    left = [row for row in rows if not fails(row)]
-    if left:
+    survivors = [row for row in rows if not fails(row)]
+    if survivors:
         print("\nNot noticed:\n")
-    for row in left:
+    for row in survivors:
         reason = explanation(row["mutant"])
         name = row["mutant"].replace("|", "\\|")
-        seen = f"; {row['noticed']}" if row["noticed"] else ""
-        print(f"- `{name}`{seen}{': ' + reason if reason else ''}")
+        tests = f"; {row['noticed']}" if row["noticed"] else ""
+        print(f"- `{name}`{tests}{': ' + reason if reason else ''}")
 
 
 def _folder(row: dict) -> str:
@@ -53,7 +53,7 @@ def _folder(row: dict) -> str:
 
 
 def _print_line(name: str, rows: list[dict]) -> None:
-    left = [row for row in rows if not fails(row)]
-    equivalent = sum(explanation(row["mutant"]).startswith("equivalent") for row in left)
-    numbers = len(rows), len(rows) - len(left), equivalent, len(left) - equivalent
+    survivors = [row for row in rows if not fails(row)]
+    equivalent = sum(explanation(row["mutant"]).startswith("equivalent") for row in survivors)
+    numbers = len(rows), len(rows) - len(survivors), equivalent, len(survivors) - equivalent
     print(f"| {name} | {' | '.join(map(str, numbers))} |")

@@ -1,4 +1,4 @@
-"""The examples of ops in docs/ops, and the kernel that they are in."""
+"""The examples of ops in docs/ops, and their kernel."""
 
 import re
 from pathlib import Path
@@ -19,14 +19,13 @@ def example(op: str) -> str:
 
 
 def architecture(text: str) -> str:
-    """Return the architecture that an example is for: that of its comment, `sm_90a` without one."""
-    found = re.match(r"// For (sm_\w+)", text)
-    return found[1] if found else "sm_90a"
+    """Return the architecture of an example: that of its comment, `sm_90a` without one."""
+    match = re.match(r"// For (sm_\w+)", text)
+    return match[1] if match else "sm_90a"
 
 
 def program(text: str) -> str:
-    """Return an example as a module: a module as it is, ops in the kernel, with their type aliases before
-    it.
+    """Return an example as a module: a module itself, or ops in the kernel, after their type aliases.
 
     The comment `// In a CTA of N threads` changes the kernel's block size, which is 128.
     """

@@ -22,23 +22,23 @@ def page(readme: str, source: str | None) -> str:
         source: the URL of the repository; None if it has none.
     """
 
-    def linked(link: re.Match[str]) -> str:
+    def replace_link(link: re.Match[str]) -> str:
         text, target = link.groups()
         if source:
             return f"[{text}]({source.rstrip('/')}/blob/HEAD/{target})"
         path = target.partition("#")[0]
         return text if path in text else f"{text} (`{path}`)"
 
-    def pictured(image: re.Match[str]) -> str:
+    def replace_image(image: re.Match[str]) -> str:
         return f"![{image[1]}]({source.rstrip('/')}/raw/HEAD/{image[2]})\n\n" if source else ""
 
     # Code is kept as it is.
     parts = _FENCED.split(readme)
-    parts[::2] = [_LINK.sub(linked, _IMAGE.sub(pictured, part)) for part in parts[::2]]
+    parts[::2] = [_LINK.sub(replace_link, _IMAGE.sub(replace_image, part)) for part in parts[::2]]
     text = "".join(parts).replace("pip install .  ", "pip install mlir-smem  ")
-    title, _, rest = text.partition("\n\n")
+    title, _, body = text.partition("\n\n")
     note = "" if source else "Paths on this page are those of the repository's files. "
-    return f"{title}\n\n{note}`python -m mlir_smem.examples examples` copies `examples/`.\n\n{rest}"
+    return f"{title}\n\n{note}`python -m mlir_smem.examples examples` copies `examples/`.\n\n{body}"
 
 
 def main() -> None:

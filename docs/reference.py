@@ -80,15 +80,15 @@ def _print_ops() -> None:
     ops = {op.OPERATION_NAME.split(".")[1]: op for op in Smem.operations}
     print(f"## Ops\n\nThere are {len(ops)}, in {len(GROUPS)} groups:\n")
     for group, (names, _) in GROUPS.items():
-        each = names.split()
-        print(f"- **{group}** ({len(each)}): " + ", ".join(f"`{name}`" for name in each))
+        op_names = names.split()
+        print(f"- **{group}** ({len(op_names)}): " + ", ".join(f"`{name}`" for name in op_names))
     print(
         "\nOps are written in MLIR's generic form. In the form of an op, `[...]` is optional; optional "
         "attributes are in its text."
     )
     print(f"\nThe examples are in this kernel:\n\n```mlir\n{op_examples.KERNEL.read_text()}```\n")
-    for group, (names, what) in GROUPS.items():
-        print(f"### {group}\n\n{what}\n")
+    for group, (names, text) in GROUPS.items():
+        print(f"### {group}\n\n{text}\n")
         for op in map(ops.__getitem__, names.split()):
             print(f"#### `{op.OPERATION_NAME}`\n\n{_text(op)}\n\n```text\n{_syntax(op)}\n```\n")
             _print_fields(op)
@@ -105,7 +105,7 @@ def _value(default: Any) -> str:
 
 
 def _syntax(op: Any) -> str:
-    """The form of an op; what is in brackets is optional, and `...` follows what may be repeated."""
+    """The form of an op; brackets mean optional, and `...` means repeatable."""
     operands, operand_types, attributes, results, regions = "", "", [], [], 0
     for field in op._fields:
         name = f"%{field.name}"
@@ -117,17 +117,20 @@ def _syntax(op: Any) -> str:
             results.append(name)
         else:
             comma = ", " if operands else ""
-            each, optional = ({"variadic": (f"{name}...", True), "optional": (name, True)}).get(
+            operand, optional = ({"variadic": (f"{name}...", True), "optional": (name, True)}).get(
                 field.variadicity.name, (name, False)
             )
-            for_type = f"type({each})"
-            operands += f"[{comma}{each}]" if optional else f"{comma}{each}"
+            for_type = f"type({operand})"
+            operands += f"[{comma}{operand}]" if optional else f"{comma}{operand}"
             operand_types += f"[{comma}{for_type}]" if optional else f"{comma}{for_type}"
-    made = f"{', '.join(results)} = " if results else ""
+    assignment = f"{', '.join(results)} = " if results else ""
     body = " ({ ... })" if regions else ""
-    named = " {" + ", ".join(f"{name} = ..." for name in attributes) + "}" if attributes else ""
+    attribute_text = (
+        " {" + ", ".join(f"{name} = ..." for name in attributes) + "}" if attributes else ""
+    )
     types = ", ".join(f"type({name})" for name in results) or "()"
-    return f'{made}"{op.OPERATION_NAME}"({operands}){body}{named} : ({operand_types}) -> {types}'
+    signature = f"({operand_types}) -> {types}"
+    return f'{assignment}"{op.OPERATION_NAME}"({operands}){body}{attribute_text} : {signature}'
 
 
 def _print_fields(op: Any) -> None:
@@ -136,11 +139,11 @@ def _print_fields(op: Any) -> None:
         if isinstance(field, ext.RegionDef):
             print(f"- region `{field.name}`")
             continue
-        more = {"single": ""}.get(field.variadicity.name, f", {field.variadicity.name}")
+        variadicity = {"single": ""}.get(field.variadicity.name, f", {field.variadicity.name}")
         bits = 32 if field.name in op.i32 else 64
         integer = field.constraint is ir.IntegerAttr
         constraint = f"`i{bits}`" if integer else _constraint(field.constraint)
-        print(f"- {kinds[type(field)]} `{field.name}`{more}: {constraint}")
+        print(f"- {kinds[type(field)]} `{field.name}`{variadicity}: {constraint}")
     if op._fields:
         print()
 
@@ -161,15 +164,15 @@ def _constraint(constraint: Any) -> str:
 def _print_command(parser: argparse.ArgumentParser) -> None:
     print(f"### `{parser.prog}`\n\n{inspect.cleandoc(parser.description or '')}\n")
     nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
-    said = [a for a in parser._actions if a not in nested and a.dest not in ("help", "debug")]
-    for action in said:
+    actions = [a for a in parser._actions if a not in nested and a.dest not in ("help", "debug")]
+    for action in actions:
         print(f"- {_spelling(action)}{_default(action)}: {action.help}")
-    print() if said else None
+    print() if actions else None
     if parser.epilog:
         print(f"{parser.epilog}\n")
     for action in nested:
-        for each in action.choices.values():
-            _print_command(each)
+        for subparser in action.choices.values():
+            _print_command(subparser)
 
 
 def _spelling(action: argparse.Action) -> str:
@@ -184,8 +187,8 @@ def _spelling(action: argparse.Action) -> str:
 
 
 def _default(action: argparse.Action) -> str:
-    shown = action.option_strings and action.nargs != 0 and action.default not in (None, [])
-    return f" (default `{action.default}`)" if shown else ""
+    is_printed = action.option_strings and action.nargs != 0 and action.default not in (None, [])
+    return f" (default `{action.default}`)" if is_printed else ""
 
 
 if __name__ == "__main__":

@@ -25,10 +25,10 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="also run commands that need a GPU")
     options = parser.parse_args()
     for page in options.pages:
-        page.write_text(renewed(page.read_text(), options.gpu))
+        page.write_text(renew_page(page.read_text(), options.gpu))
 
 
-def renewed(text: str, gpu: bool) -> str:
+def renew_page(text: str, gpu: bool) -> str:
     """Return a page's text with the current outputs of its commands.
 
     Raises:
@@ -39,13 +39,13 @@ def renewed(text: str, gpu: bool) -> str:
 
         def renew(fence: re.Match[str]) -> str:
             language, body = fence.groups()
-            named = _NAMED.match(body)
+            name_match = _NAMED.match(body)
             if language == "console":
                 return f"```console\n{_run(body, folder, gpu)}```"
             if language == "diff":
                 _change(body, folder)
-            elif named:
-                (folder / named[1]).write_text(body)
+            elif name_match:
+                (folder / name_match[1]).write_text(body)
             return fence[0]
 
         return _FENCE.sub(renew, text)
@@ -54,17 +54,17 @@ def renewed(text: str, gpu: bool) -> str:
 def files_of(page: Path, name: str) -> list[str]:
     """Return the texts of a page's file, in the order of the sessions before which it is changed."""
     with tempfile.TemporaryDirectory() as folder:
-        file, found = Path(folder) / name, list[str]()
+        file, texts = Path(folder) / name, list[str]()
         for fence in _FENCE.finditer(page.read_text()):
             language, body = fence.groups()
-            named = _NAMED.match(body)
+            name_match = _NAMED.match(body)
             if language == "diff" and body.startswith(f"--- {name}\n"):
                 _change(body, Path(folder))
-                found.append(file.read_text())
-            elif language != "console" and named and named[1] == name:
+                texts.append(file.read_text())
+            elif language != "console" and name_match and name_match[1] == name:
                 file.write_text(body)
-                found.append(body)
-    return found
+                texts.append(body)
+    return texts
 
 
 def _run(body: str, folder: Path, gpu: bool) -> str:
@@ -77,7 +77,7 @@ def _run(body: str, folder: Path, gpu: bool) -> str:
         if command[0].endswith("# on a GPU") and not gpu:
             session += body[command.start() : end]
             continue
-        ran = subprocess.run(
+        process = subprocess.run(
             ["bash", "-c", command[0][2:]],
             cwd=folder,
             env=os.environ | {"PATH": path, "COLUMNS": "100"},
@@ -87,24 +87,24 @@ def _run(body: str, folder: Path, gpu: bool) -> str:
             text=True,
             check=False,
         )
-        session += f"{command[0]}\n{ran.stdout.rstrip()}".rstrip() + "\n"
+        session += f"{command[0]}\n{process.stdout.rstrip()}".rstrip() + "\n"
     return session
 
 
 def _change(body: str, folder: Path) -> None:
     """Apply a diff: `--- name`, then lines as in a unified diff; hunks are separated by `@@`."""
-    head, _, rest = body.partition("\n")
+    head, _, hunks = body.partition("\n")
     file = folder / head.removeprefix("--- ")
     text = file.read_text()
-    for hunk in re.split(r"^@@\n", rest, flags=re.MULTILINE):
+    for hunk in re.split(r"^@@\n", hunks, flags=re.MULTILINE):
         lines = hunk.splitlines(keepends=True)
-        before = "".join(line[1:] for line in lines if line[0] != "+")
-        after = "".join(line[1:] for line in lines if line[0] != "-")
-        if text.count(before) != 1:
+        old = "".join(line[1:] for line in lines if line[0] != "+")
+        new = "".join(line[1:] for line in lines if line[0] != "-")
+        if text.count(old) != 1:
             raise ValueError(
-                f"{text.count(before)} places of {file.name} match the diff; expected 1:\n{hunk}"
+                f"{text.count(old)} places of {file.name} match the diff; expected 1:\n{hunk}"
             )
-        text = text.replace(before, after)
+        text = text.replace(old, new)
     file.write_text(text)
 
 

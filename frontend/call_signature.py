@@ -1,8 +1,8 @@
-"""What a call of an exported program reads, writes and returns. It needs no PyTorch.
+"""The tensors that a call of an exported program reads, writes and returns. It needs no PyTorch.
 
-A program is a function of tensors, and writes none of them. What a module of PyTorch writes, it returns,
-and the call writes it back: in place, or by binding an attribute of the module anew. Where eager PyTorch
-returns an argument, a buffer, or a view of one, so does the call.
+A program is a function of tensors, and writes none of them. It returns the tensors that a module of
+PyTorch writes, and the call writes them back: in place, or by binding an attribute of the module anew.
+Where eager PyTorch returns an argument, a buffer, or a view of one, so does the call.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from ..runtime import LaunchError
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a tensor of a call is.
+class TensorRef:
+    """A reference to a tensor of a call.
 
     Attributes:
         kind: "argument", "state" (of the module), "constant" (that the function captures), or "result"
@@ -43,13 +43,13 @@ class TensorType:
 
 
 @dataclass(frozen=True)
-class View:
-    """An op that makes a view of a tensor.
+class ViewOp:
+    """An op that returns a view of a tensor.
 
     Attributes:
         op: its name in PyTorch, for example "aten.slice.Tensor".
-        arguments: those after the tensor.
-        item: which of several views it is; None if the op makes one.
+        arguments: the arguments after the tensor.
+        item: the number of the view among several; None if the op returns one.
     """
 
     op: str
@@ -59,11 +59,12 @@ class View:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of memory that several results share: its own extents, strides and offset, in elements.
+    """A part of memory that several results share.
 
     Attributes:
-        memory: which memory; results with the same number share it.
-        size: the elements of that memory.
+        memory: the number of the memory; results with the same number share it.
+        size: the size of the memory, in elements.
+        shape, strides, offset: of the part, in elements.
     """
 
     memory: int
@@ -74,19 +75,19 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Output:
-    """What the function returns in one place.
+class OutputSpec:
+    """One leaf of the function's result.
 
     Attributes:
-        place: the tensor; None for a value that is none.
-        views: its view that is returned; none if it is returned itself.
+        place: the tensor; None for a value that is no tensor.
+        views: the view ops from the tensor to the returned view; empty for the tensor itself.
         part: the memory that it shares with other results.
         value: the value, if it is no tensor.
         same: the number of an earlier output, if it is the same tensor.
     """
 
-    place: Place | None = None
-    views: tuple[View, ...] = ()
+    place: TensorRef | None = None
+    views: tuple[ViewOp, ...] = ()
     part: Part | None = None
     value: Any = None
     same: int | None = None
@@ -94,23 +95,23 @@ class Output:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a program takes and gives, and what a call makes of it.
+    """The inputs and results of a program, and the writes and outputs of a call.
 
     Attributes:
         types: the types of the tensors among arguments, state and constants.
         values: the arguments that are no tensors, by number; they are part of the program.
-        inputs: what the program takes.
-        writes: what a call writes in place, and the number of the result with its new value.
-        outputs: what the function returns, flattened, and then what attributes of the module become.
-        rebinds: the names of these attributes.
-        extents: the least and the largest value of each dynamic extent; None without a limit.
+        inputs: the inputs of the program.
+        writes: the tensors that a call writes in place, each with the number of the result to write.
+        outputs: the leaves of the function's result, then the new values of rebound attributes.
+        rebinds: the names of the attributes of the module that a call rebinds.
+        extents: the smallest and the largest value of each dynamic extent; None without a limit.
     """
 
-    types: Mapping[Place, TensorType]
+    types: Mapping[TensorRef, TensorType]
     values: Mapping[int, Any]
-    inputs: tuple[Place, ...]
-    writes: tuple[tuple[Place, int], ...] = ()
-    outputs: tuple[Output, ...] = ()
+    inputs: tuple[TensorRef, ...]
+    writes: tuple[tuple[TensorRef, int], ...] = ()
+    outputs: tuple[OutputSpec, ...] = ()
     rebinds: tuple[str, ...] = ()
     extents: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
 
@@ -122,23 +123,23 @@ class Signature:
         return 1 + max([-1, *numbers, *(number for _, number in self.writes)])
 
 
-class Arrays(Protocol):
-    """What a call does with arrays of a library."""
+class ArrayLibrary(Protocol):
+    """Operations of a call on arrays of a library."""
 
     def type_of(self, array: Any) -> TensorType | None:
-        """Return the type of an array; None for what is none."""
+        """Return the type of an array; None for any other value."""
         ...
 
-    def shares_memory(self, one: Any, other: Any) -> bool: ...
+    def shares_memory(self, first: Any, second: Any) -> bool: ...
 
     def assign(self, target: Any, value: Any) -> None:
         """Write elements in place."""
         ...
 
-    def view(self, array: Any, view: View) -> Any: ...
+    def view(self, array: Any, view: ViewOp) -> Any: ...
 
     def part(self, memory: Any, part: Part) -> Any:
-        """Return a part of what `empty` has returned."""
+        """Return a part of memory that `empty` returned."""
         ...
 
     def empty(self, size: int, like: Any) -> Any:
@@ -146,26 +147,26 @@ class Arrays(Protocol):
         ...
 
 
-class Call:
+class ProgramCall:
     """One call of a program.
 
     Args:
-        signature: what the program takes and gives.
+        signature: the program's signature.
         arrays: the library of the arrays.
-        arguments: those of the function, flattened.
-        state: the module's tensors and captured ones, by place.
+        arguments: the leaves of the function's arguments.
+        state: returns the tensors of the module, and captured ones.
 
     Raises:
-        LaunchError: for arguments of other types than the program is compiled for, and if something that
-            the call writes shares memory with something else that it reads or writes.
+        LaunchError: for arguments of other types than the program is compiled for, and if a tensor that
+            the call writes shares memory with another that it reads or writes.
     """
 
     def __init__(
         self,
         signature: Signature,
-        arrays: Arrays,
+        arrays: ArrayLibrary,
         arguments: Sequence[Any],
-        state: Callable[[Place], Any],
+        state: Callable[[TensorRef], Any],
     ) -> None:
         self._signature, self._arrays, self._arguments = signature, arrays, arguments
         self._tensors = {
@@ -178,18 +179,18 @@ class Call:
 
     @property
     def inputs(self) -> list[Any]:
-        """What the program takes."""
+        """The inputs of the program."""
         return [self._tensors[place] for place in self._signature.inputs]
 
     def finish(self, results: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """Write back what the program returned.
+        """Write back the results of the program.
 
         Args:
-            results: of the program.
+            results: the results of the program.
 
         Returns:
-            What the function returns, flattened, and what the attributes of the module are that the call
-            binds anew, by name.
+            The leaves of the function's result, and the new values of rebound attributes of the module,
+            by name.
         """
         for target, number in self._signature.writes:
             self._arrays.assign(self._tensors[target], results[number])
@@ -203,7 +204,7 @@ class Call:
         count = len(outputs) - len(self._signature.rebinds)
         return outputs[:count], dict(zip(self._signature.rebinds, outputs[count:], strict=True))
 
-    def _output(self, output: Output, results: Sequence[Any], memories: dict[int, Any]) -> Any:
+    def _output(self, output: OutputSpec, results: Sequence[Any], memories: dict[int, Any]) -> Any:
         if output.place is None:
             return output.value
         if output.place.kind == "result":
@@ -235,13 +236,15 @@ class Call:
     def _check_types(self) -> None:
         extents: dict[str, tuple[int | str, str]] = {}
         for place, expected in self._signature.types.items():
-            found = self._arrays.type_of(self._tensors[place])
-            if found is None:
-                what = type(self._tensors[place]).__name__
-                raise LaunchError(f"{place} is of type {what}; expected a tensor of {expected}")
-            if found.dtype != expected.dtype or not _fits(found.shape, expected.shape):
-                raise LaunchError(f"{place} is {found}; expected {expected}")
-            for dim, (extent, name) in enumerate(zip(found.shape, expected.shape, strict=True)):
+            type_ = self._arrays.type_of(self._tensors[place])
+            if type_ is None:
+                type_name = type(self._tensors[place]).__name__
+                raise LaunchError(
+                    f"{place} is of type {type_name}; expected a tensor of {expected}"
+                )
+            if type_.dtype != expected.dtype or not _fits(type_.shape, expected.shape):
+                raise LaunchError(f"{place} is {type_}; expected {expected}")
+            for dim, (extent, name) in enumerate(zip(type_.shape, expected.shape, strict=True)):
                 if not isinstance(name, str) or name not in self._signature.extents:
                     continue
                 where = f"{place} has the extent {extent} along dimension {dim}"
@@ -249,20 +252,22 @@ class Call:
                 if int(extent) < (least or 0) or (largest is not None and int(extent) > largest):
                     most = "" if largest is None else f" and at most {largest}"
                     raise LaunchError(f"{where}; expected at least {least or 0}{most}")
-                other, there = extents.setdefault(name, (extent, str(place)))
-                if other != extent:
-                    raise LaunchError(f"{where}; expected {other}, as {there} has it")
+                earlier_extent, owner = extents.setdefault(name, (extent, str(place)))
+                if earlier_extent != extent:
+                    raise LaunchError(f"{where}; expected {earlier_extent}, as {owner} has it")
 
 
-def check_writes(signature: Signature, arrays: Arrays, tensors: Mapping[Place, Any]) -> None:
-    """Check that what a call writes shares no memory with what else it takes.
+def check_writes(
+    signature: Signature, arrays: ArrayLibrary, tensors: Mapping[TensorRef, Any]
+) -> None:
+    """Check that tensors that a call writes share no memory with its other tensors.
 
-    The program takes them for different tensors, so one would not see what is written to the other.
+    For the program, they are different tensors, so that a write to one would not change the other.
 
     Args:
-        signature: what the program takes and writes.
+        signature: the program's signature.
         arrays: the library of the arrays.
-        tensors: some or all of what a call takes, by place.
+        tensors: some or all tensors of a call.
 
     Raises:
         LaunchError: for tensors that share memory.

@@ -13,9 +13,9 @@ from ..dialect.arguments import wrong_argument
 from ..runtime import Kernel, LaunchError, Matrix
 from .host_code import host_code
 from .host_engine import HostEngine
-from .host_runtime import Call, HostRuntime
+from .host_runtime import HostCall, HostRuntime
 from .host_signature import ArrayType, NumberType, Results, slots
-from .machines import Machine, OnCpu, OnGpu
+from .machines import CpuMachine, GpuMachine, Machine
 
 #: What programs run on.
 MACHINES = ("gpu", "cpu")
@@ -107,7 +107,7 @@ class Executable:
             )
         self.entry, self.kernels = code.entry, code.kernels
         self._loaded: dict[tuple[int, int, str], Kernel] = {}
-        # It takes an array of addresses: of each argument, and of the number that it returns.
+        # Its argument is an array of addresses: of each argument, and of the returned number.
         self._call = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.address)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -136,28 +136,30 @@ class Executable:
             for argument, slot in zip(arguments, self._inputs, strict=True)
             if isinstance(slot, ArrayType)
         ]
-        machine: Machine = OnCpu(arrays) if self._on == "cpu" else OnGpu(arrays, self._loaded)
-        packed: list[Any] = []
-        given: list[tuple[Matrix, Any]] = []
+        machine: Machine = (
+            CpuMachine(arrays) if self._on == "cpu" else GpuMachine(arrays, self._loaded)
+        )
+        c_arguments: list[Any] = []
+        matrices: list[tuple[Matrix, Any]] = []
         for argument, slot in zip(arguments, self._inputs, strict=True):
             if isinstance(slot, NumberType):
-                packed.append(slot.packed(argument))
+                c_arguments.append(slot.pack(argument))
                 continue
-            matrix, element = machine.read(slot.what, argument)
-            given.append((matrix, argument))
-            packed.append(slot.packed(matrix, element))
-        memory, call = self._results.memory(), Call(machine)
-        passed = self._results.passed(memory, packed)
-        addresses = (ctypes.c_void_p * len(passed))(*map(ctypes.addressof, passed))
+            matrix, element = machine.read(slot.subject, argument)
+            matrices.append((matrix, argument))
+            c_arguments.append(slot.pack(matrix, element))
+        memory, call = self._results.memory(), HostCall(machine)
+        c_values = self._results.c_values(memory, c_arguments)
+        addresses = (ctypes.c_void_p * len(c_values))(*map(ctypes.addressof, c_values))
         self._runtime.run(call, lambda: self._call(ctypes.addressof(addresses)))
-        found = [
-            _array(machine, value, slot, call.memory, given)
+        results = [
+            _array(machine, raw, slot, call.memory, matrices)
             if isinstance(slot, ArrayType)
-            else value
-            for value, slot in zip(self._results.read(memory), self._results.types, strict=True)
+            else raw
+            for raw, slot in zip(self._results.read(memory), self._results.types, strict=True)
         ]
         machine.finish()
-        return tuple(found) if len(found) > 1 else found[0] if found else None
+        return tuple(results) if len(results) > 1 else results[0] if results else None
 
 
 def _array(
@@ -165,32 +167,32 @@ def _array(
     matrix: Matrix,
     slot: ArrayType,
     memory: dict[int, Any],
-    given: list[tuple[Matrix, Any]],
+    matrices: list[tuple[Matrix, Any]],
 ) -> Any:
     """Return a result as an array.
 
     Args:
-        machine: what the program ran on.
-        matrix: where the result is.
-        slot: its type.
-        memory: the arrays that own what the program allocated, by their addresses.
-        given: the caller's arrays, and where they are.
+        machine: the machine that ran the program.
+        matrix: the address, extents and strides of the result.
+        slot: the result's type.
+        memory: the arrays that own the memory that the program allocated, by their addresses.
+        matrices: the caller's arrays, with their addresses, extents and strides.
 
     Raises:
-        LaunchError: if it is a part of one of the caller's arrays.
+        LaunchError: if the result is a part of one of the caller's arrays.
     """
     is_empty = 0 in matrix.shape
-    for where, array in given:
-        # The strides of an array without elements say nothing.
-        if where == (replace(matrix, strides=where.strides) if is_empty else matrix):
+    for array_matrix, array in matrices:
+        # The strides of an array without elements may differ.
+        if array_matrix == (replace(matrix, strides=array_matrix.strides) if is_empty else matrix):
             return array
     if is_empty:
-        begin, memory_of_none = machine.allocate(0)
-        return machine.view(memory_of_none, begin, replace(matrix, pointer=begin), slot.element)
-    begin = max((each for each in memory if each <= matrix.pointer), default=None)
+        begin, empty_memory = machine.allocate(0)
+        return machine.view(empty_memory, begin, replace(matrix, pointer=begin), slot.element)
+    begin = max((address for address in memory if address <= matrix.pointer), default=None)
     if begin is None or matrix.pointer > begin + getattr(memory[begin], "nbytes", 0):
         raise LaunchError(
-            f"{slot.what} is at {matrix.pointer:#x}, in no memory that the program allocated; return a "
-            "whole argument, or a copy"
+            f"{slot.subject} is at {matrix.pointer:#x}, in no memory that the program allocated; return "
+            "a whole argument, or a copy"
         )
     return machine.view(memory[begin], begin, matrix, slot.element)

@@ -17,7 +17,7 @@ from .host_functions import check_host_functions, host_ops, move_strided, use_de
 
 _OUTLINING = "builtin.module(gpu-kernel-outlining)"
 
-#: Upstream's passes for kernels without bodies, of which the host needs the parameters alone.
+#: Upstream's passes for kernels with empty bodies, of which the host needs only the parameters.
 _STUBS = "builtin.module(gpu.module(convert-gpu-to-nvvm,convert-nvvm-to-llvm,reconcile-unrealized-casts))"
 
 #: Upstream's passes for the host's functions, after `smem-lower-launches`.
@@ -85,13 +85,13 @@ def host_code(
     name, inputs, results = _name(function), list(type_.inputs), list(type_.results)
     _add(module, "smem-to-nvvm", arch=Arch.parse(arch), **options)
     kernels: dict[str, Compiled] = {}
-    for each in _kernel_modules(module):
-        kernels[_name(each)] = compile(_alone(each), arch, emit)
-        _leave_stubs(each)
+    for kernel_module in _kernel_modules(module):
+        kernels[_name(kernel_module)] = compile(_alone(kernel_module), arch, emit)
+        _leave_stubs(kernel_module)
     _run(module, _STUBS)
     _add(module, "smem-lower-launches")
-    for each in _kernel_modules(module):
-        _leave_binary(each, arch)
+    for kernel_module in _kernel_modules(module):
+        _leave_binary(kernel_module, arch)
     _run(module, _HOST)
     _check_lowered(module)
     return HostCode(module, kernels, name, inputs, results, assertions)
@@ -113,13 +113,13 @@ def _function(module: Module, entry: str | None) -> Op:
     Raises:
         CompileError: if there is none of that name, or none is named and there are several.
     """
-    found = {_name(op): op for op in _public_functions(module)}
-    if entry is None and len(found) == 1:
-        return next(iter(found.values()))
-    if entry in found:
-        return found[entry]
-    given = f"no public function with a body is named '{entry}'" if entry else "name a function"
-    raise CompileError(f"{given}; the program has {', '.join(found) or 'none'}")
+    functions = {_name(op): op for op in _public_functions(module)}
+    if entry is None and len(functions) == 1:
+        return next(iter(functions.values()))
+    if entry in functions:
+        return functions[entry]
+    reason = f"no public function with a body is named '{entry}'" if entry else "name a function"
+    raise CompileError(f"{reason}; the program has {', '.join(functions) or 'none'}")
 
 
 def _public_functions(module: Module) -> Iterator[Op]:
@@ -140,16 +140,17 @@ def _name(op: Op) -> str:
 
 
 def _alone(kernels: Op) -> Module:
-    """Return a module with a copy of a `gpu.module`."""
-    alone = ir.Module.create(kernels.location)
-    alone.body.append(kernels.clone())
-    return alone
+    """Return a module with only a copy of a `gpu.module`."""
+    copy = ir.Module.create(kernels.location)
+    copy.body.append(kernels.clone())
+    return copy
 
 
 def _leave_stubs(kernels: Op) -> None:
-    """Leave the kernels of a `gpu.module` without what they do.
+    """Replace the kernels of a `gpu.module` by kernels with empty bodies.
 
-    The host's lowering needs their parameters; they are compiled apart."""
+    The host's lowering needs only their parameters; the kernels are compiled before.
+    """
     functions = []
     for op in list(kernels.regions[0].blocks[0].operations):
         if op.operation.name == "gpu.func":
@@ -158,14 +159,14 @@ def _leave_stubs(kernels: Op) -> None:
             op.operation.erase()
     for function in functions:
         type_ = ir.TypeAttr(function.attributes["function_type"]).value
-        kept = {
-            each: function.attributes[each]
-            for each in function.attributes
-            if each
+        attributes = {
+            name: function.attributes[name]
+            for name in function.attributes
+            if name
             not in ("workgroup_attributions", "workgroup_attrib_attrs", "private_attrib_attrs")
         }
         with ir.InsertionPoint(function), function.location:
-            stub = ir.Operation.create("gpu.func", attributes=kept, regions=1)
+            stub = ir.Operation.create("gpu.func", attributes=attributes, regions=1)
             block = stub.regions[0].blocks.append(*type_.inputs)
             with ir.InsertionPoint(block):
                 ir.Operation.create("gpu.return")
@@ -173,16 +174,16 @@ def _leave_stubs(kernels: Op) -> None:
 
 
 def _leave_binary(kernels: Op, arch: str) -> None:
-    """Put a `gpu.binary` in the place of a `gpu.module`, whose object is its name."""
+    """Replace a `gpu.module` by a `gpu.binary` whose object is the module's name."""
     name = _name(kernels)
     quoted = ir.StringAttr.get(name)
     with ir.InsertionPoint(kernels), kernels.location:
-        made = ir.Attribute.parse(f'#gpu.object<#nvvm.target<chip = "{arch}">, {quoted}>')
+        gpu_object = ir.Attribute.parse(f'#gpu.object<#nvvm.target<chip = "{arch}">, {quoted}>')
         ir.Operation.create(
             "gpu.binary",
             attributes={
                 "sym_name": quoted,
-                "objects": ir.ArrayAttr.get([made]),
+                "objects": ir.ArrayAttr.get([gpu_object]),
                 "offloadingHandler": ir.Attribute.parse("#gpu.select_object"),
             },
         )
@@ -190,10 +191,10 @@ def _leave_binary(kernels: Op, arch: str) -> None:
 
 
 def _check_lowered(module: Module) -> None:
-    """Check that LLVM's translation knows all ops; it ends the process on others.
+    """Check that LLVM's translation knows all ops: an unknown op would end the process.
 
     Raises:
-        LocatedError: for an op that upstream's passes left.
+        LocatedError: for an op that upstream's passes did not lower.
     """
     for op in host_ops(module):
         if not op.name.startswith("llvm.") and op.name not in _TRANSLATED:

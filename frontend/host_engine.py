@@ -56,18 +56,19 @@ class HostEngine:
         functions: the addresses of functions that are only declared, by their names.
 
     Attributes:
-        address: that of a function which calls the entry. It takes the address of an array, with the
-            address of each argument, then of the result.
+        address: the address of a function that calls the entry. Its argument is the address of an array
+            with the address of each argument, then of the result.
 
     Raises:
-        CompileError: if LLVM refuses the module, or it calls a function that this process has not.
+        CompileError: if LLVM refuses the module, or the module calls a function that is not in this
+            process.
     """
 
     def __init__(self, module: Module, entry: str, functions: Mapping[str, int]) -> None:
         llvm_ir = portable_literals(to_llvm_ir(module.operation, PACKAGE))
         try:
             machine = _machine()
-            code, constructors, declared = _compiled(llvm_ir, entry, machine)
+            code, constructors, declared = _compile(llvm_ir, entry, machine)
             process = ctypes.CDLL(None)
             unknown = [
                 name for name in declared if name not in functions and not hasattr(process, name)
@@ -106,9 +107,11 @@ def _machine() -> Any:
     )
 
 
-def _compiled(llvm_ir: str, entry: str, machine: Any) -> tuple[bytes, list[str], list[str]]:
-    """Return the object code of the functions and of the entry's caller, the names of the constructors,
-    and those of functions that are only declared.
+def _compile(llvm_ir: str, entry: str, machine: Any) -> tuple[bytes, list[str], list[str]]:
+    """Compile the functions and the entry's caller.
+
+    Returns:
+        The object code, the names of the constructors, and the names of functions that are only declared.
 
     Raises:
         RuntimeError: if LLVM refuses the functions.
@@ -135,7 +138,7 @@ def _compiled(llvm_ir: str, entry: str, machine: Any) -> tuple[bytes, list[str],
 
 
 def _caller(entry: Any) -> str:
-    """Return the LLVM IR of the function that calls the entry with what is at given addresses."""
+    """Return the LLVM IR of a function that loads the entry's arguments from an array of addresses."""
     types = [str(argument.type) for argument in entry.arguments]
     result = str(entry.global_value_type).split(" (")[0]
     passed = ", ".join(f"{type_} %v{number}" for number, type_ in enumerate(types))

@@ -1,4 +1,4 @@
-"""Ops that only a CPU runs, in a program whose memory is the GPU's: they work on copies."""
+"""Runs ops that only a CPU can run on copies in host memory, in a program whose memory is the GPU's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..bindings.irtypes import Attribute, Op, Value
 from ..bindings.mlir import ir
 from ..ir import emit
 from ..ir.walk import walk
-from .memory_views import viewed, views_of
+from .memory_views import clone_views, views_of
 
 #: The attribute of allocations in host memory.
 ON_HOST = "smem.on_host"
@@ -16,27 +16,27 @@ _SEGMENTS = "operandSegmentSizes"
 
 
 def is_computed_on_host(op: Op) -> bool:
-    """Whether upstream's passes make loops over memory of an op, for a CPU."""
+    """Whether upstream's passes lower an op to loops over memory of the host."""
     return op.name.startswith("linalg.") or op.name in ("memref.load", "memref.store")
 
 
 def upload_globals(ops: list[Op]) -> None:
-    """Copy constants to the GPU where functions use them; each call does it again."""
+    """Copy constants to the GPU before their uses, in each call."""
     for op in ops:
         if op.name != "memref.get_global":
             continue
         constant = op.results[0]
         with op.location, ir.InsertionPoint.after(op):
-            made = emit.value("memref.alloc", (), constant.type, **_segments(0))
-            copied = copy(constant, made)
-        constant.replace_all_uses_except(made, copied)
+            device_memory = emit.value("memref.alloc", (), constant.type, **_segments(0))
+            copy_op = copy(constant, device_memory)
+        constant.replace_all_uses_except(device_memory, copy_op)
 
 
 def run_on_host(ops: list[Op]) -> None:
-    """Let ops that only a CPU runs work on copies; a remark at each names what is copied.
+    """Run ops that only a CPU can run on copies; a remark at each op names the copies.
 
     Args:
-        ops: those of functions of the host.
+        ops: the ops of the host's functions.
     """
     for op in ops:
         if not is_computed_on_host(op) or op.parent.operation.name.startswith("linalg."):
@@ -61,7 +61,7 @@ def _run_on_copies(op: Op) -> None:
                 copies.append((root, host))
             if _writes(user, number) and all(root != memref for memref, _ in written):
                 written.append((root, host))
-            user.operands[number] = viewed(chain, host)
+            user.operands[number] = clone_views(chain, host)
     with ir.InsertionPoint.after(op):
         for root, host in written:
             copy(host, root)
@@ -72,19 +72,19 @@ def _run_on_copies(op: Op) -> None:
 
 
 def _host_copy(memref: Value) -> Value:
-    """Emit the allocation of host memory with what a memref has, and return it."""
+    """Emit a copy of a memref in host memory, and return it."""
     type_ = ir.MemRefType(memref.type)
-    unknown, index = ir.ShapedType.get_dynamic_size(), ir.IndexType.get()
+    dynamic, index = ir.ShapedType.get_dynamic_size(), ir.IndexType.get()
     extents = [
         emit.value("memref.dim", (memref, emit.constant(dim, index)), index)
         for dim, size in enumerate(type_.shape)
-        if size == unknown
+        if size == dynamic
     ]
     attributes = {ON_HOST: ir.UnitAttr.get(), **_segments(len(extents))}
-    of = ir.MemRefType.get(type_.shape, type_.element_type)
-    made = emit.value("memref.alloc", extents, of, **attributes)
-    copy(memref, made)
-    return made
+    host_type = ir.MemRefType.get(type_.shape, type_.element_type)
+    host_memory = emit.value("memref.alloc", extents, host_type, **attributes)
+    copy(memref, host_memory)
+    return host_memory
 
 
 def _segments(dynamic: int) -> dict[str, Attribute]:
@@ -102,9 +102,9 @@ def _writes(op: Op, number: int) -> bool:
 
 
 def copy(source: Value, target: Value) -> Op:
-    """Emit a copy of contiguous memory by the runtime, which the host waits for; return the op."""
-    token = ir.Type.parse("!gpu.async.token")
-    begun = emit.value("gpu.wait", (), token)
-    copied = emit.op("gpu.memcpy", (begun, target, source), [token])
-    emit.op("gpu.wait", (copied.result,))
-    return copied
+    """Emit a copy of contiguous memory by the runtime, and the host's wait for it; return the copy."""
+    token_type = ir.Type.parse("!gpu.async.token")
+    token = emit.value("gpu.wait", (), token_type)
+    copy_op = emit.op("gpu.memcpy", (token, target, source), [token_type])
+    emit.op("gpu.wait", (copy_op.result,))
+    return copy_op

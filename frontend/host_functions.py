@@ -1,4 +1,4 @@
-"""Functions of the host in a program whose memory is the GPU's: what they may do, and how they do it."""
+"""Checks and lowers functions of the host in a program whose memory is the GPU's."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .moves import move
 #: The runtime function that takes a condition, and the number of its `cf.assert` in the program.
 ASSERT = "smemHostAssert"
 
-#: Dialects whose ops compute numbers, control the flow, or are what launches consist of.
+#: Dialects whose ops compute numbers, control the flow, or belong to launches.
 _DIALECTS = {"arith", "index", "func", "cf", "scf", "gpu", "builtin", "ub", "math", "llvm"}
 
-#: Ops of other dialects that allocate memory, copy it by the GPU, or only say where it is.
+#: Ops of other dialects that allocate memory, copy it by the GPU, or make views of it.
 _OPS = {
     *("affine.apply", "affine.min", "affine.max"),
     *("memref.alloc", "memref.dealloc", "memref.copy", "memref.dim", "memref.cast"),
@@ -31,19 +31,19 @@ _MODULES = ("gpu.module", "gpu.binary")
 
 def host_ops(module: Module) -> list[Op]:
     """Return the ops of a program outside of its kernels, in pre-order."""
-    found: list[Op] = []
+    ops: list[Op] = []
     for top in module.body.operations:
         if top.operation.name not in _MODULES:
-            found += walk(top.operation)
-    return found
+            ops += walk(top.operation)
+    return ops
 
 
 def check_host_functions(module: Module, mixed: bool) -> None:
-    """Check that the functions of a program leave memory to kernels.
+    """Check that only kernels work on the memory of a program.
 
     Args:
         module: the program.
-        mixed: whether the host may run the others on copies.
+        mixed: whether the host may work on copies of memory.
 
     Raises:
         LocatedError: for an op that only a CPU can run on memory, and for types of memrefs that no kernel
@@ -64,7 +64,7 @@ def check_host_functions(module: Module, mixed: bool) -> None:
 
 
 def move_strided(module: Module) -> None:
-    """Make kernels of copies between memrefs with strides, which the runtime does not copy."""
+    """Replace copies between strided memrefs by kernels: the runtime copies only contiguous memory."""
     for op in host_ops(module):
         if op.name != "memref.copy" or all(map(_is_contiguous, op.operands)):
             continue
@@ -75,7 +75,7 @@ def move_strided(module: Module) -> None:
 
 
 def use_device_memory(module: Module) -> list[str]:
-    """Allocate and copy memory by functions of the runtime, and let it report failed assertions.
+    """Allocate and copy memory, and check assertions, by functions of the runtime.
 
     Memory is freed after a call, so deallocations are erased.
 
@@ -114,17 +114,20 @@ def use_device_memory(module: Module) -> list[str]:
 
 
 def _allocate(op: Op) -> None:
-    """Allocate by `gpu.alloc`. Upstream lowers it outside of asynchronous regions only as memory that the
-    host shares; the runtime function decides whose memory it is."""
+    """Replace an allocation by `gpu.alloc`.
+
+    Outside of asynchronous regions, upstream lowers it only with `hostShared`; the runtime's function
+    decides whose memory it is.
+    """
     dynamic, symbols = op.attributes["operandSegmentSizes"]
-    made = emit.value(
+    memory = emit.value(
         "gpu.alloc",
         list(op.operands),
         op.results[0].type,
         hostShared=ir.UnitAttr.get(),
         operandSegmentSizes=ir.DenseI32ArrayAttr.get([0, dynamic, symbols]),
     )
-    op.results[0].replace_all_uses_with(made)
+    op.results[0].replace_all_uses_with(memory)
     op.erase()
 
 

@@ -1,9 +1,9 @@
 """The functions of upstream's GPU runtime, for compiled host code.
 
 Upstream lowers launches, allocations and copies to calls of functions whose names begin with `mgpu`,
-which its `CudaRuntimeWrappers.cpp` defines. These do the same for the call of a program that runs in this
-thread. Code cannot receive an exception: the first one of a call is kept, and no later function of the
-call does anything.
+which its `CudaRuntimeWrappers.cpp` defines. The functions here do the same for the call of a program that
+runs in this thread. Compiled code cannot receive an exception: the runtime stores the first one of a
+call, and later functions of the call do nothing.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from .host_functions import ASSERT
 from .host_tensor_maps import ENCODE
 from .machines import Machine
 
-#: Functions that have nothing to do here. A call has one stream, which orders its work; memory is freed
-#: after the call; the machine encodes the tensor maps of a launch from the kernel's manifest, and checks
-#: the arrays first.
+#: Functions without an effect. A call has one stream, which orders its work; memory is freed after the
+#: call; the machine encodes the tensor maps of a launch from the kernel's manifest, after it has checked
+#: the arrays.
 _NOTHING = (
     *("mgpuModuleUnload", "mgpuStreamCreate", "mgpuStreamDestroy", "mgpuStreamSynchronize"),
     *("mgpuStreamWaitEvent", "mgpuMemFree", ENCODE),
@@ -35,19 +35,19 @@ _NOTHING = (
 _POINTER, _INDEX, _INT = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
 
 
-class Call:
+class HostCall:
     """A call of a program.
 
     Attributes:
-        machine: what it runs on.
-        memory: the arrays that own what it allocated, by their addresses.
-        failed: the first exception.
+        machine: the machine that runs it.
+        memory: the arrays that own the memory that it allocated, by their addresses.
+        error: the first exception.
     """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.memory: dict[int, Any] = {}
-        self.failed: BaseException | None = None
+        self.error: BaseException | None = None
 
 
 class HostRuntime:
@@ -67,9 +67,9 @@ class HostRuntime:
         self._functions: list[tuple[str, str]] = []
         self._calls = threading.local()
         launch = (*[_INDEX] * 6, _INT, *[_POINTER] * 3, ctypes.c_uint64)
-        made = [
-            self._defined("mgpuLaunchKernel", self._launch, None, _POINTER, *launch),
-            self._defined(
+        functions = [
+            self._define("mgpuLaunchKernel", self._launch, None, _POINTER, *launch),
+            self._define(
                 "mgpuLaunchClusterKernel",
                 self._launch_cluster,
                 None,
@@ -77,54 +77,58 @@ class HostRuntime:
                 *[_INDEX] * 3,
                 *launch,
             ),
-            self._defined(
+            self._define(
                 "mgpuMemAlloc", self._allocate, _POINTER, ctypes.c_uint64, _POINTER, ctypes.c_bool
             ),
-            self._defined(
+            self._define(
                 "mgpuMemcpy", self._copy, None, _POINTER, _POINTER, ctypes.c_uint64, _POINTER
             ),
-            self._defined(ASSERT, self._assert, None, ctypes.c_bool, _INT),
+            self._define(ASSERT, self._assert, None, ctypes.c_bool, _INT),
         ]
         load = ctypes.CFUNCTYPE(_POINTER, _POINTER, ctypes.c_uint64)(self._load)
         find = ctypes.CFUNCTYPE(_POINTER, _POINTER, ctypes.c_char_p)(self._function)
-        self._kept = {**dict(made), "mgpuModuleLoad": load, "mgpuModuleGetFunction": find}
+        self._c_functions = {
+            **dict(functions),
+            "mgpuModuleLoad": load,
+            "mgpuModuleGetFunction": find,
+        }
         self.functions = {
             name: ctypes.cast(function, _POINTER).value or 0
-            for name, function in self._kept.items()
+            for name, function in self._c_functions.items()
         }
         self.functions |= dict.fromkeys(_NOTHING, _nothing())
 
-    def run(self, call: Call, function: Callable[[], Any]) -> Any:
-        """Run compiled code as a call of the program, and return what it returns.
+    def run(self, call: HostCall, function: Callable[[], Any]) -> Any:
+        """Run compiled code as a call of the program, and return its result.
 
         Raises:
             Exception: the first one of a function of the runtime.
         """
-        before = getattr(self._calls, "current", None)
+        outer_call = getattr(self._calls, "current", None)
         self._calls.current = call
         try:
-            returned = function()
+            return_value = function()
         finally:
-            self._calls.current = before
-        if call.failed is not None:
-            raise call.failed
-        return returned
+            self._calls.current = outer_call
+        if call.error is not None:
+            raise call.error
+        return return_value
 
-    def _defined(
-        self, name: str, function: Callable[..., Any], result: Any, *arguments: Any
+    def _define(
+        self, name: str, function: Callable[..., Any], result_type: Any, *arguments: Any
     ) -> tuple[str, Any]:
-        """Return a function of the runtime that keeps the first exception of a call."""
+        """Return a function of the runtime as C's; it stores the first exception of a call."""
 
-        def guarded(*given: Any) -> Any:
+        def keep_error(*call_arguments: Any) -> Any:
             call = self._calls.current
-            if call.failed is None:
+            if call.error is None:
                 try:
-                    return function(call, *given)
+                    return function(call, *call_arguments)
                 except BaseException as error:
-                    call.failed = error
-            return 0 if result is not None else None
+                    call.error = error
+            return 0 if result_type is not None else None
 
-        return name, ctypes.CFUNCTYPE(result, *arguments)(guarded)
+        return name, ctypes.CFUNCTYPE(result_type, *arguments)(keep_error)
 
     def _load(self, data: int, size: int) -> int:
         """Return the number of a module of kernels from 1 on; its object is its name."""
@@ -132,62 +136,64 @@ class HostRuntime:
 
     def _function(self, module: int, name: bytes) -> int:
         """Return the number of a kernel from 1 on."""
-        found = (self._names[module - 1], name.decode())
-        if found not in self._functions:
-            self._functions.append(found)
-        return self._functions.index(found) + 1
+        kernel = (self._names[module - 1], name.decode())
+        if kernel not in self._functions:
+            self._functions.append(kernel)
+        return self._functions.index(kernel) + 1
 
     def _launch_cluster(
-        self, call: Call, function: int, x: int, y: int, z: int, *rest: Any
+        self, call: HostCall, function: int, x: int, y: int, z: int, *launch_arguments: Any
     ) -> None:
         # The kernel's manifest has the cluster.
-        self._launch(call, function, *rest)
+        self._launch(call, function, *launch_arguments)
 
-    def _launch(self, call: Call, function: int, x: int, y: int, z: int, *rest: Any) -> None:
-        *_, parameters, _, _ = rest
+    def _launch(
+        self, call: HostCall, function: int, x: int, y: int, z: int, *launch_arguments: Any
+    ) -> None:
+        *_, parameters, _, _ = launch_arguments
         module, entry = self._functions[function - 1]
         compiled = self._kernels[module]
         kernel = kernel_named(compiled.manifest, entry)
         arguments = _arguments(kernel["arguments"], parameters)
         call.machine.launch(compiled, entry, arguments, (x, y, z))
 
-    def _allocate(self, call: Call, size: int, stream: Any, shared: bool) -> int:
+    def _allocate(self, call: HostCall, size: int, stream: Any, shared: bool) -> int:
         address, owner = call.machine.allocate(size)
         call.memory[address] = owner
         return address
 
-    def _copy(self, call: Call, target: int, source: int, size: int, stream: Any) -> None:
+    def _copy(self, call: HostCall, target: int, source: int, size: int, stream: Any) -> None:
         call.machine.copy(target, source, size)
 
-    def _assert(self, call: Call, holds: bool, number: int) -> None:
+    def _assert(self, call: HostCall, holds: bool, number: int) -> None:
         if not holds:
             raise LaunchError(f"the program's assertion fails: {self._assertions[number]}")
 
 
-def _arguments(described: Sequence[Mapping[str, Any]], parameters: int) -> list[Any]:
+def _arguments(descriptions: Sequence[Mapping[str, Any]], parameters: int) -> list[Any]:
     """Read a kernel's arguments.
 
     Args:
-        described: their entries in the manifest.
-        parameters: the address of the array of pointers that the driver takes. Tensor maps follow the
-            arguments; the machine encodes its own.
+        descriptions: the arguments' entries in the manifest.
+        parameters: the address of the array of pointers for the driver. Tensor maps follow the arguments;
+            they are not read, because the machine encodes its own.
     """
-    pointers = iter((_POINTER * _count(described)).from_address(parameters))
-    found: list[Any] = []
-    for argument in described:
+    pointers = iter((_POINTER * _count(descriptions)).from_address(parameters))
+    arguments: list[Any] = []
+    for argument in descriptions:
         if argument["kind"] == "scalar":
             format_ = f"<{scalar_type(argument).format}"
             raw = ctypes.string_at(next(pointers), struct.calcsize(format_))
-            found.append(_number(argument, struct.unpack(format_, raw)[0]))
+            arguments.append(_number(argument, struct.unpack(format_, raw)[0]))
             continue
         rank = len(argument["shape"])
         words = [_INDEX.from_address(next(pointers)).value for _ in range(3 + 2 * rank)]
         _, aligned, offset, *extents = words
         size = DTYPES[argument["element"]].itemsize
-        found.append(
+        arguments.append(
             Matrix(aligned + offset * size, tuple(extents[:rank]), tuple(extents[rank:]), size)
         )
-    return found
+    return arguments
 
 
 def _number(argument: Mapping[str, Any], unpacked: Any) -> Any:
@@ -198,9 +204,12 @@ def _number(argument: Mapping[str, Any], unpacked: Any) -> Any:
 
 
 def _nothing() -> int:
-    """Return the address of a function of C's library without an effect, whatever it is called with."""
+    """Return the address of a function of C's library that has no effect, for any arguments."""
     return ctypes.cast(ctypes.CDLL(None).getpid, _POINTER).value or 0
 
 
-def _count(described: Sequence[Mapping[str, Any]]) -> int:
-    return sum(3 + 2 * len(a["shape"]) if a["kind"] == "memref" else 1 for a in described)
+def _count(descriptions: Sequence[Mapping[str, Any]]) -> int:
+    return sum(
+        3 + 2 * len(description["shape"]) if description["kind"] == "memref" else 1
+        for description in descriptions
+    )

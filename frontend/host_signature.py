@@ -1,4 +1,4 @@
-"""Arguments and results of a host function, as its compiled code takes and gives them.
+"""Arguments and results of a host function in the ABI of its compiled code.
 
 Memrefs are descriptors in memory: two addresses, the offset, extents and strides (MLIR's target of the
 LLVM dialect, "C-compatible wrapper emission").
@@ -50,7 +50,7 @@ class ArrayType:
 
     Args:
         type_: the memref's type.
-        what: what it is, for messages.
+        subject: the name of the argument or result, for messages.
 
     Raises:
         LaunchError: for a type that no array has.
@@ -61,61 +61,64 @@ class ArrayType:
         c_type: the descriptor's structure.
     """
 
-    def __init__(self, type_: Type, what: str) -> None:
+    def __init__(self, type_: Type, subject: str) -> None:
         memref = ir.MemRefType(type_)
-        self.element, self.rank, self.what = str(memref.element_type), memref.rank, what
+        self.element, self.rank, self.subject = str(memref.element_type), memref.rank, subject
         if self.element not in DTYPES:
-            raise LaunchError(f"{what} is of type {type_}; no array has elements of {self.element}")
+            raise LaunchError(
+                f"{subject} is of type {type_}; no array has elements of {self.element}"
+            )
         self.c_type = descriptor_type(self.rank)
         self._shape = [
             None if memref.is_dynamic_dim(d) else memref.shape[d] for d in range(self.rank)
         ]
         strides, offset = strides_of(memref)
-        self._strides = [None if is_dynamic(each) else each for each in strides]
+        self._strides = [None if is_dynamic(stride) else stride for stride in strides]
         self._offset = 0 if is_dynamic(offset) else offset
 
-    def packed(self, matrix: Matrix, element: str) -> ctypes.Structure:
+    def pack(self, matrix: Matrix, element: str) -> ctypes.Structure:
         """Return the descriptor of an array.
 
         Args:
-            matrix: its address, extents and strides.
+            matrix: the array's address, extents and strides.
             element: MLIR's name of its element type.
 
         Raises:
-            LaunchError: if it does not fit the type.
+            LaunchError: if the array does not fit the type.
         """
         if element != self.element:
-            raise LaunchError(f"{self.what} has elements of {element}; expected {self.element}")
+            raise LaunchError(f"{self.subject} has elements of {element}; expected {self.element}")
         if len(matrix.shape) != self.rank:
             raise LaunchError(
-                f"{self.what} has {len(matrix.shape)} dimensions; expected {self.rank}"
+                f"{self.subject} has {len(matrix.shape)} dimensions; expected {self.rank}"
             )
         if 0 in matrix.shape:
-            # NumPy's strides of an array without elements are none of a memref.
-            matrix = replace(matrix, strides=tuple(each or 0 for each in self._strides))
+            # NumPy's strides of an array without elements are no strides of a memref.
+            matrix = replace(matrix, strides=tuple(stride or 0 for stride in self._strides))
         for d, (extent, stride) in enumerate(zip(matrix.shape, matrix.strides, strict=True)):
             if self._shape[d] not in (None, extent):
                 raise LaunchError(
-                    f"{self.what} has the extent {extent} along dimension {d}; expected {self._shape[d]}"
+                    f"{self.subject} has the extent {extent} along dimension {d}; expected "
+                    f"{self._shape[d]}"
                 )
             if stride < 0:
                 raise LaunchError(
-                    f"{self.what} has the stride {stride} (elements) along dimension {d}; expected none "
-                    "below 0"
+                    f"{self.subject} has the stride {stride} (elements) along dimension {d}; expected "
+                    "none below 0"
                 )
             if extent > 1 and self._strides[d] not in (None, stride):
                 raise LaunchError(
-                    f"{self.what} has the stride {stride} (elements) along dimension {d}; expected "
+                    f"{self.subject} has the stride {stride} (elements) along dimension {d}; expected "
                     f"{self._strides[d]}"
                 )
         # Code with a static offset adds it to the address.
         base = matrix.pointer - self._offset * matrix.item_bytes
         extents = (matrix.shape, matrix.strides) if self.rank else ()
-        arrays = [(ctypes.c_int64 * self.rank)(*each) for each in extents]
+        arrays = [(ctypes.c_int64 * self.rank)(*field_values) for field_values in extents]
         return self.c_type(base, base, self._offset, *arrays)
 
-    def unpacked(self, descriptor: Any) -> Matrix:
-        """Return where the array of a descriptor is."""
+    def unpack(self, descriptor: Any) -> Matrix:
+        """Return the address, extents and strides of a descriptor's array."""
         size = DTYPES[self.element].itemsize
         shape, strides = (
             (tuple(descriptor.sizes), tuple(descriptor.strides)) if self.rank else ((), ())
@@ -128,45 +131,45 @@ class NumberType:
 
     Args:
         type_: its type.
-        what: what it is, for messages.
+        subject: the name of the argument or result, for messages.
 
     Raises:
-        LaunchError: for a type that C's numbers do not have.
+        LaunchError: for a type that no number of C has.
 
     Attributes:
         c_type: its C type.
     """
 
-    def __init__(self, type_: Type, what: str) -> None:
+    def __init__(self, type_: Type, subject: str) -> None:
         name = str(type_)
         if name not in _NUMBERS:
             raise LaunchError(
-                f"{what} is of type {name}; expected a memref or one of {', '.join(_NUMBERS)}"
+                f"{subject} is of type {name}; expected a memref or one of {', '.join(_NUMBERS)}"
             )
-        self.c_type, self._name, self.what = _NUMBERS[name], name, what
+        self.c_type, self._name, self.subject = _NUMBERS[name], name, subject
 
-    def packed(self, number: Any) -> Any:
-        """Return a number as C has it.
+    def pack(self, number: Any) -> Any:
+        """Return a number as a value of C.
 
         Raises:
-            LaunchError: if it is none, or out of its type's range.
+            LaunchError: if it is no number, or out of the type's range.
         """
         # C types take no integers of NumPy.
         number = number.item() if isinstance(number, np.generic) else number
         try:
-            packed = self.c_type(number)
+            c_value = self.c_type(number)
         except TypeError:
             raise LaunchError(
-                f"{self.what} is {type(number).__name__}; expected a number of type {self._name}"
+                f"{self.subject} is {type(number).__name__}; expected a number of type {self._name}"
             ) from None
         except OverflowError:
-            packed = None
-        if packed is None or not self._holds(packed.value, number):
-            raise LaunchError(f"{self.what} is {number}, which {self._name} does not hold")
-        return packed
+            c_value = None
+        if c_value is None or not self._holds(c_value.value, number):
+            raise LaunchError(f"{self.subject} is {number}, which {self._name} does not hold")
+        return c_value
 
     def _holds(self, value: Any, number: Any) -> bool:
-        """Whether C's value is a number; a float may be rounded, but not to infinity."""
+        """Whether C's value equals a number; a float may be rounded, but not to infinity."""
         if self._name.startswith("f"):
             return not isinf(value) or isinf(number)
         return value == number
@@ -175,13 +178,13 @@ class NumberType:
 Slot = ArrayType | NumberType
 
 
-def slots(types: Sequence[Type], what: str) -> list[Slot]:
-    """Return how values of these types are passed."""
+def slots(types: Sequence[Type], subject: str) -> list[Slot]:
+    """Return the types of arguments or results in C."""
     return [
-        ArrayType(each, f"{what} {i}")
-        if isinstance(each, ir.MemRefType)
-        else NumberType(each, f"{what} {i}")
-        for i, each in enumerate(types)
+        ArrayType(type_, f"{subject} {i}")
+        if isinstance(type_, ir.MemRefType)
+        else NumberType(type_, f"{subject} {i}")
+        for i, type_ in enumerate(types)
     ]
 
 
@@ -192,7 +195,7 @@ class Results:
     argument.
 
     Args:
-        types: how the results are given.
+        types: the types of the results.
 
     Attributes:
         types: the same.
@@ -201,34 +204,36 @@ class Results:
     def __init__(self, types: Sequence[Slot]) -> None:
         self.types = list(types)
         self._is_number = len(self.types) == 1 and isinstance(self.types[0], NumberType)
-        fields = [(f"r{i}", each.c_type) for i, each in enumerate(self.types)]
+        fields = [(f"r{i}", slot.c_type) for i, slot in enumerate(self.types)]
         self._structure = type("Results", (ctypes.Structure,), {"_fields_": fields})
 
     def memory(self) -> ctypes.Structure:
         """Return memory for the results of a call."""
         return self._structure()
 
-    def passed(self, memory: ctypes.Structure, arguments: Sequence[Any]) -> list[Any]:
-        """Return what compiled code takes: each argument of the C function, then what it returns.
+    def c_values(self, memory: ctypes.Structure, arguments: Sequence[Any]) -> list[Any]:
+        """Return each argument of the C function, then the memory of the number that it returns.
 
         Args:
             memory: the memory of the results.
-            arguments: what is passed for the function's arguments; descriptors are passed by address.
+            arguments: the function's arguments; descriptors are passed by address.
         """
-        given = [
-            ctypes.c_void_p(ctypes.addressof(each)) if isinstance(each, ctypes.Structure) else each
-            for each in arguments
+        c_arguments = [
+            ctypes.c_void_p(ctypes.addressof(argument))
+            if isinstance(argument, ctypes.Structure)
+            else argument
+            for argument in arguments
         ]
         if not self.types:
-            return given
+            return c_arguments
         if self._is_number:
-            return [*given, memory]
-        return [ctypes.c_void_p(ctypes.addressof(memory)), *given]
+            return [*c_arguments, memory]
+        return [ctypes.c_void_p(ctypes.addressof(memory)), *c_arguments]
 
     def read(self, memory: ctypes.Structure) -> list[Any]:
         """Return the results of a call: numbers, and the matrices of arrays."""
-        found = [getattr(memory, f"r{i}") for i in range(len(self.types))]
+        raw_values = [getattr(memory, f"r{i}") for i in range(len(self.types))]
         return [
-            each.unpacked(value) if isinstance(each, ArrayType) else value
-            for each, value in zip(self.types, found, strict=True)
+            slot.unpack(raw) if isinstance(slot, ArrayType) else raw
+            for slot, raw in zip(self.types, raw_values, strict=True)
         ]

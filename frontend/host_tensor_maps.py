@@ -36,49 +36,49 @@ _L2_PROMOTIONS, _FILLS = ("none", "64B", "128B", "256B"), ("zero", "nan")
 _SWIZZLES = {str(swizzle): swizzle.value for swizzle in Swizzle}
 
 
-def encoded(launch: Op, placeholder: Op) -> Value:
+def encode_tensor_map(launch: Op, placeholder: Op) -> Value:
     """Emit the encoding of a tensor map, and return the map as a value, `!llvm.array<16 x i64>`.
 
     A launch passes it by value. The map describes the memref at the time of the launch.
 
     Args:
-        launch: the launch; ops are emitted at the current insertion point, before it.
-        placeholder: has the memref and the attribute `smem.tensor_map`.
+        launch: the launch; the insertion point is before it.
+        placeholder: the op with the memref and the attribute `smem.tensor_map`.
 
     Raises:
         OpError: if the launch is in no function, the map is malformed, or the module has another function
             of the encoder's name.
     """
     (memref,) = placeholder.operands
-    described = _described(placeholder)
-    rank, contiguous = memref.type.rank, described.contiguous
+    spec = _tensor_map_spec(placeholder)
+    rank, contiguous = memref.type.rank, spec.contiguous
     order = [contiguous, *(d for d in reversed(range(rank)) if d != contiguous)]
     function = _function_of(launch)
     _declare(launch, function)
     metadata = strided_metadata(memref)
     sizes, strides = metadata.results[2 : 2 + rank], metadata.results[2 + rank :]
-    lines = [_stride(memref.type, described, sizes[d], strides[d]) for d in order[1:]]
+    lines = [_stride(memref.type, spec, sizes[d], strides[d]) for d in order[1:]]
     memory = _Memory(function)
     operands = [
-        pointer := memory.allocated("i64", TENSOR_MAP_BYTES // 8, TENSOR_MAP_ALIGNMENT),
-        _i32(described.data_type),
+        pointer := memory.allocate("i64", TENSOR_MAP_BYTES // 8, TENSOR_MAP_ALIGNMENT),
+        _i32(spec.data_type),
         _i32(rank),
         memref_pointer(memref, 0),
-        memory.holding("i64", _extents(described, [sizes[d] for d in order])),
-        memory.holding("i64", lines),
-        memory.holding("i32", [_i32(described.box[d]) for d in order]),
-        memory.holding("i32", [_i32(1)] * rank),
+        memory.store("i64", _extents(spec, [sizes[d] for d in order])),
+        memory.store("i64", lines),
+        memory.store("i32", [_i32(spec.box[d]) for d in order]),
+        memory.store("i32", [_i32(1)] * rank),
         _i32(0),  # CU_TENSOR_MAP_INTERLEAVE_NONE
-        _i32(described.swizzle),
-        _i32(described.l2_promotion),
-        _i32(described.oob),
+        _i32(spec.swizzle),
+        _i32(spec.l2_promotion),
+        _i32(spec.oob),
     ]
     _call(operands)
     array = ir.Type.parse(f"!llvm.array<{TENSOR_MAP_BYTES // 8} x i64>")
     return emit.value("llvm.load", (pointer,), array)
 
 
-class _Described(NamedTuple):
+class _TensorMapSpec(NamedTuple):
     """The attribute `smem.tensor_map`; enumerations as the driver numbers them.
 
     Attributes:
@@ -98,56 +98,63 @@ class _Described(NamedTuple):
     oob: int
 
 
-def _described(placeholder: Op) -> _Described:
-    """Return what a map describes.
+def _tensor_map_spec(placeholder: Op) -> _TensorMapSpec:
+    """Parse the attribute `smem.tensor_map`.
 
     Raises:
         OpError: for a dictionary that `smem-lower-copies` does not write.
     """
-    given = placeholder.attributes[TENSOR_MAP]
+    attributes = placeholder.attributes[TENSOR_MAP]
     try:
-        name = ir.StringAttr(given["element"]).value
+        name = ir.StringAttr(attributes["element"]).value
         element = NARROW.get(name)
-        found = _Described(
+        spec = _TensorMapSpec(
             _DATA_TYPES.index(DATA_TYPES[name]),
             element if element is not None and element.padding else None,
-            list(ir.DenseI64ArrayAttr(given["box"])),
-            ir.IntegerAttr(given["contiguous"]).value,
-            _SWIZZLES[ir.StringAttr(given["swizzle"]).value],
-            _L2_PROMOTIONS.index(_text(given, "l2_promotion", TensorMapArguments.l2_promotion)),
-            _FILLS.index(_text(given, "oob", TensorMapArguments.oob)),
+            list(ir.DenseI64ArrayAttr(attributes["box"])),
+            ir.IntegerAttr(attributes["contiguous"]).value,
+            _SWIZZLES[ir.StringAttr(attributes["swizzle"]).value],
+            _L2_PROMOTIONS.index(_text(attributes, "l2_promotion", TensorMapArguments.l2_promotion)),
+            _FILLS.index(_text(attributes, "oob", TensorMapArguments.oob)),
         )
         rank = ir.MemRefType(placeholder.operands[0].type).rank
     except (KeyError, ValueError, TypeError):
-        found, rank = None, 0
-    if found is None or len(found.box) != rank or not 0 <= found.contiguous < rank:
+        spec, rank = None, 0
+    if spec is None or len(spec.box) != rank or not 0 <= spec.contiguous < rank:
         raise OpError(
-            placeholder, f"has {TENSOR_MAP} = {given}; expected what smem-lower-copies writes"
+            placeholder, f"has {TENSOR_MAP} = {attributes}; expected what smem-lower-copies writes"
         )
-    return found
+    return spec
 
 
-def _extents(described: _Described, sizes: Sequence[Value]) -> list[Value]:
-    """Return the elements along each dimension as i64; a memref of elements that TMA pads has bytes."""
-    found = [emit.cast_index(size, emit.i64()) for size in sizes]
-    if described.padded:
-        bits = emit.binary("muli", found[0], 8)
-        found[0] = emit.binary("divui", bits, described.padded.packed_bits)
-    return found
+def _extents(spec: _TensorMapSpec, sizes: Sequence[Value]) -> list[Value]:
+    """Return the elements along each dimension as i64.
+
+    A memref of elements that TMA pads has bytes along its contiguous dimension.
+    """
+    extents = [emit.cast_index(size, emit.i64()) for size in sizes]
+    if spec.padded:
+        bits = emit.binary("muli", extents[0], 8)
+        extents[0] = emit.binary("divui", bits, spec.padded.packed_bits)
+    return extents
 
 
-def _stride(type_: Type, described: _Described, size: Value, stride: Value) -> Value:
-    """Return the bytes from one element to the next along a dimension, as i64. With one element
-    there, the stride is not used, and any valid one fits."""
-    unused = emit.constant(PADDED_ALIGNMENT if described.padded else UNIT_BYTES, emit.i64())
+def _stride(type_: Type, spec: _TensorMapSpec, size: Value, stride: Value) -> Value:
+    """Return the stride of a dimension in bytes, as i64.
+
+    The stride of a dimension with one element is not used; any valid one is returned.
+    """
+    unused = emit.constant(PADDED_ALIGNMENT if spec.padded else UNIT_BYTES, emit.i64())
     width = type_.element_type.width // 8
-    given = emit.binary("muli", emit.cast_index(stride, emit.i64()), width)
-    return emit.select(emit.compare("eq", size, 1), unused, given)
+    stride_bytes = emit.binary("muli", emit.cast_index(stride, emit.i64()), width)
+    return emit.select(emit.compare("eq", size, 1), unused, stride_bytes)
 
 
 class _Memory:
-    """Memory of a function for arrays. It is allocated once, at the function's entry: an allocation in a
-    loop would take more of the stack in each iteration.
+    """Arrays on the stack of a function.
+
+    They are allocated at the function's entry: an allocation in a loop would grow the stack in each
+    iteration.
 
     Args:
         function: the host's function.
@@ -156,8 +163,8 @@ class _Memory:
     def __init__(self, function: Op) -> None:
         self._entry = function.regions[0].blocks[0]
 
-    def allocated(self, element: str, count: int, alignment: int = 0) -> Value:
-        """Return the address of an array."""
+    def allocate(self, element: str, count: int, alignment: int = 0) -> Value:
+        """Emit the allocation of an array, and return its address."""
         with ir.InsertionPoint.at_block_begin(self._entry):
             length = _integer(count, emit.i64())
             attributes = {"elem_type": ir.TypeAttr.parse(element)}
@@ -165,18 +172,18 @@ class _Memory:
                 attributes["alignment"] = ir.IntegerAttr.get(emit.i64(), alignment)
             return emit.value("llvm.alloca", (length,), _pointer(), **attributes)
 
-    def holding(self, element: str, values: Sequence[Value]) -> Value:
-        """Return the address of an array with these elements, which are stored at the insertion point."""
-        address = self.allocated(element, len(values))
+    def store(self, element: str, values: Sequence[Value]) -> Value:
+        """Emit an array and the stores of its elements at the insertion point; return its address."""
+        address = self.allocate(element, len(values))
         for position, value in enumerate(values):
-            at = emit.value(
+            element_address = emit.value(
                 "llvm.getelementptr",
                 (address,),
                 _pointer(),
                 elem_type=ir.TypeAttr.parse(element),
                 rawConstantIndices=ir.DenseI32ArrayAttr.get([position]),
             )
-            emit.op("llvm.store", (value, at))
+            emit.op("llvm.store", (value, element_address))
         return address
 
 
@@ -191,7 +198,7 @@ def _call(operands: Sequence[Value]) -> None:
 
 
 def _declare(launch: Op, function: Op) -> None:
-    """Declare the driver's function in the module of a function, if it is not there yet."""
+    """Declare the driver's function in the module of a function, unless it is declared already."""
     body = function.parent.operation.regions[0].blocks[0]
     declared = ir.TypeAttr.parse(_TYPE)
     for op in body.operations:
@@ -227,8 +234,8 @@ def _function_of(launch: Op) -> Op:
     return op
 
 
-def _text(described: Attribute, name: str, default: str) -> str:
-    return ir.StringAttr(described[name]).value if name in described else default
+def _text(attributes: Attribute, name: str, default: str) -> str:
+    return ir.StringAttr(attributes[name]).value if name in attributes else default
 
 
 def _pointer() -> Type:

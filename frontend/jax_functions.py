@@ -15,10 +15,10 @@ from .executable import Executable
 from .linalg.lowering import lower_linalg
 from .linalg.precision import HIGHEST, PRECISION
 
-#: StableHLO to linalg, by the passes that torch-mlir's wheel holds.
+#: StableHLO to linalg, by passes of torch-mlir's wheel.
 _TO_LINALG = "builtin.module(inline,symbol-dce,stablehlo-legalize-to-linalg,canonicalize,cse)"
 
-#: How a product is computed, which upstream's passes do not read.
+#: Attributes that say how a product is computed; upstream's passes ignore them.
 _ALGORITHM, _PRECISION_CONFIG = "algorithm", "precision_config"
 
 #: Types of an algorithm that have more bits than tf32.
@@ -58,14 +58,14 @@ def from_jax(
         >>> float(product(x, x)[0, 0])
         64.0
     """
-    text = exported(function, example_inputs)
+    text = export_jax(function, example_inputs)
     with new_context():
         program = parse_module(text)
         lower_linalg(program, **options)
         return Executable(program, "main", on=on, mixed=mixed)
 
 
-def exported(function: Callable[..., Any], example_inputs: Sequence[Any]) -> str:
+def export_jax(function: Callable[..., Any], example_inputs: Sequence[Any]) -> str:
     """Export a function to linalg on tensors.
 
     Args:
@@ -86,7 +86,7 @@ def exported(function: Callable[..., Any], example_inputs: Sequence[Any]) -> str
 
 
 def linalg_of(text: str) -> str:
-    """Return a module of StableHLO as linalg on tensors, if torch-mlir is the bindings.
+    """Lower a module of StableHLO to linalg on tensors; the bindings must be torch-mlir's.
 
     Raises:
         CompileError: if an op has no form in linalg.
@@ -107,21 +107,24 @@ def linalg_of(text: str) -> str:
                 _check_algorithm(op)
                 del op.attributes[_ALGORITHM]
         passmanager.PassManager.parse(_TO_LINALG).run(module.operation)
-        left = {
+        unlowered = {
             op.name
             for op in _ops(module.operation)
             if op.name.split(".")[0] in ("stablehlo", "chlo")
         }
-        if left:
+        if unlowered:
             raise CompileError(
-                f"the function has {', '.join(sorted(left))}, which upstream does not lower to linalg"
+                f"the function has {', '.join(sorted(unlowered))}, which upstream does not lower to "
+                "linalg"
             )
         return str(module)
 
 
 def _is_highest(op: Any) -> bool:
-    """Whether a product or a convolution asks for more than tensor cores have: products of f32, of parts
-    of it, or exact sums of 8-bit floats."""
+    """Whether a product or a convolution asks for more precision than tensor cores have.
+
+    It asks for products of f32 or of parts of f32, or for exact sums of 8-bit floats.
+    """
     if _PRECISION_CONFIG in op.attributes and "HIGHEST" in str(op.attributes[_PRECISION_CONFIG]):
         return True
     if op.name != "stablehlo.dot_general" or _ALGORITHM not in op.attributes:
@@ -131,7 +134,7 @@ def _is_highest(op: Any) -> bool:
     parts = [fields[f"{side}_component_count"] for side in ("lhs", "rhs")]
     is_exact = fields["allow_imprecise_accumulation"] == "false"
     return (
-        any(each in _WIDE or (each.startswith("f8") and is_exact) for each in types)
+        any(type_ in _WIDE or (type_.startswith("f8") and is_exact) for type_ in types)
         or [*parts, fields["num_primitive_operations"]] != ["1"] * 3
     )
 
@@ -147,11 +150,11 @@ def _check_algorithm(op: Any) -> None:
 
 
 def _ops(op: Any) -> list[Any]:
-    found: list[Any] = []
+    ops: list[Any] = []
 
-    def visit(each: Any) -> Any:
-        found.append(each.operation)
+    def visit(op: Any) -> Any:
+        ops.append(op.operation)
         return ir.WalkResult.ADVANCE
 
     op.walk(visit)
-    return found
+    return ops

@@ -1,4 +1,4 @@
-"""`smem-lower-launches`: what launches of lowered kernels need from the host."""
+"""`smem-lower-launches`: tensor maps, shared memory and clusters for launches of lowered kernels."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..ir.launches import LAUNCH, PLACEHOLDER, Launch, kernel_of
 from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.walk import walk
 from ..passes import Pass
-from .host_tensor_maps import encoded
+from .host_tensor_maps import encode_tensor_map
 
 _CONSTANTS = ("arith.constant", "llvm.mlir.constant")
 
 
 @dataclass(frozen=True)
 class LowerLaunches(Pass):
-    """The host encodes tensor maps, and launches have the shared memory and the clusters of their kernel.
+    """Encode tensor maps on the host, and give launches the shared memory and clusters of their kernel.
 
     It runs after `smem-to-nvvm` and `convert-gpu-to-nvvm`, before `gpu-to-llvm` and
     `gpu-module-to-binary`.
@@ -57,12 +57,14 @@ class LowerLaunches(Pass):
 def _check_lowered(op: Op, kernel: Op) -> None:
     """Check that a kernel is lowered as far as a launch needs it."""
     prefix = f"{Smem.DIALECT_NAMESPACE}."
-    left = next((each for each in walk(kernel) if each.name.startswith(prefix)), None)
-    if left is not None:
+    unlowered = next(
+        (kernel_op for kernel_op in walk(kernel) if kernel_op.name.startswith(prefix)), None
+    )
+    if unlowered is not None:
         raise OpError(
             op,
-            f"launches {op.attributes['kernel']}, which has a '{left.name}'; run smem-to-nvvm before "
-            "smem-lower-launches",
+            f"launches {op.attributes['kernel']}, which has a '{unlowered.name}'; run smem-to-nvvm "
+            "before smem-lower-launches",
         )
     if kernel.name == "gpu.func" and any(map(_is_placeholder, Launch.of(op).arguments)):
         raise OpError(
@@ -73,97 +75,97 @@ def _check_lowered(op: Op, kernel: Op) -> None:
 
 
 def _lower(op: Op, kernel: Op) -> int:
-    """Give a launch what its kernel needs; return the number of its tensor maps."""
+    """Lower a launch, and return the number of its tensor maps."""
     launch = Launch.of(op)
     _check_block(op, launch, kernel)
     with ir.InsertionPoint(op), op.location:
-        changed = {
+        fields = {
             "cluster": _cluster(op, launch, kernel),
             "shared_bytes": _shared_bytes(launch, kernel),
             "arguments": [
-                encoded(op, each.owner) if _is_placeholder(each) else each
-                for each in launch.arguments
+                encode_tensor_map(op, argument.owner) if _is_placeholder(argument) else argument
+                for argument in launch.arguments
             ],
         }
-    placeholders = [each.owner for each in launch.arguments if _is_placeholder(each)]
-    launch.replace(op, **changed)
-    for each in placeholders:
-        if not len(list(each.results[0].uses)):
-            each.erase()
+    placeholders = [argument.owner for argument in launch.arguments if _is_placeholder(argument)]
+    launch.replace(op, **fields)
+    for placeholder in placeholders:
+        if not len(list(placeholder.results[0].uses)):
+            placeholder.erase()
     return len(placeholders)
 
 
 def _check_block(op: Op, launch: Launch, kernel: Op) -> None:
-    """Check that the CTA has the threads for which the kernel is lowered."""
-    size, given = block_size(kernel), _constants(launch.block)
-    if size is not None and None not in given and tuple(given) != size:
+    """Check that the CTA has the number of threads for which the kernel is lowered."""
+    size, block = block_size(kernel), _constants(launch.block)
+    if size is not None and None not in block and tuple(block) != size:
         raise OpError(
             op,
-            f"launches CTAs of {_times(given)} threads, but {op.attributes['kernel']} has "
+            f"launches CTAs of {_times(block)} threads, but {op.attributes['kernel']} has "
             f"known_block_size = {_times(size)}",
         )
 
 
 def _cluster(op: Op, launch: Launch, kernel: Op) -> Sequence[Value]:
-    """Return the CTAs of a cluster along x, y and z."""
+    """Return the numbers of CTAs of a cluster along x, y and z."""
     size = cluster_size(kernel)
     if launch.cluster:
-        given = _constants(launch.cluster)
-        if tuple(given) != size:
-            shown = "a size that is not constant" if None in given else _times(given)
+        cluster = _constants(launch.cluster)
+        if tuple(cluster) != size:
+            text = "a size that is not constant" if None in cluster else _times(cluster)
             raise OpError(
                 op,
-                f"launches clusters of {shown}, but {op.attributes['kernel']} has known_cluster_size = "
+                f"launches clusters of {text}, but {op.attributes['kernel']} has known_cluster_size = "
                 f"{_times(size)}",
             )
         return launch.cluster
     if size == (1, 1, 1):
         return ()
     grid = _constants(launch.grid)
-    if any(each is not None and each % of for each, of in zip(grid, size, strict=True)):
-        shown = " x ".join("?" if each is None else str(each) for each in grid)
+    if any(extent is not None and extent % ctas for extent, ctas in zip(grid, size, strict=True)):
+        text = " x ".join("?" if extent is None else str(extent) for extent in grid)
         raise OpError(
             op,
-            f"launches a grid of {shown} CTAs; expected multiples of the clusters of "
+            f"launches a grid of {text} CTAs; expected multiples of the clusters of "
             f"{op.attributes['kernel']}, {_times(size)}",
         )
-    return [emit.constant(each, launch.grid[0].type) for each in size]
+    return [emit.constant(extent, launch.grid[0].type) for extent in size]
 
 
 def _shared_bytes(launch: Launch, kernel: Op) -> Sequence[Value]:
-    """Return the dynamic shared memory of a launch: what it has, or what tiles need if that is more."""
+    """Return the bytes of dynamic shared memory: the launch's own, or those of tiles if they are more."""
     needed = kernel.attributes[SHARED_BYTES].value if SHARED_BYTES in kernel.attributes else 0
     if not launch.shared_bytes:
         return [emit.constant(needed, emit.i32())] if needed else ()
-    (given,) = launch.shared_bytes
-    constant = _constants([given])[0]
+    (dynamic_bytes,) = launch.shared_bytes
+    constant = _constants([dynamic_bytes])[0]
     if not needed or (constant is not None and constant >= needed):
         return launch.shared_bytes
-    least = emit.constant(needed, given.type)
-    return [least if constant is not None else emit.binary("maxui", given, least)]
+    least = emit.constant(needed, dynamic_bytes.type)
+    return [least if constant is not None else emit.binary("maxui", dynamic_bytes, least)]
 
 
 def _is_placeholder(value: Value) -> bool:
-    """Whether a value is a tensor map that is to be encoded."""
-    op = _defining(value)
+    """Whether a value is the placeholder of a tensor map."""
+    op = _defining_op(value)
     return op is not None and op.name == PLACEHOLDER and TENSOR_MAP in op.attributes
 
 
-def _defining(value: Value) -> Op | None:
+def _defining_op(value: Value) -> Op | None:
     """Return the op whose result a value is; None for the argument of a block."""
     return None if isinstance(value.owner, ir.Block) else value.owner.operation
 
 
 def _constants(values: Sequence[Value]) -> list[int | None]:
-    """Return the numbers that values are; None for those that are not constant."""
-    found: list[int | None] = []
+    """Return the numbers of constants; None for other values."""
+    numbers: list[int | None] = []
     for value in values:
-        op = _defining(value)
+        op = _defining_op(value)
         if op is None or op.name not in _CONSTANTS:
-            found.append(None)
+            numbers.append(None)
         else:
-            found.append(ir.IntegerAttr(op.attributes["value"]).value)
-    return found
+            numbers.append(ir.IntegerAttr(op.attributes["value"]).value)
+    return numbers
 
 
 def _times(extents: Sequence[int | None]) -> str:

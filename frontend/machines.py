@@ -1,4 +1,4 @@
-"""What a host program runs on: a GPU, or the emulator in its stead."""
+"""Machines that run host programs: a GPU, or the emulator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Machine(Protocol):
     """Memory and kernels of one call of a program."""
 
     def read(self, name: str, array: Any) -> tuple[Matrix, str]:
-        """Return where an array of the caller is, and MLIR's name of its element type.
+        """Return the address, extents and strides of a caller's array, and its element type in MLIR.
 
         Raises:
             LaunchError: if it is not in the machine's memory.
@@ -62,7 +62,7 @@ class Machine(Protocol):
         ...
 
 
-class OnCpu:
+class CpuMachine:
     """The memory of the host, and the emulator.
 
     Args:
@@ -71,7 +71,7 @@ class OnCpu:
 
     def __init__(self, arrays: Sequence[Any]) -> None:
         self._library = library(arrays[0]) if arrays else "numpy"
-        # Addresses are those of these arrays, some of which are copies that nothing else keeps alive.
+        # Some arrays are copies; this list keeps them alive.
         self._arrays: list[tuple[str, Matrix, np.ndarray]] = []
 
     def read(self, name: str, array: Any) -> tuple[Matrix, str]:
@@ -87,21 +87,23 @@ class OnCpu:
 
     def view(self, owner: Any, begin: int, matrix: Matrix, element: str) -> Any:
         array = _at(matrix, element)
-        # NumPy keeps memory by an array's base alone.
-        kept = np.lib.stride_tricks.as_strided(
+        # NumPy keeps memory alive only through an array's base.
+        array_view = np.lib.stride_tricks.as_strided(
             np.frombuffer(owner, array.dtype, 1 if array.size else 0, matrix.pointer - begin),
             array.shape,
             array.strides,
         )
-        return to_torch(kept) if self._library == "torch" else kept
+        return to_torch(array_view) if self._library == "torch" else array_view
 
     def launch(
         self, kernel: Compiled, entry: str, arguments: Sequence[Any], grid: Sequence[int]
     ) -> None:
-        (found,) = (k for k in kernel.manifest["kernels"] if k["entry"] == entry)
+        (kernel_manifest,) = (k for k in kernel.manifest["kernels"] if k["entry"] == entry)
         arrays = [
-            self._kernel_array(each, argument["element"]) if isinstance(each, Matrix) else each
-            for each, argument in zip(arguments, found["arguments"], strict=True)
+            self._kernel_array(argument, parameter["element"])
+            if isinstance(argument, Matrix)
+            else argument
+            for argument, parameter in zip(arguments, kernel_manifest["arguments"], strict=True)
         ]
         launch_on_cpu(kernel, entry, arrays, grid)
 
@@ -130,7 +132,7 @@ class OnCpu:
         pass
 
 
-class OnGpu:
+class GpuMachine:
     """The memory of a GPU, and its kernels.
 
     A call is enqueued on the current stream of the arrays' library.
@@ -148,17 +150,17 @@ class OnGpu:
             raise LaunchError("the program takes no array, so nothing says on which GPU it runs")
         self._like, self._loaded, self._arrays = arrays[0], loaded, list(arrays)
         self._device = device_array("the first array", arrays[0]).device
-        for each in arrays:
-            wait_for(each)
+        for array in arrays:
+            wait_for(array)
         self._stream = stream_handle(current_stream(arrays[0]))
 
     def read(self, name: str, array: Any) -> tuple[Matrix, str]:
-        found = device_array(name, array)
-        if found.device != self._device:
+        on_device = device_array(name, array)
+        if on_device.device != self._device:
             raise LaunchError(
-                f"{name} is on GPU {found.device}, but the first array is on GPU {self._device}"
+                f"{name} is on GPU {on_device.device}, but the first array is on GPU {self._device}"
             )
-        return found.matrix, found.element
+        return on_device.matrix, on_device.element
 
     def allocate(self, size: int) -> tuple[int, Any]:
         memory = empty(self._like, (max(size, 1),), "ui8", "memory of the program")
@@ -198,11 +200,13 @@ class OnGpu:
 
 
 def _extent(matrix: Matrix) -> int:
-    """Return the bytes from the first to behind the last element, of strides of 0 or more."""
+    """Return the bytes from the first element to the end of the last; strides are 0 or more."""
     if not prod(matrix.shape):
         return 0
-    steps = ((n - 1) * stride for n, stride in zip(matrix.shape, matrix.strides, strict=True))
-    return (sum(steps) + 1) * matrix.item_bytes
+    last_offsets = (
+        (n - 1) * stride for n, stride in zip(matrix.shape, matrix.strides, strict=True)
+    )
+    return (sum(last_offsets) + 1) * matrix.item_bytes
 
 
 def _at(matrix: Matrix, element: str) -> np.ndarray:
@@ -228,10 +232,10 @@ def _torch_view(owner: Any, offset: int, matrix: Matrix, element: str) -> Any:
 
 
 def _jax_copy(owner: Any, offset: int, matrix: Matrix, element: str) -> Any:
-    """Return a dense part of memory as an array of JAX, which has no views: it is copied on the GPU."""
+    """Copy a dense part of memory on the GPU to an array of JAX, which has no views."""
     import jax
 
     size = prod(matrix.shape) * matrix.item_bytes
-    piece = owner[offset : offset + size].reshape(*matrix.shape, matrix.item_bytes)
-    found = piece if matrix.item_bytes > 1 else piece[..., 0]
-    return jax.lax.bitcast_convert_type(found, DTYPES[element])
+    part = owner[offset : offset + size].reshape(*matrix.shape, matrix.item_bytes)
+    raw_bytes = part if matrix.item_bytes > 1 else part[..., 0]
+    return jax.lax.bitcast_convert_type(raw_bytes, DTYPES[element])

@@ -14,18 +14,18 @@ _VIEWS = (
 
 
 def views_of(memref: Value) -> list[Op]:
-    """Return the ops from the memref that owns memory to a view of it."""
-    found: list[Op] = []
+    """Return the view ops from the memref that owns memory to a view of it."""
+    views: list[Op] = []
     while not isinstance(memref.owner, ir.Block) and memref.owner.operation.name in _VIEWS:
-        found.insert(0, memref.owner.operation)
-        memref = found[0].operands[0]
-    return found
+        views.insert(0, memref.owner.operation)
+        memref = views[0].operands[0]
+    return views
 
 
-def viewed(views: Sequence[Op], memref: Value) -> Value:
-    """Emit the same views of another memref, and return the last one."""
+def clone_views(views: Sequence[Op], memref: Value) -> Value:
+    """Emit the same views of another memref, and return the last view."""
     for view in views:
-        made = view.clone().operation
-        made.operands[0] = memref
-        memref = made.results[0]
+        clone = view.clone().operation
+        clone.operands[0] = memref
+        memref = clone.results[0]
     return memref

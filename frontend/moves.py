@@ -26,26 +26,26 @@ def move(source: Value, target: Value, permutation: Sequence[int]) -> None:
     """
     with _if_not_empty(target) as has_elements:
         if has_elements:
-            read, written = _Flat(source), _Flat(target)
+            source_memory, target_memory = _FlatMemRef(source), _FlatMemRef(target)
             order = [list(permutation).index(dim) for dim in range(len(permutation))]
-            with _each_element(target) as places:
-                written.store(read.load([places[at] for at in order]), places)
+            with _each_element(target) as indices:
+                target_memory.store(source_memory.load([indices[dim] for dim in order]), indices)
 
 
 def fill_with_zeros(target: Value) -> None:
     """Emit a fill of integers with zeros, as a `gpu.launch` unless there are no elements."""
     with _if_not_empty(target) as has_elements:
         if has_elements:
-            written, element = _Flat(target), target.type.element_type
-            with _each_element(target) as places:
-                written.store(emit.constant(0, element), places)
+            target_memory, element = _FlatMemRef(target), target.type.element_type
+            with _each_element(target) as indices:
+                target_memory.store(emit.constant(0, element), indices)
 
 
 @contextmanager
 def _if_not_empty(memref: Value) -> Iterator[bool]:
-    """Emit what the `with` block emits in an `scf.if` where it is not known that a memref has elements.
+    """Put the ops of the `with` block in an `scf.if`, unless a memref is known to have elements.
 
-    The block emits nothing if the value is false: the memref is known to have none.
+    The value is false if the memref is known to have none; the block must emit nothing then.
     """
     shape = ir.MemRefType(memref.type).shape
     if _UNKNOWN not in shape:
@@ -57,8 +57,10 @@ def _if_not_empty(memref: Value) -> Iterator[bool]:
 
 @contextmanager
 def _each_element(memref: Value) -> Iterator[list[Value]]:
-    """Emit a `gpu.launch` with a thread for each element of a memref; the `with` block emits what a
-    thread does with the indices of its element."""
+    """Emit a `gpu.launch` with a thread for each element of a memref.
+
+    The value is the indices of the thread's element; the `with` block emits the thread's body.
+    """
     index = ir.IndexType.get()
     sizes, total = _sizes(memref), _elements(memref)
     one, threads = _constant(1), _constant(_THREADS)
@@ -76,18 +78,18 @@ def _each_element(memref: Value) -> Iterator[list[Value]]:
         first = emit.binary("muli", block.arguments[0], threads)
         number = emit.binary("addi", first, block.arguments[3])
         with emit.guarded(emit.compare("ult", number, total)):
-            places: list[Value] = []
+            indices: list[Value] = []
             for size in reversed(sizes):
-                places.insert(0, emit.binary("remui", number, size))
+                indices.insert(0, emit.binary("remui", number, size))
                 number = emit.binary("divui", number, size)
-            yield places
+            yield indices
         emit.op("gpu.terminator")
 
 
-class _Flat:
-    """A memref as all memory between its first and its last element.
+class _FlatMemRef:
+    """The memory of a memref from offset 0 to its last element, as a memref with one dimension.
 
-    A kernel takes no memref with an offset, so it computes places itself.
+    A kernel takes no memref with an offset, so it computes addresses itself.
     """
 
     def __init__(self, memref: Value) -> None:
@@ -115,18 +117,18 @@ class _Flat:
             operandSegmentSizes=ir.DenseI32ArrayAttr.get([1, 0, 1, 0]),
         )
 
-    def load(self, places: Sequence[Value]) -> Value:
+    def load(self, indices: Sequence[Value]) -> Value:
         """Emit a load, and return the element."""
-        return emit.value("memref.load", (self._memory, self._place(places)), self._element)
+        return emit.value("memref.load", (self._memory, self._address(indices)), self._element)
 
-    def store(self, element: Value, places: Sequence[Value]) -> None:
+    def store(self, element: Value, indices: Sequence[Value]) -> None:
         """Emit a store."""
-        emit.op("memref.store", (element, self._memory, self._place(places)))
+        emit.op("memref.store", (element, self._memory, self._address(indices)))
 
-    def _place(self, places: Sequence[Value]) -> Value:
+    def _address(self, indices: Sequence[Value]) -> Value:
         terms = [
-            emit.binary("muli", place, stride)
-            for place, stride in zip(places, self._strides, strict=True)
+            emit.binary("muli", index, stride)
+            for index, stride in zip(indices, self._strides, strict=True)
         ]
         return _sum([self._offset, *terms])
 

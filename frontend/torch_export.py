@@ -1,4 +1,4 @@
-"""Modules of PyTorch as programs in linalg, and what a call of one reads, writes and returns."""
+"""Exports modules of PyTorch to programs in linalg with their signatures."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import importlib
 import inspect
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..codegen import CompileError
-from .call_signature import Output, Part, Place, Signature, TensorType, View
-from .torch_decompositions import decompositions
+from .call_signature import OutputSpec, Part, Signature, TensorRef, TensorType, ViewOp
 from .torch_state import ModuleState
-from .torch_trace import Trace
+from .torch_trace import LiftedModule
 
 #: The function of an exported program.
 ENTRY = "main"
@@ -22,20 +21,34 @@ ENTRY = "main"
 #: Ops of torch-mlir that its pipeline to linalg leaves.
 _NOT_LINALG = re.compile(r"\b(?:tm_tensor|torch)\.\w[\w.]*")
 
-#: What makes a tensor of numbers in the function's source.
+#: Ops that make a tensor of numbers in the function's source.
 _FRESH_LITERALS = ("aten.lift_fresh_copy.default", "aten.lift_fresh.default")
+
+#: Ops that sum or multiply many elements. PyTorch rounds what they compute of 16-bit floats once;
+#: torch-mlir's lowering would round each partial sum, and 256 ones of bf16 and one more be 256.
+_REDUCTIONS = (
+    *("sum.default", "sum.dim_IntList", "mean.default", "mean.dim", "prod.default", "prod.dim_int"),
+    *("linalg_vector_norm.default", "norm.Scalar", "norm.ScalarOpt_dim"),
+    *("rms_norm.default", "var.correction", "std.correction", "var_mean.correction"),
+    *("avg_pool1d.default", "avg_pool2d.default", "avg_pool3d.default"),
+    *(
+        "_adaptive_avg_pool2d.default",
+        "_adaptive_avg_pool3d.default",
+        "adaptive_avg_pool1d.default",
+    ),
+)
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedModule:
     """An exported module.
 
     Attributes:
         text: the program, in linalg on tensors.
-        signature: what a call takes, writes and returns.
+        signature: the program's signature.
         state: the module's tensors.
         constants: tensors that the function captures, by name.
-        in_spec, out_spec: how PyTorch flattens the arguments and the result.
+        in_spec, out_spec: the tree specs of the arguments and the result.
     """
 
     text: str
@@ -45,27 +58,29 @@ class Exported:
     in_spec: Any
     out_spec: Any
 
-    def tensor(self, place: Place) -> Any:
+    def tensor(self, place: TensorRef) -> Any:
         """Return a tensor of the module, or one that the function captures."""
         if place.kind == "state":
             return self.state.get(str(place.key))
         return self.constants[str(place.key)]
 
     @property
-    def held(self) -> dict[Place, Any]:
-        """What a call takes besides arguments, now."""
+    def captured_tensors(self) -> dict[TensorRef, Any]:
+        """The current tensors of the module and captured ones that a call takes."""
         return {p: self.tensor(p) for p in self.signature.types if p.kind != "argument"}
 
 
-def exported(module: Any, example_inputs: Sequence[Any], dynamic_shapes: Any = None) -> Exported:
-    """Export a module to linalg on tensors; it is not run, and nothing of it changes.
+def export_torch(
+    module: Any, example_inputs: Sequence[Any], dynamic_shapes: Any = None
+) -> ExportedModule:
+    """Export a module to linalg on tensors; the module is not run, and does not change.
 
     Args:
         module, example_inputs, dynamic_shapes: as for `from_torch`.
 
     Raises:
         CompileError: if torch or torch-mlir is not installed, or the module cannot be exported; also if
-            it changes what no call could change.
+            it changes something that no call could change.
     """
     try:
         torch = importlib.import_module("torch")
@@ -75,19 +90,21 @@ def exported(module: Any, example_inputs: Sequence[Any], dynamic_shapes: Any = N
             f"{error.name} is not installed; from_torch needs torch, and torch-mlir as the bindings"
         ) from None
     state = ModuleState(torch, module)
-    trace = Trace(torch, module, state)
+    lifted_module = LiftedModule(torch, module, state)
     name = type(module).__name__ if isinstance(module, torch.nn.Module) else "the function"
     try:
-        with torch.no_grad(), state.restored():
+        with torch.no_grad(), state.restore():
             program = torch.export.export(
-                trace.module,
-                trace.examples(example_inputs),
+                lifted_module.module,
+                lifted_module.examples(example_inputs),
                 dynamic_shapes=_shapes(module, len(state.tensors), dynamic_shapes),
                 strict=False,
             )
-            lowered = program.run_decompositions(decompositions(torch))
+            lowered = program.run_decompositions(_decompositions(torch))
         _check_ops(torch, lowered.graph)
-        signature = _Reading(torch, trace, state, program, lowered, example_inputs).signature()
+        signature = _SignatureReader(
+            torch, lifted_module, state, program, lowered, example_inputs
+        ).signature()
         text = _linalg(fx, lowered)
     except CompileError:
         raise
@@ -102,10 +119,12 @@ def exported(module: Any, example_inputs: Sequence[Any], dynamic_shapes: Any = N
         raise CompileError(message) from error
     pytree = importlib.import_module("torch.utils._pytree")
     in_spec = pytree.tree_structure(tuple(example_inputs))
-    return Exported(text, signature, state, lowered.constants, in_spec, trace.out_spec)
+    return ExportedModule(
+        text, signature, state, lowered.constants, in_spec, lifted_module.out_spec
+    )
 
 
-def _shapes(module: Any, held: int, dynamic_shapes: Any) -> Any:
+def _shapes(module: Any, state_count: int, dynamic_shapes: Any) -> Any:
     """Return the dynamic shapes of the lifted module, whose first inputs are state."""
     if dynamic_shapes is None:
         return None
@@ -114,11 +133,42 @@ def _shapes(module: Any, held: int, dynamic_shapes: Any) -> Any:
         names = list(inspect.signature(function).parameters)
         last = max((names.index(name) for name in dynamic_shapes), default=-1)
         dynamic_shapes = [dynamic_shapes.get(name) for name in names[: last + 1]]
-    return ((*(None for _ in range(held)), *dynamic_shapes),)
+    return ((*(None for _ in range(state_count)), *dynamic_shapes),)
+
+
+def _decompositions(torch: Any) -> dict[Any, Callable[..., Any]]:
+    """Return torch-mlir's decompositions, and those that keep sums of 16-bit floats in f32."""
+    upstream = importlib.import_module("torch_mlir.extras.fx_decomp_util")
+    table = dict(upstream.get_decomposition_table())
+    for name in _REDUCTIONS:
+        packet, _, overload = name.partition(".")
+        op = getattr(getattr(torch.ops.aten, packet), overload)
+        table[op] = _in_f32(torch, op, table.get(op))
+    return table
+
+
+def _in_f32(torch: Any, op: Any, upstream: Callable[..., Any] | None) -> Callable[..., Any]:
+    """Return a decomposition that computes an op of 16-bit floats in f32, and rounds the results."""
+    narrow = (torch.bfloat16, torch.float16)
+
+    def compute_in_f32(x: Any, *arguments: Any, **named: Any) -> Any:
+        if x.dtype not in narrow or named.get("dtype") not in (None, x.dtype):
+            return NotImplemented if upstream is None else upstream(x, *arguments, **named)
+        named.pop("dtype", None)
+        operands = [
+            operand.to(torch.float32) if getattr(operand, "dtype", None) in narrow else operand
+            for operand in (x, *arguments)
+        ]
+        results = op(*operands, **named)
+        if isinstance(results, tuple):
+            return tuple(operand.to(x.dtype) for operand in results)
+        return results.to(x.dtype)
+
+    return compute_in_f32
 
 
 def _check_ops(torch: Any, graph: Any) -> None:
-    """Refuse ops whose meaning is not that of their operands alone."""
+    """Refuse ops whose results do not depend on their operands alone."""
     for node in graph.nodes:
         tags = getattr(node.target, "tags", ())
         if node.op == "call_function" and torch.Tag.nondeterministic_seeded in tags:
@@ -129,7 +179,7 @@ def _check_ops(torch: Any, graph: Any) -> None:
 
 
 def _linalg(fx: Any, program: Any) -> str:
-    """Return a functional graph in linalg; each of its placeholders is an argument.
+    """Lower a functional graph to linalg; each of its placeholders is an argument.
 
     Raises:
         CompileError: for an op that torch-mlir does not lower to linalg.
@@ -150,8 +200,8 @@ def _linalg(fx: Any, program: Any) -> str:
         text = str(fx._module_lowering(False, False, linalg, importer.module))
     except Exception as error:
         messages.append(str(error).strip().splitlines()[0])
-        # The others name constants and types of an op that failed.
-        first = next((each for each in messages if "torch.aten." in each), messages[0])
+        # The other messages name constants and types of the op that failed.
+        first = next((message for message in messages if "torch.aten." in message), messages[0])
         raise CompileError(f"torch-mlir does not lower the module to linalg: {first}") from error
     if others := sorted(set(_NOT_LINALG.findall(text))):
         raise CompileError(
@@ -160,24 +210,24 @@ def _linalg(fx: Any, program: Any) -> str:
     return text
 
 
-class _Reading:
-    """Reads the signature of an exported program, and leaves in its graph what the program computes.
+class _SignatureReader:
+    """Reads the signature of an exported program, and changes its graph to return the program's results.
 
     Args:
-        program: as `torch.export` has it: with writes in place.
-        lowered: the same without, decomposed; what it returns is changed.
+        program: the program of `torch.export`, with writes in place.
+        lowered: the same, decomposed and without writes; its graph is changed.
     """
 
     def __init__(
         self,
         torch: Any,
-        trace: Trace,
+        lifted_module: LiftedModule,
         state: ModuleState,
         program: Any,
         lowered: Any,
         example_inputs: Sequence[Any],
     ) -> None:
-        self._torch, self._trace, self._lowered = torch, trace, lowered
+        self._torch, self._lifted_module, self._lowered = torch, lifted_module, lowered
         pytree = importlib.import_module("torch.utils._pytree")
         self._leaves = pytree.tree_leaves(tuple(example_inputs))
         self._state = list(state.tensors)
@@ -197,7 +247,9 @@ class _Reading:
         for spec, value in zip(specs, values, strict=True):
             if spec.kind.name == "USER_INPUT_MUTATION":
                 target = next(p for n, p in self._places.items() if n.name == spec.target)
-                number = next((n for n, each in enumerate(self._results) if each is value), None)
+                number = next(
+                    (n for n, result_node in enumerate(self._results) if result_node is value), None
+                )
                 writes.append((target, self._result(value) if number is None else number))
             elif spec.kind.name != "USER_OUTPUT":
                 raise CompileError(f"the module writes {spec.target}, a {spec.kind.name.lower()}")
@@ -218,27 +270,27 @@ class _Reading:
             inputs=tuple(inputs),
             writes=tuple(writes),
             outputs=tuple(outputs),
-            rebinds=tuple(self._trace.rebound),
+            rebinds=tuple(self._lifted_module.rebound),
             extents=self._extents(),
         )
 
-    def _placeholders(self, program: Any) -> dict[Any, Place]:
-        """Return where the placeholders of a graph are, by node."""
+    def _placeholders(self, program: Any) -> dict[Any, TensorRef]:
+        """Return the tensors of a graph's placeholders, by node."""
         nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
         places, number = {}, 0
         for spec in program.graph_signature.input_specs:
             if spec.kind.name == "USER_INPUT":
-                held = number < len(self._state)
-                key = self._state[number] if held else number - len(self._state)
-                place = Place("state" if held else "argument", key)
+                is_state = number < len(self._state)
+                key = self._state[number] if is_state else number - len(self._state)
+                place = TensorRef("state" if is_state else "argument", key)
                 number += 1
             else:
-                place = Place("constant", spec.target)
+                place = TensorRef("constant", spec.target)
             places[nodes[spec.arg.name]] = place
         return places
 
     def _embed_literals(self, program: Any) -> None:
-        """Make constants of tensors that the function itself makes of numbers."""
+        """Replace placeholders of tensors that the function makes of numbers by constants."""
         literals = {
             place
             for node, place in self._written_places.items()
@@ -251,27 +303,26 @@ class _Reading:
                 self._lowered.graph.erase_node(node)
                 del self._places[node]
 
-    def _output_of(self, number: int, value: Any) -> Output:
-        """Return how a value of the function is returned."""
+    def _output_of(self, number: int, value: Any) -> OutputSpec:
+        """Return the output for a returned value of the function."""
         if not isinstance(value, self._torch.fx.Node):
-            return Output(None, value=value)
-        alias = self._trace.aliases[number]
+            return OutputSpec(None, value=value)
+        alias = self._lifted_module.aliases[number]
         if isinstance(alias, int):
-            return Output(same=alias)
-        if isinstance(alias, Place):
+            return OutputSpec(same=alias)
+        if isinstance(alias, TensorRef):
             views = self._views(number, alias)
             if views is not None:
-                return Output(alias, views)
+                return OutputSpec(alias, views)
         place = self._places.get(value)
         if place is not None and place.kind == "constant":
-            return Output(place)
-        result = Place("result", self._result(value))
-        return Output(result, part=alias if isinstance(alias, Part) else None)
+            return OutputSpec(place)
+        result = TensorRef("result", self._result(value))
+        return OutputSpec(result, part=alias if isinstance(alias, Part) else None)
 
-    def _views(self, number: int, base: Place) -> tuple[View, ...] | None:
-        """Return the ops from a tensor of the call to its view that is returned; None if they are not
-        known."""
-        if number in self._trace.whole:
+    def _views(self, number: int, base: TensorRef) -> tuple[ViewOp, ...] | None:
+        """Return the view ops from a tensor of the call to a returned view; None if they are unknown."""
+        if number in self._lifted_module.whole:
             return ()
         node, views = self._returned[number], []
         while node.op != "placeholder":
@@ -282,10 +333,14 @@ class _Reading:
             if schema is None or not schema.arguments or schema.arguments[0].alias_info is None:
                 return None
             if not schema.arguments[0].alias_info.is_write:
-                nodes = [each for each in node.all_input_nodes if each is not node.args[0]]
+                nodes = [
+                    input_node
+                    for input_node in node.all_input_nodes
+                    if input_node is not node.args[0]
+                ]
                 if node.kwargs or nodes:
                     return None
-                views.insert(0, View(str(node.target), tuple(node.args[1:]), item))
+                views.insert(0, ViewOp(str(node.target), tuple(node.args[1:]), item))
             node = node.args[0]
         return tuple(views) if self._written_places[node] == base else None
 
@@ -297,8 +352,8 @@ class _Reading:
     def _return_results(self) -> None:
         _output(self._lowered.graph).args = (tuple(self._results),)
 
-    def _drop_unused(self) -> list[Place]:
-        """Erase placeholders without a use, and return the places of the others."""
+    def _drop_unused(self) -> list[TensorRef]:
+        """Erase unused placeholders, and return the tensors of the others."""
         inputs = []
         for node, place in list(self._places.items()):
             if node.users:

@@ -14,11 +14,11 @@ from ..codegen import CompileError
 from ..dialect import new_context
 from ..layout.elements import UNIT_BYTES
 from ..runtime import LaunchError
-from .call_signature import Call, Part, TensorType, View, check_writes
+from .call_signature import Part, ProgramCall, TensorType, ViewOp, check_writes
 from .executable import Executable
 from .linalg.lowering import lower_linalg
 from .machines import to_torch
-from .torch_export import ENTRY, Exported, exported
+from .torch_export import ENTRY, ExportedModule, export_torch
 
 
 class TorchExecutable:
@@ -29,14 +29,14 @@ class TorchExecutable:
     argument, a buffer, or a view of one is returned as such. Gradients are not computed.
 
     Attributes:
-        executable: the program, which takes the parameters before the inputs.
+        executable: the program; its parameters come before the inputs.
         text: the program in linalg, as torch-mlir exported it.
-        signature: what the program takes and gives, and what is written back.
+        signature: the inputs and results of the program, and the results that are written back.
     """
 
-    def __init__(self, executable: Executable, exported: Exported) -> None:
-        self.executable, self.text, self.signature = executable, exported.text, exported.signature
-        self._exported = exported
+    def __init__(self, executable: Executable, program: ExportedModule) -> None:
+        self.executable, self.text, self.signature = executable, program.text, program.signature
+        self._exported = program
         self._pytree = importlib.import_module("torch.utils._pytree")
 
     def __call__(self, *inputs: Any) -> Any:
@@ -55,7 +55,7 @@ class TorchExecutable:
             raise LaunchError(
                 f"the arguments are {spec}; expected, as the example inputs, {self._exported.in_spec}"
             )
-        call = Call(self.signature, _TENSORS, leaves, self._exported.tensor)
+        call = ProgramCall(self.signature, _TENSORS, leaves, self._exported.tensor)
         outputs, rebound = call.finish(self._run(call.inputs))
         for name, tensor in rebound.items():
             self._exported.state.set(name, tensor)
@@ -67,24 +67,24 @@ class TorchExecutable:
         if not count:
             return []
         results = self.executable(*map(readable, inputs))
-        # A program that takes no tensor has no library of its own.
-        every = results if count > 1 else (results,)
-        return [to_torch(each) if isinstance(each, np.ndarray) else each for each in every]
+        # A program without array arguments returns arrays of NumPy.
+        arrays = results if count > 1 else (results,)
+        return [to_torch(array) if isinstance(array, np.ndarray) else array for array in arrays]
 
 
 class _Tensors:
-    """What a call does with tensors of PyTorch."""
+    """Operations of a call on tensors of PyTorch."""
 
     def type_of(self, array: Any) -> TensorType | None:
         if not isinstance(array, _torch().Tensor):
             return None
         return TensorType(str(array.dtype).removeprefix("torch."), tuple(array.shape))
 
-    def shares_memory(self, one: Any, other: Any) -> bool:
-        if one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
+    def shares_memory(self, first: Any, second: Any) -> bool:
+        if first.untyped_storage().data_ptr() != second.untyped_storage().data_ptr():
             return False
         try:
-            return np.shares_memory(_Extent(one), _Extent(other), max_work=_MAX_WORK)
+            return np.shares_memory(_Extent(first), _Extent(second), max_work=_MAX_WORK)
         except np.exceptions.TooHardError:
             return True
 
@@ -92,12 +92,12 @@ class _Tensors:
         with _torch().no_grad():
             target.copy_(value)
 
-    def view(self, array: Any, view: View) -> Any:
+    def view(self, array: Any, view: ViewOp) -> Any:
         packet, _, overload = view.op.removeprefix("aten.").partition(".")
         op = getattr(getattr(_torch().ops.aten, packet), overload)
         with _torch().no_grad():
-            made = op(array, *view.arguments)
-        return made if view.item is None else made[view.item]
+            views = op(array, *view.arguments)
+        return views if view.item is None else views[view.item]
 
     def part(self, memory: Any, part: Part) -> Any:
         return memory.as_strided(part.shape, part.strides, part.offset)
@@ -108,12 +108,12 @@ class _Tensors:
 
 _TENSORS = _Tensors()
 
-#: Steps after which tensors count as sharing memory; interleaved columns take fewer than a hundred.
+#: NumPy's steps after which tensors count as sharing memory; interleaved columns take fewer than 100.
 _MAX_WORK: Any = 10**6
 
 
 class _Extent:
-    """The memory of a tensor for NumPy, which does not read it."""
+    """The address, extents and strides of a tensor for NumPy, which does not read the memory."""
 
     def __init__(self, tensor: Any) -> None:
         size = tensor.element_size()
@@ -131,7 +131,7 @@ def _torch() -> Any:
 
 
 def readable(tensor: Any) -> Any:
-    """Return a tensor as TMA reads it, contiguous from a multiple of 16 bytes on; a copy if it is not."""
+    """Return a tensor that is contiguous and aligned to 16 bytes, as TMA requires; a copy if needed."""
     tensor = tensor.contiguous()
     return tensor if tensor.data_ptr() % UNIT_BYTES == 0 else tensor.clone()
 
@@ -173,9 +173,9 @@ def from_torch(
         >>> torch.allclose(from_torch(layer, x)(x), layer(x), atol=0.05)  # on a GPU
         True
     """
-    program = exported(module, example_inputs, dynamic_shapes)
+    program = export_torch(module, example_inputs, dynamic_shapes)
     try:
-        check_writes(program.signature, _TENSORS, program.held)
+        check_writes(program.signature, _TENSORS, program.captured_tensors)
     except LaunchError as error:
         raise CompileError(str(error)) from None
     with new_context():

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..codegen import CompileError
 
-#: Attributes of every module that hold its parameters, buffers and parts, and hooks.
+#: Attributes of every module with its parameters, buffers and submodules.
 _CONTAINERS = ("_parameters", "_buffers", "_modules")
 
 
@@ -21,7 +21,7 @@ class ModuleState:
 
     Attributes:
         tensors: the tensors by name, each once.
-        names: for each name of a tensor, also of one that has several, its name in `tensors`.
+        names: for each name of a tensor, the tensor's name in `tensors`: a tensor may have several.
     """
 
     def __init__(self, torch: Any, module: Any) -> None:
@@ -31,16 +31,16 @@ class ModuleState:
         self.names: dict[str, str] = {}
         first: dict[int, str] = {}
         slots: set[tuple[int, str]] = set()
-        for name, tensor in self._every():
+        for name, tensor in self._named_tensors():
             owner, attribute = self._owner(name)
-            # A part that the module has twice has its tensors once.
+            # A submodule may occur twice in the module.
             if (id(owner), attribute) in slots:
                 continue
             slots.add((id(owner), attribute))
             self.names[name] = first.setdefault(id(tensor), name)
             self.tensors.setdefault(first[id(tensor)], tensor)
 
-    def _every(self) -> Iterator[tuple[str, Any]]:
+    def _named_tensors(self) -> Iterator[tuple[str, Any]]:
         if self._module is None:
             return
         yield from self._module.named_parameters(remove_duplicate=False)
@@ -51,7 +51,7 @@ class ModuleState:
                     yield f"{prefix}.{name}" if prefix else name, value
 
     def get(self, name: str) -> Any:
-        """Return the tensor that has a name now, detached."""
+        """Return the tensor that a name is bound to now."""
         owner, attribute = self._owner(name)
         return getattr(owner, attribute)
 
@@ -66,11 +66,11 @@ class ModuleState:
         return self._module.get_submodule(prefix), attribute
 
     @contextmanager
-    def restored(self) -> Iterator[None]:
-        """Undo what the block changes of the module's attributes.
+    def restore(self) -> Iterator[None]:
+        """Restore the module's attributes after the block.
 
         Raises:
-            CompileError: if it has changed any; calls of the program would not.
+            CompileError: if the block has changed any: calls of the program would not.
         """
         before = self._attributes()
         changed: list[str] = []
@@ -104,25 +104,25 @@ def _copy(value: Any) -> Any:
 
 
 def _restore(part: Any, prefix: str, before: dict[str, tuple[Any, Any]]) -> list[str]:
-    """Restore the attributes of a module, and return the names of those that were changed."""
+    """Restore the attributes of a module, and return the names of changed ones."""
     changed = []
-    now = vars(part)
-    for name in [*now]:
+    current = vars(part)
+    for name in [*current]:
         if name not in before:
-            del now[name]
+            del current[name]
             changed.append(prefix + name)
     for name, (value, copied) in before.items():
-        if name in now and now[name] is value and _same(value, copied):
+        if name in current and current[name] is value and _same(value, copied):
             continue
         names = [name] if name not in _CONTAINERS else [*{*value, *copied}]
-        if name not in _CONTAINERS or now.get(name) is not value:
+        if name not in _CONTAINERS or current.get(name) is not value:
             changed.append(prefix + name)
         else:
             changed += [prefix + n for n in names if value.get(n) is not copied.get(n)]
         if isinstance(value, dict | list | set):
             value.clear()
             (value.extend if isinstance(value, list) else value.update)(copied)
-        now[name] = value
+        current[name] = value
     return changed
 
 

@@ -1,4 +1,4 @@
-"""A module of PyTorch for `torch.export`: its tensors are inputs, and what its results are is noted."""
+"""A module of PyTorch lifted for `torch.export`: its tensors are inputs, and aliases are recorded."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..codegen import CompileError
-from .call_signature import Part, Place
+from .call_signature import Part, TensorRef
 from .torch_state import ModuleState
 
 
-class Trace:
-    """A module whose first inputs are the tensors of another, and whose results are those of the other,
-    flattened, and the tensors to which it binds attributes anew.
+class LiftedModule:
+    """A module lifted to a function of its tensors.
+
+    The first inputs of the lifted module are the tensors of the original. The results are the original's,
+    flattened, then the tensors to which the original rebinds attributes.
 
     Args:
         torch: the package.
@@ -22,11 +24,11 @@ class Trace:
 
     Attributes:
         module: the module to export.
-        out_spec: how the result was flattened; after the export.
-        rebound: the names of attributes that are bound anew.
-        aliases: of each result, the tensor of the call that it is or is a view of; the number of an
+        out_spec: the tree spec of the result; after the export.
+        rebound: the names of rebound attributes.
+        aliases: for each result, the tensor of the call that it is or is a view of; the number of an
             earlier result that it is; the part of memory that it shares with others; or None.
-        whole: the results that are a tensor of the call itself.
+        whole: the numbers of the results that are whole tensors of the call.
     """
 
     def __init__(self, torch: Any, function: Any, state: ModuleState) -> None:
@@ -34,20 +36,20 @@ class Trace:
         self._pytree = importlib.import_module("torch.utils._pytree")
         self.out_spec: Any = None
         self.rebound: list[str] = []
-        self.aliases: list[Place | Part | int | None] = []
+        self.aliases: list[TensorRef | Part | int | None] = []
         self.whole: set[int] = set()
-        trace = self
+        outer = self
 
         class Lifted(torch.nn.Module):
             def forward(self, *inputs: Any) -> Any:
-                return trace._called(inputs)
+                return outer._call(inputs)
 
         self.module = Lifted()
 
     def examples(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """Return example inputs of the module to export, of which none shares memory with another.
+        """Return example inputs of the module to export, none of which shares memory with another.
 
-        `torch.export` would take them for one.
+        `torch.export` would take tensors that share memory for one.
         """
         seen: set[int] = set()
 
@@ -63,44 +65,48 @@ class Trace:
 
         return self._pytree.tree_map(apart, (*self._state.tensors.values(), *inputs))
 
-    def _called(self, inputs: Sequence[Any]) -> list[Any]:
+    def _call(self, inputs: Sequence[Any]) -> list[Any]:
         names = list(self._state.tensors)
         lifted = dict(zip(names, inputs[: len(names)], strict=True))
         arguments = inputs[len(names) :]
-        places = {Place("state", name): tensor for name, tensor in lifted.items()}
+        places = {TensorRef("state", name): tensor for name, tensor in lifted.items()}
         for number, leaf in enumerate(self._pytree.tree_leaves(tuple(arguments))):
             if isinstance(leaf, self._torch.Tensor):
-                places[Place("argument", number)] = leaf
+                places[TensorRef("argument", number)] = leaf
         layouts = {p: (tuple(t.shape), t.stride()) for p, t in places.items()}
         if names:
-            given = {name: lifted[first] for name, first in self._state.names.items()}
-            bound = dict(given)
+            state_tensors = {name: lifted[first] for name, first in self._state.names.items()}
+            state_after = dict(state_tensors)
             result = self._torch.func.functional_call(
-                self._function, bound, arguments, tie_weights=False
+                self._function, state_after, arguments, tie_weights=False
             )
         else:
-            given = bound = {}
+            state_tensors = state_after = {}
             result = self._function(*arguments)
         for place, tensor in places.items():
             _check_layout(place, tensor, *layouts[place])
         leaves, self.out_spec = self._pytree.tree_flatten(result)
-        self.rebound = [name for name in given if bound[name] is not given[name]]
+        self.rebound = [
+            name for name in state_tensors if state_after[name] is not state_tensors[name]
+        ]
         for name in self.rebound:
-            if not isinstance(bound[name], self._torch.Tensor):
-                raise CompileError(f"the module sets {name} to {bound[name]!r}; expected a tensor")
-        leaves += [bound[name] for name in self.rebound]
+            if not isinstance(state_after[name], self._torch.Tensor):
+                raise CompileError(
+                    f"the module sets {name} to {state_after[name]!r}; expected a tensor"
+                )
+        leaves += [state_after[name] for name in self.rebound]
         self._note(leaves, places)
         return leaves
 
-    def _note(self, leaves: Sequence[Any], places: dict[Place, Any]) -> None:
-        """Note what each result is."""
+    def _note(self, leaves: Sequence[Any], places: dict[TensorRef, Any]) -> None:
+        """Record the alias of each result."""
         bases = {_memory(tensor): place for place, tensor in places.items()}
         self.aliases, self.whole = [], set()
         for number, leaf in enumerate(leaves):
-            alias: Place | Part | int | None = None
+            alias: TensorRef | Part | int | None = None
             if isinstance(leaf, self._torch.Tensor):
                 memory = _memory(leaf)
-                same = next(i for i, other in enumerate(leaves) if other is leaf)
+                same = next(i for i, other_leaf in enumerate(leaves) if other_leaf is leaf)
                 whole = next((place for place, tensor in places.items() if tensor is leaf), None)
                 if whole is not None:
                     alias = whole
@@ -114,29 +120,37 @@ class Trace:
             self.aliases.append(alias)
 
     def _part(self, leaf: Any, leaves: Sequence[Any]) -> Part | None:
-        """Return the part of memory that a result shares with others; None if it shares none, or its
-        extents are dynamic."""
+        """Return the part of memory that a result shares with others.
+
+        None if it shares none, or its extents are dynamic.
+        """
         memory = _memory(leaf)
-        tensors = [each for each in leaves if isinstance(each, self._torch.Tensor)]
-        sharing = [each for each in tensors if _memory(each) == memory]
+        tensors = [
+            other_leaf for other_leaf in leaves if isinstance(other_leaf, self._torch.Tensor)
+        ]
+        sharing = [other_leaf for other_leaf in tensors if _memory(other_leaf) == memory]
         size = leaf.untyped_storage().nbytes()
         numbers = [size, *leaf.shape, *leaf.stride(), leaf.storage_offset()]
-        if all(each is leaf for each in sharing) or not all(type(n) is int for n in numbers):
+        if all(other_leaf is leaf for other_leaf in sharing) or not all(
+            type(n) is int for n in numbers
+        ):
             return None
-        if any(each.dtype != leaf.dtype for each in sharing):
+        if any(other_leaf.dtype != leaf.dtype for other_leaf in sharing):
             return None
         if _overlaps(leaf):
             return None
-        number = next(i for i, each in enumerate(leaves) if each is sharing[0])
+        number = next(i for i, other_leaf in enumerate(leaves) if other_leaf is sharing[0])
         elements = size // leaf.element_size()
         return Part(number, elements, tuple(leaf.shape), leaf.stride(), leaf.storage_offset())
 
 
-def _check_layout(place: Place, tensor: Any, shape: Sequence[int], strides: Sequence[int]) -> None:
+def _check_layout(
+    place: TensorRef, tensor: Any, shape: Sequence[int], strides: Sequence[int]
+) -> None:
     """Check that a tensor of the call still has its extents and strides.
 
     Raises:
-        CompileError: if an op in place has changed them; a call could not.
+        CompileError: if an op has changed them in place: a call could not.
     """
     if (tuple(tensor.shape), tensor.stride()) != (shape, strides):
         raise CompileError(
@@ -146,7 +160,7 @@ def _check_layout(place: Place, tensor: Any, shape: Sequence[int], strides: Sequ
 
 
 def _overlaps(tensor: Any) -> bool:
-    """Return whether elements of a tensor may share memory, but for those along a stride of 0."""
+    """Whether elements of a tensor may share memory, other than along a stride of 0."""
     reach = 0
     for stride, extent in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
         if stride and extent > 1 and stride <= reach:

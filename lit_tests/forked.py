@@ -22,8 +22,8 @@ from mlir_smem.tools import server
 #: Seconds after which a command is ended.
 _MOST_SECONDS = 300
 
-#: What runs for a command line that begins with these words. The function reads `sys.argv`, which begins
-#: with the last of them.
+#: The functions that run command lines, by their first words. The function reads `sys.argv`, which begins
+#: with the last of these words.
 _FORKED: dict[tuple[str, ...], Callable[[], object]] = {}
 
 
@@ -40,17 +40,17 @@ class Popen(subprocess.Popen):
 
 
 def register(start: Sequence[str], command: Callable[[], object]) -> None:
-    """Run a function in a fork for each command line that begins with some words.
+    """Run a function in a fork for each command line that begins with `start`.
 
     Args:
-        start: these words; the first is a program that exists.
+        start: words; the first is a program that exists.
         command: the function. It reads `sys.argv`, which begins with the last of the words.
     """
     _FORKED[tuple(start)] = command
 
 
 def install() -> None:
-    """Have lit start the registered commands as forks.
+    """Make lit start the registered commands as forks.
 
     lit's workers have to be forks of this process, which is not the default from Python 3.14 on.
     """
@@ -66,7 +66,7 @@ def _run(
     """Run a command in the process that `Popen` has forked, and end it."""
     # The streams are in place. `Popen` returns when the pipe for errors of `exec` is closed.
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    # The objects that these replace may close what they stand for, in a fork of a fork.
+    # In a fork of a fork, the replaced objects may close their streams.
     sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
     # A command that hangs ends before its test does.

@@ -18,7 +18,7 @@ here = Path(__file__).parent
 environment = config.environment
 
 if sys.dont_write_bytecode:
-    # PYTHONDONTWRITEBYTECODE keeps the tree clean, and would double what each start of Python costs.
+    # PYTHONDONTWRITEBYTECODE keeps the tree clean, but doubles the time of each start of Python.
     sys.dont_write_bytecode = False
     sys.pycache_prefix = str(here.parent / "build" / "pycache")
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -46,13 +46,13 @@ def file_check() -> str:
     if "FILECHECK" in os.environ:
         return os.environ["FILECHECK"]
     for program in ("FileCheck", "filecheck"):
-        found = shutil.which(program, path=environment["PATH"])
-        if found:
-            return found
+        path = shutil.which(program, path=environment["PATH"])
+        if path:
+            return path
     lit_config.fatal("no FileCheck found: install `filecheck`, or set $FILECHECK")
 
 
-#: Features that tests require, and what runs where they are available.
+#: Features that tests require, and programs that run without an error where they are available.
 _FEATURES = {
     "ptxas": "from mlir_smem.codegen.ptxas import find_ptxas; find_ptxas()",
     # From LLVM 24 on.
@@ -61,10 +61,10 @@ _FEATURES = {
 
 
 def runs(probe: str) -> bool:
-    """Return whether a program in Python runs without an error, with the environment of the tests."""
+    """Whether a program in Python runs without an error, with the environment of the tests."""
     command = [sys.executable, "-c", probe]
-    ran = subprocess.run(command, check=False, capture_output=True, env=environment)
-    return ran.returncode == 0
+    process = subprocess.run(command, check=False, capture_output=True, env=environment)
+    return process.returncode == 0
 
 
 config.available_features |= {name for name, probe in _FEATURES.items() if runs(probe)}
@@ -78,7 +78,8 @@ config.substitutions += [
     (r"\bFileCheck\b", file_check()),
 ]
 
-# What most tests run is imported once, here; see `forked`. A fork of a process with threads is not safe.
+# The commands of most tests are imported once, here; see `forked`. A fork of a process with threads is
+# not safe.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 sys.path.append(str(here))
 forked, refused = import_module("forked"), import_module("refused")
@@ -89,7 +90,7 @@ for name in _COMMANDS:
 forked.register([sys.executable, str(here / "refused.py")], partial(refused.main, forked.Popen))
 if file_check() == str(Path(sys.executable).with_name("filecheck")):
     forked.register([file_check()], import_module("filecheck.main").main)
-# The first module of a process loads what all the later ones use.
+# Compiling a first module loads the parts that all later ones use.
 mlir_smem = import_module("mlir_smem")
 mlir_smem.compile(mlir_smem.examples.path("mma.mlir").read_text(), emit="nvvm")
 forked.install()

@@ -107,8 +107,9 @@ def load(name: str, file: str, dtype: np.dtype) -> np.ndarray:
 
 
 def save(arrays: Sequence[tuple[str, np.ndarray]]) -> None:
-    """Write arrays to files, all or none. Floats without a name in NumPy's format become f32, which is
-    exact.
+    """Write arrays to files, all or none.
+
+    Floats without a name in NumPy's format are widened to f32.
 
     Raises:
         InputError: if a file cannot be written.

@@ -40,14 +40,14 @@ class Parser(argparse.ArgumentParser):
 
 def parser(prog: str, description: str) -> Parser:
     """Return a parser with the options of every command."""
-    made = Parser(prog=prog, description=description, allow_abbrev=False)
-    made.add_argument("--debug", action="store_true", help="show tracebacks of errors")
-    made.add_argument(
+    command_parser = Parser(prog=prog, description=description, allow_abbrev=False)
+    command_parser.add_argument("--debug", action="store_true", help="show tracebacks of errors")
+    command_parser.add_argument(
         "--version",
         action=_Version,
         help="print the versions of mlir-smem, the MLIR bindings, LLVM and ptxas",
     )
-    return made
+    return command_parser
 
 
 class _Version(argparse.Action):
@@ -72,9 +72,9 @@ def print_versions() -> NoReturn:
     raise SystemExit(0)
 
 
-def add_diagnostics_option(to: Parser) -> None:
+def add_diagnostics_option(command_parser: Parser) -> None:
     """Add `--diagnostics`, the form of diagnostics on standard error."""
-    to.add_argument(
+    command_parser.add_argument(
         "--diagnostics",
         choices=("text", "json"),
         default="text",
@@ -91,7 +91,7 @@ def json_diagnostic(
         severity: "error", "warning", "note" or "remark".
         message: the text, one or several lines.
         file: the input's name; "" if the diagnostic has no position.
-        line, column: from 1; 0 if the position is not known.
+        line, column: from 1; 0 if the position is unknown.
     """
     return {
         "severity": severity,

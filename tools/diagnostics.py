@@ -22,9 +22,9 @@ class Diagnostic:
     Attributes:
         severity: "error", "warning", "note" or "remark".
         file: the input's name.
-        line, column: from 1; 0 if the position is not known.
+        line, column: from 1; 0 if the position is unknown.
         message: the text, one or several lines.
-        notes: the notes attached to it.
+        notes: its notes.
     """
 
     severity: str
@@ -35,9 +35,9 @@ class Diagnostic:
     notes: tuple["Diagnostic", ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as `--diagnostics=json` prints it."""
-        made = json_diagnostic(self.severity, self.message, self.file, self.line, self.column)
-        return made | {"notes": [note.as_json() for note in self.notes]}
+        """Return the object that `--diagnostics=json` prints."""
+        fields = json_diagnostic(self.severity, self.message, self.file, self.line, self.column)
+        return fields | {"notes": [note.as_json() for note in self.notes]}
 
 
 class Collector:
@@ -45,22 +45,22 @@ class Collector:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self.found: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
 
     def add(
         self, severity: str, location: Any, message: str, notes: tuple[Diagnostic, ...] = ()
     ) -> None:
-        """Add a diagnostic at an MLIR location, which may be its text."""
-        self.found.append(self._diagnostic(severity, location, message, notes))
+        """Add a diagnostic at a location, an MLIR location or its text."""
+        self.diagnostics.append(self._diagnostic(severity, location, message, notes))
 
     def _diagnostic(
         self, severity: str, location: Any, message: str, notes: tuple[Diagnostic, ...] = ()
     ) -> Diagnostic:
         line, column, file = 0, 0, self.file
-        place = file_position(location)
-        if place:
+        position = file_position(location)
+        if position:
             # The bindings parse a string as a file named "-".
-            file, line, column = (self.file if place[0] == "-" else place[0], *place[1:])
+            file, line, column = (self.file if position[0] == "-" else position[0], *position[1:])
         return Diagnostic(severity, file, line, column, message, notes)
 
     @contextmanager
@@ -73,14 +73,14 @@ class Collector:
             notes = tuple(
                 self._diagnostic("note", note.location, note.message)
                 for note in diagnostic.notes
-                # The bindings attach the whole op; the position says where it is.
+                # The bindings attach the whole op, which the position already names.
                 if not note.message.startswith("see current operation")
             )
             severity = _SEVERITIES[diagnostic.severity.name]
             self.add(severity, diagnostic.location, diagnostic.message, notes)
             return True
 
-        before = context.emit_error_diagnostics
+        emitted_before = context.emit_error_diagnostics
         context.emit_error_diagnostics = True
         handler = context.attach_diagnostic_handler(take)
         try:
@@ -88,12 +88,12 @@ class Collector:
                 yield
         finally:
             handler.detach()
-            context.emit_error_diagnostics = before
+            context.emit_error_diagnostics = emitted_before
 
     @property
-    def failed(self) -> bool:
+    def has_error(self) -> bool:
         """Whether there was an error."""
-        return any(d.severity == "error" for d in self.found)
+        return any(d.severity == "error" for d in self.diagnostics)
 
 
 def with_notes(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -103,34 +103,33 @@ def with_notes(diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         yield from diagnostic.notes
 
 
-def print_diagnostics(collector: Collector, source: str | bytes, diagnostics: str = "text") -> None:
-    """Print diagnostics to standard error; for those in the input, or in Python
-    that made it, the line and a caret.
+def print_diagnostics(collector: Collector, source: str | bytes, form: str = "text") -> None:
+    """Print diagnostics to standard error, with source lines and carets where the source is known.
 
     Args:
-        collector: holds the diagnostics.
-        source: the input's text. Bytecode has no lines: its locations are those of the text that it was
-            made from.
-        diagnostics: their form, "text" or "json": one object in each line, with its notes.
+        collector: the collected diagnostics.
+        source: the input's text. The locations of bytecode are in another text, so it has no lines.
+        form: "text", or "json": one object a line, with its notes.
     """
-    if diagnostics == "json":
-        for each in collector.found:
-            print(json.dumps(each.as_json()), file=sys.stderr)
+    if form == "json":
+        for diagnostic in collector.diagnostics:
+            print(json.dumps(diagnostic.as_json()), file=sys.stderr)
         return
     lines = source.splitlines() if isinstance(source, str) else []
-    for d in with_notes(collector.found):
-        where = f"{d.file}:{d.line}:{d.column}: " if d.line else f"{d.file}: "
-        print(f"{where}{d.severity}: {d.message}", file=sys.stderr)
-        text = _line(d, collector.file, lines)
-        if text is not None and d.severity in ("error", "warning"):
-            print(f"  {text}\n  {' ' * (d.column - 1)}^", file=sys.stderr)
+    for diagnostic in with_notes(collector.diagnostics):
+        prefix = (
+            f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}: "
+            if diagnostic.line
+            else f"{diagnostic.file}: "
+        )
+        print(f"{prefix}{diagnostic.severity}: {diagnostic.message}", file=sys.stderr)
+        text = _line(diagnostic, collector.file, lines)
+        if text is not None and diagnostic.severity in ("error", "warning"):
+            print(f"  {text}\n  {' ' * (diagnostic.column - 1)}^", file=sys.stderr)
 
 
 def _line(diagnostic: Diagnostic, file: str, lines: list[str]) -> str | None:
-    """Return the source line of a diagnostic: of the input, or of the Python that made it.
-
-    None if it is not known.
-    """
+    """Return the source line of a diagnostic, of the input or of a Python file; None if it is unknown."""
     if diagnostic.file == file:
         return lines[diagnostic.line - 1] if 0 < diagnostic.line <= len(lines) else None
     if not diagnostic.file.endswith(".py"):
@@ -139,5 +138,5 @@ def _line(diagnostic: Diagnostic, file: str, lines: list[str]) -> str | None:
 
 
 def is_mlir_error(error: Exception) -> bool:
-    """Return whether an exception is MLIR's; its diagnostics have been emitted."""
+    """Whether an exception is MLIR's, whose diagnostics have been emitted."""
     return isinstance(error, ir.MLIRError)

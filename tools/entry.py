@@ -1,4 +1,4 @@
-"""Entry points of the commands; what goes wrong while a command is imported becomes one message."""
+"""Entry points of the commands; an error while a command is imported becomes one message."""
 
 import gc
 import os
@@ -50,8 +50,10 @@ def _start_llvm() -> None:
 
 
 def _without_threads() -> None:
-    """Disable NumPy's threads for linear algebra, which these commands do not use; starting them takes a
-    tenth of a second."""
+    """Disable NumPy's threads for linear algebra, which these commands do not use.
+
+    Starting the threads takes a tenth of a second.
+    """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
@@ -68,7 +70,7 @@ def _run(name: str, before: Callable[[], None] = lambda: None) -> None:
             import_module(".command", __package__).print_versions()
         module = import_module(f".{name}", __package__)
     except ImportError as error:
-        # The modules import the MLIR bindings. The versions tell which are missing.
+        # The modules import the MLIR bindings. The versions say which are missing.
         if "--version" in sys.argv:
             import_module(".command", __package__).print_versions()
         print(f"{command}: error: {error}", file=sys.stderr)

@@ -14,7 +14,7 @@ def read(name: str) -> str | bytes:
     """Return the MLIR of a file, as text or as bytecode; "-" is standard input.
 
     Raises:
-        InputError: if it cannot be read, or is bytecode that MLIR's reader does not survive.
+        InputError: if it cannot be read, or is bytecode that makes MLIR's reader abort.
     """
     shown = shown_name(name)
     try:
@@ -30,10 +30,10 @@ def read(name: str) -> str | bytes:
 
 
 def _check_bytecode(data: bytes, shown: str) -> None:
-    """Read bytecode in another process first: MLIR's reader ends its process for some damaged bytes.
+    """Check in another process that MLIR's reader survives: some damaged bytecode ends its process.
 
     Raises:
-        InputError: if it does.
+        InputError: if the process ends by a signal.
     """
     child = os.fork()
     if child == 0:
@@ -43,7 +43,7 @@ def _check_bytecode(data: bytes, shown: str) -> None:
                 context.allow_unregistered_dialects = True
                 parse_module(data)
         except ir.MLIRError:
-            pass  # reported with its location by who parses it
+            pass  # reported with its location when the caller parses the bytecode
         finally:
             os._exit(0)
     _, status = os.waitpid(child, 0)

@@ -30,12 +30,13 @@ class ServerError(Exception):
 def serve(path: str, idle: float = IDLE_SECONDS) -> None:
     """Listen at a path, and fork for each request.
 
-    The server ends after a time without a request and, if its standard input is a pipe, with that: it
-    does not survive the process that started it. It then ends the forks too, if the session is its own.
+    The server ends after `idle` seconds without a request. If its standard input is a pipe, it also ends
+    when the pipe is closed, with the process that started it; then it also ends its forks if it leads the
+    session.
 
     Args:
-        path: the socket; one that a dead server has left is replaced.
-        idle: that time, in seconds.
+        path: the socket; a socket that a dead server has left is replaced.
+        idle: seconds without a request after which the server ends.
 
     Raises:
         ServerError: if the path is taken, or no socket can be made there.
@@ -46,7 +47,7 @@ def serve(path: str, idle: float = IDLE_SECONDS) -> None:
 
     listener = _listener(path)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the socket is removed
-    made = os.stat(path).st_ino
+    inode = os.stat(path).st_ino
     kind = os.fstat(0).st_mode
     sources = [listener, 0] if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind) else [listener]
     try:
@@ -64,7 +65,7 @@ def serve(path: str, idle: float = IDLE_SECONDS) -> None:
             _fork(listener)
     finally:
         with suppress(FileNotFoundError):
-            if os.stat(path).st_ino == made:
+            if os.stat(path).st_ino == inode:
                 os.unlink(path)
 
 
@@ -72,7 +73,7 @@ def _listener(path: str) -> socket.socket:
     """Return a socket that listens at a path, for this user only.
 
     Raises:
-        ServerError: if there is none.
+        ServerError: if another server listens, or the socket cannot be bound.
     """
     import stat
 
@@ -87,14 +88,14 @@ def _listener(path: str) -> socket.socket:
             pass
         else:
             raise ServerError(f"{path}: another server listens there")
-    before = os.umask(0o177)
+    old_umask = os.umask(0o177)
     try:
         listener.bind(path)
         listener.listen(64)
     except OSError as error:
         raise ServerError(f"{path}: {error.strerror or error}") from None
     finally:
-        os.umask(before)
+        os.umask(old_umask)
     return listener
 
 
@@ -152,7 +153,7 @@ def run_command(
     """Run a command in this process; return its exit code.
 
     Args:
-        command: its function, which reads `sys.argv`.
+        command: the command's function, which reads `sys.argv`.
         arguments: the new `sys.argv`.
         environment: the new environment.
     """
@@ -161,10 +162,16 @@ def run_command(
     sys.argv = arguments
     try:
         command()
-    except SystemExit as end:
-        if isinstance(end.code, str):
-            print(end.code, file=sys.stderr)
-        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except SystemExit as system_exit:
+        if isinstance(system_exit.code, str):
+            print(system_exit.code, file=sys.stderr)
+        return (
+            system_exit.code
+            if isinstance(system_exit.code, int)
+            else 0
+            if system_exit.code is None
+            else 1
+        )
     except Exception:
         import traceback
 
@@ -176,7 +183,7 @@ def run_command(
 
 
 def send(path: str, arguments: list[str]) -> int:
-    """Have the server at a path run a command; return the exit code."""
+    """Run a command by the server at a path; return the exit code."""
     with socket.socket(socket.AF_UNIX) as connection:
         try:
             connection.connect(path)

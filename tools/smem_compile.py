@@ -24,7 +24,7 @@ _SUFFIXES = {"nvvm": ".nvvm.mlir", "llvm": ".ll", "ptx": ".ptx", "cubin": ".cubi
 def compile_text(
     text: str | bytes, file: str, emit: str, arch: str, diagnostics: str = "text", **options: Any
 ) -> Compiled | None:
-    """Compile a text or bytecode and print its diagnostics, as text or as JSON; return None if it failed.
+    """Compile text or bytecode and print its diagnostics, as text or as JSON; return None on an error.
 
     Raises:
         CompileError, OptionError: for errors without a location in the file.
@@ -36,12 +36,12 @@ def compile_text(
         try:
             compiled = compile_in_place(parse_module(text), arch, emit, source_name=name, **options)
         except CompileError:
-            if not collector.failed:
+            if not collector.has_error:
                 raise
         except Exception as error:
             if not is_mlir_error(error):
                 raise
-            if not collector.failed:
+            if not collector.has_error:
                 collector.add("error", "", str(error))
     print_diagnostics(collector, text, diagnostics)
     return compiled
@@ -49,35 +49,35 @@ def compile_text(
 
 def arguments() -> Parser:
     """Return the parser of the command's arguments."""
-    made = parser("smem-compile", "Compiles MLIR with smem ops to code for a GPU.")
-    made.add_argument("file", help="the input; - for standard input")
-    made.add_argument("--emit", choices=STAGES, default="cubin", help="the code to write")
-    made.add_argument("--arch", default="sm_90a", help=f"one of {', '.join(TARGETS)}")
-    made.add_argument(
+    command_parser = parser("smem-compile", "Compiles MLIR with smem ops to code for a GPU.")
+    command_parser.add_argument("file", help="the input; - for standard input")
+    command_parser.add_argument("--emit", choices=STAGES, default="cubin", help="the code to write")
+    command_parser.add_argument("--arch", default="sm_90a", help=f"one of {', '.join(TARGETS)}")
+    command_parser.add_argument(
         "-o", dest="output", help="the output; the input's name with a suffix if left out"
     )
-    made.add_argument(
+    command_parser.add_argument(
         "--explain", action="store_true", help="print what was inserted and chosen, and why"
     )
-    add_compile_options(made)
-    made.add_argument(
+    add_compile_options(command_parser)
+    command_parser.add_argument(
         "--max-swizzle",
         type=int,
         default=128,
         help="the widest swizzle to choose: 0, 32, 64 or 128",
     )
-    add_diagnostics_option(made)
-    return made
+    add_diagnostics_option(command_parser)
+    return command_parser
 
 
-def add_compile_options(made: Parser) -> None:
+def add_compile_options(command_parser: Parser) -> None:
     """Add the options of every command that compiles to a parser."""
-    made.add_argument(
+    command_parser.add_argument(
         "--insert-sync",
         action="store_true",
         help="first insert the waits, fences and barriers that program order needs",
     )
-    made.add_argument(
+    command_parser.add_argument(
         "--debug-info",
         choices=DEBUG_INFO,
         default="none",
@@ -125,7 +125,7 @@ def smem_compile(argv: Sequence[str]) -> int:
 
 
 def _manifest_name(output: str) -> str:
-    """Return the manifest's name: the output's, with the stage's suffix replaced."""
+    """Return the manifest's name: the output's name with `.json` for the stage's suffix."""
     stem = next((output.removesuffix(s) for s in _SUFFIXES.values() if output.endswith(s)), output)
     return f"{stem}.json"
 
@@ -145,7 +145,7 @@ def _summarize(compiled: Compiled, files: list[str]) -> None:
         for warning in report.warnings:
             print(warning, file=sys.stderr)
     for kernel in compiled.manifest["kernels"]:
-        names = ", ".join(a["name"] for a in kernel["arguments"])
+        names = ", ".join(argument["name"] for argument in kernel["arguments"])
         print(
             f"kernel {kernel['entry']}({names}): block {kernel['block']}, "
             f"{kernel['shared_bytes']} bytes of shared memory",

@@ -22,10 +22,10 @@ from .smem_compile import add_compile_options, compile_text
 
 def arguments() -> Parser:
     """Return the parser of the command's arguments."""
-    made = parser("smem-run", "Runs a kernel on arrays in .npy files.")
-    made.add_argument("file", help="MLIR with smem ops; - for standard input")
-    made.add_argument("--entry", help="the kernel; not needed if there is only one")
-    made.add_argument(
+    command_parser = parser("smem-run", "Runs a kernel on arrays in .npy files.")
+    command_parser.add_argument("file", help="MLIR with smem ops; - for standard input")
+    command_parser.add_argument("--entry", help="the kernel; not needed if there is only one")
+    command_parser.add_argument(
         "--in",
         dest="inputs",
         action="append",
@@ -33,7 +33,7 @@ def arguments() -> Parser:
         metavar="X=x.npy",
         help="an argument's array",
     )
-    made.add_argument(
+    command_parser.add_argument(
         "--out",
         dest="outputs",
         action="append",
@@ -41,11 +41,13 @@ def arguments() -> Parser:
         metavar="Y=y.npy",
         help="where to write an argument's array",
     )
-    made.add_argument("--on", choices=("gpu", "cpu"), default="gpu", help="where to run")
-    made.add_argument("--grid", help="thread blocks along x,y,z; default: that of the kernel")
-    made.add_argument("--arch", default="sm_90a", help="the architecture to compile for")
-    add_compile_options(made)
-    return made
+    command_parser.add_argument("--on", choices=("gpu", "cpu"), default="gpu", help="where to run")
+    command_parser.add_argument(
+        "--grid", help="thread blocks along x,y,z; default: that of the kernel"
+    )
+    command_parser.add_argument("--arch", default="sm_90a", help="the architecture to compile for")
+    add_compile_options(command_parser)
+    return command_parser
 
 
 def smem_run(argv: Sequence[str]) -> int:
@@ -70,7 +72,7 @@ def smem_run(argv: Sequence[str]) -> int:
         if compiled is None:
             return 1
         kernel = kernel_named(compiled.manifest, options.entry)
-        elements = {a["name"]: a.get("element") for a in kernel["arguments"]}
+        elements = {argument["name"]: argument.get("element") for argument in kernel["arguments"]}
         inputs = {}
         for name, file in sources.items():
             if name not in elements:
@@ -78,15 +80,15 @@ def smem_run(argv: Sequence[str]) -> int:
             if elements[name] not in DTYPES:
                 raise InputError(f"{name} {_problem(elements[name])}; expected {', '.join(DTYPES)}")
             inputs[name] = load(name, file, DTYPES[elements[name]])
-        wanted, results = list(targets), {}
+        output_names, results = list(targets), {}
         if options.on == "gpu":
-            results = run_on_gpu(compiled, options.entry, inputs, wanted, grid)
+            results = run_on_gpu(compiled, options.entry, inputs, output_names, grid)
         else:
             collector = Collector(shown_name(options.file))
-            with _located(collector):
-                results = run_on_cpu(compiled, options.entry, inputs, wanted, grid, _progress)
+            with _collect_errors(collector):
+                results = run_on_cpu(compiled, options.entry, inputs, output_names, grid, _progress)
             print_diagnostics(collector, text)
-            if collector.failed:
+            if collector.has_error:
                 return 1
         save([(file, results[name]) for name, file in targets.items()])
         for name, file in targets.items():
@@ -101,7 +103,7 @@ def smem_run(argv: Sequence[str]) -> int:
 
 
 @contextmanager
-def _located(collector: Collector) -> Iterator[None]:
+def _collect_errors(collector: Collector) -> Iterator[None]:
     """Collect the emulator's errors at an op as diagnostics.
 
     Raises:
@@ -111,8 +113,8 @@ def _located(collector: Collector) -> Iterator[None]:
         yield
     except Violations as error:
         for violation in error.found:
-            where = ", ".join(map(str, violation.cta))
-            message = f"{violation.message} [{violation.kind.value}, CTA {where}]"
+            cta = ", ".join(map(str, violation.cta))
+            message = f"{violation.message} [{violation.kind.value}, CTA {cta}]"
             collector.add("error", violation.location, message)
     except EmulationError as error:
         if error.location is None:
@@ -130,15 +132,15 @@ def _problem(element: str | None) -> str:
 
 
 def _pairs(flag: str, words: Sequence[str]) -> dict[str, str]:
-    found = {}
+    files = {}
     for word in words:
         name, equals, file = word.partition("=")
         if not (name and equals and file):
             raise InputError(f"{flag} takes NAME=FILE, not '{word}'")
-        if name in found:
-            raise InputError(f"{flag} has {name} twice: {found[name]} and {file}")
-        found[name] = file
-    return found
+        if name in files:
+            raise InputError(f"{flag} has {name} twice: {files[name]} and {file}")
+        files[name] = file
+    return files
 
 
 def _grid(text: str | None) -> list[int] | None:

@@ -18,18 +18,27 @@ _COMMENT = re.compile(
 
 
 @dataclass
-class Expected:
-    """One expectation; `line` is 0 where the position is unknown."""
+class Expectation:
+    """An `expected-…` comment.
+
+    Attributes:
+        severity: "error", "warning", "remark" or "note".
+        line: the line of the expected diagnostic; 0 for `@unknown`.
+        comment_line: the line of the comment.
+        text: the text or regular expression.
+        regex: whether `text` contains regular expressions.
+        is_met: whether a diagnostic has matched.
+    """
 
     severity: str
     line: int
     comment_line: int
     text: str
     regex: bool
-    met: bool = False
+    is_met: bool = False
 
     def matches(self, diagnostic: Diagnostic) -> bool:
-        """Return whether the diagnostic meets the expectation."""
+        """Whether a diagnostic meets the expectation."""
         if (diagnostic.severity, diagnostic.line) != (self.severity, self.line):
             return False
         if not self.regex:
@@ -42,31 +51,31 @@ class Expected:
             return False
 
 
-def expectations(source: str) -> list[Expected]:
+def expectations(source: str) -> list[Expectation]:
     """Return the expectations in a source's comments."""
     lines = source.splitlines()
-    found = []
+    expected = []
     for number, line in enumerate(lines, 1):
         for match in _COMMENT.finditer(line):
-            at = match["at"] or "+0"
-            if at == "unknown":
+            position = match["at"] or "+0"
+            if position == "unknown":
                 target = 0
-            elif at == "below":
+            elif position == "below":
                 target = next(
                     (n for n in range(number + 1, len(lines) + 1) if not _is_comment(lines[n - 1])),
                     number + 1,
                 )
-            elif at == "above":
+            elif position == "above":
                 target = next(
                     (n for n in range(number - 1, 0, -1) if not _is_comment(lines[n - 1])),
                     number - 1,
                 )
             else:
-                target = number + int(at)
-            found.append(
-                Expected(match["severity"], target, number, match["text"], bool(match["regex"]))
+                target = number + int(position)
+            expected.append(
+                Expectation(match["severity"], target, number, match["text"], bool(match["regex"]))
             )
-    return found
+    return expected
 
 
 def _is_comment(line: str) -> bool:
@@ -74,25 +83,33 @@ def _is_comment(line: str) -> bool:
 
 
 def mismatches(diagnostics: Sequence[Diagnostic], source: str, file: str) -> list[str]:
-    """Return the unexpected diagnostics and the expectations that were not met, as messages.
+    """Return messages for unexpected diagnostics and unmet expectations.
 
     As in mlir-opt, notes and remarks need no expectation unless the source has one of their severity.
     """
-    wanted = expectations(source)
+    expected_diagnostics = expectations(source)
     problems = []
-    strict = {e.severity for e in wanted} | {"error", "warning"}
+    strict = {expectation.severity for expectation in expected_diagnostics} | {"error", "warning"}
     for diagnostic in diagnostics:
-        expected = next((e for e in wanted if not e.met and e.matches(diagnostic)), None)
-        if expected:
-            expected.met = True
+        expectation = next(
+            (
+                expectation
+                for expectation in expected_diagnostics
+                if not expectation.is_met and expectation.matches(diagnostic)
+            ),
+            None,
+        )
+        if expectation:
+            expectation.is_met = True
         elif diagnostic.severity in strict:
             problems.append(
                 f"{file}:{diagnostic.line}:{diagnostic.column}: error: unexpected "
                 f"{diagnostic.severity}: {diagnostic.message}"
             )
     problems += [
-        f'{file}:{e.comment_line}: error: expected {e.severity} "{e.text}" was not produced'
-        for e in wanted
-        if not e.met
+        f"{file}:{expectation.comment_line}: error: expected {expectation.severity} "
+        f'"{expectation.text}" was not produced'
+        for expectation in expected_diagnostics
+        if not expectation.is_met
     ]
     return problems

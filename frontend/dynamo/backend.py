@@ -12,16 +12,16 @@ from ...codegen import CompileError
 from ...runtime import LaunchError
 from ..executable import MACHINES
 from ..linalg.linalg_to_smem import LinalgToSmem
-from .attention import AttentionKernel, attentions_of
+from .attention import AttentionKernel, attention_nodes
 from .region_kernel import RegionKernel
-from .regions import regions_of, without_last
+from .regions import regions_of, regions_without_last
 from .report import TorchPart, add_graph
 from .views import Graph, Node, sink_views
 
-#: What nodes carry that could have been in our kernels: why they are not.
+#: The metadata of a node that could have been in a kernel: the reason why it is not.
 _LEFT = "mlir_smem_left"
 
-#: Why there is no kernel.
+#: Errors for a node that no kernel computes.
 _NO_KERNEL = (CompileError, LaunchError, ir.MLIRError)
 
 
@@ -58,24 +58,24 @@ def mlir_smem(
         >>> torch.allclose(compiled(x), layer(x), atol=0.05)  # on a GPU
         True
     """
-    given = dict(options or {})
-    on, mode = given.pop("on", "gpu"), given.pop("mode", mode)
+    smem_options = dict(options or {})
+    on, mode = smem_options.pop("on", "gpu"), smem_options.pop("mode", mode)
     if on not in MACHINES:
         raise ValueError(f"unknown machine '{on}'; expected {' or '.join(MACHINES)}")
-    LinalgToSmem.from_options(given)
+    LinalgToSmem.from_options(smem_options)
     common = importlib.import_module("torch._dynamo.backends.common")
     compilers = importlib.import_module("functorch.compile")
 
-    def compiled(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
-        return compilers.make_boxed_func(_compiled(graph, on, given, mode))
+    def compile_boxed(graph: Any, inputs: Sequence[Any]) -> Callable[..., Any]:
+        return compilers.make_boxed_func(_compile_graph(graph, on, smem_options, mode))
 
     return common.aot_autograd(
-        fw_compiler=compiled, partition_fn=compilers.min_cut_rematerialization_partition
+        fw_compiler=compile_boxed, partition_fn=compilers.min_cut_rematerialization_partition
     )(module, example_inputs)
 
 
-def _compiled(module: Any, on: str, options: Mapping[str, Any], mode: str | None) -> Any:
-    """Return a graph module whose parts are compiled.
+def _compile_graph(module: Any, on: str, options: Mapping[str, Any], mode: str | None) -> Any:
+    """Compile the parts of a graph module.
 
     Args:
         module: a graph module of ATen ops without mutations; its graph is changed.
@@ -88,24 +88,24 @@ def _compiled(module: Any, on: str, options: Mapping[str, Any], mode: str | None
     ours: dict[Node, TorchPart] = {}
     for region in regions_of(graph):
         _make_kernels(graph, region, on, options, ours)
-    for node in attentions_of(graph):
+    for node in attention_nodes(graph):
         _make_attention(graph, node, on, ours)
     graph.eliminate_dead_code()
     module.recompile()
     split = split_module(module, None, _parts(graph, set(ours)).__getitem__)
     symbolic = any(isinstance(node.meta.get("val"), torch.SymInt) for node in graph.nodes)
-    described = {str(node.target): part for node, part in ours.items()}
+    part_by_name = {str(node.target): part for node, part in ours.items()}
     parts = []
     for node in split.graph.nodes:
         if node.op != "call_module":
             continue
         part = getattr(split, node.target)
-        calls = [each for each in part.graph.nodes if each.op == "call_function"]
-        if str(calls[0].target) in described:
-            parts.append(described[str(calls[0].target)])
+        calls = [call for call in part.graph.nodes if call.op == "call_function"]
+        if str(calls[0].target) in part_by_name:
+            parts.append(part_by_name[str(calls[0].target)])
         elif any(map(_computes, calls)):
             reasons = tuple(
-                (str(each.target), each.meta[_LEFT]) for each in calls if _LEFT in each.meta
+                (str(call.target), call.meta[_LEFT]) for call in calls if _LEFT in call.meta
             )
             parts.append(TorchPart("default", _names(calls), reasons))
             setattr(split, node.target, torch.compile(part, mode=mode, dynamic=symbolic or None))
@@ -122,13 +122,13 @@ def _make_kernels(
     options: Mapping[str, Any],
     ours: dict[Node, TorchPart],
 ) -> None:
-    """Put calls of kernels in the place of as much of a region as they can compute.
+    """Replace as much of a region as kernels can compute by calls of kernels.
 
     Args:
         graph: the graph, which is changed.
         region: as `regions_of` returns it.
         on, options: as `mlir_smem` has them.
-        ours: gets the nodes that call kernels.
+        ours: the nodes that call kernels; new ones are added.
     """
     waiting = [region]
     while waiting:
@@ -137,13 +137,13 @@ def _make_kernels(
             kernel = RegionKernel(region, on, options)
         except _NO_KERNEL as error:
             _leave(region[-1], error)
-            waiting += without_last(region)
+            waiting += regions_without_last(region)
             continue
         _put(graph, kernel, region, ours)
 
 
 def _make_attention(graph: Graph, node: Node, on: str, ours: dict[Node, TorchPart]) -> None:
-    """Put a call of a kernel in the place of attention, if there is one that computes it.
+    """Replace attention by a call of a kernel, if there is one that computes it.
 
     Args:
         graph, on, ours: as `_make_kernels` has them.
@@ -158,7 +158,7 @@ def _make_attention(graph: Graph, node: Node, on: str, ours: dict[Node, TorchPar
 
 
 def _leave(node: Node, error: Exception) -> None:
-    """Leave an op to the default compiler, because of an error."""
+    """Leave an op to the default compiler, and record the error."""
     node.meta[_LEFT] = str(error).splitlines()[0]
 
 
@@ -168,7 +168,7 @@ def _put(
     nodes: list[Node],
     ours: dict[Node, TorchPart],
 ) -> None:
-    """Put a call of a kernel in the place of nodes, of whose results only the last one's is used."""
+    """Replace nodes by a call of a kernel; only the last node's result may have other users."""
     last = nodes[-1]
     ops = [node for node in nodes if node.target is not operator.getitem]
     with graph.inserting_after(last):
@@ -181,7 +181,7 @@ def _put(
 
 
 def _function(kernel: RegionKernel | AttentionKernel, name: str) -> Callable[..., Any]:
-    """Return a kernel as a function with a name, as FX wants what it calls."""
+    """Return a kernel as a function with a name: FX calls named functions."""
 
     def call(*tensors: Any) -> Any:
         return kernel(*tensors)
@@ -191,14 +191,14 @@ def _function(kernel: RegionKernel | AttentionKernel, name: str) -> Callable[...
 
 
 def _parts(graph: Graph, ours: set[Node]) -> dict[Node, str]:
-    """Return the name of the part of each call: one for each kernel, and one for what runs between them.
+    """Return the name of the part of each call: each kernel is a part; so are the ops between kernels.
 
-    What needs the results of `n` kernels, one behind the other, is in part `n` of the others.
+    An op that needs the results of `n` kernels in sequence is in the part `others_n`.
     """
     level: dict[Node, int] = {}
     part_of: dict[Node, str] = {}
     for node in graph.nodes:
-        level[node] = max((level[each] for each in node.all_input_nodes), default=0)
+        level[node] = max((level[input_node] for input_node in node.all_input_nodes), default=0)
         if node in ours:
             part_of[node] = f"kernel_{node.name}"
             level[node] += 1
@@ -208,9 +208,9 @@ def _parts(graph: Graph, ours: set[Node]) -> dict[Node, str]:
 
 
 def _computes(call: Node) -> bool:
-    """Whether a call makes a tensor of its own, rather than a view or a number."""
+    """Whether a call returns a new tensor, rather than a view or a number."""
     schema = getattr(call.target, "_schema", None)
-    return schema is not None and any(each.alias_info is None for each in schema.returns)
+    return schema is not None and any(returned.alias_info is None for returned in schema.returns)
 
 
 def _names(calls: Sequence[Node]) -> tuple[str, ...]:

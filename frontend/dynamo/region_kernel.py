@@ -17,12 +17,12 @@ from .views import Graph, Node, evaluate, value
 
 _ENTRY = "main"
 
-#: Executables by their programs; layers of a model that repeat share one.
-_MADE: dict[tuple[str, str, str], Executable] = {}
+#: Executables by their programs: equal layers of a model share one.
+_EXECUTABLES: dict[tuple[str, str, str], Executable] = {}
 
 
 class RegionKernel:
-    """What computes a region, called with the tensors that the region takes from outside.
+    """The kernel for a region; call it with the inputs of the region.
 
     Args:
         region: the nodes.
@@ -30,28 +30,28 @@ class RegionKernel:
         options: options of `linalg-to-smem`.
 
     Attributes:
-        inputs: the nodes of these tensors.
+        inputs: the nodes outside of the region that it uses.
 
     Raises:
-        CompileError, MLIRError: if a part of the region can be no kernel.
+        CompileError, MLIRError: if no kernel computes a part of the region.
         OptionError: for an unknown option.
     """
 
     def __init__(self, region: list[Node], on: str, options: Mapping[str, Any]) -> None:
         check_device(region[0], on)
         text, self.inputs = linalg_of(region)
-        self._transposed = [_is_transposed(node) for node in self.inputs]
+        self._is_transposed = [_is_transposed(node) for node in self.inputs]
         key = text, on, str(sorted(options.items()))
-        if key not in _MADE:
-            _MADE[key] = _executable(text, on, options)
-        self._executable = _MADE[key]
+        if key not in _EXECUTABLES:
+            _EXECUTABLES[key] = _executable(text, on, options)
+        self._executable = _EXECUTABLES[key]
 
     def __call__(self, *tensors: Any) -> Any:
         """Run the region's kernel."""
         return self._executable(
             *(
-                readable(each.transpose(-2, -1) if transposed else each)
-                for each, transposed in zip(tensors, self._transposed, strict=True)
+                readable(tensor.transpose(-2, -1) if is_transposed else tensor)
+                for tensor, is_transposed in zip(tensors, self._is_transposed, strict=True)
             )
         )
 
@@ -73,34 +73,35 @@ def check_device(node: Node, on: str) -> None:
 def linalg_of(region: list[Node]) -> tuple[str, list[Node]]:
     """Return a region as a program in linalg, and the nodes of its arguments.
 
-    Arguments are contiguous: of a tensor that is one with its last two dimensions exchanged, it is that.
+    The program's arguments are contiguous: a tensor that is contiguous after its last two dimensions are
+    exchanged is passed that way.
 
     Raises:
-        CompileError: if torch-mlir is not installed, or the region is nothing that it takes.
+        CompileError: if torch-mlir is not installed, or does not take the region.
     """
     outside = [node for node in _inputs(region) if value(node) is None]
     if outside:
         raise CompileError(f"its op takes the number {outside[0].name}, which is no constant")
     graph, inputs = _graph_of(region)
-    return _imported(graph), inputs
+    return _import_graph(graph), inputs
 
 
 def _inputs(region: list[Node]) -> list[Node]:
-    """Return the nodes outside of a region that it takes, in the order in which it does."""
-    taken = dict.fromkeys(each for node in region for each in node.all_input_nodes)
-    return [node for node in taken if node not in set(region)]
+    """Return the nodes outside of a region that it uses, in the order of their first use."""
+    inputs = dict.fromkeys(input_node for node in region for input_node in node.all_input_nodes)
+    return [node for node in inputs if node not in set(region)]
 
 
 def _is_transposed(node: Node) -> bool:
-    """Whether a tensor is contiguous once its last two dimensions are exchanged."""
+    """Whether a tensor is contiguous only after its last two dimensions are exchanged."""
     tensor = value(node)
     if tensor.dim() < 2 or tensor.is_contiguous():
         return False
     return tensor.transpose(-2, -1).is_contiguous()
 
 
-def _transposed(node: Node) -> Node | None:
-    """Return the tensor of which a node is the transposed matrix; None if it is none."""
+def _transposed_source(node: Node) -> Node | None:
+    """Return the contiguous matrix that a node transposes; None for any other node."""
     aten = importlib.import_module("torch").ops.aten
     if node.target is aten.t.default and value(node.args[0]).is_contiguous():
         return node.args[0]
@@ -108,60 +109,59 @@ def _transposed(node: Node) -> Node | None:
 
 
 def _graph_of(region: list[Node]) -> tuple[Graph, list[Node]]:
-    """Return a graph of a region alone, which computes in f32 what it has in bf16 and f16.
+    """Return a graph of only a region, with bf16 and f16 computed in f32.
 
-    A kernel's accumulators are f32, and so is its epilogue, as in the kernels that PyTorch's own compiler
-    makes: results are rounded once.
+    A kernel's accumulators and epilogue are f32, and results are rounded once, as in the kernels of
+    PyTorch's default compiler.
 
     Returns:
-        The graph, whose inputs are contiguous where they are transposed otherwise; and the nodes of the
-        inputs.
+        The graph, in which transposed inputs are contiguous, and the nodes of the inputs.
     """
     torch = importlib.import_module("torch")
     fx = importlib.import_module("torch.fx")
     aten, graph = torch.ops.aten, fx.Graph()
 
     def call(target: Any, *arguments: Any, **named: Any) -> Node:
-        made = graph.call_function(target, arguments, named)
-        evaluate(made)
-        return made
+        new_node = graph.call_function(target, arguments, named)
+        evaluate(new_node)
+        return new_node
 
-    def converted(node: Node, dtype: Any) -> Node:
-        # Of dynamic extents torch-mlir makes a plain loop for this op alone.
+    def convert_to(node: Node, dtype: Any) -> Node:
+        # With dynamic extents, torch-mlir lowers only this op to a plain loop.
         convert = torch.ops.prims.convert_element_type.default
         return node if value(node).dtype == dtype else call(convert, node, dtype)
 
     def wide(node: Node) -> Node:
         narrow = value(node).dtype in (torch.bfloat16, torch.float16)
-        return converted(node, torch.float32) if narrow else node
+        return convert_to(node, torch.float32) if narrow else node
 
     outside = _inputs(region)
-    sources = {node: _transposed(node) or node for node in outside}
-    given: dict[Node, Node] = {}
+    sources = {node: _transposed_source(node) or node for node in outside}
+    placeholders: dict[Node, Node] = {}
     for source in sources.values():
-        if source not in given:
-            given[source] = graph.placeholder(f"given{len(given)}")
+        if source not in placeholders:
+            placeholders[source] = graph.placeholder(f"given{len(placeholders)}")
             is_transposed, tensor = _is_transposed(source), value(source)
-            given[source].meta["val"] = tensor.transpose(-2, -1) if is_transposed else tensor
+            placeholders[source].meta["val"] = tensor.transpose(-2, -1) if is_transposed else tensor
     computed: dict[Node, Node] = {}
     for node, source in sources.items():
-        taken = given[source]
+        placeholder = placeholders[source]
         if _is_transposed(source) != (source is not node):
-            taken = call(aten.transpose.int, taken, -2, -1)
-        computed[node] = wide(taken)
+            placeholder = call(aten.transpose.int, placeholder, -2, -1)
+        computed[node] = wide(placeholder)
     for node in region:
         if node.target is aten._to_copy.default:
-            made = converted(computed[node.args[0]], value(node).dtype)
+            new_node = convert_to(computed[node.args[0]], value(node).dtype)
         else:
-            made = graph.node_copy(node, computed.__getitem__)
-            evaluate(made)
-        computed[node] = wide(made)
-    graph.output(converted(computed[region[-1]], value(region[-1]).dtype))
-    return graph, list(given)
+            new_node = graph.node_copy(node, computed.__getitem__)
+            evaluate(new_node)
+        computed[node] = wide(new_node)
+    graph.output(convert_to(computed[region[-1]], value(region[-1]).dtype))
+    return graph, list(placeholders)
 
 
-def _imported(graph: Graph) -> str:
-    """Return a graph in linalg, as torch-mlir imports it.
+def _import_graph(graph: Graph) -> str:
+    """Import a graph to linalg by torch-mlir.
 
     Raises:
         CompileError: if torch-mlir is not installed, or does not take the graph.
@@ -185,16 +185,18 @@ def _imported(graph: Graph) -> str:
 
 
 def _executable(text: str, on: str, options: Mapping[str, Any]) -> Executable:
-    """Compile a program in linalg that becomes kernels whole.
+    """Compile a program in linalg, all ops of which must become kernels.
 
     Raises:
-        CompileError: if an op is left.
+        CompileError: if an op stays.
     """
     remarks: list[str] = []
     with new_context(), remark_handler(lambda _, message: remarks.append(message)):
         program = parse_module(text)
         lower_linalg(program, **options)
-        left = [remark for remark in remarks if " stays as it is: " in remark]
-        if left:
-            raise CompileError(min(left, key=lambda remark: remark.endswith("is no contraction")))
+        unlowered = [remark for remark in remarks if " stays as it is: " in remark]
+        if unlowered:
+            raise CompileError(
+                min(unlowered, key=lambda remark: remark.endswith("is no contraction"))
+            )
         return Executable(program, _ENTRY, on=on)

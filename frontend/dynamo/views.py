@@ -1,6 +1,6 @@
-"""Views behind products, moved behind the element-wise ops that follow.
+"""Moves views after products behind the element-wise ops that follow.
 
-A linear layer on three dimensions is a product of matrices between two views. Behind the view, an
+A linear layer on three dimensions is a product of matrices between two views. After the view, an
 activation no longer has the product's shape, so it would be no epilogue.
 """
 
@@ -29,20 +29,20 @@ def sink_views(graph: Graph) -> None:
             if _is_view(user) and value(user).shape == value(view.args[0]).shape:
                 user.replace_all_uses_with(view.args[0])
                 graph.erase_node(user)
-            elif is_elementwise(user) and (taken := _as_rows(user, view)) is not None:
-                waiting.append(_sink(graph, view, user, taken))
+            elif is_elementwise(user) and (roles := _as_rows(user, view)) is not None:
+                waiting.append(_sink(graph, view, user, roles))
         if not view.users:
             graph.erase_node(view)
 
 
 def _share_views(graph: Graph) -> None:
-    """Let one of several equal views stand for all: products of equal tensors share a kernel."""
-    first: dict[tuple[Any, Node, str], Node] = {}
+    """Replace equal views by the first one: products of equal tensors share a kernel."""
+    views: dict[tuple[Any, Node, str], Node] = {}
     for node in list(graph.nodes):
         if _is_view(node):
-            same = first.setdefault((node.target, node.args[0], str(node.args[1])), node)
-            if same is not node:
-                node.replace_all_uses_with(same)
+            equal_view = views.setdefault((node.target, node.args[0], str(node.args[1])), node)
+            if equal_view is not node:
+                node.replace_all_uses_with(equal_view)
                 graph.erase_node(node)
 
 
@@ -67,63 +67,67 @@ def is_elementwise(node: Node) -> bool:
 def value(node: Node) -> Any:
     """Return the fake tensor of a node; None if it is no tensor."""
     torch = importlib.import_module("torch")
-    made = node.meta.get("val")
-    return made if isinstance(made, torch.Tensor) else None
+    tensor = node.meta.get("val")
+    return tensor if isinstance(tensor, torch.Tensor) else None
 
 
 def _keeps_rows(view: Node) -> bool:
-    """Whether a view of a matrix has the matrix's rows, whose length is known."""
-    source, made = value(view.args[0]), value(view)
-    if source is None or made is None or source.dim() != 2 or made.dim() < 3:
+    """Whether a view of a matrix has the matrix's rows, with a static length."""
+    matrix, view_tensor = value(view.args[0]), value(view)
+    if matrix is None or view_tensor is None or matrix.dim() != 2 or view_tensor.dim() < 3:
         return False
-    last = source.shape[-1]
-    return isinstance(last, int) and isinstance(made.shape[-1], int) and made.shape[-1] == last
+    last = matrix.shape[-1]
+    return (
+        isinstance(last, int)
+        and isinstance(view_tensor.shape[-1], int)
+        and view_tensor.shape[-1] == last
+    )
 
 
 def _as_rows(user: Node, view: Node) -> dict[Node, str] | None:
-    """Return how an element-wise op of a view takes each of its tensors on the matrix instead.
+    """Return the role of each input of an element-wise op of a view, if the op can work on the matrix.
 
     Returns:
         For each tensor "view" (it is the view), "rows" (it has the view's shape) or "row" (it is the
-        same for all rows); None if there is another one.
+        same for all rows); None if there is any other tensor.
     """
-    made, shape = value(user), value(view).shape
-    if made is None or made.shape != shape:
+    output, shape = value(user), value(view).shape
+    if output is None or output.shape != shape:
         return None
-    taken: dict[Node, str] = {}
+    roles: dict[Node, str] = {}
     for node in user.all_input_nodes:
-        of = value(node)
+        tensor = value(node)
         if node is view:
-            taken[node] = "view"
-        elif of is None:
+            roles[node] = "view"
+        elif tensor is None:
             return None
-        elif of.shape == shape:
-            taken[node] = "rows"
-        elif of.dim() <= 1:
-            taken[node] = "row"
+        elif tensor.shape == shape:
+            roles[node] = "rows"
+        elif tensor.dim() <= 1:
+            roles[node] = "row"
         else:
             return None
-    return taken
+    return roles
 
 
-def _sink(graph: Graph, view: Node, user: Node, taken: dict[Node, str]) -> Node:
-    """Compute an op on the matrix, and let its users take a view of the result; return that view."""
+def _sink(graph: Graph, view: Node, user: Node, roles: dict[Node, str]) -> Node:
+    """Compute an op on the matrix, give its users a view of the result, and return that view."""
     matrix = view.args[0]
     with graph.inserting_before(user):
         arguments = {view: matrix}
-        for node, kind in taken.items():
+        for node, kind in roles.items():
             if kind == "rows":
                 arguments[node] = _rows(graph, node, matrix)
-        made = graph.node_copy(user, lambda node: arguments.get(node, node))
-        evaluate(made)
-        again = _call(graph, view.target, (made, view.args[1]))
-    user.replace_all_uses_with(again)
+        matrix_op = graph.node_copy(user, lambda node: arguments.get(node, node))
+        evaluate(matrix_op)
+        view_of_result = _call(graph, view.target, (matrix_op, view.args[1]))
+    user.replace_all_uses_with(view_of_result)
     graph.erase_node(user)
-    return again
+    return view_of_result
 
 
 def _rows(graph: Graph, node: Node, matrix: Node) -> Node:
-    """Return a tensor as a matrix of a matrix's shape."""
+    """Return a tensor reshaped to the shape of a matrix."""
     if _is_view(node) and value(node.args[0]).shape == value(matrix).shape:
         return node.args[0]
     reshape = importlib.import_module("torch").ops.aten.reshape.default
@@ -131,18 +135,18 @@ def _rows(graph: Graph, node: Node, matrix: Node) -> Node:
 
 
 def _call(graph: Graph, target: Any, arguments: tuple[Any, ...]) -> Node:
-    made = graph.call_function(target, arguments)
-    evaluate(made)
-    return made
+    call = graph.call_function(target, arguments)
+    evaluate(call)
+    return call
 
 
 def evaluate(node: Node) -> None:
-    """Give a node its fake tensor, computed from those of its arguments."""
+    """Compute the fake tensor of a node from those of its arguments."""
     torch = importlib.import_module("torch")
     map_arg = importlib.import_module("torch.fx.node").map_arg
-    arguments, named = map_arg((node.args, node.kwargs), lambda of: of.meta["val"])
-    tensors = [of for each in node.all_input_nodes if (of := value(each)) is not None]
-    # A copied node has the shape of the one that it was copied from.
+    arguments, named = map_arg((node.args, node.kwargs), lambda arg: arg.meta["val"])
+    tensors = [arg for input_node in node.all_input_nodes if (arg := value(input_node)) is not None]
+    # A copied node has the metadata of the original.
     node.meta.pop("tensor_meta", None)
     with tensors[0].fake_mode, torch.no_grad():
         node.meta["val"] = node.target(*arguments, **named)

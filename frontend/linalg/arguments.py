@@ -1,4 +1,4 @@
-"""What kernels take: tensors and memrefs as their parameters have them."""
+"""Tensors and memrefs as parameters of a GEMM kernel."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ...bindings.irtypes import Value
 from ...bindings.mlir import ir
 from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
-from .access import Access
-from .loops import Group
-from .unfit import Unfit
+from .contraction import ArrayAccess
+from .gemm_dims import Group
+from .unsupported import Unsupported
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
@@ -25,83 +25,84 @@ class Argument:
     Attributes:
         name: that of the kernel's parameter.
         access: the tensor or memref.
-        dims: its dimensions in the order of the parameter's; each has the loops that count it up, none
-            for an extent of 1.
+        dims: the parameter's dimensions, in order: the loops of each; none for an extent of 1.
         is_result: whether the kernel writes it.
         by_tma: whether TMA reads or writes it.
     """
 
     name: str
-    access: Access
+    access: ArrayAccess
     dims: tuple[Group, ...]
     is_result: bool = False
     by_tma: bool = True
 
 
-def element(value: Value) -> str:
+def element_type(value: Value) -> str:
     """Return the element type of a tensor or memref, by its MLIR name."""
     return str(value.type.element_type)
 
 
-def follows(access: Access) -> list[bool]:
-    """Return for each dimension whether the next one's elements fill one of its steps."""
+def collapsible_dims(access: ArrayAccess) -> list[bool]:
+    """Return for each dimension `d` whether `stride[d] == stride[d + 1] * extent[d + 1]`."""
     type_ = access.value.type
     rank = len(access.loops)
     if not isinstance(type_, ir.MemRefType) or access.permutation:
         return [True] * rank
     strides, offset = type_.get_strides_and_offset()
     if offset != 0:
-        raise Unfit(f"has an operand of {type_}, whose offset is not 0")
+        raise Unsupported(f"has an operand of {type_}, whose offset is not 0")
     if strides[-1:] not in ([1], []):
-        raise Unfit(f"has an operand of {type_}, which is not contiguous along its last dimension")
+        raise Unsupported(
+            f"has an operand of {type_}, which is not contiguous along its last dimension"
+        )
     if _is_identity(type_):
         return [True] * rank
     return [
-        _DYNAMIC not in (strides[at], strides[at + 1], type_.shape[at + 1])
-        and strides[at] == strides[at + 1] * type_.shape[at + 1]
-        for at in range(rank - 1)
+        _DYNAMIC not in (strides[dim], strides[dim + 1], type_.shape[dim + 1])
+        and strides[dim] == strides[dim + 1] * type_.shape[dim + 1]
+        for dim in range(rank - 1)
     ]
 
 
-def unaligned(arguments: Sequence[Argument]) -> list[tuple[Argument, Group]]:
-    """Return the dimensions of which it is not known whether TMA steps along them.
+def possibly_unaligned_dims(arguments: Sequence[Argument]) -> list[tuple[Argument, Group]]:
+    """Return the dimensions whose stride in bytes is not known to be a multiple of 16, as TMA requires.
 
     Raises:
-        Unfit: for one that is known not to fit.
+        Unsupported: for a stride that is known to be no multiple.
     """
-    found: list[tuple[Argument, Group]] = []
+    dims: list[tuple[Argument, Group]] = []
     for argument in arguments:
         if not argument.by_tma:
             continue
-        item = DTYPES[element(argument.access.value)].itemsize
+        element_bytes = DTYPES[element_type(argument.access.value)].itemsize
         contiguous = argument.access.loops[-1]
         for group in argument.dims:
             if not group or contiguous in group:
                 continue
             elements, is_known = _step(argument.access, group[-1])
-            if elements * item % UNIT_BYTES == 0:
+            if elements * element_bytes % UNIT_BYTES == 0:
                 continue
             if is_known:
                 loops = " ".join(f"d{loop}" for loop in group)
-                raise Unfit(
+                raise Unsupported(
                     f"has an operand {argument.name} whose neighbours along {loops} are "
-                    f"{elements * item} bytes apart; TMA takes multiples of {UNIT_BYTES}"
+                    f"{elements * element_bytes} bytes apart; TMA takes multiples of {UNIT_BYTES}"
                 )
-            found.append((argument, group))
-    return found
+            dims.append((argument, group))
+    return dims
 
 
-def _step(access: Access, loop: int) -> tuple[int, bool]:
-    """Return a divisor of the elements between neighbours along a loop; whether it is their number."""
-    type_, at = access.value.type, access.loops.index(loop)
+def _step(access: ArrayAccess, loop: int) -> tuple[int, bool]:
+    """Return a divisor of the stride of a loop, in elements, and whether it is the stride."""
+    type_, dim = access.value.type, access.loops.index(loop)
     if isinstance(type_, ir.MemRefType) and not access.permutation:
         strides, _ = type_.get_strides_and_offset()
-        if strides[at] != ir.ShapedType.get_dynamic_stride_or_offset():
-            return strides[at], True
+        if strides[dim] != ir.ShapedType.get_dynamic_stride_or_offset():
+            return strides[dim], True
         if not _is_identity(type_):
             return 1, False
-    extents = list(access.shape[at + 1 :])
-    return prod(each for each in extents if each != _DYNAMIC), _DYNAMIC not in extents
+    extents = list(access.shape[dim + 1 :])
+    return prod(extent for extent in extents if extent != _DYNAMIC), _DYNAMIC not in extents
 
 
 def _is_identity(type_: Any) -> bool:

@@ -8,16 +8,16 @@ from math import inf
 
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
-from .elements import Elements
-from .expressions import Element, Node, Reduced, parts_of
+from .expression_builder import ExpressionBuilder
+from .expressions import Node, ReducedElement, TensorElement, parts_of
 from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, owner
-from .masks import Condition, Sight, sight_of
-from .places import Place, counted
+from .loop_indices import LoopIndex, loop_index
+from .masks import Mask, MaskCondition, match_mask
 from .precision import HIGHEST, PRECISION, is_highest
 from .schedule import CONFIG
-from .scores import scores_of, seen_by, source_of, summed
-from .softmax import exponential_of, factors, softmax
-from .unfit import Unfit
+from .scores import match_additive_mask, match_scaled_element, match_scores, match_sum_of_products
+from .softmax import exponent_of, factors, match_softmax
+from .unsupported import Unsupported
 
 #: torch-mlir's op. It has queries, keys and values, perhaps a mask, and what is written; their last two
 #: dimensions are the sequence and the head dimension. Scores are divided by the root of the latter. The
@@ -33,23 +33,23 @@ class Attention:
 
     Attributes:
         first: the op that multiplies queries and keys.
-        between: it and the ops behind it, before the one that makes the result.
+        inner_ops: `first` and the ops after it, without the op that computes the result.
         o: an element of the result.
-        q, k, v: the elements that it is computed from; loops that have no place in `o` are summed over.
+        q, k, v: the elements of which `o` is computed; loops that do not index `o` are summed over.
         scale: the factor of scores.
-        sight: the keys that a query sees.
-        is_zero_unseen: whether a query that sees no key has the result 0; else it has none.
+        mask: the keys that a query sees.
+        is_zero_without_keys: whether a query that sees no key has the result 0; else it has none.
     """
 
     first: Op
-    between: frozenset[Op]
-    o: Element
-    q: Element
-    k: Element
-    v: Element
+    inner_ops: frozenset[Op]
+    o: TensorElement
+    q: TensorElement
+    k: TensorElement
+    v: TensorElement
     scale: float
-    sight: Sight
-    is_zero_unseen: bool
+    mask: Mask
+    is_zero_without_keys: bool
 
     @property
     def op(self) -> Op:
@@ -57,206 +57,228 @@ class Attention:
         return owner(self.o.value)  # type: ignore[return-value]
 
 
-def attentions_of(op: Op, hidden: Collection[Op]) -> list[Attention]:
-    """Return the attention that an op is the last product of: one for its result, and one for each tensor
-    that is the result moved or rounded, the last tensor first.
+def match_attention(op: Op, hidden: Collection[Op]) -> list[Attention]:
+    """Match attention whose last product is an op.
 
-    There is none if the op is no product behind an exponential of another product.
+    There is one match for the op's result, and one for each tensor that is the result moved or rounded;
+    the last tensor comes first. There is none unless the op multiplies an exponential of another product.
 
     Args:
         op: the op.
         hidden: ops whose results will be in no memory.
 
     Raises:
-        Unfit: if it is one, but no attention that the kernel computes.
+        Unsupported: for attention that the kernel does not compute.
     """
     if op.name == ATTENTION:
-        return [_of_op(op, Elements(), hidden)]
+        return [_match_attention_op(op, ExpressionBuilder(), hidden)]
     if op.name != GENERIC or len(inputs_of(op)) != 2 or not _is_behind_exponential(op):
         return []
-    found: list[Attention] = []
-    unfit: list[Unfit] = []
-    for value in reversed(_moved(op.results[0])):
-        elements = Elements()
-        root = elements.element(value, _places(value))
-        made = factors(elements, root, through=True)
-        product = made.above[0] if len(made.above) == 1 else None
-        if not isinstance(product, Reduced) or product.op != op or made.number != 1 or made.guards:
+    attentions: list[Attention] = []
+    errors: list[Unsupported] = []
+    for value in reversed(_elementwise_chain(op.results[0])):
+        builder = ExpressionBuilder()
+        root = builder.element(value, _loop_indices(value))
+        quotient = factors(builder, root, through=True)
+        product = quotient.numerator[0] if len(quotient.numerator) == 1 else None
+        if (
+            not isinstance(product, ReducedElement)
+            or product.op != op
+            or quotient.number != 1
+            or quotient.guards
+        ):
             continue
         try:
-            found.append(_of_product(elements, root, product, made.below, hidden))
-        except Unfit as reason:
-            unfit.append(reason)
-    if not found and unfit:
-        raise unfit[0]
-    return found
+            attentions.append(_match_product(builder, root, product, quotient.denominator, hidden))
+        except Unsupported as error:
+            errors.append(error)
+    if not attentions and errors:
+        raise errors[0]
+    return attentions
 
 
-def _of_op(op: Op, elements: Elements, hidden: Collection[Op]) -> Attention:
-    """Return the attention that torch-mlir's op is."""
-    q, k, v, *mask, _ = op.operands
-    if len({each.type.rank for each in op.operands}) > 1 or not list(op.results):
-        raise Unfit("has operands of different ranks, or memory as its result")
-    *batch, row, dim = _places(op.results[0])
+def _match_attention_op(op: Op, builder: ExpressionBuilder, hidden: Collection[Op]) -> Attention:
+    """Match torch-mlir's op."""
+    q, k, v, *masks, _ = op.operands
+    if len({value.type.rank for value in op.operands}) > 1 or not list(op.results):
+        raise Unsupported("has operands of different ranks, or memory as its result")
+    *batch, row, dim = _loop_indices(op.results[0])
     rank = len(batch) + 2
-    key = counted(rank, k.type.shape[rank - 2])
+    key = loop_index(rank, k.type.shape[rank - 2])
     head = q.type.shape[rank - 1]
     if head < 1:
-        raise Unfit("has a head dimension of unknown extent")
-    shared = counted(rank + 1, head)
-    of_q = source_of(elements, elements.element(q, (*batch, row, shared)), "queries", hidden)
-    of_k = source_of(elements, elements.element(k, (*batch, key, shared)), "keys", hidden)
-    of_v = source_of(elements, elements.element(v, (*batch, key, dim)), "values", hidden, False)
-    scale = _positive(head**-0.5 * of_q.number * of_k.number)
-    seen: list[Condition] = []
-    if mask:
-        score = elements.normal(elements.element(mask[0], (*batch, row, key)))
-        is_truth = str(mask[0].type.element_type) == "i1"
-        seen = [Condition(score, True) if is_truth else seen_by(score, 1)]
-    o = elements.element(op.results[0], (*batch, row, dim))
+        raise Unsupported("has a head dimension of unknown extent")
+    shared = loop_index(rank + 1, head)
+    scaled_q = match_scaled_element(
+        builder, builder.element(q, (*batch, row, shared)), "queries", hidden
+    )
+    scaled_k = match_scaled_element(
+        builder, builder.element(k, (*batch, key, shared)), "keys", hidden
+    )
+    scaled_v = match_scaled_element(
+        builder, builder.element(v, (*batch, key, dim)), "values", hidden, False
+    )
+    scale = _check_scale(head**-0.5 * scaled_q.number * scaled_k.number)
+    conditions: list[MaskCondition] = []
+    if masks:
+        mask_value = builder.normalize(builder.element(masks[0], (*batch, row, key)))
+        is_truth = str(masks[0].type.element_type) == "i1"
+        conditions = [
+            MaskCondition(mask_value, True) if is_truth else match_additive_mask(mask_value, 1)
+        ]
+    o = builder.element(op.results[0], (*batch, row, dim))
     return Attention(
         op,
         frozenset(),
         o,
-        of_q.element,
-        of_k.element,
-        of_v.element,
+        scaled_q.element,
+        scaled_k.element,
+        scaled_v.element,
         scale,
-        sight_of(elements, seen, key),
-        _is_infinite(seen),
+        match_mask(builder, conditions, key),
+        _hides_by_infinity(conditions),
     )
 
 
-def _of_product(
-    elements: Elements,
-    root: Element,
-    product: Reduced,
+def _match_product(
+    builder: ExpressionBuilder,
+    root: TensorElement,
+    product: ReducedElement,
     divisors: list[Node],
     hidden: Collection[Op],
 ) -> Attention:
-    """Return the attention that an element is.
+    """Match `sum(weights * values) / divisors`, an element of the result.
 
     Args:
-        elements: what made the expressions.
+        builder: the builder of the expressions.
         root: the element.
-        product: its product of weights and values.
-        divisors: what that is divided by.
-        hidden: as for `attentions_of`.
+        product: the sum of weights times values.
+        divisors: what the sum is divided by.
+        hidden: as for `match_attention`.
     """
-    key, terms = summed(elements, product, len(root.at))
-    weights = [each for each in terms.above if exponential_of(elements, each) is not None]
-    values = [each for each in terms.above if each not in weights]
+    key, terms = match_sum_of_products(builder, product, len(root.indices))
+    weights = [factor for factor in terms.numerator if exponent_of(builder, factor) is not None]
+    values = [factor for factor in terms.numerator if factor not in weights]
     if len(weights) != 1 or len(values) != 1 or terms.number != 1:
-        raise Unfit("multiplies weights by something else than values")
-    of_weights = factors(elements, weights[0], through=True)
-    of_weights.below += [*terms.below, *divisors]
-    found = softmax(elements, of_weights, key)
-    scores = scores_of(found.scores, found.scale)
-    shared, terms = summed(elements, scores.product, len(root.at) + 1)
-    if len(terms.above) != 2 or terms.below:
-        raise Unfit(_NO_SCORES)
+        raise Unsupported("multiplies weights by something else than values")
+    weight_factors = factors(builder, weights[0], through=True)
+    weight_factors.denominator += [*terms.denominator, *divisors]
+    softmax = match_softmax(builder, weight_factors, key)
+    scores = match_scores(softmax.scores, softmax.scale)
+    shared, terms = match_sum_of_products(builder, scores.product, len(root.indices) + 1)
+    if len(terms.numerator) != 2 or terms.denominator:
+        raise Unsupported(_NO_SCORES)
     for op in (product.op, scores.product.op):
         if CONFIG in op.attributes:
-            raise Unfit(f"has {CONFIG}, the configuration of a product")
+            raise Unsupported(f"has {CONFIG}, the configuration of a product")
     if is_highest(product.op) and any(
-        isinstance(each.type.element_type, ir.F32Type) for each in inputs_of(product.op)
+        isinstance(value.type.element_type, ir.F32Type) for value in inputs_of(product.op)
     ):
-        raise Unfit(f'has {PRECISION} = "{HIGHEST}", but the kernel rounds weights to 16 bits')
-    of_q, of_k = (source_of(elements, each, "queries and keys", hidden) for each in terms.above)
-    q, k = of_q.element, of_k.element
-    v = source_of(elements, values[0], "values", hidden, False).element
-    if _has(q, key):
+        raise Unsupported(
+            f'has {PRECISION} = "{HIGHEST}", but the kernel rounds weights to 16 bits'
+        )
+    scaled_q, scaled_k = (
+        match_scaled_element(builder, factor, "queries and keys", hidden)
+        for factor in terms.numerator
+    )
+    q, k = scaled_q.element, scaled_k.element
+    v = match_scaled_element(builder, values[0], "values", hidden, False).element
+    if _is_indexed_by(q, key):
         q, k = k, q
-    if not (_has(k, key) and _has(q, shared) and _has(k, shared)) or _has(q, key):
-        raise Unfit(_NO_SCORES)
-    scale = _positive(scores.scale * terms.number * of_q.number * of_k.number)
-    sight = sight_of(elements, scores.seen, key)
-    is_zero_unseen = found.is_guarded and _is_infinite(scores.seen)
+    if not (
+        _is_indexed_by(k, key) and _is_indexed_by(q, shared) and _is_indexed_by(k, shared)
+    ) or _is_indexed_by(q, key):
+        raise Unsupported(_NO_SCORES)
+    scale = _check_scale(scores.scale * terms.number * scaled_q.number * scaled_k.number)
+    mask = match_mask(builder, scores.conditions, key)
+    is_zero_without_keys = softmax.is_guarded and _hides_by_infinity(scores.conditions)
     first = scores.product.op
-    between = _between(first, root.value)
-    return Attention(first, between, root, q, k, v, scale, sight, is_zero_unseen)
+    inner_ops = _ops_between(first, root.value)
+    return Attention(first, inner_ops, root, q, k, v, scale, mask, is_zero_without_keys)
 
 
-def _is_infinite(seen: list[Condition]) -> bool:
-    """Whether the scores of hidden keys are -inf."""
-    return all(each.hidden == -inf for each in seen)
+def _hides_by_infinity(conditions: list[MaskCondition]) -> bool:
+    """Whether the scores of masked keys are -inf."""
+    return all(condition.masked_score == -inf for condition in conditions)
 
 
-def _positive(scale: float) -> float:
+def _check_scale(scale: float) -> float:
     if not 0 < scale < inf:
-        raise Unfit(f"multiplies scores by {scale:g}; the kernel takes a positive number")
+        raise Unsupported(f"multiplies scores by {scale:g}; the kernel takes a positive number")
     return scale
 
 
 def _is_behind_exponential(op: Op) -> bool:
-    """Whether an op sums products of an exponential of a sum."""
-    elements = Elements()
+    """Whether an op computes `sum(exp(sum(...)) * ...)`."""
+    builder = ExpressionBuilder()
     value = op.results[0] if list(op.results) else None
-    product = elements.expanded(elements.element(value, _places(value))) if value else None
-    if not isinstance(product, Reduced):
+    product = builder.expand(builder.element(value, _loop_indices(value))) if value else None
+    if not isinstance(product, ReducedElement):
         return False
     try:
-        _, terms = summed(elements, product, len(_places(product.op.results[0])))
-    except Unfit:
+        _, terms = match_sum_of_products(
+            builder, product, len(_loop_indices(product.op.results[0]))
+        )
+    except Unsupported:
         return False
-    exponents = (exponential_of(elements, each) for each in terms.above)
+    exponents = (exponent_of(builder, factor) for factor in terms.numerator)
     return any(
-        isinstance(each, Reduced)
-        and (reduction := elements.reduction(each)) is not None
+        isinstance(part, ReducedElement)
+        and (reduction := builder.reduction(part)) is not None
         and reduction.name == "arith.addf"
         for exponent in exponents
         if exponent is not None
-        for each in parts_of(exponent)
+        for part in parts_of(exponent)
     )
 
 
-def _moved(value: Value) -> list[Value]:
-    """Return a tensor, and what element-wise ops and reshapes make of it alone."""
-    found = [value]
-    while len(uses := list(found[-1].uses)) == 1:
+def _elementwise_chain(value: Value) -> list[Value]:
+    """Return a tensor, and the results of element-wise ops and reshapes that alone use it, in order."""
+    chain = [value]
+    while len(uses := list(chain[-1].uses)) == 1:
         user = uses[0].owner.operation
         is_elementwise = user.name == GENERIC and not any(is_reduction(user))
         if (user.name not in RESHAPES and not is_elementwise) or len(list(user.results)) != 1:
             break
-        found.append(user.results[0])
-    return found
+        chain.append(user.results[0])
+    return chain
 
 
-def _places(value: Value) -> list[Place]:
-    """Return a loop for each dimension of a tensor."""
-    return [counted(loop, extent) for loop, extent in enumerate(value.type.shape)]
+def _loop_indices(value: Value) -> list[LoopIndex]:
+    """Return the index along each dimension of a tensor, with a loop for each."""
+    return [loop_index(loop, extent) for loop, extent in enumerate(value.type.shape)]
 
 
-def _has(element: Element, place: Place) -> bool:
-    """Whether the loops of a place index an element."""
-    loops = {digit.loop for each in element.at for digit in each}
-    return all(digit.loop in loops for digit in place)
+def _is_indexed_by(element: TensorElement, index: LoopIndex) -> bool:
+    """Whether all loops of an index occur in the indices of an element."""
+    loops = {digit.loop for tensor_index in element.indices for digit in tensor_index}
+    return all(digit.loop in loops for digit in index)
 
 
-def _between(first: Op, result: Value) -> frozenset[Op]:
-    """Return the ops from a product on, before the one that makes a result.
+def _ops_between(first: Op, result: Value) -> frozenset[Op]:
+    """Return the ops between a product and a result, with the product, without the result's op.
 
     Raises:
-        Unfit: if they compute something else, too.
+        Unsupported: if other ops use what they compute.
     """
     last = owner(result)
     before: set[Op] = set()
-    rest = [last]
-    while rest:
-        op = rest.pop()
+    stack = [last]
+    while stack:
+        op = stack.pop()
         if op is not None and op not in before:
             before.add(op)
-            rest += [owner(value) for value in op.operands]
+            stack += [owner(value) for value in op.operands]
     after: set[Op] = set()
-    rest = [first]
-    while rest:
-        op = rest.pop()
+    stack = [first]
+    while stack:
+        op = stack.pop()
         if op is None or op in after or op == last:
             continue
         after.add(op)
         for use in (use for value in op.results for use in value.uses):
             user = use.owner.operation
             if user not in before:
-                raise Unfit(f"has scores or weights that '{user.name}' uses, too")
-            rest.append(user)
+                raise Unsupported(f"has scores or weights that '{user.name}' uses, too")
+            stack.append(user)
     return frozenset(after)

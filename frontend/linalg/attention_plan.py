@@ -11,24 +11,24 @@ from ...kernels.attention import Config, Problem, ProblemError, default_config
 from ...kernels.attention.generator.config import MULTIPROCESSORS
 from ...kernels.attention.generator.problem import LOG2_E
 from ...layout.elements import UNIT_BYTES
-from .attention import Attention, attentions_of
-from .expressions import Element
+from .attention import Attention, match_attention
+from .attention_dims import AttentionDims, Dim, match_dims
+from .expressions import TensorElement
 from .memory import check_array
-from .roles import Dim, Roles, roles_of
-from .unfit import Unfit
+from .unsupported import Unsupported
 
 #: Bytes of an element.
 _ITEM_BYTES = 2
 
 
 @dataclass(frozen=True)
-class Array:
-    """A contiguous tensor as the kernel takes it.
+class AttentionArgument:
+    """A contiguous tensor as a parameter of the kernel.
 
     Attributes:
-        name: what it is called.
+        name: "q", "k", "v" or "o".
         value: the tensor.
-        sizes, strides: by dimension of the kernel's parameter, in elements.
+        sizes, strides: by dimension of the parameter, in elements.
     """
 
     name: str
@@ -39,18 +39,18 @@ class Array:
 
 @dataclass(frozen=True)
 class AttentionPlan:
-    """A kernel for attention, and what it is launched on.
+    """A kernel for attention, and the tensors that it is launched on.
 
     Attributes:
-        op: the op whose result it computes.
-        products: the ops that it replaces and that would be kernels of their own.
-        hidden: the ops that it replaces but for `op`.
-        problem: what it computes.
-        config: its configuration.
-        operands: Q, K and V, in its order.
+        op: the op whose result the kernel computes.
+        products: the replaced ops that would be kernels of their own.
+        hidden: the replaced ops without `op`; their results will be in no memory.
+        problem: the problem.
+        config: the kernel's configuration.
+        operands: Q, K and V.
         result: O.
-        scale: the factor of scores, for powers of two.
-        sight: the numbers of keys that a query sees before and behind its place, where they are limited.
+        scale: the factor of scores times log2(e), as the kernel computes powers of 2.
+        window: the numbers of keys that a query sees before and behind itself, those that are limited.
     """
 
     op: Op
@@ -58,95 +58,94 @@ class AttentionPlan:
     hidden: frozenset[Op]
     problem: Problem
     config: Config
-    operands: tuple[Array, Array, Array]
-    result: Array
+    operands: tuple[AttentionArgument, AttentionArgument, AttentionArgument]
+    result: AttentionArgument
     scale: float
-    sight: tuple[int, ...]
+    window: tuple[int, ...]
 
     @property
     def grid(self) -> int:
-        """The CTAs: one for each tile of queries, or the multiprocessors, which take tiles in turn."""
+        """The number of CTAs: the tiles of queries, at most one CTA a multiprocessor."""
         batches, heads, queries, _ = self.result.sizes
         return min(-(-queries // self.config.rows) * batches * heads, MULTIPROCESSORS)
 
     @property
-    def described(self) -> str:
-        """What it computes, and its configuration."""
+    def description(self) -> str:
+        """The problem and the configuration, for a remark."""
         problem, config = self.problem, self.config
-        of_limits = [
+        sides = [
             name
             for name, limited in (("before", problem.left), ("behind", problem.right))
             if limited
         ]
-        limits = [
-            f"{number} keys {name}" for name, number in zip(of_limits, self.sight, strict=True)
-        ]
+        limits = [f"{number} keys {name}" for name, number in zip(sides, self.window, strict=True)]
         shape = "x".join(map(str, self.result.sizes))
         tile = f"{config.rows} queries by {config.keys} keys in {config.stages} stages"
         return ", ".join([f"attention of {problem.element}, {shape}", *limits, tile])
 
 
-def attention_plan(op: Op, hidden: Collection[Op], narrow: bool) -> AttentionPlan | None:
-    """Return the plan for the attention that an op is the last product of; None if it is none.
+def plan_attention(op: Op, hidden: Collection[Op], narrow: bool) -> AttentionPlan | None:
+    """Plan a kernel for attention whose last product is an op; None if there is no such attention.
 
     Args:
         op: the op.
         hidden: ops whose results will be in no memory.
         narrow: whether weights may be rounded to 16 bits before they are divided by their sum, and scores
-            stay as exact as they were summed.
+            may keep the precision of their sums.
 
     Raises:
-        Unfit: if it is one that the kernel does not compute.
+        Unsupported: for attention that the kernel does not compute.
     """
-    found = attentions_of(op, hidden)
-    if found and not narrow:
-        raise Unfit(
-            f"has weights that the kernel rounds to {found[0].q.value.type.element_type} before they are "
-            "divided by their sum; narrow-sums=f32 allows it"
+    attentions = match_attention(op, hidden)
+    if attentions and not narrow:
+        element = attentions[0].q.value.type.element_type
+        raise Unsupported(
+            f"has weights that the kernel rounds to {element} before they are divided by "
+            "their sum; narrow-sums=f32 allows it"
         )
-    unfit: list[Unfit] = []
-    for each in found:
+    errors: list[Unsupported] = []
+    for attention in attentions:
         try:
-            return _planned(each, op)
-        except Unfit as reason:
-            unfit.append(reason)
-    if unfit:
-        raise unfit[0]
+            return _plan(attention, op)
+        except Unsupported as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
     return None
 
 
-def _planned(attention: Attention, product: Op) -> AttentionPlan:
+def _plan(attention: Attention, product: Op) -> AttentionPlan:
     elements = {"q": attention.q, "k": attention.k, "v": attention.v, "o": attention.o}
-    types = {name: str(each.value.type.element_type) for name, each in elements.items()}
+    types = {name: str(element.value.type.element_type) for name, element in elements.items()}
     if len(set(types.values())) > 1:
-        shown = ", ".join(f"{name} of {type_}" for name, type_ in types.items())
-        raise Unfit(f"has {shown}; the kernel has one type")
-    for each in elements.values():
-        check_array(each.value.type)
-    roles = roles_of(elements, attention.sight.row)
-    queries, keys = (each.extent if each else 1 for each in (roles.row, roles.key))
-    sight = _sight(attention, queries, keys)
-    if roles.summed.extent != roles.column.extent:
-        raise Unfit(
-            f"has a head dimension of {roles.summed.extent}, and values of {roles.column.extent}; the "
+        listed = ", ".join(f"{name} of {type_}" for name, type_ in types.items())
+        raise Unsupported(f"has {listed}; the kernel has one type")
+    for element in elements.values():
+        check_array(element.value.type)
+    dims = match_dims(elements, attention.mask.row)
+    queries, keys = (dim.extent if dim else 1 for dim in (dims.row, dims.key))
+    window = _window(attention, queries, keys)
+    if dims.summed.extent != dims.column.extent:
+        raise Unsupported(
+            f"has a head dimension of {dims.summed.extent}, and values of {dims.column.extent}; the "
             "kernel has one"
         )
     try:
-        left, right = (each is not None for each in sight)
-        problem = Problem(types["q"], roles.summed.extent, left, right)
+        left, right = (limit is not None for limit in window)
+        problem = Problem(types["q"], dims.summed.extent, left, right)
     except ProblemError as error:
-        raise Unfit(f"does not fit the attention kernel: {error}") from None
-    head = roles.head, roles.sharing
-    q = _array("q", attention.q, (roles.batch,), head, (roles.row,), (roles.summed,))
-    k = _array("k", attention.k, (roles.batch,), (roles.head,), (roles.summed,), (roles.key,))
-    v = _array("v", attention.v, (roles.batch,), (roles.head,), (roles.key,), (roles.column,))
-    o = _array("o", attention.o, (roles.batch,), head, (roles.row,), (roles.column,))
-    _check_contiguous(roles)
-    limits = tuple(min(each, queries + keys) for each in sight if each is not None)
+        raise Unsupported(f"does not fit the attention kernel: {error}") from None
+    head = dims.head, dims.sharing
+    q = _argument("q", attention.q, (dims.batch,), head, (dims.row,), (dims.summed,))
+    k = _argument("k", attention.k, (dims.batch,), (dims.head,), (dims.summed,), (dims.key,))
+    v = _argument("v", attention.v, (dims.batch,), (dims.head,), (dims.key,), (dims.column,))
+    o = _argument("o", attention.o, (dims.batch,), head, (dims.row,), (dims.column,))
+    _check_contiguous(dims)
+    limits = tuple(min(limit, queries + keys) for limit in window if limit is not None)
     return AttentionPlan(
         attention.op,
         (attention.first, product),
-        attention.between,
+        attention.inner_ops,
         problem,
         default_config(problem, queries, keys),
         (q, k, v),
@@ -156,57 +155,61 @@ def _planned(attention: Attention, product: Op) -> AttentionPlan:
     )
 
 
-def _sight(attention: Attention, queries: int, keys: int) -> tuple[int | None, int | None]:
-    """Return how many keys a query sees before and behind its place; the last query's is the last key's.
+def _window(attention: Attention, queries: int, keys: int) -> tuple[int | None, int | None]:
+    """Return how many keys a query sees before and behind itself, if the last query is at the last key.
 
     Raises:
-        Unfit: if the kernel has no such window.
+        Unsupported: if the kernel has no such window.
     """
-    sight, shift = attention.sight, keys - queries
-    left = None if sight.left is None else sight.left + shift
-    right = None if sight.right is None else sight.right - shift
-    for name, each in (("before", left), ("behind", right)):
-        if each is not None and each < 0:
-            raise Unfit(
-                f"has queries that see {each} keys {name} their places, of which the last is that of the "
-                "last key; the kernel takes 0 or more"
+    mask, shift = attention.mask, keys - queries
+    left = None if mask.left is None else mask.left + shift
+    right = None if mask.right is None else mask.right - shift
+    for name, limit in (("before", left), ("behind", right)):
+        if limit is not None and limit < 0:
+            raise Unsupported(
+                f"has queries that see {limit} keys {name} their places, of which the last is that of "
+                "the last key; the kernel takes 0 or more"
             )
-    if right is not None and shift + right < 0 and not attention.is_zero_unseen:
-        raise Unfit("has queries that see no key, whose result is not 0")
+    if right is not None and shift + right < 0 and not attention.is_zero_without_keys:
+        raise Unsupported("has queries that see no key, whose result is not 0")
     return left, right
 
 
-def _array(name: str, element: Element, *dims: tuple[Dim | None, ...]) -> Array:
-    """Return a tensor with these dimensions, each of which some count together."""
+def _argument(
+    name: str, element: TensorElement, *dims: tuple[Dim | None, ...]
+) -> AttentionArgument:
+    """Return a tensor as an argument; each dimension of the parameter joins dimensions of loops."""
     sizes: list[int] = []
     strides: list[int] = []
-    for each in dims:
-        counted = [dim for dim in each if dim is not None]
+    for loops in dims:
+        counted = [dim for dim in loops if dim is not None]
         sizes.append(math.prod(dim.extent for dim in counted))
         strides.append(counted[-1].strides[name] if counted else 0)
     # Along a dimension of extent 1, TMA takes any multiple of 16 bytes.
     unit = UNIT_BYTES // _ITEM_BYTES
     whole = -(-math.prod(element.value.type.shape) // unit) * unit
-    return Array(name, element.value, tuple(sizes), tuple(each or whole for each in strides))
+    return AttentionArgument(
+        name, element.value, tuple(sizes), tuple(stride or whole for stride in strides)
+    )
 
 
-def _check_contiguous(roles: Roles) -> None:
-    """Check that TMA reads and writes the operands.
+def _check_contiguous(dims: AttentionDims) -> None:
+    """Check that TMA can read and write the tensors.
 
     Raises:
-        Unfit: if it does not.
+        Unsupported: for a head dimension that is not contiguous, or a stride of no multiple of 16 bytes.
     """
-    for dim in (roles.summed, roles.column):
+    for dim in (dims.summed, dims.column):
         for name, stride in dim.strides.items():
             if stride != 1:
-                raise Unfit(
+                raise Unsupported(
                     f"has {name} with {stride} elements between neighbours along the head dimension; TMA "
                     "takes a contiguous one"
                 )
-    for dim in (roles.batch, roles.head, roles.sharing, roles.row, roles.key):
+    for dim in (dims.batch, dims.head, dims.sharing, dims.row, dims.key):
         for name, stride in dim.strides.items() if dim else ():
             if stride * _ITEM_BYTES % UNIT_BYTES:
-                raise Unfit(
+                raise Unsupported(
                     f"has {name} with neighbours {stride * _ITEM_BYTES} bytes apart; TMA takes multiples "
                     f"of {UNIT_BYTES}"
                 )

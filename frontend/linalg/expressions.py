@@ -1,4 +1,4 @@
-"""Expressions of numbers, of elements of tensors, and of what reductions make."""
+"""Expressions of numbers, elements of tensors, and results of reductions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...bindings.irtypes import Op, Value
-from .places import Place
+from .loop_indices import LoopIndex
 
-#: Conversions between floats of 16 bits or more, whose rounding is left out of account, and between
-#: integers that hold the numbers of elements.
+#: Conversions between floats of 16 bits or more, whose rounding is ignored, and between integers that
+#: hold any index.
 FLOAT_CASTS, _INTEGER_CASTS = ("arith.extf", "arith.truncf"), ("arith.index_cast", "arith.extsi")
 _WIDE_FLOATS, _WIDE_INTEGERS = ("bf16", "f16", "f32", "f64"), ("i32", "i64", "index")
 
@@ -26,49 +26,49 @@ class Constant:
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
-    """The number of an iteration, as an integer."""
+class IndexValue:
+    """The value of an index, as an integer."""
 
-    place: Place
+    index: LoopIndex
 
 
 @dataclass(frozen=True, eq=False)
-class Element:
+class TensorElement:
     """An element of a tensor.
 
     Attributes:
         value: the tensor.
-        at: the index along each dimension.
+        indices: by dimension.
     """
 
     value: Value
-    at: tuple[Place, ...]
+    indices: tuple[LoopIndex, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
-    """An element that a reduction makes.
+class ReducedElement:
+    """An element of the result of a reduction.
 
     Attributes:
         op: the `linalg.generic`.
-        number: that of its result.
-        at: the place in each loop; None in those that are reduced.
+        number: the number of the result.
+        indices: by loop; None for reduced loops.
     """
 
     op: Op
     number: int
-    at: tuple[Place | None, ...]
+    indices: tuple[LoopIndex | None, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Applied:
-    """An op on scalars; `name` is empty for what is not looked into.
+class AppliedOp:
+    """An op applied to scalars, or an opaque value.
 
     Attributes:
-        name: the op's.
-        type: its result's type, in MLIR's syntax.
-        operands: what it is applied to.
-        detail: the number of a comparison's predicate; of what is not looked into, what it is.
+        name: the op's name; empty for an opaque value.
+        type: the result's type, in MLIR's syntax.
+        operands: the operands.
+        detail: the number of a comparison's predicate; what identifies an opaque value.
     """
 
     name: str
@@ -77,27 +77,27 @@ class Applied:
     detail: Any
 
 
-#: An expression. Equal ones that the same `Elements` made are the same object.
-Node = Constant | Index | Element | Reduced | Applied
+#: An expression. Equal ones of one `ExpressionBuilder` are the same object.
+Node = Constant | IndexValue | TensorElement | ReducedElement | AppliedOp
 
 
 def parts_of(node: Node) -> Iterator[Node]:
-    """Yield the expressions of which one is made, without what reductions combine; itself first."""
+    """Yield an expression, then its subexpressions; terms of reductions are none."""
     seen: set[Node] = set()
-    rest = [node]
-    while rest:
-        node = rest.pop()
+    stack = [node]
+    while stack:
+        node = stack.pop()
         if node in seen:
             continue
         seen.add(node)
         yield node
-        if isinstance(node, Applied):
-            rest += node.operands
+        if isinstance(node, AppliedOp):
+            stack += node.operands
 
 
 def is_cast(node: Node) -> bool:
-    """Whether an expression converts a number to a type that holds it, but for rounding."""
-    if not isinstance(node, Applied):
+    """Whether an expression is a conversion of `FLOAT_CASTS` or `_INTEGER_CASTS` to a wide type."""
+    if not isinstance(node, AppliedOp):
         return False
     if node.name in FLOAT_CASTS:
         return node.type in _WIDE_FLOATS

@@ -15,13 +15,12 @@ from ...kernels.gemm.generator.problem import ProblemError, accumulator
 from ...language.errors import TraceError
 from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
-from .access import Access
-from .arguments import Argument, element
-from .contraction import Contraction
+from .arguments import Argument, element_type
+from .contraction import ArrayAccess, Contraction
 from .epilogue import Epilogue
-from .loops import Dims, Group
-from .scalar_code import Evaluation, Held, rounded
-from .unfit import Unfit
+from .gemm_dims import GemmDims, Group
+from .scalar_code import FragmentEvaluator, TypedFragment, round_to
+from .unsupported import Unsupported
 
 #: Element types of matrices that TMA loads for an epilogue.
 _LOADED = ("bf16", "f16", "f32")
@@ -33,136 +32,154 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 def operand_of(
-    name: str, access: Access, groups: tuple[Group, ...], dims: Dims
+    name: str, access: ArrayAccess, groups: tuple[Group, ...], dims: GemmDims
 ) -> tuple[Operand, Argument]:
-    """Return an operand of the epilogue, and the argument that it is."""
-    if element(access.value) not in DTYPES:
-        raise Unfit(f"reads elements of {element(access.value)}, a type that kernels do not load")
+    """Return an operand of the epilogue, and the kernel's argument for it."""
+    if element_type(access.value) not in DTYPES:
+        raise Unsupported(
+            f"reads elements of {element_type(access.value)}, a type that kernels do not load"
+        )
     roles: dict[Group, str] = {dims.n: "n"}
     if dims.m:
         roles[dims.m] = "m"
     for group in groups:
         if group not in roles:
             loops = " ".join(f"d{loop}" for loop in group)
-            raise Unfit(
+            raise Unsupported(
                 f"reads a tensor that varies along {loops}, a dimension of a batch or a part of one"
             )
-    named = tuple(sorted((roles[group] for group in groups), key="mn".index))
-    shape = _SHAPES[named]
-    by_tma = shape == "mn" and groups[-1] == dims.n and element(access.value) in _LOADED
+    dims_of_operand = tuple(sorted((roles[group] for group in groups), key="mn".index))
+    shape = _SHAPES[dims_of_operand]
+    by_tma = shape == "mn" and groups[-1] == dims.n and element_type(access.value) in _LOADED
     by_tma = by_tma and _are_rows_aligned(access, groups)
     order = {"mn": (dims.m, dims.n), "m": (dims.m,), "n": (dims.n,), "": ((),)}[shape]
-    operand = Operand(name, element(access.value), shape, by_tma)
+    operand = Operand(name, element_type(access.value), shape, by_tma)
     return operand, Argument(name, access, order, by_tma=by_tma)
 
 
-def _are_rows_aligned(access: Access, groups: tuple[Group, ...]) -> bool:
+def _are_rows_aligned(access: ArrayAccess, groups: tuple[Group, ...]) -> bool:
     """Whether it is known that rows begin at multiples of 16 bytes."""
     if isinstance(access.value.type, ir.MemRefType):
         return False  # whose offset may be anything
     extents = access.shape[-len(groups[-1]) :]
     if _DYNAMIC in extents:
         return False
-    return prod(extents) * DTYPES[element(access.value)].itemsize % UNIT_BYTES == 0
+    return prod(extents) * DTYPES[element_type(access.value)].itemsize % UNIT_BYTES == 0
 
 
 def fusion_of(
     product: Contraction,
     epilogue: Epilogue | None,
     operands: Sequence[Operand],
-    dims: Dims,
+    dims: GemmDims,
     approximate: bool,
 ) -> Fusion | None:
-    """Return the kernel's epilogue; None if it stores sums as they are."""
+    """Return the kernel's epilogue; None if the kernel stores the sums."""
     if epilogue is None and product.init is None:
         return None
     products = len(epilogue.products) if epilogue else 1
     function = _function(product, epilogue, operands, dims, products, approximate)
-    return checked(lambda: fused(function, operands, accumulator(product.a.element), products))
+    return convert_errors(
+        lambda: fused(function, operands, accumulator(product.a.element), products)
+    )
 
 
 def _function(
     product: Contraction,
     epilogue: Epilogue | None,
     operands: Sequence[Operand],
-    dims: Dims,
-    products: int,
+    dims: GemmDims,
+    product_count: int,
     approximate: bool,
 ) -> Callable[..., Any]:
     """Return the epilogue as a function of the kernel language."""
     sums = sl.dtype_of(product.c.element)
     has_init = product.init is not None
-    indexed = epilogue is not None and any(op.name == "linalg.index" for op in epilogue.code.ops)
-    positions = ("row", "col") if indexed else ()
+    has_index = epilogue is not None and any(op.name == "linalg.index" for op in epilogue.code.ops)
+    positions = ("row", "col") if has_index else ()
 
-    def apply(*given: Any, **named: Any) -> Any:
-        totals = [each + named[operands[-1].name] for each in given] if has_init else list(given)
-        held = [_held(each, sums) for each in totals]
+    def apply(*products: Any, **named: Any) -> Any:
+        totals = (
+            [product + named[operands[-1].name] for product in products]
+            if has_init
+            else list(products)
+        )
+        rounded_sums = [_round_sum(total, sums) for total in totals]
         if epilogue is None:
-            return held[0].exact if held[0].exact is not None else held[0].fragment
-        read = iter(operands)
+            return (
+                rounded_sums[0].exact
+                if rounded_sums[0].exact is not None
+                else rounded_sums[0].fragment
+            )
+        operand_iter = iter(operands)
         arguments = [
             None
-            if each is None
-            else held[each].fragment
-            if isinstance(each, int)
-            else named[next(read).name]
-            for each in epilogue.arguments
+            if argument is None
+            else rounded_sums[argument].fragment
+            if isinstance(argument, int)
+            else named[next(operand_iter).name]
+            for argument in epilogue.arguments
         ]
 
         loops = epilogue.loops
 
-        def place(loop: int) -> sl.Fragment:
+        def position(loop: int) -> sl.Fragment:
             return named["row" if (loops[loop],) == dims.m else "col"]
 
-        made = Evaluation(epilogue.code, approximate, place).results(arguments)
-        stored = [_stored(each) for each in made]
-        return stored[0] if len(stored) == 1 else tuple(stored)
+        results = FragmentEvaluator(epilogue.code, approximate, position).results(arguments)
+        fragments = [_stored_fragment(fragment) for fragment in results]
+        return fragments[0] if len(fragments) == 1 else tuple(fragments)
 
-    if indexed:
+    if has_index:
         assert epilogue is not None
         _check_positions(epilogue, dims)
-    kinds = [
-        *(Parameter(f"p{number}", Parameter.POSITIONAL_ONLY) for number in range(products)),
+    parameters = [
+        *(Parameter(f"p{number}", Parameter.POSITIONAL_ONLY) for number in range(product_count)),
         *(
             Parameter(name, Parameter.POSITIONAL_OR_KEYWORD)
-            for name in (*(each.name for each in operands), *positions)
+            for name in (*(operand.name for operand in operands), *positions)
         ),
     ]
-    apply.__signature__ = Signature(kinds)  # type: ignore[attr-defined]
+    apply.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return apply
 
 
-def _check_positions(epilogue: Epilogue, dims: Dims) -> None:
+def _check_positions(epilogue: Epilogue, dims: GemmDims) -> None:
     for op in epilogue.code.ops:
         if op.name == "linalg.index":
             loop = epilogue.loops[int(dict(op.attributes)["dim"].split(" ")[0])]
             if (loop,) not in (dims.m, dims.n):
-                raise Unfit(
+                raise Unsupported(
                     f"has a body with the index of d{loop}, a dimension of a batch or a part of one"
                 )
 
 
-def _held(total: Any, sums: sl.DType) -> Held:
-    """Return a product as the contraction's element type holds it."""
-    return rounded(total, sums) if sums.is_float and sums != sl.f32 else Held(total, sums)
+def _round_sum(total: Any, sums: sl.DType) -> TypedFragment:
+    """Round a sum to the contraction's element type."""
+    return round_to(total, sums) if sums.is_float and sums != sl.f32 else TypedFragment(total, sums)
 
 
-def _stored(held: Held) -> Any:
-    """Return the fragment to store, of the element type of an accumulator; its elements are exact, or
-    will be rounded once."""
-    if held.exact is not None:
-        return held.exact
-    if held.dtype.kind in ("integer", "bool") and held.dtype != sl.i32:
-        if held.dtype.bits > 8:
-            raise Unfit(f"makes a tensor of {held.dtype}; a kernel stores i32 or i8")
-        return held.fragment.to(sl.i32)
-    return held.fragment
+def _stored_fragment(typed: TypedFragment) -> Any:
+    """Return the fragment to store, with the element type of an accumulator.
+
+    The store rounds its elements, so they are not rounded before.
+    """
+    if typed.exact is not None:
+        return typed.exact
+    if typed.dtype.kind in ("integer", "bool") and typed.dtype != sl.i32:
+        if typed.dtype.bits > 8:
+            raise Unsupported(f"makes a tensor of {typed.dtype}; a kernel stores i32 or i8")
+        return typed.fragment.to(sl.i32)
+    return typed.fragment
 
 
-def checked(make: Callable[[], Any]) -> Any:
-    """Return what a function makes; what it refuses is why an op stays."""
+def convert_errors(build: Callable[[], Any]) -> Any:
+    """Return `build()`.
+
+    Raises:
+        Unsupported: for a problem, configuration or epilogue that the GEMM library refuses.
+    """
     try:
-        return make()
+        return build()
     except (ProblemError, ConfigError, TraceError) as error:
-        raise Unfit(f"does not fit the GEMM kernel: {error}") from None
+        raise Unsupported(f"does not fit the GEMM kernel: {error}") from None

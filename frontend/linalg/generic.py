@@ -1,4 +1,4 @@
-"""`linalg.generic` ops: their loops, and what their operands are read through."""
+"""`linalg.generic` ops: their loops, operands and indexing maps."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from ...bindings.irtypes import Attribute, Block, Op, Value
 from ...bindings.mlir import ir
-from .unfit import Unfit
+from .unsupported import Unsupported
 
 GENERIC = "linalg.generic"
 
-#: Ops on tensors that change shapes alone.
+#: Ops on tensors that change only shapes.
 RESHAPES = ("tensor.collapse_shape", "tensor.expand_shape", "tensor.cast")
 
-#: Dialects whose ops on tensors do nothing but compute their results.
+#: Dialects whose ops on tensors have no effect but their results.
 ON_TENSORS = ("linalg", "tm_tensor", "tensor", "arith")
 
 #: Ops of a body that multiplies by a number.
@@ -33,14 +33,14 @@ def body(op: Op) -> Block:
 
 
 def argument_number(block: Block, value: Value) -> int | None:
-    """Return which argument of a block a value is; None if it is no argument, or one of another block."""
+    """Return the number of a block's argument; None for any other value."""
     arguments = list(block.arguments)
     return arguments.index(value) if value in arguments else None
 
 
 def is_reduction(op: Op) -> list[bool]:
     """Return for each loop whether it is a reduction."""
-    return ["reduction" in str(each) for each in op.attributes["iterator_types"]]
+    return ["reduction" in str(iterator) for iterator in op.attributes["iterator_types"]]
 
 
 def inputs_of(op: Op) -> list[Value]:
@@ -54,32 +54,34 @@ def outputs_of(op: Op) -> list[Value]:
 
 
 def maps_of(op: Op) -> list[tuple[int, ...]]:
-    """Return the loops that index each operand, by its dimensions.
+    """Return the loops that index each operand, by dimension.
 
     Raises:
-        Unfit: for an operand that is indexed by something else, or twice by one loop.
+        Unsupported: for another index, or one loop that indexes two dimensions.
     """
     maps: list[tuple[int, ...]] = []
     for attribute in op.attributes["indexing_maps"]:
         loops = _loops_of(attribute)
         if loops is None:
-            raise Unfit(f"reads an operand through {attribute}, which is no permutation of loops")
+            raise Unsupported(
+                f"reads an operand through {attribute}, which is no permutation of loops"
+            )
         if len(set(loops)) != len(loops):
-            raise Unfit(f"reads an operand through {attribute}, a diagonal")
+            raise Unsupported(f"reads an operand through {attribute}, a diagonal")
         maps.append(loops)
     return maps
 
 
 def _loops_of(attribute: Attribute) -> tuple[int, ...] | None:
-    """Return the loops that a map has as its results; None if it has other results."""
+    """Return the loops that are the results of a map; None if it has other results."""
     results = ir.AffineMapAttr(attribute).value.results
-    if not all(isinstance(each, ir.AffineDimExpr) for each in results):
+    if not all(isinstance(expr, ir.AffineDimExpr) for expr in results):
         return None
-    return tuple(ir.AffineDimExpr(each).position for each in results)
+    return tuple(ir.AffineDimExpr(expr).position for expr in results)
 
 
-def number(value: Value) -> float | None:
-    """Return the number that a scalar is; None if it is no constant."""
+def constant_number(value: Value) -> float | None:
+    """Return the value of a constant scalar; None if it is no constant."""
     op = owner(value)
     if op is None or op.name != "arith.constant":
         return None
@@ -90,22 +92,22 @@ def number(value: Value) -> float | None:
 
 
 def is_filled_with_zeros(op: Op) -> bool:
-    """Whether an op makes all elements of its one output 0: a fill, named or generic."""
+    """Whether an op fills its output with zeros: `linalg.fill` or a generic op."""
     if op.name == "linalg.fill":
-        return number(op.operands[0]) == 0
+        return constant_number(op.operands[0]) == 0
     if op.name != GENERIC or len(list(body(op).operations)) != 1:
         return False
     yielded = list(body(op).operations[0].operands)
     if len(yielded) != 1 or any(is_reduction(op)) or not _writes_all_elements(op):
         return False
-    place, inputs = argument_number(body(op), yielded[0]), inputs_of(op)
-    if place is None:
-        return number(yielded[0]) == 0
-    return place < len(inputs) and number(inputs[place]) == 0
+    argument, inputs = argument_number(body(op), yielded[0]), inputs_of(op)
+    if argument is None:
+        return constant_number(yielded[0]) == 0
+    return argument < len(inputs) and constant_number(inputs[argument]) == 0
 
 
 def _writes_all_elements(op: Op) -> bool:
-    """Whether each loop of a generic op counts up one dimension of its output."""
+    """Whether the output of a generic op has exactly one dimension for each loop."""
     *_, written = op.attributes["indexing_maps"]
     return sorted(_loops_of(written) or ()) == list(range(len(is_reduction(op))))
 
@@ -116,17 +118,17 @@ def uses_of(values: Sequence[Value]) -> list[Op]:
 
 
 def is_needed(op: Op) -> bool:
-    """Whether something else than computations that nothing uses needs an op."""
-    seen: set[Op] = set()
-    rest = [op]
-    while rest:
-        op = rest.pop()
-        if op in seen:
+    """Whether an op without results, or outside of `ON_TENSORS`, uses an op, also through others."""
+    visited: set[Op] = set()
+    stack = [op]
+    while stack:
+        op = stack.pop()
+        if op in visited:
             continue
-        seen.add(op)
+        visited.add(op)
         if not list(op.results) or op.name.split(".")[0] not in ON_TENSORS:
             return True
-        rest += uses_of(list(op.results))
+        stack += uses_of(list(op.results))
     return False
 
 
@@ -136,20 +138,20 @@ def only_moves(op: Op) -> bool:
     if any(is_reduction(op)) or len(inputs) != 1 or len(outputs_of(op)) != 1:
         return False
     value = block.operations[len(block.operations) - 1].operands[0]
-    while (maker := owner(value)) is not None and maker.name in _CASTS:
-        value = maker.operands[0]
+    while (cast := owner(value)) is not None and cast.name in _CASTS:
+        value = cast.operands[0]
     is_shaped = isinstance(inputs[0].type, ir.ShapedType)
     return is_shaped and argument_number(block, value) == 0
 
 
 def only_scales(op: Op) -> bool:
     """Whether an element-wise op multiplies one tensor of f32 by a number."""
-    ops = [each.operation for each in body(op).operations]
-    products = [each for each in ops if each.name == "arith.mulf"]
-    if len(products) != 1 or {each.name for each in ops} - {*_SCALING, *_CASTS}:
+    ops = [body_op.operation for body_op in body(op).operations]
+    products = [body_op for body_op in ops if body_op.name == "arith.mulf"]
+    if len(products) != 1 or {body_op.name for body_op in ops} - {*_SCALING, *_CASTS}:
         return False
     inputs = inputs_of(op)
     if len(inputs) != 1 or not isinstance(inputs[0].type, ir.ShapedType):
         return False
-    factors = [argument_number(body(op), each) for each in products[0].operands]
+    factors = [argument_number(body(op), operand) for operand in products[0].operands]
     return isinstance(inputs[0].type.element_type, ir.F32Type) and factors.count(0) == 1

@@ -14,14 +14,14 @@ from ...kernels.gemm.generator.kernel import text as gemm_text
 from ...layout.arch import Arch
 from ...passes import Pass, option
 from .attention import ATTENTION
-from .attention_plan import AttentionPlan, attention_plan
-from .contraction import Contraction, contraction
-from .epilogue import Epilogue, epilogue_of
+from .attention_plan import AttentionPlan, plan_attention
+from .contraction import Contraction, match_contraction
+from .epilogue import Epilogue, match_epilogue
+from .gemm_plan import GemmPlan, plan_gemm
 from .generic import is_filled_with_zeros, is_needed
-from .plan import Plan, planned
 from .rewriting import DIALECTS, Rewriter
 from .schedule import config_of
-from .unfit import Unfit
+from .unsupported import Unsupported
 
 #: Ops that need no kernel: memory, and constants.
 _SILENT = ("linalg.fill", "linalg.yield", "linalg.index")
@@ -31,7 +31,7 @@ _SILENT = ("linalg.fill", "linalg.yield", "linalg.index")
 class LinalgToSmem(Pass):
     """Each contraction that tensor cores compute becomes a kernel, and its launch by the host.
 
-    An element-wise op behind it becomes the kernel's epilogue. Two contractions with a softmax between
+    An element-wise op after it becomes the kernel's epilogue. Two contractions with a softmax between
     them become one kernel of attention. The other ops stay as they are, each with a remark that says why.
     """
 
@@ -71,16 +71,16 @@ class LinalgToSmem(Pass):
             _ = module.context.dialects[name]
         functions = self._functions(module)
         ops = [op for function in functions for op in walk(function) if _is_linalg(op)]
-        plans, left = self._plans(ops)
+        plans, reasons_left = self._plans(ops)
         # Nothing is changed before every kernel is built.
         texts = [_text(plan) for plan in plans]
         rewriter = Rewriter(module)
         for plan, kernel in zip(plans, texts, strict=True):
             name = rewriter.add(plan, kernel)
             if self.explain:
-                remark(plan.op.location, f"becomes the kernel {name}: {_described(plan)}")
-        for op, reason in left:
-            # What only a product needed is unused now.
+                remark(plan.op.location, f"becomes the kernel {name}: {_describe(plan)}")
+        for op, reason in reasons_left:
+            # Ops that only a replaced product used are unused now.
             if is_needed(op):
                 remark(op.location, f"'{op.name}' stays as it is: it {reason}")
         rewriter.finish()
@@ -104,87 +104,89 @@ class LinalgToSmem(Pass):
                 )
         return [named[name] for name in wanted] if wanted else functions
 
-    def _plans(self, ops: list[Op]) -> tuple[list[Plan | AttentionPlan], list[tuple[Op, str]]]:
-        """Return the kernels to make, in the program's order, and the other ops with why they stay."""
-        found: dict[Op, Contraction] = {}
+    def _plans(self, ops: list[Op]) -> tuple[list[GemmPlan | AttentionPlan], list[tuple[Op, str]]]:
+        """Return the plans, in the program's order, and the ops that stay, with the reasons."""
+        contractions: dict[Op, Contraction] = {}
         reasons: dict[Op, str] = {}
-        of_product: dict[Op, Plan | AttentionPlan] = {}
-        of_product.update(self._attention(ops, reasons))
-        taken = {op for plan in of_product.values() for op in plan.products}
+        plan_by_product: dict[Op, GemmPlan | AttentionPlan] = {}
+        plan_by_product.update(self._attention(ops, reasons))
+        in_attention = {op for plan in plan_by_product.values() for op in plan.products}
         for op in ops:
-            if op in taken or op.name == ATTENTION:
+            if op in in_attention or op.name == ATTENTION:
                 continue
             try:
-                found[op] = contraction(op, self.f32 == "tf32", self.narrow_sums == "f32")
-            except Unfit as unfit:
-                reasons[op] = str(unfit)
-        done: set[Op] = set()
-        # The last contraction that a gated op reads has it as its epilogue, so it is planned first.
-        for op in reversed(list(found)):
-            if op in done:
+                contractions[op] = match_contraction(
+                    op, self.f32 == "tf32", self.narrow_sums == "f32"
+                )
+            except Unsupported as error:
+                reasons[op] = str(error)
+        planned: set[Op] = set()
+        # A gated op is the epilogue of the last contraction that it reads, so that one is planned first.
+        for op in reversed(list(contractions)):
+            if op in planned:
                 continue
             try:
-                plan = self._plan(found[op], found, done, reasons)
-            except Unfit as unfit:
-                reasons[op] = str(unfit)
+                plan = self._plan(contractions[op], contractions, planned, reasons)
+            except Unsupported as error:
+                reasons[op] = str(error)
                 continue
-            of_product[op] = plan
-            done |= set(plan.ops)
-        for op in done:
+            plan_by_product[op] = plan
+            planned |= set(plan.ops)
+        for op in planned:
             reasons.pop(op, None)
-        left = [
+        unplanned = [
             (op, reasons[op])
             for op in ops
             if op in reasons and not is_filled_with_zeros(op) and op.name not in _SILENT
         ]
-        return [of_product[op] for op in ops if op in of_product], left
+        return [plan_by_product[op] for op in ops if op in plan_by_product], unplanned
 
     def _attention(self, ops: list[Op], reasons: dict[Op, str]) -> dict[Op, AttentionPlan]:
-        """Return the kernels of attention by their last products; say of the others why they are none."""
-        found: dict[Op, AttentionPlan] = {}
+        """Return the plans of attention by their last products; a remark says why others have none."""
+        plans: dict[Op, AttentionPlan] = {}
         hidden: set[Op] = set()
         for op in ops:
             try:
-                plan = attention_plan(op, hidden, self.narrow_sums == "f32")
-            except Unfit as unfit:
+                plan = plan_attention(op, hidden, self.narrow_sums == "f32")
+            except Unsupported as error:
                 if op.name == ATTENTION:
-                    reasons[op] = str(unfit)
+                    reasons[op] = str(error)
                 else:
                     remark(
                         op.location,
-                        f"'{op.name}' is a product of its own, no attention: it {unfit}",
+                        f"'{op.name}' is a product of its own, no attention: it {error}",
                     )
                 continue
             if plan is not None:
-                found[op] = plan
+                plans[op] = plan
                 hidden |= plan.hidden
-        return found
+        return plans
 
     def _plan(
         self,
         product: Contraction,
-        others: dict[Op, Contraction],
-        done: set[Op],
+        contractions: dict[Op, Contraction],
+        planned: set[Op],
         reasons: dict[Op, str],
-    ) -> Plan:
+    ) -> GemmPlan:
         approximate, config = self.math == "approx", config_of(product.op)
         epilogue: Epilogue | None = None
         if not product.on_memrefs:
             try:
-                epilogue = epilogue_of(product, others, approximate)
-                # One of two products that an op reads has it already.
-                if epilogue is not None and epilogue.op not in done:
-                    return self._aligned(planned(product, epilogue, approximate, config))
-            except Unfit as unfit:
+                epilogue = match_epilogue(product, contractions, approximate)
+                # An op that reads two products is the epilogue of one of them.
+                if epilogue is not None and epilogue.op not in planned:
+                    return self._check_alignment(plan_gemm(product, epilogue, approximate, config))
+            except Unsupported as error:
                 for use in product.op.results[0].uses:
-                    reasons[use.owner.operation] = str(unfit)
-        return self._aligned(planned(product, None, approximate, config))
+                    reasons[use.owner.operation] = str(error)
+        return self._check_alignment(plan_gemm(product, None, approximate, config))
 
-    def _aligned(self, plan: Plan) -> Plan:
-        if plan.unknown and self.unaligned == "refuse":
-            argument, group = plan.unknown[0]
+    def _check_alignment(self, plan: GemmPlan) -> GemmPlan:
+        if plan.maybe_unaligned and self.unaligned == "refuse":
+            argument, group = plan.maybe_unaligned[0]
             loops = " ".join(f"d{loop}" for loop in group)
-            raise Unfit(
+            raise Unsupported(
                 f"has an operand {argument.name} of which it is not known whether its neighbours along "
                 f"{loops} are a multiple of 16 bytes apart; unaligned=version makes two versions"
             )
@@ -195,25 +197,27 @@ def _is_linalg(op: Op) -> bool:
     return op.name.split(".")[0] in ("linalg", "tm_tensor") and op.name not in _SILENT
 
 
-def _text(plan: Plan | AttentionPlan) -> str:
-    """Return the module with a plan's kernel."""
+def _text(plan: GemmPlan | AttentionPlan) -> str:
+    """Return the text of the module with a plan's kernel."""
     if isinstance(plan, AttentionPlan):
         return attention_text(plan.problem, plan.config)
     return gemm_text(plan.problem, plan.config)
 
 
-def _described(plan: Plan | AttentionPlan) -> str:
-    """Return what a kernel computes, and its configuration."""
+def _describe(plan: GemmPlan | AttentionPlan) -> str:
+    """Return the problem and the configuration of a kernel, for a remark."""
     if isinstance(plan, AttentionPlan):
-        return plan.described
+        return plan.description
     problem, config = plan.problem, plan.config
-    of = f"{problem.a} x {problem.b} -> {', '.join(problem.results)}"
+    products = f"{problem.a} x {problem.b} -> {', '.join(problem.results)}"
     majors = f"A {problem.a_major}-major, B {problem.b_major}-major"
     tile = "x".join(map(str, config.tile))
-    more = [f"cluster {config.cluster[0]}x{config.cluster[1]}"] if config.cluster != (1, 1) else []
-    more += [f"K in {config.cluster_k} of a cluster"] if config.cluster_k > 1 else []
-    more += ["exchanged"] if config.exchanged else []
-    more += ["two products"] if problem.gated else []
-    more += ["an epilogue"] if problem.fusion else []
-    more += ["two versions"] if plan.unknown else []
-    return ", ".join([f"{of}, {majors}, tiles {tile} in {config.stages} stages", *more])
+    details = (
+        [f"cluster {config.cluster[0]}x{config.cluster[1]}"] if config.cluster != (1, 1) else []
+    )
+    details += [f"K in {config.cluster_k} of a cluster"] if config.cluster_k > 1 else []
+    details += ["exchanged"] if config.exchanged else []
+    details += ["two products"] if problem.gated else []
+    details += ["an epilogue"] if problem.fusion else []
+    details += ["two versions"] if plan.maybe_unaligned else []
+    return ", ".join([f"{products}, {majors}, tiles {tile} in {config.stages} stages", *details])

@@ -7,7 +7,7 @@ from ...bindings.irtypes import Op, Type, Value
 from ...bindings.mlir import ir
 from ...dialect.memrefs import strides_of
 from .generic import owner
-from .unfit import Unfit
+from .unsupported import Unsupported
 
 #: Ops whose first result is memory of their first operand.
 _VIEWS = (
@@ -34,48 +34,45 @@ _HARMLESS = (
 
 
 def check_array(type_: Type) -> None:
-    """Check that a kernel has arrays of a type: tensors without an encoding, and strided memrefs of the
-    default memory space.
+    """Check that a type is a tensor without an encoding, or a strided memref of the default memory space.
 
     Raises:
-        Unfit: if it has none.
+        Unsupported: for any other type.
     """
     if not isinstance(type_, ir.ShapedType):
-        raise Unfit(f"has a number of {type_} as an operand; a kernel takes arrays")
+        raise Unsupported(f"has a number of {type_} as an operand; a kernel takes arrays")
     if isinstance(type_, ir.RankedTensorType):
         if type_.encoding is not None:
-            raise Unfit(
+            raise Unsupported(
                 f"has an operand of {type_}, whose encoding may say that not all elements are stored"
             )
         return
     memref = ir.MemRefType(type_)
     if memref.memory_space is not None:
-        raise Unfit(
+        raise Unsupported(
             f"has an operand of {type_}, in memory space {memref.memory_space}; a kernel takes the "
             "default one"
         )
     try:
         strides_of(memref)
     except Invalid:
-        raise Unfit(f"has an operand of {type_}, whose layout is not strided") from None
+        raise Unsupported(f"has an operand of {type_}, whose layout is not strided") from None
 
 
 def check_no_overlap(inputs: list[Value], output: Value) -> None:
-    """Check that an op reads no memory that it writes.
-
-    Arguments of a function are different memory.
+    """Check that an op reads no memory that it writes; arguments of a function are different memory.
 
     Raises:
-        Unfit: if it does, or may.
+        Unsupported: if it may read what it writes.
     """
-    for each in inputs:
-        for read in _bases(each):
+    for input_ in inputs:
+        for read in _bases(input_):
             for written in _bases(output):
                 if read == written:
-                    raise Unfit("reads the memory that it writes")
+                    raise Unsupported("reads the memory that it writes")
                 if not (_is_constant(read) or _are_distinct(read, written)):
-                    raise Unfit(
-                        f"reads {_described(read)} and writes {_described(written)}, which may be the "
+                    raise Unsupported(
+                        f"reads {_describe(read)} and writes {_describe(written)}, which may be the "
                         "same memory"
                     )
 
@@ -86,17 +83,17 @@ def is_harmless(op: Op) -> bool:
 
 
 def _bases(memref: Value) -> list[Value]:
-    """Return the memrefs of one of which a memref is a view."""
-    maker = owner(memref)
-    if maker is None:
+    """Return the memrefs of which a memref may be a view: several for a select or `scf.if`."""
+    op = owner(memref)
+    if op is None:
         return [memref]
-    if maker.name in _VIEWS:
-        return _bases(maker.operands[0])
-    if maker.name == "arith.select":
-        return [*_bases(maker.operands[1]), *_bases(maker.operands[2])]
-    if maker.name == "scf.if":
-        number = list(maker.results).index(memref)
-        ends = [list(region.blocks[0].operations)[-1] for region in maker.regions]
+    if op.name in _VIEWS:
+        return _bases(op.operands[0])
+    if op.name == "arith.select":
+        return [*_bases(op.operands[1]), *_bases(op.operands[2])]
+    if op.name == "scf.if":
+        number = list(op.results).index(memref)
+        ends = [list(region.blocks[0].operations)[-1] for region in op.regions]
         return [base for end in ends for base in _bases(end.operands[number])]
     return [memref]
 
@@ -105,10 +102,10 @@ def _are_distinct(left: Value, right: Value) -> bool:
     """Whether two memrefs that are no views share no memory."""
     if _is_allocation(left) and _is_allocation(right):
         return True
-    for memory, other in ((left, right), (right, left)):
+    for memory, candidate in ((left, right), (right, left)):
         if _is_allocation(memory):
-            known = _is_argument(other) or _is_global(other)
-            return known or _exists_before(other, owner(memory))
+            is_old = _is_argument(candidate) or _is_global(candidate)
+            return is_old or _exists_before(candidate, owner(memory))
     if _is_global(left) and _is_global(right):
         return _symbol(left) != _symbol(right)
     return _is_argument(left) and _is_argument(right)
@@ -134,7 +131,7 @@ def _is_argument(memref: Value) -> bool:
 
 
 def _exists_before(value: Value, op: Op | None) -> bool:
-    """Whether a value is defined in an earlier place of the blocks around an op."""
+    """Whether a value is defined before an op, in a block around it."""
     maker = owner(value)
     block = value.owner if maker is None else maker.block
     while op is not None and op.block != block:
@@ -150,10 +147,10 @@ def _is_constant(memref: Value) -> bool:
     while op.name != "builtin.module":
         op = op.parent.operation
     return any(
-        each.operation.name == "memref.global"
-        and ir.StringAttr(each.attributes["sym_name"]).value == _symbol(memref)
-        and "constant" in each.attributes
-        for each in op.regions[0].blocks[0].operations
+        module_op.operation.name == "memref.global"
+        and ir.StringAttr(module_op.attributes["sym_name"]).value == _symbol(memref)
+        and "constant" in module_op.attributes
+        for module_op in op.regions[0].blocks[0].operations
     )
 
 
@@ -162,7 +159,7 @@ def _symbol(memref: Value) -> str:
     return ir.FlatSymbolRefAttr(memref.owner.operation.attributes["name"]).value
 
 
-def _described(memref: Value) -> str:
+def _describe(memref: Value) -> str:
     maker = owner(memref)
     if maker is not None:
         return f"the result of '{maker.name}'"

@@ -1,4 +1,4 @@
-"""`linalg-to-smem-prepare`: one generic op for a contraction, one for what is computed of its result."""
+"""`linalg-to-smem-prepare`: one generic op for a contraction, one for its element-wise users."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .generic import GENERIC, RESHAPES, inputs_of, is_reduction, only_moves, onl
 from .precision import PRECISION
 from .schedule import CONFIG
 
-#: Extents are those of what an op writes to, so they are no uses of its result.
+#: A dynamic extent of a result becomes that of the output, so that it is no use of the result.
 _GENERALIZE = (
     "builtin.module(func.func(linalg-generalize-named-ops),"
     "resolve-ranked-shaped-type-result-dims,cse)"
 )
 
-#: Upstream's fusion. Dimensions of extent 1 go before the second round: reshapes keep ops apart.
+#: Upstream's fusion. Dimensions of extent 1 are folded before the second round: reshapes prevent fusion.
 _FUSE = (
     "builtin.module(func.func(linalg-fuse-elementwise-ops,linalg-fold-unit-extent-dims,canonicalize,cse,"
     "linalg-fuse-elementwise-ops,canonicalize,cse))"
@@ -26,7 +26,7 @@ _FUSE = (
 _CLEAN = "builtin.module(canonicalize,cse)"
 
 #: Attributes of a contraction that stay with it.
-_KEPT = (CONFIG, PRECISION)
+_ATTRIBUTES = (CONFIG, PRECISION)
 
 #: An op that nothing is fused across.
 _WALL = "smem_frontend.wall"
@@ -34,10 +34,10 @@ _WALL = "smem_frontend.wall"
 
 @dataclass(frozen=True)
 class PrepareLinalg(Pass):
-    """Upstream's fusion of element-wise ops, which leaves operands of contractions as tensors.
+    """Fuse element-wise ops by upstream's passes, but not into the operands of contractions.
 
-    Casts, transpositions and reshapes become part of the contraction; what computes an operand does not,
-    because TMA brings operands from memory to tensor cores as they are.
+    Casts, transpositions and reshapes become part of the contraction. Ops that compute an operand do not,
+    because TMA copies operands from memory unchanged.
     """
 
     name = "linalg-to-smem-prepare"
@@ -58,7 +58,7 @@ class PrepareLinalg(Pass):
             _run(module, _FUSE)
             for op in list(walk(module, _WALL)):
                 if (product := _behind_reshapes(op.operands[0])) is not None:
-                    for name, attribute in _kept(op).items():
+                    for name, attribute in _contraction_attributes(op).items():
                         product.attributes[name] = attribute
                 op.results[0].replace_all_uses_with(op.operands[0])
                 op.erase()
@@ -68,9 +68,9 @@ class PrepareLinalg(Pass):
 
 
 def _repeat_moves(module: Module) -> None:
-    """Give each op that reads a transposed, broadcast or widened tensor its own op that makes it.
+    """Clone each transposition, broadcast or widening for each of its uses.
 
-    Upstream fuses only what has one use.
+    Upstream fuses only producers with one use.
     """
     for op in reversed(list(walk(module, GENERIC))):
         if not list(op.results) or not only_moves(op):
@@ -86,32 +86,32 @@ def _run(module: Module, pipeline: str) -> None:
     passmanager.PassManager.parse(pipeline).run(module.operation)
 
 
-def _kept(op: Op) -> dict[str, Attribute]:
-    """Return the attributes that a contraction keeps."""
-    return {name: op.attributes[name] for name in _KEPT if name in op.attributes}
+def _contraction_attributes(op: Op) -> dict[str, Attribute]:
+    """Return the attributes of a contraction that fusion must not drop."""
+    return {name: op.attributes[name] for name in _ATTRIBUTES if name in op.attributes}
 
 
 def _keep_attributes(op: Op) -> None:
-    """Put a wall with a contraction's attributes behind it.
+    """Insert a wall with a contraction's attributes after it.
 
-    Upstream's fusion into a contraction makes a new op, without attributes.
+    Upstream's fusion replaces a contraction by a new op without attributes.
     """
-    kept = _kept(op)
-    if kept and list(op.results):
+    attributes = _contraction_attributes(op)
+    if attributes and list(op.results):
         with ir.InsertionPoint.after(op), op.location:
-            wall = ir.Operation.create(_WALL, [op.results[0].type], [op.results[0]], kept)
+            wall = ir.Operation.create(_WALL, [op.results[0].type], [op.results[0]], attributes)
         op.results[0].replace_all_uses_except(wall.result, wall)
 
 
 def _behind_reshapes(value: Value) -> Op | None:
-    """Return the op whose result a tensor is, before it is reshaped."""
+    """Return the producer of a tensor, reshapes skipped."""
     while (op := owner(value)) is not None and op.name in RESHAPES:
         value = op.operands[0]
     return op
 
 
 def _wall(value: Value, walled: list[Value]) -> None:
-    """Put a wall behind the last op that computes an operand."""
+    """Insert a wall after the last op that computes an operand."""
     op = owner(value)
     if op is None or not isinstance(value.type, ir.RankedTensorType) or value in walled:
         return
@@ -122,9 +122,9 @@ def _wall(value: Value, walled: list[Value]) -> None:
     if only_moves(op):
         return _wall(inputs_of(op)[0], walled)
     with ir.InsertionPoint.after(op), op.location:
-        made = ir.Operation.create(_WALL, results=[value.type], operands=[value])
-    value.replace_all_uses_except(made.result, made)
-    walled.append(made.result)
+        wall = ir.Operation.create(_WALL, results=[value.type], operands=[value])
+    value.replace_all_uses_except(wall.result, wall)
+    walled.append(wall.result)
     if only_scales(op):
-        # The kernel of attention multiplies by scales itself, and reads what is multiplied.
+        # The kernel of attention reads the unscaled tensor and multiplies by the scale itself.
         _wall(inputs_of(op)[0], walled)

@@ -11,17 +11,16 @@ from ... import language as sl
 from ...bindings.irtypes import Block, Op, Value
 from ...bindings.mlir import ir
 from ...language.dtypes import ALL
-from .generic import number as constant
-from .generic import owner
-from .unfit import Unfit
+from .generic import constant_number, owner
+from .unsupported import Unsupported
 
-#: Floats that are held as f32 between ops, which hold each of their values.
+#: Floats that are f32 between ops; f32 has all of their values.
 _NARROW = (sl.bf16, sl.f16, sl.e4m3, sl.e5m2)
 
-#: Floats whose conversions saturate on the hardware, where linalg has NaN or infinity.
+#: Floats whose conversions saturate on the hardware; linalg's conversions return NaN or infinity.
 _SATURATING = (sl.e4m3, sl.e5m2)
 
-#: Ops on floats whose results are not rounded: one of the operands.
+#: Ops on floats whose results need no rounding.
 _EXACT = ("arith.select", "arith.negf", "arith.maximumf", "arith.minimumf", "arith.maxnumf")
 _EXACT += ("arith.minnumf", "math.absf", "math.copysign")
 
@@ -39,7 +38,7 @@ class ScalarOp:
 
     Attributes:
         name: for example "arith.addf".
-        operands: numbers of values: the body's arguments come first, then the results of ops in order.
+        operands: the numbers of values: the body's arguments come first, then the ops' results in order.
         result: the element type of the result, in MLIR's syntax.
         attributes: by name, in MLIR's syntax.
     """
@@ -52,7 +51,7 @@ class ScalarOp:
 
 @dataclass(frozen=True)
 class ScalarCode:
-    """A function of elements, in no context of MLIR.
+    """A function of elements, independent of a context of MLIR.
 
     Attributes:
         arguments: their element types.
@@ -70,19 +69,19 @@ class ScalarCode:
         return self.arguments[number] if number < arguments else self.ops[number - arguments].result
 
 
-def scalar_code(block: Block) -> ScalarCode:
-    """Return the body of a `linalg.generic`.
+def read_body(block: Block) -> ScalarCode:
+    """Read the body of a `linalg.generic`.
 
     Raises:
-        Unfit: for an op that kernels do not have, or a value from outside that is no constant.
+        Unsupported: for an op that kernels do not have, or a value from outside that is no constant.
     """
     reader = _Reader(block)
     results: tuple[int, ...] = ()
-    for each in block.operations:
-        if each.operation.name == "linalg.yield":
-            results = tuple(reader.number(value) for value in each.operands)
+    for op in block.operations:
+        if op.operation.name == "linalg.yield":
+            results = tuple(reader.number(value) for value in op.operands)
         else:
-            reader.read(each.operation)
+            reader.read(op.operation)
     return ScalarCode(reader.arguments, tuple(reader.ops), results)
 
 
@@ -91,63 +90,67 @@ class _Reader:
 
     Attributes:
         arguments: the element types of its arguments.
-        ops: what it has read.
+        ops: the ops read so far.
     """
 
     def __init__(self, block: Block) -> None:
         self.ops: list[ScalarOp] = []
-        self.arguments = tuple(str(each.type) for each in block.arguments)
-        self._known = list(zip(block.arguments, range(len(self.arguments)), strict=True))
+        self.arguments = tuple(str(argument.type) for argument in block.arguments)
+        self._numbers = list(zip(block.arguments, range(len(self.arguments)), strict=True))
         for type_ in self.arguments:
             if type_ not in _BY_MLIR:
-                raise Unfit(f"has elements of {type_}, a type that kernels do not compute")
+                raise Unsupported(f"has elements of {type_}, a type that kernels do not compute")
 
     def number(self, value: Value) -> int:
         """Return the number of a value; a constant from outside is read."""
-        for known, number in self._known:
-            if known == value:
+        for known_value, number in self._numbers:
+            if known_value == value:
                 return number
-        by = owner(value)
-        if by is None or by.name != "arith.constant":
-            raise Unfit(f"has a body that uses {value.get_name()}, which is defined outside of it")
-        return self.read(by)
+        constant_op = owner(value)
+        if constant_op is None or constant_op.name != "arith.constant":
+            raise Unsupported(
+                f"has a body that uses {value.get_name()}, which is defined outside of it"
+            )
+        return self.read(constant_op)
 
     def read(self, op: Op) -> int:
         """Read an op, and return the number of its result."""
         if op.name.split(".")[0] not in _DIALECTS and op.name != "linalg.index":
-            raise Unfit(f"has a body with '{op.name}'; expected ops of arith and math")
-        types = [str(each.type) for each in op.results]
+            raise Unsupported(f"has a body with '{op.name}'; expected ops of arith and math")
+        types = [str(op_result.type) for op_result in op.results]
         if len(types) != 1 or types[0] not in _BY_MLIR:
-            raise Unfit(
+            raise Unsupported(
                 f"has a body with '{op.name}' of {', '.join(types)}, a type that kernels do not compute"
             )
         number = self._number(op, types[0])
-        self._known.append((op.results[0], number))
+        self._numbers.append((op.results[0], number))
         return number
 
     def _number(self, op: Op, type_: str) -> int:
         if op.name == "math.fpowi":
             return self._power(op, type_)
-        if op.name == "arith.truncf" and (exact := constant(op.operands[0])) is not None:
-            # Upstream does not fold what rounds.
-            value = str(ir.FloatAttr.get(op.results[0].type, exact))
+        if op.name == "arith.truncf" and (unrounded := constant_number(op.operands[0])) is not None:
+            # Upstream does not fold a conversion that rounds.
+            value = str(ir.FloatAttr.get(op.results[0].type, unrounded))
             return self._add(ScalarOp("arith.constant", (), type_, (("value", value),)))
-        operands = tuple(self.number(each) for each in op.operands)
+        operands = tuple(self.number(operand) for operand in op.operands)
         attributes = tuple((name, str(op.attributes[name])) for name in op.attributes)
         return self._add(ScalarOp(op.name, operands, type_, attributes))
 
     def _power(self, op: Op, type_: str) -> int:
         """Read a power as products: libdevice has none with exponents of i64, which PyTorch has."""
-        exponent = constant(op.operands[1])
+        exponent = constant_number(op.operands[1])
         if exponent is None or not 1 <= exponent <= _MAX_POWER:
-            shown = (
+            described = (
                 "an exponent that is no constant" if exponent is None else f"exponent {exponent}"
             )
-            raise Unfit(f"has a body with 'math.fpowi' of {shown}; expected 1 to {_MAX_POWER}")
-        base = found = self.number(op.operands[0])
+            raise Unsupported(
+                f"has a body with 'math.fpowi' of {described}; expected 1 to {_MAX_POWER}"
+            )
+        base = power = self.number(op.operands[0])
         for _ in range(int(exponent) - 1):
-            found = self._add(ScalarOp("arith.mulf", (found, base), type_, ()))
-        return found
+            power = self._add(ScalarOp("arith.mulf", (power, base), type_, ()))
+        return power
 
     def _add(self, op: ScalarOp) -> int:
         self.ops.append(op)
@@ -155,13 +158,13 @@ class _Reader:
 
 
 @dataclass(frozen=True)
-class Held:
-    """A value of an evaluation.
+class TypedFragment:
+    """A fragment with its element type in linalg.
 
     Attributes:
-        fragment: its elements; narrow floats as f32.
-        dtype: its element type.
-        exact: of a narrow float, the f32 that was rounded to it last; None if there is none.
+        fragment: the elements; narrow floats as f32.
+        dtype: the element type.
+        exact: for a narrow float, the f32 before the last rounding; None if there is none.
     """
 
     fragment: Any
@@ -169,79 +172,81 @@ class Held:
     exact: Any = None
 
 
-class Evaluation:
+class FragmentEvaluator:
     """Builds a function of elements in the kernel language.
 
     Args:
         code: the function.
         approximate: whether divisions and functions may be approximations (`math=approx`), and
             conversions may saturate.
-        place: returns the index of a loop, for `linalg.index`.
+        loop_index: returns the index of a loop, for `linalg.index`.
     """
 
     def __init__(
-        self, code: ScalarCode, approximate: bool, place: Callable[[int], sl.Fragment]
+        self, code: ScalarCode, approximate: bool, loop_index: Callable[[int], sl.Fragment]
     ) -> None:
-        self._code, self._approximate, self._place = code, approximate, place
+        self._code, self._approximate, self._loop_index = code, approximate, loop_index
 
-    def results(self, arguments: Sequence[Any]) -> list[Held]:
-        """Return what the function returns of arguments, whose narrow floats are held as f32."""
-        held = [
-            Held(each, _BY_MLIR[type_])
-            for each, type_ in zip(arguments, self._code.arguments, strict=True)
+    def results(self, arguments: Sequence[Any]) -> list[TypedFragment]:
+        """Evaluate the function; arguments that are narrow floats are passed as f32."""
+        fragments = [
+            TypedFragment(fragment, _BY_MLIR[type_])
+            for fragment, type_ in zip(arguments, self._code.arguments, strict=True)
         ]
         for op in self._code.ops:
-            held.append(self._computed(op, [held[number] for number in op.operands]))
-        return [held[number] for number in self._code.results]
+            fragments.append(self._compute(op, [fragments[number] for number in op.operands]))
+        return [fragments[number] for number in self._code.results]
 
-    def _computed(self, op: ScalarOp, operands: list[Held]) -> Held:
+    def _compute(self, op: ScalarOp, operands: list[TypedFragment]) -> TypedFragment:
         dtype = _BY_MLIR[op.result]
         if op.name == "linalg.index":
-            return Held(self._place(int(dict(op.attributes)["dim"].split(" ")[0])), dtype)
+            return TypedFragment(
+                self._loop_index(int(dict(op.attributes)["dim"].split(" ")[0])), dtype
+            )
         if op.name == "arith.extf":
-            return Held(operands[0].fragment, dtype)
+            return TypedFragment(operands[0].fragment, dtype)
         if op.name == "arith.truncf" and dtype in _NARROW:
-            return rounded(operands[0].fragment, dtype)
+            return round_to(operands[0].fragment, dtype)
         wide = sl.f32 if dtype in _NARROW else dtype
-        fragments = [each.fragment for each in operands]
-        made = sl.map(partial(_created, op, wide, self._approximate), *fragments, dtype=wide)
+        fragments = [operand.fragment for operand in operands]
+        computed = sl.map(partial(_create_op, op, wide, self._approximate), *fragments, dtype=wide)
         if dtype not in _NARROW or op.name in _EXACT or op.name == "arith.constant":
-            return Held(made, dtype)
-        return rounded(made, dtype)
+            return TypedFragment(computed, dtype)
+        return round_to(computed, dtype)
 
 
-def rounded(exact: Any, dtype: sl.DType) -> Held:
-    """Return the narrow float to which an f32 is rounded."""
-    return Held(exact.to(dtype).to(sl.f32), dtype, exact)
+def round_to(exact: Any, dtype: sl.DType) -> TypedFragment:
+    """Round an f32 to a narrow float."""
+    return TypedFragment(exact.to(dtype).to(sl.f32), dtype, exact)
 
 
 def check_code(code: ScalarCode, approximate: bool) -> None:
-    """Check that a kernel computes the elements as linalg does.
+    """Check that a kernel computes the same elements as linalg.
 
     Raises:
-        Unfit: for an op whose result would differ.
+        Unsupported: for an op whose result would differ.
     """
     for op in code.ops:
-        dtypes = [_BY_MLIR[code.type_of(each)] for each in op.operands]
+        dtypes = [_BY_MLIR[code.type_of(operand)] for operand in op.operands]
         dtype = _BY_MLIR[op.result]
         if sl.f64 in (dtype, *dtypes):
-            raise Unfit(f"has a body with '{op.name}' of f64; kernels compute in f32")
-        if op.name == "arith.bitcast" and any(each in _NARROW for each in (dtype, *dtypes)):
-            raise Unfit(f"has a body with 'arith.bitcast' of {dtypes[0]}")
+            raise Unsupported(f"has a body with '{op.name}' of f64; kernels compute in f32")
+        if op.name == "arith.bitcast" and any(dtype_ in _NARROW for dtype_ in (dtype, *dtypes)):
+            raise Unsupported(f"has a body with 'arith.bitcast' of {dtypes[0]}")
         if op.name in ("arith.sitofp", "arith.uitofp") and dtype in _NARROW:
             bits = dtypes[0].bits
             if bits > 16:
-                raise Unfit(
+                raise Unsupported(
                     f"has a body with '{op.name}' of {bits}-bit integers to {dtype}; expected f32"
                 )
         if op.name == "arith.truncf" and dtype in _SATURATING and not approximate:
-            raise Unfit(
+            raise Unsupported(
                 f"rounds to {op.result}: the hardware's conversion saturates, where linalg's does not; "
                 "math=approx allows it"
             )
 
 
-def _created(op: ScalarOp, result: sl.DType, approximate: bool, *operands: Any) -> Any:
+def _create_op(op: ScalarOp, result: sl.DType, approximate: bool, *operands: Any) -> Any:
     """Build an op on MLIR values; narrow floats are f32."""
     attributes = {name: ir.Attribute.parse(text) for name, text in op.attributes}
     if op.name == "arith.constant" and result == sl.f32:
@@ -249,5 +254,5 @@ def _created(op: ScalarOp, result: sl.DType, approximate: bool, *operands: Any) 
         attributes["value"] = ir.FloatAttr.get(result.type, value)
     if approximate and (op.name.startswith("math.") or op.name == "arith.divf"):
         attributes["fastmath"] = ir.Attribute.parse("#arith.fastmath<afn>")
-    made = ir.Operation.create(op.name, [result.type], list(operands), attributes)
-    return made.result
+    created = ir.Operation.create(op.name, [result.type], list(operands), attributes)
+    return created.result

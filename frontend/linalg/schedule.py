@@ -7,7 +7,7 @@ from typing import Any
 from ...bindings.irtypes import Op
 from ...bindings.mlir import ir
 from ...kernels.gemm.generator.config import Config
-from .unfit import Unfit
+from .unsupported import Unsupported
 
 #: The attribute of a contraction: a dictionary of fields of `Config`.
 CONFIG = "smem.config"
@@ -22,50 +22,50 @@ def config_of(op: Op) -> Config | None:
     """Return the configuration that an op asks for; None if it has no `smem.config`.
 
     Raises:
-        Unfit: for an attribute that is no configuration.
+        Unsupported: for an attribute that is no configuration.
     """
     if CONFIG not in op.attributes:
         return None
-    given = op.attributes[CONFIG]
-    if not isinstance(given, ir.DictAttr):
-        raise Unfit(f"has {CONFIG} = {given}; expected a dictionary of {', '.join(FIELDS)}")
-    return config_from({each.name: each.attr for each in given}, CONFIG)
+    fields = op.attributes[CONFIG]
+    if not isinstance(fields, ir.DictAttr):
+        raise Unsupported(f"has {CONFIG} = {fields}; expected a dictionary of {', '.join(FIELDS)}")
+    return config_from({field.name: field.attr for field in fields}, CONFIG)
 
 
-def config_from(attributes: dict[str, Any], what: str) -> Config:
-    """Return a configuration of attributes by field; the other fields have their defaults.
+def config_from(attributes: dict[str, Any], subject: str) -> Config:
+    """Return the configuration that attributes describe; the other fields have their defaults.
 
     Args:
         attributes: by the names of the fields.
-        what: what has them, for messages.
+        subject: what has the attributes, for messages.
 
     Raises:
-        Unfit: for an unknown field, or an attribute of another type than the field's.
+        Unsupported: for an unknown field, or an attribute of another type than the field's.
     """
     values: dict[str, Any] = {}
     for name, attribute in attributes.items():
         if name not in FIELDS:
-            raise Unfit(f"has {what} with '{name}'; expected {', '.join(FIELDS)}")
-        values[name] = _value(what, name, attribute)
+            raise Unsupported(f"has {subject} with '{name}'; expected {', '.join(FIELDS)}")
+        values[name] = _value(subject, name, attribute)
     return Config(**values)
 
 
-def _value(what: str, name: str, attribute: Any) -> bool | int | tuple[int, ...]:
+def _value(subject: str, name: str, attribute: Any) -> bool | int | tuple[int, ...]:
     """Return the value of a field, which has the type of its default."""
     default = getattr(_DEFAULT, name)
     if isinstance(default, bool):
         if isinstance(attribute, ir.BoolAttr):
             return attribute.value
-        raise Unfit(f"has {what} with {name} = {attribute}; expected true or false")
+        raise Unsupported(f"has {subject} with {name} = {attribute}; expected true or false")
     if isinstance(default, int):
         if _is_number(attribute):
             return attribute.value
-        raise Unfit(f"has {what} with {name} = {attribute}; expected an integer")
+        raise Unsupported(f"has {subject} with {name} = {attribute}; expected an integer")
     numbers = list(attribute) if isinstance(attribute, ir.ArrayAttr) else []
     if len(numbers) == len(default) and all(map(_is_number, numbers)):
-        return tuple(ir.IntegerAttr(each).value for each in numbers)
-    raise Unfit(
-        f"has {what} with {name} = {attribute}; expected {len(default)} integers, for example "
+        return tuple(ir.IntegerAttr(number).value for number in numbers)
+    raise Unsupported(
+        f"has {subject} with {name} = {attribute}; expected {len(default)} integers, for example "
         f"{list(default)}"
     )
 

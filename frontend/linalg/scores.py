@@ -8,185 +8,198 @@ from typing import TypeGuard
 
 from ...bindings.irtypes import Op
 from ...kernels.attention.generator.problem import ELEMENTS
-from .elements import Elements
-from .expressions import Applied, Constant, Element, Node, Reduced, is_cast, is_constant, parts_of
+from .expression_builder import ExpressionBuilder
+from .expressions import (
+    AppliedOp,
+    Constant,
+    Node,
+    ReducedElement,
+    TensorElement,
+    is_cast,
+    is_constant,
+    parts_of,
+)
 from .generic import GENERIC, is_reduction, owner
-from .masks import ARBITRARY, Condition
-from .places import Place, counted
+from .loop_indices import LoopIndex, loop_index
+from .masks import ARBITRARY, MaskCondition
 from .softmax import Factors, factors, is_lowest, only_loop
-from .unfit import Unfit
+from .unsupported import Unsupported
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores behind the product of queries and keys.
+    """Masked scores, `scale * sum(q * k)`.
 
     Attributes:
         product: the sum of products.
         scale: the factor of the sum.
-        seen: when a score is not hidden.
+        conditions: a score is not masked where all of them hold.
     """
 
-    product: Reduced
+    product: ReducedElement
     scale: float
-    seen: list[Condition]
+    conditions: list[MaskCondition]
 
 
-def scores_of(node: Node, scale: float) -> Scores:
-    """Return the scores that an expression is.
+def match_scores(node: Node, scale: float) -> Scores:
+    """Match masked scores.
 
     Args:
         node: the expression, in the normal form.
         scale: its factor.
 
     Raises:
-        Unfit: if it is none that the kernel computes.
+        Unsupported: for scores that the kernel does not compute.
     """
-    seen: list[Condition] = []
-    while not isinstance(node, Reduced):
-        if (multiplied := _multiplied(node)) is not None:
-            node, number = multiplied
+    conditions: list[MaskCondition] = []
+    while not isinstance(node, ReducedElement):
+        if (scaling := _match_scaling(node)) is not None:
+            node, number = scaling
             scale *= number
-        elif isinstance(node, Applied) and node.name == "arith.select":
+        elif isinstance(node, AppliedOp) and node.name == "arith.select":
             condition, yes, no = node.operands
-            type_, holds = node.type, _is_hidden(no, scale, node.type)
-            hidden, node = (no, yes) if holds else (yes, no)
-            if not _is_hidden(hidden, scale, type_):
-                raise Unfit(ARBITRARY)
-            seen.append(Condition(condition, holds, hidden.value))
-        elif isinstance(node, Applied) and node.name == "arith.addf":
-            scored = [
-                any(isinstance(part, Reduced) for part in parts_of(each)) for each in node.operands
+            type_, holds = node.type, _hides(no, scale, node.type)
+            masked, node = (no, yes) if holds else (yes, no)
+            if not _hides(masked, scale, type_):
+                raise Unsupported(ARBITRARY)
+            conditions.append(MaskCondition(condition, holds, masked.value))
+        elif isinstance(node, AppliedOp) and node.name == "arith.addf":
+            has_product = [
+                any(isinstance(part, ReducedElement) for part in parts_of(operand))
+                for operand in node.operands
             ]
-            if scored.count(True) != 1:
-                raise Unfit(ARBITRARY)
-            added = node.operands[scored.index(False)]
-            if not is_constant(added, 0):
-                seen.append(seen_by(added, scale))
-            node = node.operands[scored.index(True)]
-        elif isinstance(node, Applied) and node.name:
-            raise Unfit(f"computes '{node.name}' of scores by something else than a number")
+            if has_product.count(True) != 1:
+                raise Unsupported(ARBITRARY)
+            addend = node.operands[has_product.index(False)]
+            if not is_constant(addend, 0):
+                conditions.append(match_additive_mask(addend, scale))
+            node = node.operands[has_product.index(True)]
+        elif isinstance(node, AppliedOp) and node.name:
+            raise Unsupported(f"computes '{node.name}' of scores by something else than a number")
         else:
-            raise Unfit("has scores that are no products of queries and keys")
-    return Scores(node, scale, seen)
+            raise Unsupported("has scores that are no products of queries and keys")
+    return Scores(node, scale, conditions)
 
 
-def seen_by(mask: Node, scale: float) -> Condition:
-    """Return under which condition what is added to a score is 0; else it is -inf or about the
-    smallest number.
+def match_additive_mask(mask: Node, scale: float) -> MaskCondition:
+    """Match `select(condition, 0, masked)`, where `masked` is -inf or about the smallest number.
 
     Args:
-        mask: what is added, in the normal form.
-        scale: by what it is multiplied.
+        mask: the addend of a score, in the normal form.
+        scale: the factor of the addend.
 
     Raises:
-        Unfit: if it is something else.
+        Unsupported: for any other addend.
     """
-    if isinstance(mask, Applied) and mask.name == "arith.select":
+    if isinstance(mask, AppliedOp) and mask.name == "arith.select":
         condition, yes, no = mask.operands
-        for zero, hidden, holds in ((yes, no, True), (no, yes, False)):
-            if is_constant(zero, 0) and _is_hidden(hidden, scale, mask.type):
-                return Condition(condition, holds, hidden.value)
-    raise Unfit(ARBITRARY)
+        for zero, masked, holds in ((yes, no, True), (no, yes, False)):
+            if is_constant(zero, 0) and _hides(masked, scale, mask.type):
+                return MaskCondition(condition, holds, masked.value)
+    raise Unsupported(ARBITRARY)
 
 
-def summed(elements: Elements, node: Reduced, loop: int) -> tuple[Place, Factors]:
-    """Return the place in the one loop along which products are summed, and the factors of a product.
+def match_sum_of_products(
+    builder: ExpressionBuilder, node: ReducedElement, loop: int
+) -> tuple[LoopIndex, Factors]:
+    """Match a sum of products along one loop; return the index of the loop, and the factors of a product.
 
     Args:
-        elements: what made the expressions.
+        builder: the builder of the expressions.
         node: the sum.
         loop: the number that the loop gets.
 
     Raises:
-        Unfit: if it is no such sum.
+        Unsupported: for any other reduction.
     """
-    reduction = elements.reduction(node)
+    reduction = builder.reduction(node)
     if reduction is None or reduction.name != "arith.addf":
-        raise Unfit("has scores that are no products of queries and keys")
-    if not is_constant(elements.normal(reduction.initial), 0):
-        raise Unfit("has a product to which something is added")
-    counting = only_loop(reduction.loops)
-    if counting is None and any(extent != 1 for extent in reduction.loops.values()):
-        raise Unfit("has a product that is summed along several dimensions")
-    place: Place = ()
-    at: Mapping[int, Place] = dict.fromkeys(reduction.loops, place)
-    if counting is not None:
-        place = counted(loop, counting[1])
-        at = {**at, counting[0]: place}
-    return place, factors(elements, elements.term(node, at), through=False)
+        raise Unsupported("has scores that are no products of queries and keys")
+    if not is_constant(builder.normalize(reduction.initial), 0):
+        raise Unsupported("has a product to which something is added")
+    counting_loop = only_loop(reduction.loops)
+    if counting_loop is None and any(extent != 1 for extent in reduction.loops.values()):
+        raise Unsupported("has a product that is summed along several dimensions")
+    index: LoopIndex = ()
+    indices: Mapping[int, LoopIndex] = dict.fromkeys(reduction.loops, index)
+    if counting_loop is not None:
+        index = loop_index(loop, counting_loop[1])
+        indices = {**indices, counting_loop[0]: index}
+    return index, factors(builder, builder.term(node, indices), through=False)
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a factor of a product is read from.
+class ScaledElement:
+    """A factor of a product, `number * element`.
 
     Attributes:
         element: an element of 16 bits.
-        number: by what the factor multiplies it.
+        number: its factor.
     """
 
-    element: Element
+    element: TensorElement
     number: float
 
 
-def source_of(
-    elements: Elements, node: Node, what: str, hidden: Collection[Op], scaled: bool = True
-) -> Source:
-    """Return the first element of 16 bits of which a factor is a multiple.
+def match_scaled_element(
+    builder: ExpressionBuilder, node: Node, role: str, hidden: Collection[Op], scaled: bool = True
+) -> ScaledElement:
+    """Match `number * element`, with the earliest element of 16 bits that is in memory.
 
     Args:
-        elements: what made the expressions.
-        node: the factor.
-        what: its name, for messages.
+        builder: the builder of the expressions.
+        node: the factor of a product.
+        role: the factor's name, for messages.
         hidden: ops whose results will be in no memory.
-        scaled: whether the factor may be a multiple; else it is the element.
+        scaled: whether `number` may differ from 1.
 
     Raises:
-        Unfit: if there is none.
+        Unsupported: if there is no such element.
     """
-    found: Source | None = None
+    scaled_element: ScaledElement | None = None
     number, type_ = 1.0, "an unknown type"
-    behind: Op | None = None
+    user: Op | None = None
     while True:
-        if isinstance(node, Element):
+        if isinstance(node, TensorElement):
             type_ = str(node.value.type.element_type)
-            maker = owner(node.value)
-            if maker in hidden:
+            producer = owner(node.value)
+            if producer in hidden:
                 break
-            if type_ in ELEMENTS and not _is_fused(maker, behind):
-                found = Source(node, number)
-            inside = elements.expanded(node)
-            if inside is None:
+            if type_ in ELEMENTS and not _is_fused(producer, user):
+                scaled_element = ScaledElement(node, number)
+            expansion = builder.expand(node)
+            if expansion is None:
                 break
-            node, behind = inside, maker
-        elif is_cast(node) and isinstance(node, Applied):
+            node, user = expansion, producer
+        elif is_cast(node) and isinstance(node, AppliedOp):
             node = node.operands[0]
-        elif scaled and (multiplied := _multiplied(node)) is not None:
-            node, factor = multiplied
+        elif scaled and (scaling := _match_scaling(node)) is not None:
+            node, factor = scaling
             number *= factor
         else:
             break
-    if found is None:
+    if scaled_element is None:
         expected = " or ".join(ELEMENTS)
-        raise Unfit(f"has {what} of {type_}; the kernel takes {expected}, widened where they are")
-    return found
+        raise Unsupported(
+            f"has {role} of {type_}; the kernel takes {expected}, widened where they are"
+        )
+    return scaled_element
 
 
-def _is_fused(maker: Op | None, behind: Op | None) -> bool:
-    """Whether a tensor may be the product of a kernel that stores what an op behind it makes of it."""
-    products = maker is not None and maker.name == GENERIC and any(is_reduction(maker))
-    return products and behind is not None and behind.name == GENERIC
+def _is_fused(producer: Op | None, user: Op | None) -> bool:
+    """Whether a reduction's result may be in no memory, because its user may become its epilogue."""
+    products = producer is not None and producer.name == GENERIC and any(is_reduction(producer))
+    return products and user is not None and user.name == GENERIC
 
 
-def _is_hidden(node: Node, scale: float, type_: str) -> TypeGuard[Constant]:
-    """Whether a score is -inf or about the smallest number."""
+def _hides(node: Node, scale: float, type_: str) -> TypeGuard[Constant]:
+    """Whether `scale * node` is -inf or about the smallest number."""
     return isinstance(node, Constant) and is_lowest(Constant(node.value * min(scale, 1)), type_)
 
 
-def _multiplied(node: Node) -> tuple[Node, float] | None:
-    """Return what is multiplied by a number, and the number; None if nothing is."""
-    if not isinstance(node, Applied):
+def _match_scaling(node: Node) -> tuple[Node, float] | None:
+    """Match `node * number`."""
+    if not isinstance(node, AppliedOp):
         return None
     if node.name == "arith.negf":
         return node.operands[0], -1.0

@@ -6,19 +6,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 
-from .elements import Elements
-from .expressions import MAXIMA, Applied, Constant, Element, Node, Reduced, is_cast, is_constant
-from .places import Place
-from .unfit import Unfit
+from .expression_builder import ExpressionBuilder
+from .expressions import (
+    MAXIMA,
+    AppliedOp,
+    Constant,
+    Node,
+    ReducedElement,
+    TensorElement,
+    is_cast,
+    is_constant,
+)
+from .loop_indices import LoopIndex
+from .unsupported import Unsupported
 
-#: The largest numbers of element types. From half of the smallest one on, a number hides a key as -inf.
+#: The largest numbers of element types. A score of at most half of the smallest number masks a key.
 _LARGEST = {"bf16": 3.39e38, "f16": 65504.0, "f32": 3.40e38, "f64": 1.79e308}
 
-#: Products of more factors are not looked into.
+#: Products of more factors are not matched.
 _MAX_FACTORS = 16
 
-#: The score of a key that is not seen.
-_NONE = float("-inf")
+#: The score of a masked key.
+_MASKED = float("-inf")
 
 #: `arith.cmpf oeq`.
 _EQUAL = 1
@@ -26,63 +35,63 @@ _EQUAL = 1
 
 @dataclass
 class Factors:
-    """A product of numbers and expressions.
+    """The product `number * prod(numerator) / prod(denominator)`.
 
     Attributes:
-        number: the product of the numbers.
-        above, below: the factors and the divisors that are no numbers.
+        number: the product of the constants.
+        numerator, denominator: the factors and the divisors that are no constants.
         guards: conditions under which the product is 0 instead.
     """
 
     number: float = 1.0
-    above: list[Node] = field(default_factory=list)
-    below: list[Node] = field(default_factory=list)
+    numerator: list[Node] = field(default_factory=list)
+    denominator: list[Node] = field(default_factory=list)
     guards: list[Node] = field(default_factory=list)
 
 
-def factors(elements: Elements, node: Node, through: bool) -> Factors:
+def factors(builder: ExpressionBuilder, node: Node, through: bool) -> Factors:
     """Return the factors of an expression, casts left out.
 
     Args:
-        elements: what made the expression.
+        builder: the builder of the expression.
         node: the expression.
         through: whether elements of tensors are expanded; else they are factors.
     """
-    found = Factors()
-    rest = [(node, False)]
-    while rest:
-        node, divides = rest.pop()
-        inside = elements.expanded(node) if through and isinstance(node, Element) else None
-        if inside is not None:
-            rest.append((inside, divides))
+    product = Factors()
+    stack = [(node, False)]
+    while stack:
+        node, divides = stack.pop()
+        expansion = builder.expand(node) if through and isinstance(node, TensorElement) else None
+        if expansion is not None:
+            stack.append((expansion, divides))
         elif isinstance(node, Constant) and node.value and isfinite(node.value):
-            found.number *= 1 / node.value if divides else node.value
+            product.number *= 1 / node.value if divides else node.value
         elif is_cast(node):
-            rest.append((node.operands[0], divides))
-        elif isinstance(node, Applied) and node.name == "arith.mulf":
-            rest += [(each, divides) for each in reversed(node.operands)]
-        elif isinstance(node, Applied) and node.name == "arith.divf":
-            above, below = node.operands
-            rest += [(below, not divides), (above, divides)]
-        elif isinstance(node, Applied) and node.name == "arith.negf":
-            found.number = -found.number
-            rest.append((node.operands[0], divides))
-        elif not divides and (guarded := _guarded(node)) is not None:
-            found.guards.append(guarded[0])
-            rest.append((guarded[1], divides))
+            stack.append((node.operands[0], divides))
+        elif isinstance(node, AppliedOp) and node.name == "arith.mulf":
+            stack += [(operand, divides) for operand in reversed(node.operands)]
+        elif isinstance(node, AppliedOp) and node.name == "arith.divf":
+            numerator, denominator = node.operands
+            stack += [(denominator, not divides), (numerator, divides)]
+        elif isinstance(node, AppliedOp) and node.name == "arith.negf":
+            product.number = -product.number
+            stack.append((node.operands[0], divides))
+        elif not divides and (guard_match := _match_guard(node)) is not None:
+            product.guards.append(guard_match[0])
+            stack.append((guard_match[1], divides))
         else:
-            (found.below if divides else found.above).append(node)
-        if len(rest) + len(found.above) + len(found.below) > _MAX_FACTORS:
-            return Factors(above=[node, node], below=[node, node])
-    return found
+            (product.denominator if divides else product.numerator).append(node)
+        if len(stack) + len(product.numerator) + len(product.denominator) > _MAX_FACTORS:
+            return Factors(numerator=[node, node], denominator=[node, node])
+    return product
 
 
-def _guarded(node: Node) -> tuple[Node, Node] | None:
-    """Return the condition under which an expression is 0, and what it is otherwise."""
-    if not isinstance(node, Applied) or node.name != "arith.select":
+def _match_guard(node: Node) -> tuple[Node, Node] | None:
+    """Match `select(condition, 0, expression)`; return the condition and the expression."""
+    if not isinstance(node, AppliedOp) or node.name != "arith.select":
         return None
-    condition, chosen, other = node.operands
-    return (condition, other) if is_constant(chosen, 0) else None
+    condition, zero, unguarded = node.operands
+    return (condition, unguarded) if is_constant(zero, 0) else None
 
 
 def is_lowest(node: Node, type_: str) -> bool:
@@ -93,19 +102,18 @@ def is_lowest(node: Node, type_: str) -> bool:
 
 
 def only_loop(loops: Mapping[int, int]) -> tuple[int, int] | None:
-    """Return the number and the extent of the one loop that counts further than 1; None if there is not
-    one."""
-    counting = [(loop, extent) for loop, extent in loops.items() if extent != 1]
-    return counting[0] if len(counting) == 1 else None
+    """Return the number and the extent of the only loop with an extent other than 1, if there is one."""
+    counting_loops = [(loop, extent) for loop, extent in loops.items() if extent != 1]
+    return counting_loops[0] if len(counting_loops) == 1 else None
 
 
 @dataclass(frozen=True)
 class Softmax:
-    """Weights along the keys.
+    """The weights `softmax(scale * scores)` along the keys.
 
     Attributes:
         scores: the score of a key, in the normal form.
-        scale: by what it is multiplied.
+        scale: the factor of scores.
         is_guarded: whether the weights are 0 where all scores are -inf.
     """
 
@@ -114,119 +122,130 @@ class Softmax:
     is_guarded: bool
 
 
-def exponential_of(elements: Elements, node: Node) -> Node | None:
-    """Return the exponent of the exponential that is a factor of an expression; None if there is none."""
-    for each in factors(elements, node, through=True).above:
-        if isinstance(each, Applied) and each.name == "math.exp":
-            return elements.normal(each.operands[0])
+def exponent_of(builder: ExpressionBuilder, node: Node) -> Node | None:
+    """Return `x` if an expression has the factor `exp(x)`."""
+    for factor in factors(builder, node, through=True).numerator:
+        if isinstance(factor, AppliedOp) and factor.name == "math.exp":
+            return builder.normalize(factor.operands[0])
     return None
 
 
-def softmax(elements: Elements, weights: Factors, keys: Place) -> Softmax:
-    """Return the softmax that makes weights.
+def match_softmax(builder: ExpressionBuilder, weights: Factors, key: LoopIndex) -> Softmax:
+    """Match `exp(scale * (s - max(s))) / sum(exp(scale * (s - max(s))))`.
 
     Args:
-        elements: what made the expressions.
-        weights: the factors of the weight of a key: an exponential, divided by a sum.
-        keys: the place of the key.
+        builder: the builder of the expressions.
+        weights: the factors of the weight of a key.
+        key: the index of the key.
 
     Raises:
-        Unfit: if it is none.
+        Unsupported: for any other weights.
     """
-    exponentials = [elements.normal(each) for each in weights.above]
+    exponentials = [builder.normalize(factor) for factor in weights.numerator]
     if len(exponentials) != 1 or weights.number != 1:
-        raise Unfit("has weights that are multiplied by something else")
-    if not weights.below:
-        raise Unfit("has exponentials as weights that no sum divides")
-    divisor = elements.normal(weights.below[0])
-    if len(weights.below) != 1 or not isinstance(divisor, Reduced):
-        raise Unfit("has exponentials as weights that are divided by something else than their sum")
+        raise Unsupported("has weights that are multiplied by something else")
+    if not weights.denominator:
+        raise Unsupported("has exponentials as weights that no sum divides")
+    divisor = builder.normalize(weights.denominator[0])
+    if len(weights.denominator) != 1 or not isinstance(divisor, ReducedElement):
+        raise Unsupported(
+            "has exponentials as weights that are divided by something else than their sum"
+        )
     (exponential,) = exponentials
-    if not _is_of_all(elements, divisor, ("arith.addf",), exponential, keys, 0):
-        raise Unfit("has weights that are divided by something else than the sum over their keys")
-    assert isinstance(exponential, Applied), "exp is an op"
-    scores, scale = _shifted(elements, exponential.operands[0], keys)
+    if not _reduces_to(builder, divisor, ("arith.addf",), exponential, key, 0):
+        raise Unsupported(
+            "has weights that are divided by something else than the sum over their keys"
+        )
+    assert isinstance(exponential, AppliedOp), "exp is an op"
+    scores, scale = _match_shifted(builder, exponential.operands[0], key)
     for guard in weights.guards:
-        if not _is_unseen(elements, elements.normal(guard), scores, keys):
-            raise Unfit(
+        if not _is_all_masked(builder, builder.normalize(guard), scores, key):
+            raise Unsupported(
                 "has weights that are 0 under another condition than that all scores are -inf"
             )
     return Softmax(scores, scale, bool(weights.guards))
 
 
-def _shifted(elements: Elements, exponent: Node, keys: Place) -> tuple[Node, float]:
-    """Return the scores of which an exponent is the difference to their maximum, times a number; and that
-    number."""
-    difference = factors(elements, exponent, through=False)
-    inside = difference.above[0] if len(difference.above) == 1 else None
+def _match_shifted(
+    builder: ExpressionBuilder, exponent: Node, key: LoopIndex
+) -> tuple[Node, float]:
+    """Match `scale * (s - max(s))`; return `s` and `scale`."""
+    difference = factors(builder, exponent, through=False)
+    subtraction = difference.numerator[0] if len(difference.numerator) == 1 else None
     if (
-        difference.below
+        difference.denominator
         or difference.number <= 0
-        or not isinstance(inside, Applied)
-        or inside.name != "arith.subf"
+        or not isinstance(subtraction, AppliedOp)
+        or subtraction.name != "arith.subf"
     ):
-        raise Unfit("exponentiates scores from which no maximum is subtracted")
-    scores, maximum = inside.operands
-    if not isinstance(maximum, Reduced) or not _is_of_all(
-        elements, maximum, MAXIMA, scores, keys, None
+        raise Unsupported("exponentiates scores from which no maximum is subtracted")
+    scores, maximum = subtraction.operands
+    if not isinstance(maximum, ReducedElement) or not _reduces_to(
+        builder, maximum, MAXIMA, scores, key, None
     ):
-        raise Unfit(
+        raise Unsupported(
             "exponentiates scores from which another number than their maximum is subtracted"
         )
     return scores, difference.number
 
 
-def _is_unseen(elements: Elements, condition: Node, scores: Node, keys: Place) -> bool:
-    """Whether a condition is that all scores are -inf."""
-    if not isinstance(condition, Reduced):
+def _is_all_masked(
+    builder: ExpressionBuilder, condition: Node, scores: Node, key: LoopIndex
+) -> bool:
+    """Whether a condition is `all(scores == -inf)`."""
+    if not isinstance(condition, ReducedElement):
         return False
-    term = _term(elements, condition, ("arith.andi",), keys, 1)
-    if not isinstance(term, Applied) or term.name != "arith.cmpf" or term.detail != _EQUAL:
+    term = _reduction_term(builder, condition, ("arith.andi",), key, 1)
+    if not isinstance(term, AppliedOp) or term.name != "arith.cmpf" or term.detail != _EQUAL:
         return False
     left, right = term.operands
-    return (left is scores and is_constant(right, _NONE)) or (
-        right is scores and is_constant(left, _NONE)
+    return (left is scores and is_constant(right, _MASKED)) or (
+        right is scores and is_constant(left, _MASKED)
     )
 
 
-def _is_of_all(
-    elements: Elements,
-    node: Reduced,
+def _reduces_to(
+    builder: ExpressionBuilder,
+    node: ReducedElement,
     names: tuple[str, ...],
     term: Node,
-    keys: Place,
+    key: LoopIndex,
     initial: float | None,
 ) -> bool:
-    """Whether a node combines an expression of all keys by an op of these names.
+    """Whether a node is the reduction of `term` over all keys by an op of `names`.
 
-    It begins with an initial value; None for -inf or about the smallest number.
+    The initial value is `initial`; None for -inf or about the smallest number.
     """
-    return _term(elements, node, names, keys, initial) is term
+    return _reduction_term(builder, node, names, key, initial) is term
 
 
-def _term(
-    elements: Elements, node: Reduced, names: tuple[str, ...], keys: Place, initial: float | None
+def _reduction_term(
+    builder: ExpressionBuilder,
+    node: ReducedElement,
+    names: tuple[str, ...],
+    key: LoopIndex,
+    initial: float | None,
 ) -> Node | None:
-    """Return the term of a key, in the normal form; None if the reduction is another one."""
-    reduction = elements.reduction(node)
+    """Return the term of a key, in the normal form; None for a reduction that `_reduces_to` refuses."""
+    reduction = builder.reduction(node)
     if reduction is None or reduction.name not in names:
         return None
-    begin = elements.normal(reduction.initial)
+    initial_node = builder.normalize(reduction.initial)
     if initial is None:
         type_ = str(node.op.results[node.number].type.element_type)
-        if not is_lowest(begin, type_):
+        if not is_lowest(initial_node, type_):
             return None
-    elif not is_constant(begin, initial):
+    elif not is_constant(initial_node, initial):
         return None
-    at = _only(reduction.loops, keys)
-    return None if at is None else elements.normal(elements.term(node, at))
+    indices = _key_indices(reduction.loops, key)
+    return None if indices is None else builder.normalize(builder.term(node, indices))
 
 
-def _only(loops: Mapping[int, int], keys: Place) -> dict[int, Place] | None:
-    """Return the places in loops of which one counts the keys; None if that is not so."""
-    found = only_loop(loops)
-    number = keys[0].extent if len(keys) == 1 else 1
-    if found is None:
-        return None if number != 1 else dict.fromkeys(loops, ())
-    loop, extent = found
-    return None if extent != number else {**dict.fromkeys(loops, ()), loop: keys}
+def _key_indices(loops: Mapping[int, int], key: LoopIndex) -> dict[int, LoopIndex] | None:
+    """Return the indices of loops, of which only the loop over keys has an extent other than 1."""
+    counting_loop = only_loop(loops)
+    extent_of_key = key[0].extent if len(key) == 1 else 1
+    if counting_loop is None:
+        return None if extent_of_key != 1 else dict.fromkeys(loops, ())
+    loop, extent = counting_loop
+    return None if extent != extent_of_key else {**dict.fromkeys(loops, ()), loop: key}

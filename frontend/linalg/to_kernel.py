@@ -18,19 +18,19 @@ from ...bindings.mlir import ext, ir
 from ...dialect.verifier import verifier
 from ...kernels.gemm.generator.config import Config
 from ...passes.driver.transform import SmemTransform, TransformOp, transform
-from .contraction import Contraction, contraction
-from .epilogue import epilogue_of
-from .plan import planned
+from .contraction import Contraction, match_contraction
+from .epilogue import match_epilogue
+from .gemm_plan import plan_gemm
 from .schedule import CONFIG, config_from
-from .unfit import Unfit
+from .unsupported import Unsupported
 
 
 class ToKernelOp(SmemTransform.Operation, name="to_kernel"):
     """Give contractions of linalg the configuration of their kernels.
 
-    Its attributes are fields of `kernels.gemm.Config`; those that are not given have their defaults. A
-    payload op that is no contraction, and a configuration that does not fit one, are silenceable
-    failures, with a remark at the payload op; no op has the attribute then.
+    Its attributes are fields of `kernels.gemm.Config`; omitted ones have their defaults. If a payload op
+    is no contraction, or the configuration does not fit one, the failure is silenceable, with a remark at
+    the payload op; no op has the attribute then.
     """
 
     target: ext.Operand[transform.AnyOpType]
@@ -47,51 +47,59 @@ def _config(op: Op) -> Config:
         Invalid: for an unknown field, or an attribute of another type than the field's.
     """
     try:
-        return config_from(_given(op), "a configuration")
-    except Unfit as unfit:
-        raise Invalid(str(unfit)) from None
+        return config_from(_attributes(op), "a configuration")
+    except Unsupported as error:
+        raise Invalid(str(error)) from None
 
 
-def _given(op: Op) -> dict[str, Any]:
+def _attributes(op: Op) -> dict[str, Any]:
     attributes = op.operation.attributes
     return {name: attributes[name] for name in attributes}
 
 
 def _apply(op: Op, results: Any, state: Any) -> bool:
-    config, payload = _config(op), [each.operation for each in state.get_payload_ops(op.target)]
-    for each in payload:
+    config, payload = (
+        _config(op),
+        [payload_op.operation for payload_op in state.get_payload_ops(op.target)],
+    )
+    for payload_op in payload:
         try:
-            _check(each, config)
-        except Unfit as unfit:
-            remark(each.location, f"'{each.name}' has no kernel by this configuration: it {unfit}")
+            _check(payload_op, config)
+        except Unsupported as error:
+            remark(
+                payload_op.location,
+                f"'{payload_op.name}' has no kernel by this configuration: it {error}",
+            )
             return False
-    for each in payload:
-        each.attributes[CONFIG] = ir.DictAttr.get(_given(op))
+    for payload_op in payload:
+        payload_op.attributes[CONFIG] = ir.DictAttr.get(_attributes(op))
     return True
 
 
 def _check(op: Op, config: Config) -> None:
-    """Check that a contraction has a kernel by a configuration, whatever options `linalg-to-smem` has.
+    """Check that a contraction has a kernel with a configuration under some options of `linalg-to-smem`.
 
     Raises:
-        Unfit: if it has none.
+        Unsupported: if it has none.
     """
-    product = contraction(op, tf32=True, sums_in_f32=True)
+    product = match_contraction(op, tf32=True, sums_in_f32=True)
     epilogue = None
     if not product.on_memrefs:
         # Where there is no epilogue, the contraction alone becomes a kernel.
-        with suppress(Unfit):
-            epilogue = epilogue_of(product, _beside(op), approximate=True)
-    planned(product, epilogue, True, config)
+        with suppress(Unsupported):
+            epilogue = match_epilogue(product, _block_contractions(op), approximate=True)
+    plan_gemm(product, epilogue, True, config)
 
 
-def _beside(op: Op) -> dict[Op, Contraction]:
-    """Return the contractions of an op's block: two of them may be one kernel."""
-    found: dict[Op, Contraction] = {}
-    for each in op.block.operations:
-        with suppress(Unfit):
-            found[each.operation] = contraction(each.operation, tf32=True, sums_in_f32=True)
-    return found
+def _block_contractions(op: Op) -> dict[Op, Contraction]:
+    """Return the contractions of an op's block: one kernel may compute two of them."""
+    contractions: dict[Op, Contraction] = {}
+    for block_op in op.block.operations:
+        with suppress(Unsupported):
+            contractions[block_op.operation] = match_contraction(
+                block_op.operation, tf32=True, sums_in_f32=True
+            )
+    return contractions
 
 
 def _effects(op: Op, effects: Any) -> None:

@@ -1,4 +1,4 @@
-"""Memrefs of a host's program as the arrays that a kernel takes."""
+"""Memrefs of a host's program as arguments of a kernel."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ...bindings.mlir import ir
 from ...ir import emit
 from ...layout.elements import UNIT_BYTES
 from ...runtime.arguments import DTYPES
-from .loops import Group
+from .gemm_dims import Group
 
-#: A number of elements: known, or a value of the host's program.
+#: A number of elements: static, or a value of the host's program.
 Extent = int | Value
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -40,7 +40,7 @@ def ceildiv(extent: Extent, by: int) -> Extent:
     return extent if by == 1 else emit.binary("ceildivui", extent, index(by))
 
 
-def allocated(sizes: Sequence[Extent], like: Type) -> Value:
+def allocate(sizes: Sequence[Extent], like: Type) -> Value:
     """Emit the allocation of a contiguous memref, and return it."""
     shape = [size if isinstance(size, int) else _DYNAMIC for size in sizes]
     dynamic = [size for size in sizes if not isinstance(size, int)]
@@ -52,15 +52,15 @@ def allocated(sizes: Sequence[Extent], like: Type) -> Value:
     )
 
 
-def filled(memory: Value, type_: Type) -> Value:
-    """Return memory that a kernel has written as a tensor."""
+def as_tensor(memory: Value, type_: Type) -> Value:
+    """Emit the tensor of memory that a kernel has written, and return it."""
     unit = ir.UnitAttr.get()
     return emit.value("bufferization.to_tensor", (memory,), type_, restrict=unit, writable=unit)
 
 
 @dataclass(frozen=True)
-class Buffer:
-    """A memref, with the loop of a contraction for each of its dimensions.
+class StridedMemRef:
+    """A memref, its sizes and strides, and the loop of a contraction that indexes each dimension.
 
     Attributes:
         memref: the value.
@@ -74,32 +74,34 @@ class Buffer:
     strides: tuple[Extent, ...]
 
     @staticmethod
-    def of(memref: Value, loops: tuple[int, ...]) -> Buffer:
-        """Return the buffer of a memref; what is dynamic is read from it."""
+    def of(memref: Value, loops: tuple[int, ...]) -> StridedMemRef:
+        """Read the sizes and strides of a memref; emit ops for dynamic ones."""
         type_ = ir.MemRefType(memref.type)
         sizes: list[Extent] = [
-            emit.value("memref.dim", (memref, index(at)), ir.IndexType.get())
+            emit.value("memref.dim", (memref, index(dim)), ir.IndexType.get())
             if size == _DYNAMIC
             else size
-            for at, size in enumerate(type_.shape)
+            for dim, size in enumerate(type_.shape)
         ]
         if type_.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank)):
             strides: list[Extent] = [1] * type_.rank
-            for at in range(type_.rank - 2, -1, -1):
-                strides[at] = times(strides[at + 1], sizes[at + 1])
-            return Buffer(memref, loops, tuple(sizes), tuple(strides))
-        known, _ = type_.get_strides_and_offset()
-        strides = list(known)
-        if _DYNAMIC_STRIDE in known:
+            for dim in range(type_.rank - 2, -1, -1):
+                strides[dim] = times(strides[dim + 1], sizes[dim + 1])
+            return StridedMemRef(memref, loops, tuple(sizes), tuple(strides))
+        static_strides, _ = type_.get_strides_and_offset()
+        strides = list(static_strides)
+        if _DYNAMIC_STRIDE in static_strides:
             base = ir.MemRefType.get([], type_.element_type, memory_space=type_.memory_space)
-            each = [ir.IndexType.get()] * (1 + 2 * type_.rank)
-            found = emit.op("memref.extract_strided_metadata", (memref,), [base, *each]).results
-            read = list(found)[2 + type_.rank :]
+            index_types = [ir.IndexType.get()] * (1 + 2 * type_.rank)
+            metadata = emit.op(
+                "memref.extract_strided_metadata", (memref,), [base, *index_types]
+            ).results
+            dynamic_strides = list(metadata)[2 + type_.rank :]
             strides = [
                 value if stride == _DYNAMIC_STRIDE else stride
-                for value, stride in zip(read, known, strict=True)
+                for value, stride in zip(dynamic_strides, static_strides, strict=True)
             ]
-        return Buffer(memref, loops, tuple(sizes), tuple(strides))
+        return StridedMemRef(memref, loops, tuple(sizes), tuple(strides))
 
     @property
     def item_bytes(self) -> int:
@@ -107,15 +109,17 @@ class Buffer:
         return DTYPES[str(self.memref.type.element_type)].itemsize
 
     def size(self, group: Group) -> Extent:
-        """Return the extent of a dimension that loops count up."""
-        found: Extent = 1
+        """Return the extent of a dimension that consists of loops."""
+        extent: Extent = 1
         for loop in group:
-            found = times(found, self.sizes[self.loops.index(loop)])
-        return found
+            extent = times(extent, self.sizes[self.loops.index(loop)])
+        return extent
 
     def stride(self, group: Group) -> Extent:
-        """Return the elements between neighbours along a dimension; of one of extent 1, those of a row
-        that begins at a multiple of 16 bytes."""
+        """Return the stride of a dimension, in elements.
+
+        Without loops, the extent is 1, and the stride is that of a row padded to 16 bytes.
+        """
         if group:
             return self.strides[self.loops.index(group[-1])]
         unit = UNIT_BYTES // self.item_bytes
@@ -125,11 +129,11 @@ class Buffer:
         return times(ceildiv(elements, unit), unit)
 
     def view(self, dims: Sequence[Group], type_: Type) -> Value:
-        """Return the memref of a kernel's parameter.
+        """Emit the view that a kernel's parameter has, and return it.
 
         Args:
-            dims: its dimensions.
-            type_: its type.
+            dims: the parameter's dimensions.
+            type_: the parameter's type.
         """
         target = ir.MemRefType(type_)
         sizes = [self.size(group) for group in dims]
@@ -139,13 +143,13 @@ class Buffer:
         known_strides, _ = target.get_strides_and_offset()
         dynamic_sizes = [
             index(size)
-            for size, known in zip(sizes, target.shape, strict=True)
-            if known == _DYNAMIC
+            for size, static in zip(sizes, target.shape, strict=True)
+            if static == _DYNAMIC
         ]
         dynamic_strides = [
             index(stride)
-            for stride, known in zip(strides, known_strides, strict=True)
-            if known == _DYNAMIC_STRIDE
+            for stride, static in zip(strides, known_strides, strict=True)
+            if static == _DYNAMIC_STRIDE
         ]
         counts = [1, 0, len(dynamic_sizes), len(dynamic_strides)]
         return emit.value(

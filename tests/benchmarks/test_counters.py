@@ -4,8 +4,8 @@ import sys
 
 import ncu
 import pytest
-from counter_rows import grouped, named, rendered
-from ncu import Launch, known, launches, pages, profile
+from counter_rows import contender_names, group_launches, render
+from ncu import Launch, available_metrics, launches, pages, profile
 from tables import table
 
 COUNTED = """==PROF== Connected
@@ -27,24 +27,24 @@ def test_launches_have_only_metrics_with_numbers():
 
 
 def test_names_of_contenders_are_read_from_the_output():
-    assert named(COUNTED) == [("64x64x64", "ours TN")]
+    assert contender_names(COUNTED) == [("64x64x64", "ours TN")]
 
 
 def test_marks_separate_contenders():
     kernels = ["spin_kernel(long)", "a", "b", "void spin_kernel()", "c"]
-    assert grouped([(name, name) for name in kernels]) == [["a", "b"], ["c"]]
+    assert group_launches([(name, name) for name in kernels]) == [["a", "b"], ["c"]]
 
 
 def test_a_launch_before_the_first_mark_is_refused():
     with pytest.raises(ValueError, match="gemm ran before the first spin_kernel"):
-        grouped([("gemm", 1)])
+        group_launches([("gemm", 1)])
 
 
 def test_the_table_shows_the_longest_launch():
     short = Launch("reduce", {"gpu__time_duration.sum": 1000.0, "lts__t_bytes.sum": 5e6})
     long = Launch("gemm", {"gpu__time_duration.sum": 25_000.0, "lts__t_bytes.sum": 2_345e6})
     alone = Launch("other", {"gpu__time_duration.sum": 30_000.0})
-    assert rendered({"a": [short, long], "b": [alone]}, markdown=False).splitlines() == [
+    assert render({"a": [short, long], "b": [alone]}, markdown=False).splitlines() == [
         "              a   b",
         "launches      2   1",
         "us           25  30",
@@ -62,9 +62,9 @@ def test_output_is_split_into_a_page_for_each_kernel():
 
 def test_metrics_that_ncu_lacks_are_left_out(monkeypatch):
     monkeypatch.setattr(ncu, "_run", lambda _: "Device H200\n  x\nlts__t_bytes   Counter  bytes\n")
-    assert known(["lts__t_bytes.sum", "lts__none.sum"]) == ["lts__t_bytes.sum"]
+    assert available_metrics(["lts__t_bytes.sum", "lts__none.sum"]) == ["lts__t_bytes.sum"]
     with pytest.raises(RuntimeError, match=r"none is lts__none\.sum"):
-        known(["lts__none.sum"])
+        available_metrics(["lts__none.sum"])
 
 
 def test_an_error_of_ncu_contains_its_output(monkeypatch):

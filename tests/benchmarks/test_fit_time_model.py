@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("scipy")
 import fit_time_model
-from fit_time_model import choices, fitted, held_out, quality, samples
+from fit_time_model import choices, cross_validate, fit, quality, samples
 from sweep_shapes import random_shapes
 
 from mlir_smem.kernels.gemm import Problem
@@ -52,7 +52,7 @@ def test_a_sample_has_the_work_of_each_configuration(given):
 
 
 def test_the_fit_finds_the_times_of_another_gpu(given):
-    found = fitted(H200, given)
+    found = fit(H200, given)
     assert found.multiprocessors == H200.multiprocessors
     for each in given:
         times = [prediction.seconds for prediction in found.predict(each.works)]
@@ -60,14 +60,14 @@ def test_the_fit_finds_the_times_of_another_gpu(given):
 
 
 def test_choices_of_a_fitted_model_are_better(given):
-    before, after = quality(choices(H200, given)), quality(choices(fitted(H200, given), given))
+    before, after = quality(choices(H200, given)), quality(choices(fit(H200, given), given))
     assert after.loss <= before.loss
     assert after.good == after.good_of_three == 1
     assert after.to_cublas == pytest.approx(after.best_to_cublas, rel=0.02)
 
 
 def test_each_shape_is_held_out_once(given):
-    found = held_out(H200, given, folds=2, seed=0)
+    found = cross_validate(H200, given, folds=2, seed=0)
     assert sorted(each.shape for each in found) == sorted(SHAPES)
     assert quality(found).loss < 1.05
 

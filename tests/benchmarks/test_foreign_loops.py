@@ -2,7 +2,7 @@
 
 import pytest
 from foreign_kernels import ptx
-from main_loop import spent
+from main_loop import count_loop
 
 PTX = """
 	mov.u32 	%r1, 0;
@@ -30,8 +30,8 @@ $L__BB0_3:
 def test_a_loop_with_another_in_it():
     """Always: the add, the predicate and two branches. The barrier and the fence are behind a branch, and
     the loop within is not counted."""
-    found = spent(ptx(PTX))
-    assert (found.count, found.each()) == (1, "4.00 + 2.00")
+    found = count_loop(ptx(PTX))
+    assert (found.count, found.per_matrix_instruction()) == (1, "4.00 + 2.00")
 
 
 def test_a_loop_whose_text_ends_before_its_other_half():
@@ -48,10 +48,10 @@ $L__BB0_3:
 	bar.sync 	0;
 	bra.uni 	$L__BB0_2;
 """
-    found = spent(ptx(moved))
-    assert (found.count, found.each()) == (2, "2.00")
+    found = count_loop(ptx(moved))
+    assert (found.count, found.per_matrix_instruction()) == (2, "2.00")
 
 
 def test_a_kernel_without_a_loop_that_multiplies():
     with pytest.raises(ValueError, match="multiplies matrices"):
-        spent(ptx(PTX.replace("wgmma.mma_async", "mma")))
+        count_loop(ptx(PTX.replace("wgmma.mma_async", "mma")))

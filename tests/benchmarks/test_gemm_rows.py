@@ -4,7 +4,16 @@ import json
 
 import gemm_rows
 import pytest
-from gemm_rows import earlier, fastest, measured, merged, over_best, ratios, rendered, write
+from gemm_rows import (
+    earlier_rows,
+    fastest,
+    make_row,
+    merge_rows,
+    over_best,
+    ratios,
+    render_rows,
+    write,
+)
 from interleaved import Times
 
 
@@ -16,7 +25,7 @@ def row(shape=(4096, 4096, 4096), mode="burst", element="bf16", **rates):
 def test_a_row_has_medians():
     times = {"ours TN": Times(gpu=[1e-6, 2e-6, 3e-6]), "cuBLAS TN": Times(gpu=[4e-6] * 3)}
     errors = {"ours TN": 0.25, "cuBLAS TN": "wrong"}
-    found = measured("bf16", (64, 32, 16), "burst", 8_000_000, times, errors, {"W": 700})
+    found = make_row("bf16", (64, 32, 16), "burst", 8_000_000, times, errors, {"W": 700})
     assert found == {
         "type": "bf16",
         "shape": [64, 32, 16],
@@ -55,7 +64,7 @@ def test_the_table_ends_with_the_mean_and_the_lowest_ratio():
         row((2048, 2048, 2048), ours_TN=200, cuBLAS_NT=100, Mosaic_NN=100),
         row(ours_NN=100, cuBLAS_TN=200),
     ]
-    assert rendered(rows, markdown=False).splitlines() == [
+    assert render_rows(rows, markdown=False).splitlines() == [
         "bf16, burst           ours  cuBLAS  Mosaic  ours / cuBLAS  ours / Mosaic",
         "2048 x 2048 x 2048  200 TN  100 NT  100 NN          2.000          2.000",
         "4096 x 4096 x 4096  100 NN  200 TN       -          0.500              -",
@@ -70,7 +79,7 @@ def test_each_type_and_mode_has_a_table():
         row(mode="sustained", ours_TN=1),
         row(element="s8", ours_TN=1),
     ]
-    tables = rendered(rows, markdown=True).split("\n\n")
+    tables = render_rows(rows, markdown=True).split("\n\n")
     assert [table[:20].split("|")[1].strip() for table in tables] == [
         "bf16, burst",
         "bf16, sustained",
@@ -81,7 +90,7 @@ def test_each_type_and_mode_has_a_table():
 def test_new_measurements_replace_old_ones():
     old = [row(ours_TN=1), row(mode="sustained", ours_TN=2)]
     new = [row(ours_TN=3), row(element="s8", ours_TN=4)]
-    assert merged(old, new) == [new[0], old[1], new[1]]
+    assert merge_rows(old, new) == [new[0], old[1], new[1]]
 
 
 @pytest.fixture
@@ -117,4 +126,4 @@ def test_a_record_of_another_machine_is_not_changed(tmp_path, machine):
 
 
 def test_a_missing_record_has_no_rows(tmp_path):
-    assert earlier(tmp_path / "none.json") == []
+    assert earlier_rows(tmp_path / "none.json") == []

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import main_loop
 import pytest
-from main_loop import chosen, rendered, spent
+from main_loop import choose_function, count_loop, render
 from sass import Instruction, loops, parse, parse_ncu, read
 
 # SASS of examples/matmul.mlir with N = 8, from nvdisasm.
@@ -44,12 +44,12 @@ def test_labels_belong_to_their_function():
 
 
 def test_the_loop_of_the_sample():
-    found = spent(chosen(read(SAMPLE), ""))
+    found = count_loop(choose_function(read(SAMPLE), ""))
     assert (found.matrix, found.count) == ("HGMMA.64x8x16.F32.BF16", 4)
     assert found.multiply_adds == 64 * 8 * 16
     # The copies of the iteration after the next are in a branch; the barrier is not.
-    assert found.each("BAR") == "0.25"
-    assert found.each("LDGSTS") == "0.00 + 1.25"
+    assert found.per_matrix_instruction("BAR") == "0.25"
+    assert found.per_matrix_instruction("LDGSTS") == "0.00 + 1.25"
 
 
 def test_conditional_code_of_a_loop_is_separate():
@@ -77,19 +77,19 @@ def test_threads_converge_at_the_target_of_bssy():
 
 
 def test_the_loop_with_most_matrix_instructions_is_the_main_loop():
-    found = spent(code("HGMMA", "@P0 BRA #0", "HGMMA", "HGMMA", "FADD", "@P0 BRA #2", "EXIT"))
+    found = count_loop(code("HGMMA", "@P0 BRA #0", "HGMMA", "HGMMA", "FADD", "@P0 BRA #2", "EXIT"))
     assert found.count == 2
-    assert found.each() == "1.00"
+    assert found.per_matrix_instruction() == "1.00"
 
 
 def test_straight_code_has_no_main_loop():
     with pytest.raises(ValueError, match="none of 0 loops in 2 instructions multiplies matrices"):
-        spent(code("HGMMA", "EXIT"))
+        count_loop(code("HGMMA", "EXIT"))
 
 
 def test_a_loop_that_does_not_multiply_is_no_main_loop():
     with pytest.raises(ValueError, match="none of 1 loops in 4 instructions"):
-        spent(code("HGMMA", "FADD", "@P0 BRA #1", "EXIT"))
+        count_loop(code("HGMMA", "FADD", "@P0 BRA #1", "EXIT"))
 
 
 def test_text_without_instructions_is_refused():
@@ -123,7 +123,7 @@ def test_a_source_page_needs_its_columns():
 
 def test_the_function_with_matrix_instructions_is_chosen():
     functions = {"copy": code("EXIT"), "gemm": code("HGMMA", "EXIT")}
-    assert chosen(functions, "") is functions["gemm"]
+    assert choose_function(functions, "") is functions["gemm"]
 
 
 @pytest.mark.parametrize(
@@ -131,15 +131,15 @@ def test_the_function_with_matrix_instructions_is_chosen():
 )
 def test_the_function_must_be_unique(pattern, message):
     with pytest.raises(ValueError, match=f"{message}; choose with --function"):
-        chosen({name: code("HGMMA", "EXIT") for name in "fg"}, pattern)
+        choose_function({name: code("HGMMA", "EXIT") for name in "fg"}, pattern)
 
 
 def test_the_table_compares_kernels():
     kernels = {
-        "a": spent(code("HGMMA.64x8x16", "IADD3", "@P0 BRA #0", "EXIT")),
-        "b": spent(code("IGMMA", "IGMMA", "@P0 BRA #0", "EXIT")),
+        "a": count_loop(code("HGMMA.64x8x16", "IADD3", "@P0 BRA #0", "EXIT")),
+        "b": count_loop(code("IGMMA", "IGMMA", "@P0 BRA #0", "EXIT")),
     }
-    assert rendered(kernels, markdown=False).splitlines() == [
+    assert render(kernels, markdown=False).splitlines() == [
         "                                  a      b",
         "matrix instruction    HGMMA.64x8x16  IGMMA",
         "multiply-adds of one           8192      ?",

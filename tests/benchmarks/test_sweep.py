@@ -95,7 +95,7 @@ def test_a_run_that_is_cut_off_keeps_its_rows(tmp_path):
     file = tmp_path / "r.json"
     with pytest.raises(KeyboardInterrupt):
         list(sweep(Record(file, SETUP), TODO, lambda shape: CONFIGS, cut, 3, lambda: False))
-    assert Record(file, SETUP).measured == {TODO[0]}
+    assert Record(file, SETUP).measured_shapes == {TODO[0]}
 
 
 def test_a_shape_that_cublas_does_not_multiply_is_measured_once(tmp_path):

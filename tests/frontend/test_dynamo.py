@@ -19,7 +19,7 @@ from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 from torch_layers import Layer, check, check_gradients  # noqa: E402
 
 if PACKAGE == "torch_mlir":
-    from mlir_smem.frontend.dynamo.backend import _compiled, mlir_smem
+    from mlir_smem.frontend.dynamo.backend import _compile_graph, mlir_smem
 
 F, bf16 = torch.nn.functional, torch.bfloat16
 attend = F.scaled_dot_product_attention
@@ -269,7 +269,7 @@ def test_each_op_has_its_own_causal_mask(name, further, last):
 
     q, k, v = heads(16, 24)
     module = make_fx(first, tracing_mode="fake", pre_dispatch=True)(q, k, v)
-    found = _compiled(module, "cpu", {}, None)(q, k, v)
+    found = _compile_graph(module, "cpu", {}, None)(q, k, v)
     assert str(torch_graphs()[-1]) == f"mlir_smem: aten.{name}.default"
     check(found, attend(q, k, v, attn_mask=torch.ones(16, 24, dtype=torch.bool).tril(last)))
 
@@ -292,7 +292,7 @@ def test_attention_that_is_left_has_its_reason(eager, sizes, options, reason):
 def left(function, *inputs):
     """Return why attention of a graph that need not run is left."""
     module = make_fx(function, tracing_mode="symbolic", pre_dispatch=True)(*inputs)
-    _compiled(module, "cpu", {}, None)
+    _compile_graph(module, "cpu", {}, None)
     ((_, reason),) = torch_graphs()[-1].parts[0].reasons
     return reason
 

@@ -15,7 +15,7 @@ from mlir_smem.bindings import PACKAGE
 from mlir_smem.bindings.parsing import parse_module
 from mlir_smem.dialect import new_context
 from mlir_smem.frontend import Executable
-from mlir_smem.frontend.call_signature import Call, Place, Signature, TensorType
+from mlir_smem.frontend.call_signature import ProgramCall, Signature, TensorRef, TensorType
 from mlir_smem.frontend.linalg.lowering import lower_linalg
 from mlir_smem.runtime import LaunchError
 
@@ -58,7 +58,7 @@ def test_calls_write_and_return_what_the_function_does(name):
         # The second call has the arguments of the first, as that has written them.
         if seed != 7:
             (arguments, _), (expected_arguments, _) = drawn(signature, seed), drawn(signature, seed)
-        call = Call(signature, NumpyArrays(), arguments, partial(held, state))
+        call = ProgramCall(signature, NumpyArrays(), arguments, partial(held, state))
         before = [each.tobytes() for each in call.inputs]
         results = executable(*call.inputs)
         assert [each.tobytes() for each in call.inputs] == before
@@ -93,7 +93,7 @@ def test_a_program_is_what_torch_exports(name):
     assert (text, signature) == (committed, (COMMITTED / f"{name}.json").read_text())
 
 
-X, Y, CACHE = Place("argument", 0), Place("argument", 1), Place("state", "cache")
+X, Y, CACHE = TensorRef("argument", 0), TensorRef("argument", 1), TensorRef("state", "cache")
 ROWS = TensorType("float32", ("s0", 4))
 
 
@@ -106,7 +106,7 @@ def called(*arguments, cache=None, **known):
         **{"values": {}, "extents": {"s0": (2, 6)}} | known,
     )
     cache = np.zeros((8, 4), np.float32) if cache is None else cache
-    return Call(signature, NumpyArrays(), arguments, lambda place: cache)
+    return ProgramCall(signature, NumpyArrays(), arguments, lambda place: cache)
 
 
 def matrix(rows, columns=4, dtype=np.float32):

@@ -284,13 +284,13 @@ def export(name):
     if library == "torch" and program in torch_ops():
         return with_versions(_with_ops(*torch_ops()[program]), "torch", "torch-mlir")
     if library == "torch":
-        from mlir_smem.frontend.torch_modules import exported
+        from mlir_smem.frontend.torch_modules import export_torch
 
         module, inputs, dynamic = torch_programs()[program]
-        return with_versions(exported(module, inputs, dynamic).text, "torch", "torch-mlir")
-    from mlir_smem.frontend.jax_functions import exported
+        return with_versions(export_torch(module, inputs, dynamic).text, "torch", "torch-mlir")
+    from mlir_smem.frontend.jax_functions import export_jax
 
-    return with_versions(exported(*jax_programs()[program]), "jax", "torch-mlir")
+    return with_versions(export_jax(*jax_programs()[program]), "jax", "torch-mlir")
 
 
 def main(folder):

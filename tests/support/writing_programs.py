@@ -14,7 +14,14 @@ import ml_dtypes
 import numpy as np
 from exported_programs import with_versions
 
-from mlir_smem.frontend.call_signature import Output, Part, Place, Signature, TensorType, View
+from mlir_smem.frontend.call_signature import (
+    OutputSpec,
+    Part,
+    Signature,
+    TensorRef,
+    TensorType,
+    ViewOp,
+)
 
 COMMITTED = Path(__file__).parents[1] / "frontend" / "writing_programs"
 
@@ -75,7 +82,7 @@ def torch_program(name):
 def export(name):
     """Return the text of a program, and its signature as JSON."""
     modules = importlib.import_module("mlir_smem.frontend.torch_export")
-    exported = modules.exported(*torch_program(name))
+    exported = modules.export_torch(*torch_program(name))
     text = with_versions(exported.text, "torch", "torch-mlir")
     return text, json.dumps(encoded(exported.signature), indent=1) + "\n"
 
@@ -182,16 +189,16 @@ def decoded(fields):
     """Return what `encoded` was given."""
 
     def place(given):
-        return given and Place(**given)
+        return given and TensorRef(**given)
 
     def type_of(given):
         return TensorType(given["dtype"], tuple(given["shape"]))
 
     def output(given):
-        views = [View(v["op"], tuple(v["arguments"]), v["item"]) for v in given["views"]]
+        views = [ViewOp(v["op"], tuple(v["arguments"]), v["item"]) for v in given["views"]]
         part = given["part"] and Part(**{k: _tuple(v) for k, v in given["part"].items()})
         known = {"place": place(given["place"]), "views": tuple(views), "part": part}
-        return Output(**given | known)
+        return OutputSpec(**given | known)
 
     return Signature(
         types={place(key): type_of(value) for key, value in fields["types"]},

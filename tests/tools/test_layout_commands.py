@@ -32,7 +32,7 @@ def count(rows):
 COMMAND = '''
 """Counts the bytes of rows."""
 
-from mlir_smem.tools.smem_layout.printed import printed
+from mlir_smem.tools.smem_layout.printing import print_answer
 
 SUMMARY = "how many bytes rows take"
 
@@ -46,7 +46,7 @@ def run(options):
     """Print the answer."""
     from row_bytes import count
 
-    return printed(count(options.rows), options.json)
+    return print_answer(count(options.rows), options.json)
 '''
 
 

@@ -13,20 +13,20 @@ from . import commands
 
 #: The modules of `commands` by name; its docstring describes a module.
 COMMANDS: dict[str, ModuleType] = {
-    found.name: import_module(f"{commands.__name__}.{found.name}")
-    for found in iter_modules(commands.__path__)
+    module_info.name: import_module(f"{commands.__name__}.{module_info.name}")
+    for module_info in iter_modules(commands.__path__)
 }
 
 
 def arguments() -> Parser:
     """Return the parser of the command's arguments, with one subparser per subcommand."""
-    made = parser("smem-layout", "Layouts and descriptors of tiles in shared memory.")
-    subparsers = made.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    command_parser = parser("smem-layout", "Layouts and descriptors of tiles in shared memory.")
+    subparsers = command_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
-        each = subparsers.add_parser(name, help=module.SUMMARY, description=module.__doc__)
-        each.add_argument("--json", action="store_true", help="print JSON, for programs")
-        module.add_arguments(each)
-    return made
+        subparser = subparsers.add_parser(name, help=module.SUMMARY, description=module.__doc__)
+        subparser.add_argument("--json", action="store_true", help="print JSON, for programs")
+        module.add_arguments(subparser)
+    return command_parser
 
 
 def smem_layout(argv: Sequence[str]) -> int:

@@ -31,12 +31,12 @@ def add_arch(parser: argparse.ArgumentParser) -> None:
 def add_element(parser: argparse.ArgumentParser, required: bool = True) -> None:
     """Add `--element`."""
     hopper = Arch.SM_90.elements
-    more = [name for name in Arch.SM_100.elements if name not in hopper]
+    tcgen05_only = [name for name in Arch.SM_100.elements if name not in hopper]
     parser.add_argument(
         "--element",
         metavar="TYPE",
         required=required,
-        help=f"element type: {', '.join(hopper)}; for tcgen05 also {', '.join(more)}",
+        help=f"element type: {', '.join(hopper)}; for tcgen05 also {', '.join(tcgen05_only)}",
     )
 
 
@@ -74,10 +74,10 @@ def add_order(parser: argparse.ArgumentParser) -> None:
 
 
 def order_of(options: argparse.Namespace, role: Role | None, rank: int) -> DimensionOrder:
-    """Return the order of a tile's dimensions: the given one, or the one that is assumed.
+    """Return the order of a tile's dimensions, from `--order` or assumed.
 
     Raises:
-        TextError: if the given one does not name the dimensions.
+        TextError: if `--order` does not name the dimensions.
     """
     from ...advisor.order import assumed_order, parse_order
 
@@ -103,7 +103,7 @@ def arch_of(options: argparse.Namespace, default: Arch = Arch.SM_90) -> Arch:
 
 
 def element_of(options: argparse.Namespace) -> Element | None:
-    """Return the element type, if one was given.
+    """Return the element type; None without `--element`.
 
     Raises:
         TextError: if the architecture has no A or B of that type.
@@ -121,7 +121,7 @@ def scale_element_of(options: argparse.Namespace) -> Element:
     """Return the type of the scale factors.
 
     Raises:
-        InputError: if none was given.
+        InputError: without `--element`.
         TextError: if scale factors do not have that type.
     """
     from ...layout.tcgen05 import SCALE_ELEMENTS
@@ -135,15 +135,15 @@ def scale_element_of(options: argparse.Namespace) -> Element:
 
 
 def major_of(options: argparse.Namespace) -> Major | None:
-    """Return the major-ness, if one was given."""
+    """Return the major-ness; None without `--major`."""
     return Major(options.major) if options.major else None
 
 
 def number(options: argparse.Namespace, name: str, example: str) -> int | None:
-    """Return the value of an option as a number; None if it was not given.
+    """Return the value of an option as a number; None without the option.
 
     Raises:
-        TextError: if it is not a number.
+        TextError: if the value is not a number.
     """
     from ...advisor.numbers import parse_number
 
@@ -152,16 +152,16 @@ def number(options: argparse.Namespace, name: str, example: str) -> int | None:
 
 
 def bit_pattern(
-    what: str,
+    subject: str,
     text: str,
     example: str,
     suspicions: Callable[[int], Sequence[object]],
     bits: int = 64,
 ) -> BitPattern:
-    """Return a descriptor as it was written, in the reading that has fewer suspicions.
+    """Parse a descriptor; of two readings of its digits, the one with fewer suspicions.
 
     Args:
-        what, text, example, bits: as for `parse_bits`.
+        subject, text, example, bits: as for `parse_bits`.
         suspicions: returns the suspicious values of a descriptor.
 
     Raises:
@@ -175,10 +175,10 @@ def bit_pattern(
         except LayoutError:
             return _MOST_DOUBTS
 
-    return parse_bits(what, text, example, doubts, bits)
+    return parse_bits(subject, text, example, doubts, bits)
 
 
 def notes_of(pattern: BitPattern | None = None, order: DimensionOrder | None = None) -> list[str]:
-    """Return how a command line was read, where it could be read otherwise."""
+    """Return notes on the reading of a command line that is ambiguous."""
     notes = [pattern.note] if pattern is not None and pattern.note else []
     return [*notes, *([f"order: {order}"] if order is not None and not order.is_obvious else [])]

@@ -60,7 +60,7 @@ def add_tile(parser: argparse.ArgumentParser, required: bool = True) -> None:
 
 
 def is_given(options: argparse.Namespace) -> bool:
-    """Return whether a tile is given."""
+    """Whether the command line has a tile."""
     return any((options.layout, options.shape, options.map))
 
 
@@ -79,9 +79,9 @@ def tile_of(options: argparse.Namespace) -> Matched:
     if element is None:
         raise InputError("a tile needs --element")
     if options.map:
-        places = _map(options, element)
-        order = order_of(options, role, places.ndim)
-        return match_map(places, element, role, rows, arch, order)
+        offsets = _map(options, element)
+        order = order_of(options, role, offsets.ndim)
+        return match_map(offsets, element, role, rows, arch, order)
     tile = _layout(options, element)
     return match_tile(tile, role, rows, arch, order_of(options, role, len(tile.shape)))
 
@@ -108,7 +108,7 @@ def _check_given(options: argparse.Namespace) -> None:
     """Check that a tile is given in exactly one way.
 
     Raises:
-        InputError: if it is not.
+        InputError: if there is no tile, or more than one.
     """
     if sum(map(bool, (options.layout, options.shape, options.map))) != 1:
         raise InputError("give the tile by one of a layout, --shape (with --strides), or --map")
@@ -140,23 +140,23 @@ def _layout(options: argparse.Namespace, element: Element) -> TileLayout:
 
 
 def _map(options: argparse.Namespace, element: Element) -> np.ndarray:
-    """Return the place of each element, in elements."""
+    """Return the offset of each element, in elements."""
     from ..arrays import read_npy
 
-    places = read_npy("--map", options.map)
-    if places.dtype.kind not in "iu":
-        raise InputError(f"--map: {options.map} has elements of {places.dtype}; expected integers")
-    places = places.astype("int64")
+    offsets = read_npy("--map", options.map)
+    if offsets.dtype.kind not in "iu":
+        raise InputError(f"--map: {options.map} has elements of {offsets.dtype}; expected integers")
+    offsets = offsets.astype("int64")
     if options.map_unit == "element":
-        return places
+        return offsets
     if element.bits < 8:
         raise InputError(
             f"--map: {element} has {8 // element.bits} elements per byte; expected --map-unit element"
         )
     size = element.bits // 8
-    odd = places[places % size != 0]
-    if odd.size:
+    misaligned = offsets[offsets % size != 0]
+    if misaligned.size:
         raise InputError(
-            f"--map: {odd[0]} bytes is not a multiple of the {size} bytes of {element}"
+            f"--map: {misaligned[0]} bytes is not a multiple of the {size} bytes of {element}"
         )
-    return places // size
+    return offsets // size

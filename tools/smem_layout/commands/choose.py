@@ -5,7 +5,7 @@ import argparse
 import shlex
 
 from ..arguments import add_arch, arch_of
-from ..printed import printed_json
+from ..printing import print_json
 
 SUMMARY = "which layout and descriptor an operand gets, and why"
 
@@ -92,10 +92,10 @@ def run(options: argparse.Namespace) -> int:
 
         source = cuda_source(chosen, _command(options))
         if options.json:
-            return printed_json({**chosen.data(), "cuda": source})
+            return print_json({**chosen.data(), "cuda": source})
         print(source, end="")
     elif options.json:
-        return printed_json(chosen.data())
+        return print_json(chosen.data())
     else:
         print(chosen)
     return 0

@@ -23,7 +23,7 @@ from ..arguments import (
     notes_of,
     number,
 )
-from ..printed import printed
+from ..printing import print_answer
 
 if TYPE_CHECKING:
     from ....advisor import Decoded, DecodedCopy, DecodedInstruction
@@ -77,26 +77,26 @@ def run(options: argparse.Namespace) -> int:
     if options.scales:
         return _copy(options)
     rows, k_bytes = number(options, "rows", "64"), number(options, "k_bytes", "32")
-    at, arch = number(options, "at", "0x400"), arch_of(options)
+    start, arch = number(options, "at", "0x400"), arch_of(options)
     element, major = element_of(options), major_of(options)
 
-    def decoded(bits: int) -> Decoded:
-        return decode(bits, element, major, rows, at, arch, k_bytes)
+    def decode_bits(bits: int) -> Decoded:
+        return decode(bits, element, major, rows, start, arch, k_bytes)
 
-    return _printed("descriptor", options.descriptor, DESCRIPTOR, decoded, options.json)
+    return _print_decoded("descriptor", options.descriptor, DESCRIPTOR, decode_bits, options.json)
 
 
-def _printed(
-    what: str,
+def _print_decoded(
+    subject: str,
     text: str,
     example: str,
-    decoded: Callable[[int], Decoded | DecodedCopy | DecodedInstruction],
+    decode_bits: Callable[[int], Decoded | DecodedCopy | DecodedInstruction],
     as_json: bool,
     bits: int = 64,
 ) -> int:
-    """Print the decoded descriptor of a text, in the reading with fewer suspicions."""
-    pattern = bit_pattern(what, text, example, lambda value: decoded(value).suspicions, bits)
-    return printed(decoded(pattern.value), as_json, notes_of(pattern))
+    """Print a decoded descriptor; of two readings of its digits, the one with fewer suspicions."""
+    pattern = bit_pattern(subject, text, example, lambda value: decode_bits(value).suspicions, bits)
+    return print_answer(decode_bits(pattern.value), as_json, notes_of(pattern))
 
 
 def _copy(options: argparse.Namespace) -> int:
@@ -105,7 +105,7 @@ def _copy(options: argparse.Namespace) -> int:
 
     _reject_operand_options(options, "--scales")
     arch = arch_of(options, Arch.SM_100)
-    return _printed(
+    return _print_decoded(
         "descriptor",
         options.descriptor,
         DESCRIPTOR,
@@ -135,7 +135,7 @@ def _instruction(options: argparse.Namespace) -> int:
         problem = f"expected one of {', '.join(KINDS)}"
         raise TextError("kind", options.kind, 0, problem, "f16")
     kind, arch = KINDS[options.kind], arch_of(options, Arch.SM_100)
-    return _printed(
+    return _print_decoded(
         "--instruction",
         options.instruction,
         _INSTRUCTION,

@@ -5,7 +5,7 @@ import argparse
 
 from ...inputs import InputError
 from ..arguments import DESCRIPTOR, SCALES, add_major, bit_pattern, major_of, notes_of, number
-from ..printed import printed
+from ..printing import print_answer
 from ..tiles import add_tile, scale_tile_of, tile_of
 
 SUMMARY = "elements that are read from a wrong address, and why"
@@ -37,24 +37,24 @@ def run(options: argparse.Namespace) -> int:
     from ....advisor.numbers import parse_numbers
 
     steps = parse_numbers("--k-steps", options.k_steps, "0,2,4,6")
-    rows, at = number(options, "rows", "64"), number(options, "at", "0x400")
-    what, text = "--descriptor", options.descriptor
+    rows, start = number(options, "rows", "64"), number(options, "at", "0x400")
+    subject, text = "--descriptor", options.descriptor
     if options.role == SCALES:
         if options.major is not None:
             raise InputError("--major is for operands, not for scale factors")
         tile = scale_tile_of(options)
         pattern = bit_pattern(
-            what, text, DESCRIPTOR, lambda bits: decode_copy(bits, tile.arch).suspicions
+            subject, text, DESCRIPTOR, lambda bits: decode_copy(bits, tile.arch).suspicions
         )
-        answer, order = diagnose_scales(tile, pattern.value, steps, at), tile.order
+        answer, order = diagnose_scales(tile, pattern.value, steps, start), tile.order
     else:
         written, major = tile_of(options), major_of(options)
         pattern = bit_pattern(
-            what,
+            subject,
             text,
             DESCRIPTOR,
             lambda bits: decode(bits, written.element, major, arch=written.arch).suspicions,
         )
-        answer = diagnose(written, pattern.value, steps, major, rows, at)
+        answer = diagnose(written, pattern.value, steps, major, rows, start)
         order = written.order
-    return printed(answer, options.json, notes_of(pattern, order))
+    return print_answer(answer, options.json, notes_of(pattern, order))

@@ -6,7 +6,7 @@ import argparse
 
 from ...inputs import InputError
 from ..arguments import SCALES, arch_of, element_of, notes_of, number
-from ..printed import printed
+from ..printing import print_answer
 from ..tiles import SWIZZLES, add_tile, is_given, scale_tile_of, tile_of
 
 SUMMARY = "the descriptor of given fields, or of a tile's layout"
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
             if options.k_bytes is not None:
                 raise InputError("--k-bytes is for operands, not for scale factors")
             scales = scale_tile_of(options)
-            return printed(scales.encoded(start), options.json, notes_of(order=scales.order))
+            return print_answer(scales.encoded(start), options.json, notes_of(order=scales.order))
         if number(options, "k_bytes", "48") not in (None, 32):
             return _chunks(options, start)
         tile = tile_of(options)
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
             hint = tile.order and tile.order.hint
             raise LayoutError(f"{tile.found.reason}; {hint}" if hint else tile.found.reason)
         answer = encode_operand(tile.found, start)
-        return printed(answer, options.json, notes_of(order=tile.order))
+        return print_answer(answer, options.json, notes_of(order=tile.order))
     if options.k_bytes is not None:
         raise InputError("--k-bytes is for a tile; for fields, give --absolute")
     if lbo is None or sbo is None:
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     answer = encode(
         start, lbo, sbo, swizzle, offset or 0, arch, options.absolute, element=element, rows=rows
     )
-    return printed(answer, options.json)
+    return print_answer(answer, options.json)
 
 
 def _chunks(options: argparse.Namespace, start: int) -> int:
@@ -75,12 +75,12 @@ def _chunks(options: argparse.Namespace, start: int) -> int:
 
     k_bytes, arch = number(options, "k_bytes", "48"), arch_of(options)
     if k_bytes not in arch.k_bytes:
-        has = " or ".join(map(str, arch.k_bytes))
-        raise InputError(f"--k-bytes is {k_bytes}, but {arch} reads {has} of each row")
+        supported = " or ".join(map(str, arch.k_bytes))
+        raise InputError(f"--k-bytes is {k_bytes}, but {arch} reads {supported} of each row")
     if options.rows is not None:
         raise InputError("--rows is for a K of 32 bytes; for others, N is that of the mma")
     tile = tile_of(options)
     if tile.layout is None:
         raise InputError("no layout matches the map")
     answer = encode_chunks(tile.layout, Role(options.role), start, arch)
-    return printed(answer, options.json, notes_of(order=tile.order))
+    return print_answer(answer, options.json, notes_of(order=tile.order))

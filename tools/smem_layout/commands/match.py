@@ -4,7 +4,7 @@ match, prints the mode that does not fit and the nearest legal layout."""
 import argparse
 
 from ..arguments import SCALES
-from ..printed import printed
+from ..printing import print_answer
 from ..tiles import add_tile, scale_tile_of, tile_of
 
 SUMMARY = "the canonical layout of a tile, or the mode that does not fit"
@@ -18,4 +18,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the answer."""
     tile = scale_tile_of(options) if options.role == SCALES else tile_of(options)
-    return printed(tile, options.json)
+    return print_answer(tile, options.json)

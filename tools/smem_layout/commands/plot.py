@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ...inputs import InputError
 from ...outputs import write_all
 from ..arguments import add_arch, add_order, arch_of, order_of
-from ..printed import printed_json
+from ..printing import print_json
 
 if TYPE_CHECKING:
     from ....advisor.pictures import AccumulatorPicture, Picture
@@ -59,16 +59,16 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("-o - and --json both write to standard output; expected one of them")
     if output not in (None, "-") and not output.endswith(_FILES):
         raise InputError(f"'{output}' is neither .svg nor .png; for example -o layout.svg")
-    drawn = [accumulator(options)] if options.accumulator else pictures(options)
+    panels = [accumulator(options)] if options.accumulator else pictures(options)
     if output is not None:
-        drawing = side_by_side([picture.drawing() for picture in drawn])
+        drawing = side_by_side([picture.drawing() for picture in panels])
         if output.endswith(".png"):
             from ....advisor.pictures.png import png
 
             write_all([(output, png(drawing))])
         else:
             write_all([(output, svg(drawing))])
-    return printed_json([picture.data() for picture in drawn]) if options.json else 0
+    return print_json([picture.data() for picture in panels]) if options.json else 0
 
 
 def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
@@ -85,8 +85,8 @@ def accumulator(options: argparse.Namespace) -> "AccumulatorPicture":
 
     if options.layout is not None or options.tile is not None:
         raise InputError("--accumulator cannot be combined with a layout or --tile")
-    found = re.fullmatch(r"(\d+)x(\d+)", options.accumulator)
-    m, n = map(number_of, found.groups()) if found else (None, None)
+    match = re.fullmatch(r"(\d+)x(\d+)", options.accumulator)
+    m, n = map(number_of, match.groups()) if match else (None, None)
     if m is None or n is None:
         problem = "expected rows and columns of D"
         raise TextError("--accumulator", options.accumulator, 0, problem, "128x256")
@@ -111,7 +111,7 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
         layout if order.assumed else order.arrange(layout),
         color=Color(options.color),
         access=options.access and AccessKind(options.access),
-        at=_place(options.at),
+        at=_position(options.at),
         role=role,
         order=order if options.layout is not None else None,
         strides=options.operand is not None,
@@ -125,11 +125,11 @@ def pictures(options: argparse.Namespace) -> "list[Picture]":
     )
     compared = [picture.without_swizzle(), picture] if options.compare else [picture]
     views = [View.LOGICAL, View.MEMORY] if options.view == "both" else [View(options.view)]
-    return [replace(each, view=view) for each in compared for view in views]
+    return [replace(shown_picture, view=view) for shown_picture in compared for view in views]
 
 
 def _layout(options: argparse.Namespace) -> "TileLayout":
-    """Return the layout that is given, or that of a tile and its swizzle."""
+    """Return the layout of the command line, or the layout of `--tile` and its swizzle."""
     from ....advisor import TileSpec
     from ....layout import ELEMENTS, Swizzle, parse_layout, tile_of_atoms
     from ....layout.elements import NARROW
@@ -150,24 +150,24 @@ def _layout(options: argparse.Namespace) -> "TileLayout":
         return tile_of_atoms(tile.element, tile.shape, contiguous, swizzle)
     if options.element is None:
         raise InputError("a layout needs its element type, for example --element bf16")
-    known = ELEMENTS | NARROW | SCALE_ELEMENTS
-    if options.element not in known:
-        expected = f"expected one of {', '.join(known)}"
+    elements = ELEMENTS | NARROW | SCALE_ELEMENTS
+    if options.element not in elements:
+        expected = f"expected one of {', '.join(elements)}"
         raise TextError("element type", options.element, 0, expected, "bf16")
-    return parse_layout(options.layout, known[options.element])
+    return parse_layout(options.layout, elements[options.element])
 
 
-def _place(text: str) -> tuple[int, int]:
+def _position(text: str) -> tuple[int, int]:
     from ....layout.text_error import TextError, number_of
 
-    found = re.match(r"(\d+)(?:(,)(\d+)?)?", text)
-    if found and found.end() == len(text) and found[3]:
-        row, column = number_of(found[1]), number_of(found[3])
+    match = re.match(r"(\d+)(?:(,)(\d+)?)?", text)
+    if match and match.end() == len(text) and match[3]:
+        row, column = number_of(match[1]), number_of(match[3])
         if row is not None and column is not None:
             return row, column
         raise TextError("place", text, 0, "it does not fit 63 bits", "0,16")
-    at = found.end() if found else 0
-    raise TextError("place", text, at, "expected a row and a column", "0,16")
+    end = match.end() if match else 0
+    raise TextError("place", text, end, "expected a row and a column", "0,16")
 
 
 def _address(text: str) -> int:

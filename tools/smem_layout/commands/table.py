@@ -5,7 +5,7 @@ import argparse
 
 from ....layout import Arch
 from ..arguments import add_arch, arch_of
-from ..printed import printed
+from ..printing import print_answer
 
 SUMMARY = "the canonical layouts, the element types, tcgen05's kinds and scale factors"
 
@@ -13,13 +13,13 @@ SUMMARY = "the canonical layouts, the element types, tcgen05's kinds and scale f
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the architecture and the table."""
     add_arch(parser)
-    which = parser.add_mutually_exclusive_group()
-    for name, shows in (
+    table_group = parser.add_mutually_exclusive_group()
+    for name, help_text in (
         ("--types", "the element types, with the major-ness and swizzles of each"),
         ("--kinds", "tcgen05's kinds, with the shapes of their instructions (default: of sm_100)"),
         ("--scales", "the scale factors of the kinds, and their layout (default: of sm_100)"),
     ):
-        which.add_argument(name, action="store_true", help=shows)
+        table_group.add_argument(name, action="store_true", help=help_text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -28,6 +28,6 @@ def run(options: argparse.Namespace) -> int:
 
     if options.kinds or options.scales:
         table = KindTable if options.kinds else ScaleTable
-        return printed(table(arch_of(options, Arch.SM_100)), options.json)
+        return print_answer(table(arch_of(options, Arch.SM_100)), options.json)
     table = TypeTable if options.types else FormTable
-    return printed(table(arch_of(options)), options.json)
+    return print_answer(table(arch_of(options)), options.json)

@@ -1,4 +1,4 @@
-"""The launch of a GEMM kernel."""
+"""Launches of GEMM and attention kernels."""
 
 from __future__ import annotations
 
@@ -11,34 +11,36 @@ from ...bindings.mlir import gpu, ir, scf
 from ...ir import emit
 from ...kernels.gemm.generator.time_model import H200
 from ..moves import fill_with_zeros
-from .plan import Plan
-from .views import Buffer, Extent, allocated, ceildiv, filled, index, times
+from .attention_plan import AttentionArgument, AttentionPlan
+from .gemm_plan import GemmPlan
+from .views import Extent, StridedMemRef, allocate, as_tensor, ceildiv, index, times
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
+#: Threads of a warpgroup.
 _THREADS = 128
 
-#: The extent that K has where it is 0: a row of elements of 8 bits is 16 bytes then, as TMA has it.
+#: The extent of K in the place of 0: a row of 8-bit elements has 16 bytes then, as TMA requires.
 _ZEROS = 16
 
 
 def launch_gemm(
-    plan: Plan,
+    plan: GemmPlan,
     kernel: str,
     types: Sequence[Type],
-    buffers: Mapping[str, Buffer],
+    buffers: Mapping[str, StridedMemRef],
     is_never_empty: bool = False,
 ) -> list[Value]:
-    """Emit the launch, with memory for results; return them as tensors.
+    """Emit the launch of a GEMM kernel and the allocation of its results; return the results.
 
-    Dynamic extents may be 0. An empty result is not computed. Where K is 0, the operands are replaced by
-    zeros, because TMA reads no empty arrays.
+    Dynamic extents may be 0. An empty result is not computed. Where K is 0, zeros replace the operands,
+    because TMA reads no empty arrays.
 
     Args:
         plan: the plan.
         kernel: the name of the kernel's `gpu.module`.
-        types: the types of its parameters.
-        buffers: the memory of what is read, and of results on memrefs, by the argument's name.
+        types: the types of the kernel's parameters.
+        buffers: the memory of operands, and of results on memrefs, by the argument's name.
         is_never_empty: whether it is known that no extent is 0.
     """
     sizes = loop_sizes(buffers)
@@ -52,22 +54,22 @@ def launch_gemm(
             sizes[loop] if size == _DYNAMIC else size
             for loop, size in zip(argument.access.loops, type_.shape, strict=True)
         ]
-        memory = allocated(extents, type_)
-        arrays[argument.name] = Buffer.of(memory, argument.access.loops)
+        memory = allocate(extents, type_)
+        arrays[argument.name] = StridedMemRef.of(memory, argument.access.loops)
         memories.append(memory)
     if is_never_empty:
         _launch(plan, kernel, types, arrays)
     else:
-        outer = (*plan.dims.m, *plan.dims.n, *(loop for each in plan.dims.batch for loop in each))
+        outer = (*plan.dims.m, *plan.dims.n, *(loop for group in plan.dims.batch for loop in group))
         computes = is_positive(sizes[loop] for loop in outer)
         with nullcontext() if computes is None else emit.guarded(computes):
             _launch_or_zeros(plan, kernel, types, arrays)
-    tensors = [each.access.value.type for each in plan.arguments if each.is_result]
-    return [filled(memory, type_) for memory, type_ in zip(memories, tensors, strict=False)]
+    tensors = [argument.access.value.type for argument in plan.arguments if argument.is_result]
+    return [as_tensor(memory, type_) for memory, type_ in zip(memories, tensors, strict=False)]
 
 
-def loop_sizes(buffers: Mapping[str, Buffer]) -> dict[int, Extent]:
-    """Return the extents of loops, known ones where an operand knows them."""
+def loop_sizes(buffers: Mapping[str, StridedMemRef]) -> dict[int, Extent]:
+    """Return the extents of loops, static ones where an operand has them."""
     sizes: dict[int, Extent] = {}
     for buffer in buffers.values():
         for loop, size in zip(buffer.loops, buffer.sizes, strict=True):
@@ -77,20 +79,20 @@ def loop_sizes(buffers: Mapping[str, Buffer]) -> dict[int, Extent]:
 
 
 def is_positive(extents: Iterable[Extent]) -> Value | None:
-    """Emit the check that no extent is 0; None if all are known, since ops with an extent of 0 stay."""
-    dynamic = [each for each in extents if not isinstance(each, int)]
+    """Emit the check that no extent is 0; None if all are static: `plan_gemm` refuses an extent of 0."""
+    dynamic = [extent for extent in extents if not isinstance(extent, int)]
     if not dynamic:
         return None
     product: Extent = 1
-    for each in dynamic:
-        product = times(product, each)
+    for extent in dynamic:
+        product = times(product, extent)
     return emit.compare("ne", index(product), 0)
 
 
 def _launch_or_zeros(
-    plan: Plan, kernel: str, types: Sequence[Type], arrays: Mapping[str, Buffer]
+    plan: GemmPlan, kernel: str, types: Sequence[Type], arrays: Mapping[str, StridedMemRef]
 ) -> None:
-    """Emit the launch, and where K may be 0 a second one, on operands of zeros."""
+    """Emit the launch; if K may be 0, also a launch on operands of zeros."""
     sizes = loop_sizes(arrays)
     computes = is_positive(sizes[loop] for loop in plan.dims.k)
     if computes is None:
@@ -105,8 +107,8 @@ def _launch_or_zeros(
         scf.YieldOp([])
 
 
-def _with_zeros(plan: Plan, arrays: Mapping[str, Buffer]) -> dict[str, Buffer]:
-    """Emit zeros in the place of the operands that have K, and return the arrays with them."""
+def _with_zeros(plan: GemmPlan, arrays: Mapping[str, StridedMemRef]) -> dict[str, StridedMemRef]:
+    """Replace the arrays along K by emitted zeros, and return all arrays."""
     replaced = dict(arrays)
     for name, array in arrays.items():
         if not set(plan.dims.k) & set(array.loops):
@@ -117,28 +119,30 @@ def _with_zeros(plan: Plan, arrays: Mapping[str, Buffer]) -> dict[str, Buffer]:
         )
         *outer, last = sizes
         memory = _zeros([*outer, times(ceildiv(last, _ZEROS), _ZEROS)], array)
-        replaced[name] = replace(Buffer.of(memory, array.loops), sizes=sizes)
+        replaced[name] = replace(StridedMemRef.of(memory, array.loops), sizes=sizes)
     return replaced
 
 
-def _zeros(sizes: Sequence[Extent], like: Buffer) -> Value:
-    """Emit a contiguous memref of zeros with the elements of another, and return it.
+def _zeros(sizes: Sequence[Extent], like: StridedMemRef) -> Value:
+    """Emit a contiguous memref of zeros with the element type of another, and return it.
 
     The zeros are bytes, because a host passes no 8-bit floats to a kernel.
     """
     size: Extent = like.item_bytes
-    for each in sizes:
-        size = times(size, each)
+    for extent in sizes:
+        size = times(size, extent)
     byte = ir.IntegerType.get_signless(8)
-    memory = allocated([size], ir.MemRefType.get([1], byte))
+    memory = allocate([size], ir.MemRefType.get([1], byte))
     fill_with_zeros(memory)
-    shape = [each if isinstance(each, int) else _DYNAMIC for each in sizes]
+    shape = [extent if isinstance(extent, int) else _DYNAMIC for extent in sizes]
     type_ = ir.MemRefType.get(shape, like.memref.type.element_type)
-    dynamic = [each for each in sizes if not isinstance(each, int)]
+    dynamic = [extent for extent in sizes if not isinstance(extent, int)]
     return emit.value("memref.view", (memory, index(0), *dynamic), type_)
 
 
-def _launch(plan: Plan, kernel: str, types: Sequence[Type], arrays: Mapping[str, Buffer]) -> None:
+def _launch(
+    plan: GemmPlan, kernel: str, types: Sequence[Type], arrays: Mapping[str, StridedMemRef]
+) -> None:
     values = [
         arrays[argument.name].view(argument.dims, type_)
         for argument, type_ in zip(plan.arguments, types, strict=True)
@@ -148,8 +152,8 @@ def _launch(plan: Plan, kernel: str, types: Sequence[Type], arrays: Mapping[str,
     gpu.launch_func([kernel, "gemm"], grid, block, kernel_operands=values)
 
 
-def _grid(plan: Plan, sizes: Mapping[int, Extent]) -> tuple[Extent, Extent]:
-    """Return the CTAs along x and y; see `Config.grid`."""
+def _grid(plan: GemmPlan, sizes: Mapping[int, Extent]) -> tuple[Extent, Extent]:
+    """Return the numbers of CTAs along x and y; see `Config.grid`."""
     config = plan.config
 
     def extent(group: tuple[int, ...]) -> Extent:
@@ -160,17 +164,51 @@ def _grid(plan: Plan, sizes: Mapping[int, Extent]) -> tuple[Extent, Extent]:
 
     m, n, k = (extent(group) for group in (plan.dims.m, plan.dims.n, plan.dims.k))
     batch = [extent(group) for group in plan.dims.batch]
-    if all(isinstance(each, int) for each in (m, n, k, *batch)):
+    if all(isinstance(size, int) for size in (m, n, k, *batch)):
         return config.grid(m, n, k, H200.multiprocessors, batch)
     rows, columns = (n, m) if config.exchanged else (m, n)
     along_m, along_n = config.cluster
     tiles = times(
         ceildiv(rows, config.tile[0] * along_m), ceildiv(columns, config.tile[1] * along_n)
     )
-    for each in batch:
-        tiles = times(tiles, each)
+    for size in batch:
+        tiles = times(tiles, size)
     if config.cluster_k > 1:
         return times(tiles, config.cluster_k), 1
     resident = max(1, H200.multiprocessors // (along_m * along_n))
     clusters = emit.value("arith.minui", (index(tiles), index(resident)), ir.IndexType.get())
     return times(clusters, along_m), along_n
+
+
+def launch_attention(
+    plan: AttentionPlan, kernel: str, types: Sequence[Type], operands: Sequence[Value]
+) -> Value:
+    """Emit the launch of an attention kernel and the allocation of its result; return the result.
+
+    Args:
+        plan: the plan.
+        kernel: the name of the kernel's `gpu.module`.
+        types: the types of the kernel's parameters.
+        operands: the memory of Q, K and V.
+    """
+    result_type = plan.result.value.type
+    memory = allocate(list(result_type.shape), result_type)
+    arrays = zip((*plan.operands, plan.result), (*operands, memory), types, strict=False)
+    f32 = ir.F32Type.get()
+    arguments = [
+        *(_attention_view(array, memref, type_) for array, memref, type_ in arrays),
+        emit.value("arith.constant", (), f32, value=ir.FloatAttr.get(f32, plan.scale)),
+        *map(index, plan.window),
+    ]
+    grid = [index(plan.grid), index(1), index(1)]
+    block = [index(_THREADS * (1 + plan.config.consumers)), index(1), index(1)]
+    gpu.launch_func([kernel, "attention"], grid, block, kernel_operands=arguments)
+    return as_tensor(memory, result_type)
+
+
+def _attention_view(array: AttentionArgument, memref: Value, type_: Type) -> Value:
+    """Emit the view of memory that a kernel's parameter has."""
+    loops = tuple(range(len(array.sizes)))
+    return StridedMemRef(memref, loops, array.sizes, array.strides).view(
+        [(loop,) for loop in loops], type_
+    )

@@ -1,5 +1,5 @@
-"""Why an op of linalg stays as it is."""
+"""The error for an op of linalg that stays as it is."""
 
 
-class Unfit(Exception):
+class Unsupported(Exception):
     """An op that no kernel computes; the message completes the sentence "stays, because it ..."."""
