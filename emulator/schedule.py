@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from random import Random
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from .cta import Cluster, ConvergentThreads, Cta
+from .errors import Stop
 from .lanes import WARP, WARPGROUP
-
-if TYPE_CHECKING:
-    from .convergent import ConvergentThreads
-    from .cta import Cta
 
 #: How many instructions threads run before others take their turn: powers of two with exponents below
 #: this, or as many as they can.
@@ -34,6 +32,22 @@ class Schedule:
     def order(self, ctas: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
         """Return the indices of a grid's CTAs in the order in which their clusters run."""
         return ctas
+
+    def run(self, cluster: Cluster, arguments: list[Any]) -> None:
+        """Execute the kernel until all threads of all CTAs of a cluster have returned.
+
+        Raises:
+            EmulationError: if an op is used in a way that the emulator does not support.
+        """
+        for cta in cluster.ctas:
+            cta.start(arguments)
+        self.begin(cluster.ctas)
+        try:
+            while any(cta.convergent_groups for cta in cluster.ctas):
+                if not self.advance(cluster.ctas):
+                    cluster.report_deadlock()
+        except Stop:
+            return
 
     def begin(self, ctas: Sequence[Cta]) -> None:
         """Begin a cluster, whose CTAs have been started."""
