@@ -78,7 +78,7 @@ def load(
 
 
 def _owner(convergent: ConvergentThreads, memory: Bytes) -> Cta | None:
-    """Return the CTA whose shared memory a memory is."""
+    """Return the CTA of the cluster that has this shared memory; None for other memory."""
     cta = convergent.cta
     if memory is cta.shared:
         return cta
@@ -160,7 +160,7 @@ def locate(
     address: np.ndarray,
     space: int,
     size: int,
-    does: str,
+    verb: str,
     threads: np.ndarray | None = None,
 ) -> Iterable[tuple[Bytes, np.ndarray | slice, np.ndarray]]:
     """Find the memory that each access of `size` bytes is in.
@@ -170,7 +170,7 @@ def locate(
         address: of each thread.
         space: the state space.
         size: bytes of each thread's access.
-        does: the verb of messages, such as "reads".
+        verb: the verb of messages, such as "reads".
         threads: the threads of the addresses; None for all of `convergent`.
 
     Returns:
@@ -184,14 +184,14 @@ def locate(
     if single := _single_memory(convergent, address, space, size):
         memory, local = single
         return [(memory, slice(None), local)]
-    return _locate_each(convergent, address, space, size, does, threads)
+    return _locate_each(convergent, address, space, size, verb, threads)
 
 
 def _single_memory(
     convergent: ConvergentThreads, address: np.ndarray, space: int, size: int
 ) -> tuple[Bytes, np.ndarray] | None:
-    """Return the memory that all accesses are in, and their addresses in it; None if they are in several,
-    in a memory of single threads, or wrong."""
+    """Return the memory of all accesses, and their addresses in it; None if they are in several memories,
+    in local memory, or invalid."""
     if not len(address) or np.bitwise_or.reduce(address) & (size - 1):
         return None
     first = int(address[0])
@@ -213,7 +213,7 @@ def _locate_each(
     address: np.ndarray,
     space: int,
     size: int,
-    does: str,
+    verb: str,
     threads: np.ndarray | None,
 ) -> Iterator[tuple[Bytes, np.ndarray, np.ndarray]]:
     """Find the memory of each access; see `locate`."""
@@ -225,7 +225,7 @@ def _locate_each(
         cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
-            f"{does} {size} bytes at {SPACES.get(space, space)} address {first:#x}, which is not a "
+            f"{verb} {size} bytes at {SPACES.get(space, space)} address {first:#x}, which is not a "
             f"multiple of {size}",
         )
         raise Stop
@@ -256,7 +256,7 @@ def _locate_each(
     for _, among in parts:
         inside |= among
     if not inside.all():
-        _report_out_of_bounds(convergent, accessing, address, window, inside, size, does)
+        _report_out_of_bounds(convergent, accessing, address, window, inside, size, verb)
         raise Stop
     for memory, among in parts:
         yield memory, among, address[among]
@@ -269,7 +269,7 @@ def _report_out_of_bounds(
     window: np.ndarray,
     inside: np.ndarray,
     size: int,
-    does: str,
+    verb: str,
 ) -> None:
     cta, first = convergent.cta, int(np.argmin(inside))
     thread, first_address = threads[first], int(address[first])
@@ -284,5 +284,5 @@ def _report_out_of_bounds(
         where = f"byte {byte} of its local memory, where it has no variable"
     else:
         where = cta.launch.memory.describe(first_address)
-    message = f"thread {thread} {does} {size} bytes at {where}"
+    message = f"thread {thread} {verb} {size} bytes at {where}"
     cta.report_at(convergent, ViolationKind.OUT_OF_BOUNDS, message)

@@ -33,8 +33,8 @@ def static_memref(type_: Any, address: np.ndarray) -> MemRef:
 class Arguments:
     """The arguments of one launch.
 
-    Arrays that begin at one address share their memory, as on a GPU: a kernel may read C by another
-    argument than the one that it writes it by. Arrays that overlap otherwise are apart.
+    Arrays that begin at one address share their memory, as on a GPU: a kernel may read C through one
+    argument and write it through another. Arrays that overlap otherwise are separate.
 
     Args:
         memory: global memory.
@@ -77,7 +77,7 @@ class Arguments:
         return MemRef(number(address), number(0), tuple(map(number, copy.shape)), strides)
 
     def read_back(self) -> None:
-        """Copy what the kernel has changed in global memory to the arrays.
+        """Copy arrays that the kernel has changed back to the host.
 
         Raises:
             EmulationError: if the kernel has written to a read-only array.
@@ -123,13 +123,13 @@ def _memref_strides(array: np.ndarray) -> tuple[int, ...] | None:
 
 
 def _memory_key(array: np.ndarray) -> Hashable:
-    """Return what arrays have in common that share memory: the address; one with strides that no memref
-    has shares none."""
+    """Return a key that is equal for arrays that share memory: the address. An array with strides that no
+    memref has shares none."""
     return array.ctypes.data if _memref_strides(array) is not None else ("alone", id(array))
 
 
 def _view_in_buffer(array: np.ndarray, buffer: np.ndarray) -> np.ndarray:
-    """Return the view of bytes that an array is of its memory; see `strided_copy`."""
+    """View a buffer with the shape and the strides of an array; see `strided_copy`."""
     strides = _memref_strides(array)
     if strides is None:
         strides = array.copy(order="K").strides

@@ -1,4 +1,4 @@
-"""The state of a launch, of its running cluster, of a CTA of it, and of threads that execute together.
+"""The state of a launch: its running cluster, the CTAs, and their threads that execute together.
 
 Convergent threads are at the same position of the program. They split at a branch whose condition
 differs between them. Threads of one warp reconverge where the branch ends, as on the hardware. Whole
@@ -93,7 +93,7 @@ class ConvergentThreads:
         parent: the convergent threads that continue when these and their siblings have reconverged.
         children: how many sets of convergent threads must finish before these continue.
         blocked: returns whether the threads can continue; None if they do not wait.
-        waiting: the thing that they wait for, for messages.
+        waiting: a description of what they wait for, for messages.
         current: the instruction that they execute.
     """
 
@@ -145,12 +145,12 @@ class ConvergentThreads:
 
     # -- running -----------------------------------------------------------------------------------
 
-    def run(self, most: int = -1) -> None:
-        """Execute instructions until the threads must wait, or are done, or have executed `most`; -1 is
-        as many as they can."""
+    def run(self, limit: int = -1) -> None:
+        """Execute instructions until the threads must wait or have returned, or have executed `limit`; -1
+        is no limit."""
         values = self.cta.values
-        while self.frames and self.blocked is None and most:
-            most -= 1
+        while self.frames and self.blocked is None and limit:
+            limit -= 1
             frame = self.frames[-1]
             instruction = frame.block.instructions[frame.index]
             frame.index += 1
@@ -196,17 +196,17 @@ class ConvergentThreads:
         raise Stop
 
     def wait(
-        self, ready: Callable[[], bool], words: str | Callable[[], str], again: bool = False
+        self, ready: Callable[[], bool], description: str | Callable[[], str], again: bool = False
     ) -> None:
         """Make these threads wait.
 
         Args:
             ready: returns whether they may continue.
-            words: the thing that they wait for, for messages; a function returns it as it is when all
-                wait.
+            description: of what they wait for, for messages; or a function that returns it, called when
+                all threads wait.
             again: whether they then execute the instruction again.
         """
-        self.blocked, self.waiting = ready, words
+        self.blocked, self.waiting = ready, description
         if again:
             self.repeat()
 
@@ -270,7 +270,7 @@ class ConvergentThreads:
             action(convergent)
 
     def _copy(self, lanes: Lanes) -> ConvergentThreads:
-        """New convergent threads, some of these, at the same position."""
+        """Return new convergent threads: some of these, at the same position."""
         copy = self.cta.add(lanes, [replace(frame) for frame in self.frames])
         copy.parent, copy.current = self.parent, self.current
         if self.parent:
@@ -394,9 +394,9 @@ class Cta:
                 progress = True
         return progress
 
-    def resume(self, convergent: ConvergentThreads, most: int = -1) -> bool:
-        """Run threads until they must wait, or have executed `most` instructions; -1 is as many as they
-        can. Return whether they made progress.
+    def resume(self, convergent: ConvergentThreads, limit: int = -1) -> bool:
+        """Run threads until they must wait, or have executed `limit` instructions; -1 is no limit. Return
+        whether they made progress.
 
         Raises:
             EmulationError, Stop: as for `advance`.
@@ -405,12 +405,12 @@ class Cta:
             if not convergent.blocked():
                 return False
             convergent.blocked = None
-        convergent.run(most)
+        convergent.run(limit)
         convergent.retire_if_done()
         return True
 
     def add(self, lanes: Lanes, frames: list[RegionFrame]) -> ConvergentThreads:
-        """Add a set of convergent threads at the position that `frames` gives."""
+        """Add a set of convergent threads at the position `frames`."""
         convergent = ConvergentThreads(self, lanes, frames)
         self.convergent_groups.append(convergent)
         return convergent
@@ -492,9 +492,8 @@ class Cta:
         return f" of CTA {self.rank} of the cluster" if len(self.cluster.ctas) > 1 else ""
 
     def note_incoming(self, convergent: ConvergentThreads, column: int) -> None:
-        """Note an access of another CTA to the CTA's memory, or an asynchronous one: an arrival or a load
-        of a thread of another CTA, a bulk copy that completes at an mbarrier, or an mma of a thread of
-        the peer CTA.
+        """Note an access to the CTA's memory that another CTA issues, or that is asynchronous: an
+        arrival or a load, a bulk copy that completes at an mbarrier, or an mma of the peer CTA.
 
         Args:
             convergent: the threads that issue it.
@@ -606,20 +605,20 @@ class Cluster:
     def report_deadlock(self) -> NoReturn:
         """Report that all threads wait for ever, and stop."""
         stuck = [s for cta in self.ctas for s in cta.convergent_groups if not s.children]
-        words = "; ".join(
+        waits = "; ".join(
             f"{convergent.lanes}{convergent.cta.label} at "
-            f"{format_location(convergent.current.location)} for {_words(convergent)}"
+            f"{format_location(convergent.current.location)} for {_describe_wait(convergent)}"
             for convergent in stuck
         )
         none_returned = all(cta.alive.all() for cta in self.ctas)
         suffix = "" if none_returned else "; the other threads have returned"
         first = stuck[0]
-        message = f"all threads wait for ever: {words}{suffix}"
+        message = f"all threads wait for ever: {waits}{suffix}"
         first.cta.report_at(first, ViolationKind.DEADLOCK, message)
         raise Stop
 
 
-def _words(convergent: ConvergentThreads) -> str:
-    """Return what threads wait for."""
+def _describe_wait(convergent: ConvergentThreads) -> str:
+    """Describe what threads wait for."""
     waiting = convergent.waiting
     return waiting if isinstance(waiting, str) else waiting()

@@ -54,7 +54,7 @@ class DecodedInstruction:
     """An op.
 
     Attributes:
-        number: its position in the program; indexes `Program.locations`.
+        number: its position in the kernel; indexes `DecodedKernel.locations`.
         name: of the op.
         location: in the source.
         operands, results: numbers of its values.
@@ -157,8 +157,8 @@ class Op:
         return owner.operation.name, tuple(map(self._decoder.number_of, operands))
 
     def is_last_use(self, position: int) -> bool:
-        """Whether no other op uses an operand, which an op of the same name in the same block makes: this
-        op may then overwrite the array that the other one has made."""
+        """Whether this op alone uses an operand that an op of the same name in the same block defines;
+        it may then overwrite the operand's array."""
         value = self.operands[position]
         if isinstance(value.owner, ir.Block):
             return False
@@ -238,7 +238,7 @@ class DecodedKernel:
 
 
 class Decoder:
-    """Numbers the values of a kernel, and makes its instructions."""
+    """Numbers the values of a kernel, and decodes its ops."""
 
     def __init__(self, symbols: dict[str, Any]) -> None:
         self.symbols = symbols
@@ -368,13 +368,13 @@ def _buffers(function: Any, arguments: list[Any]) -> list[WorkgroupBuffer]:
             "memref.alloca",
             function.location,
         )
-    given = (
-        list(attributes["workgroup_attrib_attrs"]) if "workgroup_attrib_attrs" in attributes else []
-    )
-    each_attributes = [*given, *[{}] * (count - len(given))]
+    key = "workgroup_attrib_attrs"
+    dictionaries = list(attributes[key]) if key in attributes else []
+    dictionaries += [{}] * (count - len(dictionaries))
+    alignments = [d["llvm.align"].value if "llvm.align" in d else None for d in dictionaries]
     return [
-        WorkgroupBuffer(argument.type, each["llvm.align"].value if "llvm.align" in each else None)
-        for argument, each in zip(arguments, each_attributes, strict=True)
+        WorkgroupBuffer(argument.type, alignment)
+        for argument, alignment in zip(arguments, alignments, strict=True)
     ]
 
 

@@ -104,8 +104,8 @@ def emulate(
         maps = _place_tensor_maps(kernel, memory, values)
     values += map(number, maps)
     values += [
-        static_memref(buffer.type, number(at))
-        for buffer, at in zip(kernel.buffers, shared.buffers, strict=True)
+        static_memref(buffer.type, number(address))
+        for buffer, address in zip(kernel.buffers, shared.buffers, strict=True)
     ]
     dynamic_end = shared.dynamic_start + dynamic_shared_bytes
     end = dynamic_end if dynamic_shared_bytes else shared.end
@@ -126,16 +126,16 @@ def emulate(
     ctas = thread_order.order((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
     with np.errstate(all="ignore"):
         for index in progress(ctas):
-            if any(at % extent for at, extent in zip(index, kernel.cluster, strict=True)):
+            if any(i % extent for i, extent in zip(index, kernel.cluster, strict=True)):
                 # This CTA ran with the first CTA of its cluster.
                 continue
             cluster = Cluster(kernel, launch, index)
             order.begin([cta.index for cta in cluster.ctas], cluster.clocks)
             thread_order.run(cluster, values)
-            known = {violation.place for violation in violations}
+            places = {violation.place for violation in violations}
             for violation in cluster.violations:
-                if violation.place not in known:
-                    known.add(violation.place)
+                if violation.place not in places:
+                    places.add(violation.place)
                     violations.append(violation)
             cluster.discard()
             if len(violations) >= _ENOUGH:

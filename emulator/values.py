@@ -64,12 +64,12 @@ class _Parts:
     """A value that disjoint sets of threads have written.
 
     Attributes:
-        rest: the value of all threads before them.
+        initial: the value of all threads before them.
         written: what each set has written, with a row for each of its threads or a single one; by the
             key of the set.
     """
 
-    rest: Any
+    initial: Any
     written: dict[bytes, tuple[Lanes, Any]] = field(default_factory=dict)
 
 
@@ -137,7 +137,7 @@ class ThreadValues:
         return True
 
     def _merge(self, parts: _Parts) -> Any:
-        merged = parts.rest
+        merged = parts.initial
         for lanes, value in parts.written.values():
             merged = _merge_values(merged, value, lanes, self._threads)
         return merged
@@ -197,18 +197,23 @@ def _merge_values(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
     if isinstance(new, np.ndarray):
         return _merge_rows(old if isinstance(old, np.ndarray) else None, new, lanes, threads)
     if isinstance(new, tuple):
-        before: Sequence[Any] = old if isinstance(old, tuple) else [None] * len(new)
-        return tuple(_merge_values(b, n, lanes, threads) for b, n in zip(before, new, strict=True))
+        old_members: Sequence[Any] = old if isinstance(old, tuple) else [None] * len(new)
+        return tuple(
+            _merge_values(b, n, lanes, threads) for b, n in zip(old_members, new, strict=True)
+        )
     if isinstance(new, RegisterStruct):
-        before_ = old if isinstance(old, RegisterStruct) else None
+        old_registers = old if isinstance(old, RegisterStruct) else None
         rows = {
             name: _merge_rows(
-                getattr(before_, name) if before_ else None, getattr(new, name), lanes, threads
+                getattr(old_registers, name) if old_registers else None,
+                getattr(new, name),
+                lanes,
+                threads,
             )
             for name in ("data", "pending", "stamp")
         }
         # A register is poison only if no thread has defined it.
-        defined = new.defined | before_.defined if before_ else new.defined
+        defined = new.defined | old_registers.defined if old_registers else new.defined
         return RegisterStruct(defined=defined, **rows)
     if isinstance(new, MemRef):
         parts = [getattr(new, field.name) for field in fields(new)]

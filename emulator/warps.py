@@ -85,8 +85,8 @@ def member_lanes(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray
         row, lane = (int(index[0]) for index in np.nonzero(missing))
         thread = int(threads[row]) // WARP * WARP + lane
         if _runs(convergent, thread):
-            words = f"thread {thread}, which its mask names"
-            convergent.wait(lambda: not _runs(convergent, thread), words, again=True)
+            description = f"thread {thread}, which its mask names"
+            convergent.wait(lambda: not _runs(convergent, thread), description, again=True)
             return None
         _report(
             convergent,

@@ -41,14 +41,14 @@ def _as_signed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]
     return apply
 
 
-def _safe(b: np.ndarray) -> np.ndarray:
+def _replace_zeros(b: np.ndarray) -> np.ndarray:
     """Replace zero divisors: division by zero is undefined."""
     return np.where(b == 0, np.ones(1, b.dtype), b)
 
 
 def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Divide, rounding toward zero."""
-    divisor = _safe(b)
+    divisor = _replace_zeros(b)
     down = a // divisor
     return down + ((down * divisor != a) & ((a < 0) != (b < 0)))
 
@@ -57,8 +57,8 @@ def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return a - _divide(a, b) * b
 
 
-def _ceiling(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a // _safe(b) + (a % _safe(b) != 0)
+def _divide_up(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a // _replace_zeros(b) + (a % _replace_zeros(b) != 0)
 
 
 def _shift(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -86,13 +86,13 @@ for _names, _function in (
     (("arith.addi", "llvm.add"), _of_bits(np.add)),
     (("arith.subi", "llvm.sub"), _of_bits(np.subtract)),
     (("arith.muli", "llvm.mul"), _of_bits(np.multiply)),
-    (("arith.divui", "llvm.udiv"), _of_bits(lambda a, b: a // _safe(b))),
-    (("arith.remui", "llvm.urem"), _of_bits(lambda a, b: a % _safe(b))),
-    (("arith.ceildivui",), _of_bits(_ceiling)),
+    (("arith.divui", "llvm.udiv"), _of_bits(lambda a, b: a // _replace_zeros(b))),
+    (("arith.remui", "llvm.urem"), _of_bits(lambda a, b: a % _replace_zeros(b))),
+    (("arith.ceildivui",), _of_bits(_divide_up)),
     (("arith.divsi", "llvm.sdiv"), _as_signed(_divide)),
     (("arith.remsi", "llvm.srem"), _as_signed(_remainder)),
-    (("arith.floordivsi",), _as_signed(lambda a, b: a // _safe(b))),
-    (("arith.ceildivsi",), _as_signed(_ceiling)),
+    (("arith.floordivsi",), _as_signed(lambda a, b: a // _replace_zeros(b))),
+    (("arith.ceildivsi",), _as_signed(_divide_up)),
     (("arith.andi", "llvm.and"), np.bitwise_and),
     (("arith.ori", "llvm.or"), np.bitwise_or),
     (("arith.xori", "llvm.xor"), np.bitwise_xor),

@@ -118,5 +118,5 @@ def _assert(op: Op) -> Any:
 
 
 def _as_signed(number: Any) -> int:
-    """Return an integer with its sign; an index is held without."""
+    """Return an integer with its sign; an index has none."""
     return int(number) - (1 << 64 if int(number) >> 63 else 0)

@@ -46,9 +46,9 @@ def space_of(memref: Any, location: Any) -> int:
 def _merge_dynamic(static: list[int], dynamic: list[Any]) -> list[np.ndarray]:
     """Merge static integers with the operands that replace dynamic ones."""
     operands = iter(dynamic)
-    marks = (_DYNAMIC_SIZE, ir.ShapedType.get_dynamic_stride_or_offset())
+    markers = (_DYNAMIC_SIZE, ir.ShapedType.get_dynamic_stride_or_offset())
     return [
-        as_signed(next(operands)).astype(np.int64) if constant in marks else number(constant)
+        as_signed(next(operands)).astype(np.int64) if constant in markers else number(constant)
         for constant in static
     ]
 
@@ -60,14 +60,14 @@ def _window(op: Op) -> Callable[[tuple[Any, ...]], list[list[np.ndarray]]]:
     statics = [op.numbers(name) for name in names]
     counts = op.numbers("operandSegmentSizes")[1:]
 
-    def lists(dynamic: tuple[Any, ...]) -> list[list[np.ndarray]]:
-        given, found = list(dynamic), []
+    def merge(dynamic: tuple[Any, ...]) -> list[list[np.ndarray]]:
+        operands, merged = list(dynamic), []
         for static, count in zip(statics, counts, strict=True):
-            found.append(_merge_dynamic(static, given[:count]))
-            del given[:count]
-        return found
+            merged.append(_merge_dynamic(static, operands[:count]))
+            del operands[:count]
+        return merged
 
-    return lists
+    return merge
 
 
 def _total(terms: list[np.ndarray]) -> np.ndarray:

@@ -61,7 +61,7 @@ def _barrier(op: Op) -> Any:
 
 @assembles
 def _any(op: Op, text: str) -> Any:
-    """`barrier.cta.red.or.pred`: a barrier that tells whether a predicate is true for any thread."""
+    """`barrier.cta.red.or.pred`: a barrier whose result is whether a predicate is true for any thread."""
     match = _ANY.fullmatch(text)
     if not match or op.string("constraints") != "=b,r,b,~{memory}":
         return None

@@ -60,8 +60,8 @@ def mbarrier_addresses(
         cta = next((cta for cta in ctas if cta.shared is memory), None)
         if cta is None:
             raise op.refuse("is in global memory; mbarriers are in shared memory")
-        for at in sorted({*local.tolist()}):
-            yield cta, at, threads if same else threads[among][local == at]
+        for start in sorted({*local.tolist()}):
+            yield cta, start, threads if same else threads[among][local == start]
 
 
 def mbarriers_written(
@@ -240,7 +240,7 @@ def _mbarriers_tested(op: Op, convergent: ConvergentThreads, pointer: Any) -> li
 
 
 def _rows_of(convergent: ConvergentThreads, threads: np.ndarray) -> np.ndarray:
-    """Return which of the convergent threads are some threads."""
+    """Return bool[threads], which of the convergent threads are in `threads`."""
     if len(threads) == convergent.lanes.count:
         return np.ones(len(threads), bool)
     return np.isin(convergent.threads, threads)

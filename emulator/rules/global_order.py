@@ -186,7 +186,7 @@ class GlobalOrder:
 
     def _check_box(
         self,
-        does: str,
+        verb: str,
         thread: int,
         array: GlobalArray,
         box: Box,
@@ -199,8 +199,8 @@ class GlobalOrder:
             def position(_: int, byte: int) -> int:
                 return box.position([int(i) for i in np.unravel_index(byte, last.shape)])
 
-            does = f"a bulk copy {does}"
-            self._check(does, np.array([thread]), array, last.reshape(1, -1), position, report)
+            verb = f"a bulk copy {verb}"
+            self._check(verb, np.array([thread]), array, last.reshape(1, -1), position, report)
 
     # -- all accesses ------------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class GlobalOrder:
 
     def _check(
         self,
-        does: str,
+        verb: str,
         threads: np.ndarray,
         array: GlobalArray,
         last: np.ndarray,
@@ -227,7 +227,7 @@ class GlobalOrder:
         """Check that accesses happen after those of other clusters.
 
         Args:
-            does: the verb of the message.
+            verb: the verb of the message.
             threads: the threads that access the array.
             array: the array.
             last: int32[threads, bytes], the last write of each byte, or its last read.
@@ -249,7 +249,7 @@ class GlobalOrder:
             first = int(np.argmax(late))
             byte = position(int(row[first]), int(column[first]))
             access = self._describe(int(numbers[which[first]]))
-            report(ViolationKind.RACE, f"{does} byte {byte} of {array.name}, which {access}")
+            report(ViolationKind.RACE, f"{verb} byte {byte} of {array.name}, which {access}")
 
     def _describe(self, access: int) -> str:
         """Describe an access of another cluster, and what is missing after it."""

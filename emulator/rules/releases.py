@@ -103,9 +103,7 @@ class Releases:
     def _acquire(self, thread: int, released: ClocksByCluster) -> None:
         assert self._clocks is not None
         others = {
-            cluster: clocks
-            for cluster, clocks in released.items()
-            if cluster != self._cluster
+            cluster: clocks for cluster, clocks in released.items() if cluster != self._cluster
         }
         if others:
             self._acquired.append((thread, int(self._clocks.epoch[thread]), others))

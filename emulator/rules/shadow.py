@@ -96,10 +96,10 @@ class Shadow:
     # -- quick checks ---------------------------------------------------------------------------------
 
     def may_read_units(self, threads: slice, units: np.ndarray) -> bool:
-        """Return whether the async proxy may read units of 16 bytes, for all of some threads."""
+        """Return whether the async proxy may read units of 16 bytes for each of some threads."""
         written, copying, writer, epoch = (
-            take_rows(of_bytes, _UNIT, units)
-            for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)
+            take_rows(array, _UNIT, units)
+            for array in (self.written, self.copying, self.writer, self.write_epoch)
         )
         if not written.all() or np.count_nonzero(copying):
             return False
@@ -112,8 +112,8 @@ class Shadow:
     def may_read(self, threads: np.ndarray, rows: np.ndarray, size: int) -> bool:
         """Return whether threads may read rows of `size` bytes, one each or all the same one."""
         written, copying, writer, epoch = (
-            take_rows(of_bytes, size, rows)
-            for of_bytes in (self.written, self.copying, self.writer, self.write_epoch)
+            take_rows(array, size, rows)
+            for array in (self.written, self.copying, self.writer, self.write_epoch)
         )
         if not written.all() or np.count_nonzero(copying):
             return False
@@ -129,7 +129,7 @@ class Shadow:
         if last - first >= 2 * len(rows) or not _are_distinct(rows, first, last):
             return False
         span = slice(first * size, (last + 1) * size)
-        if self._is_in_flight(np.array([thread]), lambda of_bytes: of_bytes[span]):
+        if self._is_in_flight(np.array([thread]), lambda array: array[span]):
             return False
         seen, proxied = self._clocks.seen[thread], self._clocks.proxied[thread]
         # Threads need a proxy fence after their accesses, but mbarriers and bulk copies do not.
@@ -152,12 +152,12 @@ class Shadow:
         if len(threads) != len(rows) or not _are_distinct(rows, first, last):
             return False
 
-        def take(of_bytes: np.ndarray) -> np.ndarray:
-            return take_rows(of_bytes, size, rows)
+        def take(array: np.ndarray) -> np.ndarray:
+            return take_rows(array, size, rows)
 
         if self._is_in_flight(threads, take):
             return False
-        # Mostly the bytes of a row have one history: its first byte then tells of all.
+        # Mostly the bytes of a row have one history, that of its first byte.
         seen = self._clocks.seen
         writer = take(self.writer)
         if np.count_nonzero(writer != writer[:, :1]):
@@ -173,15 +173,15 @@ class Shadow:
         return not np.count_nonzero(late & (reader != _NO_THREAD))
 
     def _is_in_flight(self, threads: np.ndarray, take: Callable[[np.ndarray], np.ndarray]) -> bool:
-        """Return whether wgmma, bulk copies or tcgen05 may still read bytes, or `cp.async` may still
-        write some, as far as threads know; `take` selects the bytes of an array with one for each."""
+        """Return whether, for the clocks of some threads, an instruction may still read bytes (wgmma,
+        bulk copies, tcgen05) or write them (`cp.async`). `take` selects these bytes of an array."""
         if self.tcgen05_reads is not None or np.count_nonzero(take(self.copying)):
             return True
         if self._bulk_readers and np.count_nonzero(take(self.bulk_reads)):
             return True
         first = self._threads.start
         for warpgroup in self._wgmma_readers:
-            # Groups complete in order: the last tells of all.
+            # Groups complete in order: the last is the latest to complete.
             group = take(self.wgmma_reads[warpgroup]).max()
             for warp in range(warpgroup * 4, warpgroup * 4 + 4) if group else ():
                 waited = self._groups.waited_at(warp, group)
@@ -202,18 +202,19 @@ class Shadow:
     def _check_write(
         self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report
     ) -> None:
-        """Report what is wrong with writes of rows of `size` bytes."""
+        """Report the violations of writes of rows of `size` bytes."""
         if len(rows) > 1 and len(np.unique(rows)) < len(rows):
             values, counts = np.unique(rows, return_counts=True)
-            where = self._range(values[counts > 1][:, None], size)
+            where = self._describe_range(values[counts > 1][:, None], size)
             report(ViolationKind.RACE, f"several threads write {where} at the same time")
         thread = threads[:, None]
         copying = take_rows(self.copying, size, rows)
         if copying.any():
             report(
                 ViolationKind.COPY_IN_FLIGHT,
-                f"writes {self._where(rows, copying)}, which {self._writing_op(rows, copying, True)} may "
-                "still be writing: smem.copy_wait (cp.async.wait_group) is missing before it",
+                f"writes {self._describe_bytes(rows, copying)}, which "
+                f"{self._describe_writer(rows, copying, True)} may still be writing: "
+                "smem.copy_wait (cp.async.wait_group) is missing before it",
             )
         seen = self._clocks.seen
         writer = take_rows(self.writer, size, rows)
@@ -228,8 +229,9 @@ class Shadow:
         if unseen.any():
             report(
                 ViolationKind.RACE,
-                f"writes {self._where(rows, unseen)}, which {self._thread(reader[unseen][0])} may still "
-                f"be reading: {self.barrier(threads)} is missing between them",
+                f"writes {self._describe_bytes(rows, unseen)}, which "
+                f"{self._describe_thread(reader[unseen][0])} may still be reading: "
+                f"{self.describe_barrier(threads)} is missing between them",
             )
         self._check_wgmma_reads(threads, rows, size, report)
         if self._bulk_readers:
@@ -249,8 +251,9 @@ class Shadow:
         if unfenced.any():
             report(
                 ViolationKind.UNFENCED,
-                f"a bulk copy writes {self._where(rows, unfenced)}, which "
-                f"{self._writing_op(rows, unfenced)} wrote: smem.fence (fence.proxy.async) is missing "
+                f"a bulk copy writes {self._describe_bytes(rows, unfenced)}, which "
+                f"{self._describe_writer(rows, unfenced)} wrote: smem.fence (fence.proxy.async) "
+                "is missing "
                 "between them",
             )
         reader, epoch = (take_rows(a, size, rows) for a in (self.reader, self.read_epoch))
@@ -259,13 +262,14 @@ class Shadow:
         if unfenced.any():
             report(
                 ViolationKind.UNFENCED,
-                f"a bulk copy writes {self._where(rows, unfenced)}, which "
-                f"{self._thread(reader[unfenced][0])} read: smem.fence (fence.proxy.async) is missing "
+                f"a bulk copy writes {self._describe_bytes(rows, unfenced)}, which "
+                f"{self._describe_thread(reader[unfenced][0])} read: smem.fence "
+                "(fence.proxy.async) is missing "
                 "between them",
             )
 
     def _is_unfenced(self, thread: int, others: np.ndarray, epochs: np.ndarray) -> np.ndarray:
-        """Return which accesses of others happen before those of a thread, but without a proxy fence."""
+        """Return which accesses of others happen before those of a thread, without a proxy fence."""
         seen, proxied = self._clocks.seen[thread, others], self._clocks.proxied[thread, others]
         return (epochs <= seen) & (epochs > proxied)
 
@@ -285,7 +289,8 @@ class Shadow:
             if pending.any():
                 report(
                     ViolationKind.OVERWRITTEN,
-                    f"writes {self._where(rows, (by_byte > 0) & pending[:, None])}, which a wgmma of "
+                    f"writes {self._describe_bytes(rows, (by_byte > 0) & pending[:, None])}, "
+                    "which a wgmma of "
                     f"warpgroup {warpgroup} may still be reading: smem.wait (wgmma.wait_group) is "
                     "missing before it",
                 )
@@ -300,9 +305,10 @@ class Shadow:
             if unseen.any():
                 report(
                     ViolationKind.OVERWRITTEN,
-                    f"writes {self._where(rows, (by_byte > 0) & unseen[:, None])}, which a wgmma of "
+                    f"writes {self._describe_bytes(rows, (by_byte > 0) & unseen[:, None])}, which "
+                    "a wgmma of "
                     f"warpgroup {warpgroup} may still be reading: that warpgroup has waited for it, "
-                    f"but {self.barrier(threads)} is missing after the wait",
+                    f"but {self.describe_barrier(threads)} is missing after the wait",
                 )
 
     def _check_bulk_reads(self, rows: np.ndarray, size: int, report: Report) -> None:
@@ -312,7 +318,8 @@ class Shadow:
             where = format_location(self._locations[self._bulk_readers[reads[reads > 0][0]]])
             report(
                 ViolationKind.OVERWRITTEN,
-                f"writes {self._where(rows, reads > 0)}, which the bulk copy at {where} may still be "
+                f"writes {self._describe_bytes(rows, reads > 0)}, which the bulk copy at {where} "
+                "may still be "
                 "reading: cp.async.bulk.commit_group and cp.async.bulk.wait_group.read are missing "
                 "before it",
             )
@@ -326,7 +333,7 @@ class Shadow:
         report: Report,
     ) -> None:
         """Check that no tcgen05.mma or cp may still read bytes that `threads` write."""
-        column, commit, op = (take_rows(of_bytes, size, rows) for of_bytes in reads)
+        column, commit, op = (take_rows(array, size, rows) for array in reads)
         unseen = (column != _NO_THREAD) & (commit > self._clocks.seen[threads[:, None], column])
         if unseen.any():
             missing = "a wait for the mbarrier of its tcgen05.commit (mbarrier.try_wait) is"
@@ -334,28 +341,29 @@ class Shadow:
                 missing = "tcgen05.commit, and a wait for its mbarrier, are"
             report(
                 ViolationKind.OVERWRITTEN,
-                f"writes {self._where(rows, unseen)}, which the "
+                f"writes {self._describe_bytes(rows, unseen)}, which the "
                 f"{self._tcgen05_readers[op[unseen][0]]} at "
                 f"{format_location(self._locations[op[unseen][0]])} may still be reading: {missing} "
                 "missing before it",
             )
 
     def _report_unseen(
-        self, does: str, threads: np.ndarray, rows: np.ndarray, unseen: np.ndarray, report: Report
+        self, verb: str, threads: np.ndarray, rows: np.ndarray, unseen: np.ndarray, report: Report
     ) -> None:
         """Report an access that does not happen after the write of its bytes."""
         size = unseen.shape[1]
         bulk = unseen & (take_rows(self.writer, size, rows) >= self._clocks.threads)
         if bulk.any():
-            self._report_bulk(does, rows, bulk, report)
+            self._report_bulk(verb, rows, bulk, report)
         if (unseen := unseen & ~bulk).any():
             report(
                 ViolationKind.RACE,
-                f"{does} {self._where(rows, unseen)}, which {self._writing_op(rows, unseen)} wrote: "
-                f"{self.barrier(threads)} is missing between them",
+                f"{verb} {self._describe_bytes(rows, unseen)}, which "
+                f"{self._describe_writer(rows, unseen)} wrote: "
+                f"{self.describe_barrier(threads)} is missing between them",
             )
 
-    def _report_bulk(self, does: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
+    def _report_bulk(self, verb: str, rows: np.ndarray, bulk: np.ndarray, report: Report) -> None:
         """Report an access to bytes of a bulk copy whose completion the thread has not observed."""
         size = bulk.shape[1] if bulk.ndim == 2 else 1
         writer, epoch = (
@@ -370,7 +378,8 @@ class Shadow:
             missing = barrier.early(self._locations) or missing
         report(
             ViolationKind.COPY_IN_FLIGHT,
-            f"{does} {self._where(rows, bulk)}, which {self._writing_op(rows, bulk)} may still be "
+            f"{verb} {self._describe_bytes(rows, bulk)}, which "
+            f"{self._describe_writer(rows, bulk)} may still be "
             f"writing: {missing}",
         )
 
@@ -387,7 +396,7 @@ class Shadow:
         rows_of(self.read_in_bulk, size)[rows] = False
 
     def _check_read(self, threads: np.ndarray, rows: np.ndarray, size: int, report: Report) -> None:
-        """Report what is wrong with reads of rows of `size` bytes."""
+        """Report the violations of reads of rows of `size` bytes."""
         copying = take_rows(self.copying, size, rows)
         self._check_arrived(rows, copying, report)
         unwritten = ~take_rows(self.written, size, rows) & ~copying
@@ -464,8 +473,7 @@ class Shadow:
         self._bulk_readers[copy] = op
 
     def finish_bulk_read(self, thread: int, copy: int, positions: np.ndarray) -> None:
-        """Note that a thread has waited for its bulk copy: from now on its reads are those of the
-        thread."""
+        """Note that a thread has waited for its bulk copy: the copy's reads become the thread's."""
         mine = positions[self.bulk_reads[positions] == copy]
         self.bulk_reads[mine] = 0
         self.reader[mine] = thread
@@ -492,7 +500,7 @@ class Shadow:
             if bulk.any():
                 self._report_bulk(f"{name} reads", positions, bulk, report)
             if (unordered := unordered & ~bulk).any():
-                barrier = self.barrier(np.array([threads.start]))
+                barrier = self.describe_barrier(np.array([threads.start]))
                 self._report_unordered(
                     name, positions, unordered, writer, epoch, seen, barrier, report
                 )
@@ -510,8 +518,10 @@ class Shadow:
     ) -> None:
         """Report an asynchronous read that does not happen after ordinary writes, or lacks a proxy
         fence."""
-        writing_op = self._writing_op(positions, unordered)
-        reads = f"{name} reads {self._where(positions, unordered)}, which {writing_op} wrote"
+        writing_op = self._describe_writer(positions, unordered)
+        reads = (
+            f"{name} reads {self._describe_bytes(positions, unordered)}, which {writing_op} wrote"
+        )
         unseen = unordered & (epoch > seen[writer])
         if not unseen.any():
             missing = "smem.fence (fence.proxy.async) is missing between the write and the"
@@ -526,7 +536,8 @@ class Shadow:
         if copying.any():
             report(
                 ViolationKind.COPY_IN_FLIGHT,
-                f"reads {self._where(rows, copying)}, which {self._writing_op(rows, copying, True)} may "
+                f"reads {self._describe_bytes(rows, copying)}, which "
+                f"{self._describe_writer(rows, copying, True)} may "
                 "not have copied yet: smem.copy_commit and smem.copy_wait (cp.async.commit_group, "
                 "cp.async.wait_group), then smem.fence and gpu.barrier, are missing before it",
             )
@@ -534,27 +545,27 @@ class Shadow:
     def _report_unwritten(self, rows: np.ndarray, unwritten: np.ndarray, report: Report) -> None:
         report(
             ViolationKind.UNINITIALISED,
-            f"reads {self._where(rows, unwritten)} of shared memory, which nothing has written",
+            f"reads {self._describe_bytes(rows, unwritten)} of shared memory, which nothing has written",
         )
 
     # -- descriptions for messages --------------------------------------------------------------------
 
-    def _where(self, rows: np.ndarray, bad: np.ndarray) -> str:
+    def _describe_bytes(self, rows: np.ndarray, bad: np.ndarray) -> str:
         """Describe the bytes of `bad`; `rows` are positions, or rows of the same number of bytes as
         `bad`."""
         if bad.ndim == 1:
-            return self._range(rows[bad], 1)
+            return self._describe_range(rows[bad], 1)
         size = bad.shape[1]
-        return self._range((rows[:, None] * size + np.arange(size))[bad], 1)
+        return self._describe_range((rows[:, None] * size + np.arange(size))[bad], 1)
 
-    def _range(self, positions: np.ndarray, size: int) -> str:
+    def _describe_range(self, positions: np.ndarray, size: int) -> str:
         first = self._memory.base + int(positions.min()) * size
         last = self._memory.base + int(positions.max()) * size + size - 1
         count = len(np.unique(positions)) * size
         span = f"from {first:#x} to {last:#x}"
         return f"{count} bytes {span}" if last - first + 1 != count else f"the bytes {span}"
 
-    def _writing_op(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
+    def _describe_writer(self, rows: np.ndarray, bad: np.ndarray, copying: bool = False) -> str:
         """Describe the op that wrote the first of the bad bytes."""
         size = bad.shape[1] if bad.ndim == 2 else 1
         op = take_rows(self.write_op, size, rows).reshape(bad.shape)[bad][0]
@@ -564,16 +575,16 @@ class Shadow:
         thread = take_rows(self.writer, size, rows).reshape(bad.shape)[bad][0]
         if thread >= self._clocks.threads:
             return f"the bulk copy at {where}"
-        return f"{self._thread(thread)} at {where}"
+        return f"{self._describe_thread(thread)} at {where}"
 
-    def _thread(self, thread: int) -> str:
+    def _describe_thread(self, thread: int) -> str:
         """Describe a thread, which is given by its number in the cluster."""
         rank, index = divmod(int(thread), len(self._threads))
         if thread in self._threads:
             return f"thread {index}"
         return f"thread {index} of CTA {rank} of the cluster"
 
-    def barrier(self, threads: np.ndarray) -> str:
+    def describe_barrier(self, threads: np.ndarray) -> str:
         """Describe the barrier that orders the CTA's threads before threads that access its memory."""
         if int(threads[0]) in self._threads:
             return "gpu.barrier"
@@ -581,7 +592,7 @@ class Shadow:
 
 
 def _is_one_row(rows: np.ndarray) -> bool:
-    """Return whether all rows are the same: often all threads read one, such as an mbarrier."""
+    """Return whether all rows are equal; often all threads read one row, such as an mbarrier."""
     return rows[0] == rows[-1] and bool((rows == rows[0]).all())
 
 

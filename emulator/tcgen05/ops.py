@@ -90,20 +90,20 @@ def _allocate(op: Op) -> Any:
 def _allocate_columns(
     convergent: ConvergentThreads, warp: int, count: int, address: int
 ) -> int | None:
-    """Return the first of the allocated columns; None if the warp waits until others are freed."""
+    """Allocate columns. Return the first; None if the warp waits until others are freed."""
     memory = tensor_memory_of(convergent.cta)
     memory.check_allocate(convergent, count)
     start = memory.allocate(count)
     if start is None:
-        words = f"{count} columns of tensor memory to be freed"
-        convergent.wait(lambda: memory.has_room(count), words, again=True)
+        description = f"{count} columns of tensor memory to be freed"
+        convergent.wait(lambda: memory.has_room(count), description, again=True)
     return start
 
 
 def _allocate_columns_of_pair(
     convergent: ConvergentThreads, warp: int, count: int, address: int
 ) -> int | None:
-    """Like `_allocate_columns`, for a CTA pair: the same columns, once a warp of each CTA executes the op."""
+    """Allocate the same columns in both CTAs of a pair, once a warp of each executes the op."""
     pair = pair_of(convergent)
 
     def allocate() -> int:
@@ -164,9 +164,13 @@ def _relinquish(op: Op) -> Any:
             tensor_memory_of(convergent.cta).relinquish()
             return
         pair = pair_of(convergent)
-        words = "gives up the right to allocate tensor memory"
+        arguments = "gives up the right to allocate tensor memory"
         pair.execute_together(
-            convergent, warp, words, lambda: None, lambda: pair.for_each(TensorMemory.relinquish)
+            convergent,
+            warp,
+            arguments,
+            lambda: None,
+            lambda: pair.for_each(TensorMemory.relinquish),
         )
 
     return step
@@ -301,7 +305,7 @@ def _wait(op: Op) -> Any:
 
 
 def _cells(
-    op: Op, type_: Any, does: str
+    op: Op, type_: Any, verb: str
 ) -> Callable[[ConvergentThreads, Any], Iterator[tuple[int, TensorMemoryCells]]]:
     """Return a function that yields, for each warp of convergent threads, the cells of its registers,
     [32 threads, registers]."""
@@ -322,12 +326,12 @@ def _cells(
             if lane % height:
                 report_misuse(
                     convergent,
-                    f"{does} tensor memory from lane {lane} on; expected a multiple of {height} for "
+                    f"{verb} tensor memory from lane {lane} on; expected a multiple of {height} for "
                     f"shape {shape}",
                 )
             warp_cells = TensorMemoryCells(lane + lanes, column + columns)
-            memory.check_quarter(convergent, warp, warp_cells, does)
-            memory.check_allocated(convergent, warp_cells, does)
+            memory.check_quarter(convergent, warp, warp_cells, verb)
+            memory.check_allocated(convergent, warp_cells, verb)
             yield int(warp), warp_cells
 
     return cells

@@ -77,10 +77,12 @@ class PairedCtas:
         if rank not in participants:
             begin()
             participants[rank] = _Participant(warp, arguments)
-        mine = participants[rank]
-        if mine.warp != warp:
-            words = f"warp {mine.warp} of its CTA, which executes {name} before it"
-            convergent.wait(lambda: participants.get(rank) is not mine, words, again=True)
+        participant = participants[rank]
+        if participant.warp != warp:
+            description = f"warp {participant.warp} of its CTA, which executes {name} before it"
+            convergent.wait(
+                lambda: participants.get(rank) is not participant, description, again=True
+            )
             return None
 
         def ready_peer() -> _Participant | None:
@@ -88,24 +90,26 @@ class PairedCtas:
             return peer if peer and peer.result is None and ready() else None
 
         peer = ready_peer()
-        if mine.result is None and peer:
+        if participant.result is None and peer:
             if peer.arguments != arguments:
                 report_misuse(
                     convergent,
                     f"{arguments}, but CTA {rank ^ 1} of the cluster {peer.arguments}; the CTAs of a "
                     "pair must do the same",
                 )
-            mine.result = peer.result = execute()
-        if mine.result is None:
-            words = f"CTA {rank ^ 1} of the cluster, which must execute {name} with it"
+            participant.result = peer.result = execute()
+        if participant.result is None:
+            description = f"CTA {rank ^ 1} of the cluster, which must execute {name} with it"
             if rank ^ 1 in participants:
-                words = "columns of tensor memory to be freed"
+                description = "columns of tensor memory to be freed"
             convergent.wait(
-                lambda: mine.result is not None or ready_peer() is not None, words, again=True
+                lambda: participant.result is not None or ready_peer() is not None,
+                description,
+                again=True,
             )
             return None
         del participants[rank]
-        return mine.result
+        return participant.result
 
 
 def pair_of(convergent: ConvergentThreads) -> PairedCtas:

@@ -130,7 +130,7 @@ class TensorMemory:
     # -- access ------------------------------------------------------------------------------------
 
     def check_allocated(
-        self, convergent: ConvergentThreads, cells: TensorMemoryCells, does: str
+        self, convergent: ConvergentThreads, cells: TensorMemoryCells, verb: str
     ) -> None:
         """Check that cells exist, and that their columns are allocated.
 
@@ -141,11 +141,11 @@ class TensorMemory:
         if not inside or not self._is_allocated()[cells.columns].all():
             report_misuse(
                 convergent,
-                f"{does} {cells} of tensor memory{self.cta.label}; allocated: {self._allocations()}",
+                f"{verb} {cells} of tensor memory{self.cta.label}; allocated: {self._allocations()}",
             )
 
     def check_quarter(
-        self, convergent: ConvergentThreads, warp: int, cells: TensorMemoryCells, does: str
+        self, convergent: ConvergentThreads, warp: int, cells: TensorMemoryCells, verb: str
     ) -> None:
         """Check that a warp can access cells: warp w accesses lanes 32 * (w % 4) to 32 * (w % 4) + 31.
 
@@ -156,7 +156,7 @@ class TensorMemory:
         if cells.lanes.min() < first or cells.lanes.max() >= first + WARP:
             report_misuse(
                 convergent,
-                f"{does} {cells} of tensor memory; warp {warp} reaches lanes {first} to "
+                f"{verb} {cells} of tensor memory; warp {warp} reaches lanes {first} to "
                 f"{first + WARP - 1} only",
             )
 

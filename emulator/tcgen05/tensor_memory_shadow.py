@@ -233,7 +233,7 @@ class TensorMemoryShadow:
         convergent: ConvergentThreads,
         threads: np.ndarray,
         cells: TensorMemoryCells,
-        does: str,
+        verb: str,
         names: set[str],
         mma_or_cp: tuple[str, tuple[int, ...]] | None = None,
         fenced: bool = True,
@@ -244,57 +244,57 @@ class TensorMemoryShadow:
             convergent: the threads that execute the instruction.
             threads: those of them that access the cells, by their numbers in the cluster.
             cells: the cells.
-            does: the verb of messages, such as "reads".
+            verb: the verb of messages, such as "reads".
             names: the instructions that must be complete.
             mma_or_cp: name and shape (see `_MmaOrCp`) if an mma or a cp accesses them.
             fenced: whether `tcgen05.fence` is needed next to the synchronisation.
         """
         index = cells.lanes, cells.columns
-        for array, verb in ((self.mma_writes, "write"), (self.mma_reads, "read")):
-            if verb == "read" and "ld" not in names:
+        for array, access in ((self.mma_writes, "write"), (self.mma_reads, "read")):
+            if access == "read" and "ld" not in names:
                 continue  # two reads need no order
             for number in _numbers(array[index]):
                 issued = self._issued[number - 1]
                 missing = self._missing_after_mma(issued, threads, fenced)
                 if missing and not (
-                    mma_or_cp and self._is_pipelined(number, verb, int(threads[0]), *mma_or_cp)
+                    mma_or_cp and self._is_pipelined(number, access, int(threads[0]), *mma_or_cp)
                 ):
                     where = format_location(self._cta.kernel.locations[issued.op])
-                    access = f"the tcgen05.{issued.name} at {where} may still {verb}"
-                    self._report(convergent, does, cells, access, missing)
+                    earlier = f"the tcgen05.{issued.name} at {where} may still {access}"
+                    self._report(convergent, verb, cells, earlier, missing)
         for name, array in (("st", self.st_writes), ("ld", self.ld_reads)):
             for number in _numbers(array[index]) if name in names else ():
                 transfer = self._transfers[number - 1]
                 missing = self._missing_after_transfer(transfer, threads, fenced)
                 if missing:
                     where = format_location(self._cta.kernel.locations[transfer.op])
-                    verb = "read" if name == "ld" else "write"
-                    access = (
-                        f"the tcgen05.{name} of warp {transfer.warp} at {where} may still {verb}"
+                    access = "read" if name == "ld" else "write"
+                    earlier = (
+                        f"the tcgen05.{name} of warp {transfer.warp} at {where} may still {access}"
                     )
-                    self._report(convergent, does, cells, access, missing)
+                    self._report(convergent, verb, cells, earlier, missing)
 
     def _report(
         self,
         convergent: ConvergentThreads,
-        does: str,
+        verb: str,
         cells: TensorMemoryCells,
-        access: str,
+        earlier: str,
         missing: str,
     ) -> None:
         kind = (
             ViolationKind.OVERWRITTEN
-            if access.endswith("read")
+            if earlier.endswith("read")
             else ViolationKind.TENSOR_MEMORY_IN_FLIGHT
         )
         self._cta.report_at(
             convergent,
             kind,
-            f"{does} {cells} of tensor memory{self._cta.label}, which {access}: {missing}",
+            f"{verb} {cells} of tensor memory{self._cta.label}, which {earlier}: {missing}",
         )
 
     def _is_pipelined(
-        self, number: int, verb: str, thread: int, name: str, shape: tuple[int, ...]
+        self, number: int, access: str, thread: int, name: str, shape: tuple[int, ...]
     ) -> bool:
         """Whether an mma or a cp executes after an earlier one by the implicit pipeline (9.7.16.6.2):
         both are of one thread, or the later thread has synchronised with the earlier.
@@ -306,7 +306,7 @@ class TensorMemoryShadow:
 
         Args:
             number: of the earlier instruction.
-            verb: its access to the cells, "write" or "read".
+            access: its access to the cells, "write" or "read".
             thread: the thread that issues the later one, by its number in the cluster.
             name, shape: of the later instruction.
         """
@@ -315,7 +315,7 @@ class TensorMemoryShadow:
             return False
         if name == "mma":
             return issued.name == "cp" or issued.shape == shape
-        return verb == "read" or (issued.name == "cp" and number < self._last_mma.get(thread, 0))
+        return access == "read" or (issued.name == "cp" and number < self._last_mma.get(thread, 0))
 
     def _missing_after_mma(self, issued: _MmaOrCp, threads: np.ndarray, fenced: bool) -> str | None:
         """Describe the synchronisation that is missing between an mma or a cp and an access; None if
@@ -343,7 +343,7 @@ class TensorMemoryShadow:
         # The wait is of the whole warp, so synchronising with any of its threads is enough.
         seen = self._clocks.seen[threads][:, of_warp]
         if not (transfer.waited <= seen).any(axis=1).all():
-            barrier = self._cta.shadow.barrier(threads)
+            barrier = self._cta.shadow.describe_barrier(threads)
             return f"{barrier} is missing between its tcgen05.wait and this"
         if not fenced:
             return None

@@ -118,7 +118,7 @@ def _copies_of(
 
 
 def _shared_addresses(
-    convergent: ConvergentThreads, tensor_map: TensorMap, start: int, does: str
+    convergent: ConvergentThreads, tensor_map: TensorMap, start: int, verb: str
 ) -> np.ndarray:
     """Return the address in shared memory of each 16 bytes of a box.
 
@@ -131,7 +131,7 @@ def _shared_addresses(
         cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
-            f"{does} a box of {tensor_map.name} at shared address {start:#x}; expected a multiple of "
+            f"{verb} a box of {tensor_map.name} at shared address {start:#x}; expected a multiple of "
             f"{tensor_map.alignment}{swizzle}",
         )
         raise Stop
@@ -140,7 +140,7 @@ def _shared_addresses(
         cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"{does} {tensor_map.bytes} bytes from shared address {start:#x} on; the CTA's shared memory "
+            f"{verb} {tensor_map.bytes} bytes from shared address {start:#x} on; the CTA's shared memory "
             f"is from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop
@@ -148,7 +148,7 @@ def _shared_addresses(
 
 
 def _check_start(
-    convergent: ConvergentThreads, tensor_map: TensorMap, coordinates: Sequence[int], does: str
+    convergent: ConvergentThreads, tensor_map: TensorMap, coordinates: Sequence[int], verb: str
 ) -> None:
     """Check the first coordinate: a copy begins at a multiple of 16 bytes, or of 128 padded elements; the
     chip stops at any other.
@@ -163,7 +163,7 @@ def _check_start(
         convergent.cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
-            f"{does} a box that begins {coordinates[0] * size} {unit} into the lines of "
+            f"{verb} a box that begins {coordinates[0] * size} {unit} into the lines of "
             f"{tensor_map.name}; expected a multiple of {tensor_map.step * size}",
         )
         raise Stop

@@ -128,8 +128,8 @@ class TensorMap:
         self._array(memory)[outside] = data.view(self.dtype).reshape(self.box[::-1])[inside]
 
     def box_at(self, coordinates: Sequence[int]) -> Box:
-        """Return the bytes in the array of the box whose first element has these coordinates, without elements
-        outside of the array."""
+        """Return the bytes in the array of the box whose first element has these coordinates, less the
+        elements outside of the array."""
         if self.is_padded:
             return self._without_padding().box_at(
                 (self._in_bytes(coordinates[0]), *coordinates[1:])
@@ -234,7 +234,8 @@ def decode_tensor_map(
     )
     if "oob" in attribute and ir.StringAttr(attribute["oob"]).value != "zero":
         raise EmulationError(
-            f"{subject} fills elements outside of the array with {attribute['oob']}; the emulator fills with "
+            f"{subject} fills elements outside of the array with {attribute['oob']}; the emulator "
+            "fills with "
             "zeros"
         )
     _check_array(subject, tensor_map)
@@ -253,7 +254,8 @@ def _swizzle(subject: str, name: str) -> tuple[int, int]:
 def _check_array(subject: str, tensor_map: TensorMap) -> None:
     if not all(tensor_map.extents):
         raise EmulationError(
-            f"{subject} describes {list(tensor_map.extents)} elements; expected at least one along each dimension"
+            f"{subject} describes {list(tensor_map.extents)} elements; expected at least one "
+            "along each dimension"
         )
     if tensor_map.strides[0] != tensor_map.dtype.itemsize:
         raise EmulationError(
@@ -262,7 +264,8 @@ def _check_array(subject: str, tensor_map: TensorMap) -> None:
         )
     if any(stride % UNIT for stride in tensor_map.strides[1:]):
         raise EmulationError(
-            f"{subject} describes an array of strides {list(tensor_map.strides)} bytes; expected multiples of "
+            f"{subject} describes an array of strides {list(tensor_map.strides)} bytes; expected "
+            "multiples of "
             f"{UNIT} except for the first"
         )
 
@@ -272,7 +275,8 @@ def _check_array(subject: str, tensor_map: TensorMap) -> None:
         or tensor_map.extents[0] % _PADDED_LINE
     ):
         raise EmulationError(
-            f"{subject} pads {tensor_map.extents[0]} elements of {tensor_map.element} in a line at {tensor_map.base:#x} with "
+            f"{subject} pads {tensor_map.extents[0]} elements of {tensor_map.element} in a line "
+            f"at {tensor_map.base:#x} with "
             f"strides {list(tensor_map.strides)} bytes; expected a multiple of {_PADDED_LINE}, and of "
             f"{_PADDED_ALIGNMENT} bytes except for the first stride"
         )
@@ -283,18 +287,21 @@ def _check_box(subject: str, tensor_map: TensorMap) -> None:
         tensor_map.box[0] != _PADDED_LINE or tensor_map.width not in (0, 128)
     ):
         raise EmulationError(
-            f"{subject} pads boxes of {tensor_map.box[0]} elements of {tensor_map.element} with a swizzle of "
+            f"{subject} pads boxes of {tensor_map.box[0]} elements of {tensor_map.element} with a "
+            "swizzle of "
             f"{tensor_map.width} bytes; expected {_PADDED_LINE} elements, with one of 128 bytes or none"
         )
     if not all(1 <= extent <= _MAX_EXTENT for extent in tensor_map.box):
         raise EmulationError(
-            f"{subject} has a box of {list(tensor_map.box)} elements; expected 1 to {_MAX_EXTENT} along each "
+            f"{subject} has a box of {list(tensor_map.box)} elements; expected 1 to {_MAX_EXTENT} "
+            "along each "
             "dimension"
         )
     inner = tensor_map.box[0] * tensor_map.dtype.itemsize
     if inner % UNIT:
         raise EmulationError(
-            f"{subject} has a box of {inner} bytes along its first dimension; expected a multiple of {UNIT}"
+            f"{subject} has a box of {inner} bytes along its first dimension; expected a multiple "
+            f"of {UNIT}"
         )
     if tensor_map.width and inner > tensor_map.width:
         raise EmulationError(

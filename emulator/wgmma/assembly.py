@@ -128,8 +128,8 @@ def parse(text: str) -> Assembly | None:
             f"{A_REGISTERS}"
         )
     scale_d = _numbers(fields["scale_d"]) if fields["scale_d"].startswith("$") else ()
-    one = (metadata or (None,))[0], (scale_d or (None,))[0]
-    return Assembly(qualifiers, d, left, right[0], *one)
+    optional = (metadata or (None,))[0], (scale_d or (None,))[0]
+    return Assembly(qualifiers, d, left, right[0], *optional)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -62,7 +62,8 @@ def _check_operands(op: Op, multiply: Assembly, operands: AsmOperands) -> None:
     }
     if constraints != multiply.constraints or multiply.d != tuple(range(len(operands.outputs))):
         raise op.refuse(
-            f"has the operands {_list_operands(constraints)}, but its wgmma takes {_list_operands(multiply.constraints)}"
+            f"has the operands {_list_operands(constraints)}, but its wgmma takes "
+            f"{_list_operands(multiply.constraints)}"
         )
     types = [str(type_) for type_ in op.operand_types]
     for constraint, type_text in zip(operands.constraints, types, strict=True):

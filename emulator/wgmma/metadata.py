@@ -35,8 +35,10 @@ def kept_elements(words: np.ndarray, size: int, selector: int) -> np.ndarray:
     if len(bad):
         row, column = (int(i) for i in bad[0])
         raise ValueError(
-            f"{nibbles[row, column]:#06b} for elements {column * group} to {column * group + group - 1} of row "
-            f"{row}, expected one of {', '.join(f'{nibble:#06b}' for nibble in sorted(elements_of_nibble))}"
+            f"{nibbles[row, column]:#06b} for elements {column * group} to "
+            f"{column * group + group - 1} of row "
+            f"{row}, expected one of "
+            f"{', '.join(f'{nibble:#06b}' for nibble in sorted(elements_of_nibble))}"
         )
     within = np.zeros((16, len(next(iter(elements_of_nibble.values())))), np.int64)
     for nibble, elements in elements_of_nibble.items():
