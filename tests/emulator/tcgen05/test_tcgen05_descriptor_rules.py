@@ -166,7 +166,7 @@ def test_both_rules_refuse_the_same_rows_of_48_bytes(start, lbo, phase, mode, ab
     bits = start | lbo << 16 | 64 << 32 | 1 << 46 | phase << 49 | absolute << 52 | mode << 61
     for k_bytes in (32, 48):
         expected = refuses(tcgen05_addresses, bits, "e2m1", "k", 16, k_bytes)
-        assert refuses(matrix, bits, False, 1, k_bytes) == expected
+        assert refuses(decode_matrix, bits, False, 1, k_bytes) == expected
 
 
 @given(st.integers(0, (1 << 64) - 1), st.booleans(), elements, majors)
@@ -176,7 +176,7 @@ def test_both_rules_refuse_the_same_descriptors(bits, is_likely, typed, major):
         # Every field but the mode and the base offset gets a legal value, which is rare by chance.
         bits = bits & ~(0x1FF << 52 | 3 << 14 | 3 << 30 | 7 << 46) | 1 << 46
     expected = refuses(tcgen05_addresses, bits, name, major, 64)
-    assert refuses(matrix, bits, major == "mn", size) == expected
+    assert refuses(decode_matrix, bits, major == "mn", size) == expected
 
 
 @pytest.mark.parametrize(
