@@ -147,7 +147,7 @@ def _check_edited(kernel: KernelCase, edit: str, checked: CheckedKernel, seen: s
     # one order of the threads and wrong in another; the emulator runs one.
     barrier = "gpu.barrier" in edit or "warpgroup_barrier" in edit
     added = barrier and kernel.arch != "sm_90a"
-    if evaluation == "wrong" and not seen and computes and kernel.tells and not added:
+    if evaluation == "wrong" and not seen and computes and kernel.is_conclusive and not added:
         raise Wrong("reported as wrong", edit, summary)
 
 

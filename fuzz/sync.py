@@ -36,7 +36,7 @@ from .ordered.draw import draw as draw_ordered
 from .ordered.kernels import kernels_of
 from .programs import kernel_of
 
-#: What differs in messages of one kind.
+#: Parts that differ between messages of one kind.
 _NUMBERS = re.compile(r"[0-9:.]+")
 
 #: The choice that tells a program of `fuzz.ordered` from one of `fuzz.programs`.
@@ -45,7 +45,7 @@ _ORDERED = "ordered = True"
 
 @dataclass
 class Outcome:
-    """What became of a program.
+    """The outcome of a program.
 
     Attributes:
         kind: "inserted", or why the pass refused it.
@@ -197,7 +197,7 @@ class SyncMutant(NamedTuple):
     """A synchronized module without one op that synchronizes, or with one group more pending.
 
     Attributes:
-        description: what is changed.
+        description: of the change.
         text: the module.
         proven: whether the checker still proves it.
     """

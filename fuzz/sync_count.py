@@ -34,12 +34,12 @@ _LIMIT = 60
 
 
 class CountedProgram(NamedTuple):
-    """What became of a program.
+    """The outcome of a program.
 
     Attributes:
         number: the program's.
-        generator: what drew it.
-        outcome: what became of it.
+        generator: the name of its generator.
+        outcome: the outcome.
         failure: what is wrong; empty if nothing is.
     """
 

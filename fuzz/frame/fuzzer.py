@@ -76,7 +76,7 @@ class Failure:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What identifies the failure."""
+        """The kind and the place, which identify the failure."""
         return self.kind, self.where
 
     @property

@@ -94,7 +94,7 @@ class FuzzRun:
         checked: the number of checked inputs.
         first: the shortest input of each failure, by key.
         times: how often each failure occurred, by key.
-        outcomes: how often each outcome occurred that the fuzzer told of inputs that did not fail.
+        outcomes: how often the check returned each outcome of inputs that did not fail.
     """
 
     def __init__(self, fuzzer: Fuzzer, seed: int, jobs: int) -> None:

@@ -1,4 +1,4 @@
-"""Check given inputs."""
+"""Check inputs in processes of their own."""
 
 import math
 import select

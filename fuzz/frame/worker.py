@@ -42,7 +42,7 @@ _LLVM_MESSAGE = re.compile(
 _FRAME = re.compile(r'^  File "(.+)", line \d+ in (.+)$', re.MULTILINE)
 
 
-#: Within a worker: tells the parent which input is tried.
+#: Within a worker: functions that announce the current input to the parent.
 _announcers: list[Callable[[str], None]] = []
 
 
@@ -125,7 +125,7 @@ class Worker:
     def _check(
         self, number: int, make: Callable[[], str], done: int
     ) -> tuple[dict[str, Any] | None, str | None]:
-        """Check an input; return what the parent is told if it fails, and else its outcome."""
+        """Check an input; return its failure for the parent, or else its outcome."""
         os.ftruncate(2, 0)
         os.lseek(2, 0, os.SEEK_SET)
         began = time.monotonic(), time.process_time()
@@ -146,7 +146,7 @@ class Worker:
         return text.decode(errors="surrogateescape")
 
     def _write_none(self, done: int) -> None:
-        """Tell the parent that no input is being checked."""
+        """Announce to the parent that no input is being checked."""
         # The parent may read half of this write and half of the next, and must not see a hang.
         self._write(-1, (time.monotonic(), time.process_time()), done)
 
@@ -164,7 +164,7 @@ class Worker:
 
     @property
     def outcomes(self) -> list[str]:
-        """What the fuzzer said of the inputs that did not fail, once the process has ended."""
+        """The outcomes of the inputs that did not fail, once the process has ended."""
         return [line["outcome"] for line in self._lines if "outcome" in line]
 
     @property

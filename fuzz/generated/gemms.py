@@ -241,7 +241,7 @@ class GemmCase:
             self.reserved_bytes,
             arch,
             # tcgen05 reads A from tensor memory, to which its registers are copied.
-            tells=arch == "sm_90a" or not self.registers,
+            is_conclusive=arch == "sm_90a" or not self.registers,
         )
 
 

@@ -23,7 +23,7 @@ from mlir_smem.runtime import run_on_cpu
 
 @dataclass(frozen=True)
 class KernelCase:
-    """A kernel.
+    """A kernel with its inputs and its expected result.
 
     Attributes:
         text: the module, with `smem` ops.
@@ -32,8 +32,8 @@ class KernelCase:
         bound: the allowed error.
         reserved_bytes: an option of the lowering.
         arch: the architecture that it is lowered for.
-        tells: whether a run shows everything that can go wrong: extents are known to the compiler, every
-            stage is used often enough, and the registers of the dialect are those of the hardware.
+        is_conclusive: whether a run shows everything that can go wrong: extents are known to the
+            compiler, every stage is used often enough, and the registers of the dialect are those of the hardware.
         others: the exact results in other arguments.
     """
 
@@ -46,7 +46,7 @@ class KernelCase:
     bound: np.ndarray
     reserved_bytes: int = 0
     arch: str = "sm_90a"
-    tells: bool = True
+    is_conclusive: bool = True
     others: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
 
     def pipeline(self) -> SmemToNvvm:
@@ -100,7 +100,7 @@ def lower(module: ir.Module, kernel: KernelCase, note: Callable[[CheckResult], N
 
     Args:
         module: the module of the kernel, or an edit of it.
-        kernel: tells how it is lowered.
+        kernel: determines how it is lowered.
         note: is called with the checker's result, also if another pass then refuses the module.
 
     Raises:

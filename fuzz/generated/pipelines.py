@@ -319,7 +319,7 @@ class PipelineCase:
             exact,
             np.zeros_like(exact),
             arch=self.arch,
-            tells=self.static and self._goes_round,
+            is_conclusive=self.static and self._goes_round,
         )
 
 

@@ -8,7 +8,7 @@ from ..generated.edits import moves, omissions
 #: The edits of a program; "whole" leaves it as it is.
 EDITS = ("whole", "without", "weakened", "moved", "thinned")
 
-#: What puts each op in order with the next one, whatever they are.
+#: Ops that together order any op before the next one.
 _EVERYTHING = (
     '"smem.copy_commit"() : () -> ()',
     '"smem.copy_wait"() {pending = 0 : i32} : () -> ()',

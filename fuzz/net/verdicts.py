@@ -1,4 +1,4 @@
-"""What the checker, `smem-insert-sync` and the emulator say of a program, as short codes."""
+"""The verdicts of the checker and `smem-insert-sync`, and outcomes of the emulator, as short codes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CODES = {"proven": "p", "not proven": "u", "wrong": "w"}
 #: Schedules under which the emulator runs what `smem-insert-sync` has made of a program.
 INSERTED_SCHEDULES = 2
 
-#: What a run under a schedule that shows nothing wrong is called.
+#: The outcome of a run that shows nothing wrong.
 RIGHT = "right"
 
 _REFUSALS = (OpError, Invalid, LayoutError, ir.MLIRError)
@@ -51,7 +51,7 @@ _INSERTED = (
 
 @dataclass(frozen=True)
 class Row:
-    """What is known of a program.
+    """The verdicts and the outcomes of a program.
 
     Attributes:
         digest: see `Program.digest`.
@@ -173,5 +173,5 @@ def _outcome(run: Callable[[], str]) -> str:
         seen = run()
     except Exception as error:
         return f"crash: {type(error).__name__}"
-    # Which rule is broken first is no matter.
+    # The order of the broken rules does not matter.
     return "refused" if seen.startswith("refused") else ", ".join(sorted(seen.split(", "))) or RIGHT

@@ -1,4 +1,4 @@
-"""Draws programs: statements at random, and the shapes that kernels have."""
+"""Draws of programs: statements at random, and the shapes that kernels have."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ class _Statements(ProgramDrawing):
             yield Store(value, self.view(prefix, scope, ROWS, per_warpgroup=True))
 
     def load(self, prefix: str, scope: RegionScope) -> Iterable[Statement]:
-        """Draw a load of an accumulator from a tile: of the own rows, or of all warpgroups' the same."""
+        """Draw a load of an accumulator from a tile: of each warpgroup's rows, or of the same rows."""
         view = self.view(
             prefix, scope, ROWS, per_warpgroup=self.choose(f"{prefix} own", (True, False))
         )
@@ -296,7 +296,7 @@ _DRAWN: dict[str, Callable[[_Statements, str, RegionScope], Iterable[Statement]]
 def write_tiles_first(
     drawing: ProgramDrawing, body: tuple[Statement, ...]
 ) -> tuple[Statement, ...]:
-    """Add what writes each tile before the first statement that accesses it."""
+    """Add statements that write each tile before the first statement that accesses it."""
     statements: list[Statement] = []
     written = set[int]()
     for statement in body:

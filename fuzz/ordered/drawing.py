@@ -17,7 +17,7 @@ _POSITIONS = 4
 
 @dataclass
 class RegionScope:
-    """What is defined at a place.
+    """The values that are defined at a position of a program.
 
     Attributes:
         accumulators, fragments: the readable accumulators, and A fragments, the latest first.
@@ -75,7 +75,7 @@ class ProgramDrawing:
         return value
 
     def accumulator(self, prefix: str, scope: RegionScope) -> int:
-        """One of the latest accumulators."""
+        """Draw one of the latest accumulators."""
         place = self.choose(f"{prefix} value", (0, 0, 1, 2))
         return scope.accumulators[min(place, len(scope.accumulators) - 1)]
 
@@ -87,7 +87,7 @@ class ProgramDrawing:
         per_warpgroup: bool = False,
         other_than: int | None = None,
     ) -> View:
-        """Rows of a tile: all of them, or a part that begins at a multiple of them."""
+        """Draw rows of a tile: all, or a part that begins at a multiple of its extent."""
         whole = rows == self.rows
         tiles = [
             i for i, spec in enumerate(self.tiles) if i != other_than and (whole or not spec.viewed)
@@ -105,8 +105,8 @@ class ProgramDrawing:
         )
 
     def position(self, prefix: str, scope: RegionScope, extent: int, scale: int = 1) -> Index:
-        """An index below an extent, a constant or of a loop."""
-        # Remainders multiply what is to be told apart in loops whose iterations are not known.
+        """Draw an index below an extent: a constant, or a function of a loop variable."""
+        # Remainders multiply the cases of loops whose number of iterations is not known.
         extent = min(extent, _POSITIONS)
         add = self.choose(f"{prefix} at", range(extent))
         if scope.loops and self.choose(f"{prefix} moves", (True, True, False)):
@@ -118,6 +118,6 @@ class ProgramDrawing:
         return Index(add, scale=scale)
 
     def window(self, counter: count[int], scope: RegionScope) -> Index:
-        """The windows of an output: one for each iteration of the innermost loop."""
+        """Return the windows of an output: one for each iteration of the innermost loop."""
         first = next(counter) * WINDOWS
         return Index(first, scope.loops[0][0] if scope.loops else None)

@@ -121,18 +121,18 @@ def attention(drawing: ProgramDrawing, prefix: str, scope: RegionScope) -> Itera
 
 
 def _choose_staged_tile(drawing: ProgramDrawing, prefix: str) -> int | None:
-    """A tile with stages; None if there is none."""
+    """Draw a tile with stages; None if there is none."""
     staged = [i for i, tile in enumerate(drawing.tiles) if tile.stages]
     return drawing.choose(prefix, staged) if staged else None
 
 
 def _rows_of_a(drawing: ProgramDrawing, tile: int, stage: Index | None) -> View:
-    """The rows of a tile that each warpgroup multiplies."""
+    """Return the rows of a tile that each warpgroup multiplies."""
     if drawing.warpgroups == 1:
         return View(tile, stage, None, ROWS)
     return View(tile, stage, Index(), ROWS, per_warpgroup=True)
 
 
 def _sixteen_rows(tile: int, stage: Index | None, part: int) -> View:
-    """16 rows of a tile, as B."""
+    """Return 16 rows of a tile, as B."""
     return View(tile, stage, Index(part, scale=16), 16)

@@ -60,7 +60,7 @@ def results_of(program: OrderedProgram) -> dict[str, np.ndarray]:
 
 
 class _Results(NamedTuple):
-    """What a CTA writes.
+    """The arrays that a CTA writes.
 
     Attributes:
         d: [windows, rows, columns].
@@ -181,7 +181,7 @@ class _Block:
         return (value % index.modulus if index.modulus else value) * index.scale
 
     def _rows(self, view: View, warpgroup: int) -> np.ndarray:
-        """The rows of a tile that a warpgroup means by a view."""
+        """Return the rows of a tile that a view is for a warpgroup."""
         stage = self._tiles[view.tile][0 if view.stage is None else self._evaluate(view.stage)]
         if view.row is None:
             return stage

@@ -48,7 +48,7 @@ class View:
         stage: the stage; None if the tile has none.
         row: the first row; None for the whole tile, or stage.
         rows: how many rows.
-        per_warpgroup: whether each warpgroup has its own: the first row is `64 * warpgroup` later.
+        per_warpgroup: whether each warpgroup has rows of its own, from `64 * warpgroup` rows later on.
     """
 
     tile: int
@@ -169,7 +169,7 @@ class ReadMemory:
 
 @dataclass(frozen=True)
 class OrderingOp:
-    """An op that orders accesses, in the program already; by its text."""
+    """An op that orders accesses, and that the program has before the pass; by its text."""
 
     text: str
 
@@ -213,7 +213,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class BranchResult:
-    """An accumulator that is one of two: from the branch, or from the other branch."""
+    """A result of an `If`: an accumulator of either branch."""
 
     then: int
     otherwise: int
@@ -222,7 +222,7 @@ class BranchResult:
 
 @dataclass(frozen=True)
 class If:
-    """Two branches, of which the second may be empty, and accumulators that they result in."""
+    """Two branches, of which the second may be empty, and their results."""
 
     condition: Condition
     then: tuple[Statement, ...]

@@ -41,7 +41,7 @@ _DYNAMIC = -(1 << 63)
 _GLOBAL = f"strided<[{COLUMNS}, 1], offset: ?>"
 _WORKGROUP = "#gpu.address_space<workgroup>"
 
-#: What puts each op in order with the next one, whatever they are.
+#: Ops that together order any op before the next one.
 _EVERYTHING = (
     '"smem.copy_commit"() : () -> ()',
     '"smem.copy_wait"() {pending = 0 : i32} : () -> ()',
