@@ -33,7 +33,8 @@ class KernelCase:
         reserved_bytes: an option of the lowering.
         arch: the architecture that it is lowered for.
         is_conclusive: whether a run shows everything that can go wrong: extents are known to the
-            compiler, every stage is used often enough, and the registers of the dialect are those of the hardware.
+            compiler, every stage is used often enough, and the registers of the dialect are those of the
+            hardware.
         others: the exact results in other arguments.
     """
 
