@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .convergent import ConvergentThreads
+from .cta import ConvergentThreads
 from .errors import Stop, ViolationKind
-from .local_memory import of_cta as local_memory
+from .local_memory import local_memory_of
 from .memory import (
     CLUSTER,
     GENERIC,
@@ -53,11 +53,11 @@ def load(
         Stop: if an address is misaligned or outside of memory; this is reported.
     """
     address, accessing = _addresses_and_threads(convergent, address, readers)
-    found = np.empty((len(address), size), np.uint8)
+    raw = np.empty((len(address), size), np.uint8)
     unit = _unit(size, alignment)
-    for at in range(0, size, unit):
+    for offset in range(0, size, unit):
         for memory, among, local in locate(
-            convergent, address + at, space, unit, "reads", accessing
+            convergent, address + offset, space, unit, "reads", accessing
         ):
             if owner := _owner(convergent, memory):
                 threads = accessing[among] + convergent.cta.first_thread
@@ -69,19 +69,20 @@ def load(
                 owner.shadow.check_read(threads, memory.rows(local, unit), unit, report)
             elif isinstance(memory, GlobalArray):
                 threads = accessing[among] + convergent.cta.first_thread
-                convergent.cta.launch.order.read(convergent, threads, memory, local, unit)
+                op, report = convergent.current.number, convergent.cta.reporter(convergent)
+                convergent.cta.launch.order.read(threads, memory, local, unit, op, report)
             elif memory.base == LOCAL_WINDOW:
                 _check_written(convergent, local, unit)
-            found[among, at : at + unit] = memory.load(local, unit)
-    return found
+            raw[among, offset : offset + unit] = memory.load(local, unit)
+    return raw
 
 
 def _owner(convergent: ConvergentThreads, memory: Bytes) -> Cta | None:
-    """Return the CTA whose shared memory a memory is."""
+    """Return the CTA of the cluster that has this shared memory; None for other memory."""
     cta = convergent.cta
     if memory is cta.shared:
         return cta
-    return next((other for other in cta.cluster.ctas if other.shared is memory), None)
+    return next((peer for peer in cta.cluster.ctas if peer.shared is memory), None)
 
 
 def store(
@@ -110,9 +111,9 @@ def store(
     shared, shadow = convergent.cta.shared, convergent.cta.shadow
     size = values.shape[1]
     unit = _unit(size, alignment)
-    for at in range(0, size, unit):
+    for offset in range(0, size, unit):
         for memory, among, local in locate(
-            convergent, address + at, space, unit, "writes", accessing
+            convergent, address + offset, space, unit, "writes", accessing
         ):
             if memory is shared:
                 rows, threads = (
@@ -123,15 +124,16 @@ def store(
                 shadow.note_write(threads, rows, unit, convergent.current.number)
             elif isinstance(memory, GlobalArray):
                 threads = accessing[among] + convergent.cta.first_thread
-                convergent.cta.launch.order.write(convergent, threads, memory, local, unit)
+                op, report = convergent.current.number, convergent.cta.reporter(convergent)
+                convergent.cta.launch.order.write(threads, memory, local, unit, op, report)
             elif memory.base == LOCAL_WINDOW:
-                local_memory(convergent.cta).note_written(local, unit)
-            memory.store(local, values[among, at : at + unit])
+                local_memory_of(convergent.cta).note_written(local, unit)
+            memory.store(local, values[among, offset : offset + unit])
 
 
 def _check_written(convergent: ConvergentThreads, addresses: np.ndarray, size: int) -> None:
     """Check that bytes of local memory were written."""
-    if not local_memory(convergent.cta).all_written(addresses, size):
+    if not local_memory_of(convergent.cta).all_written(addresses, size):
         convergent.cta.report_at(
             convergent,
             ViolationKind.UNINITIALISED,
@@ -158,7 +160,7 @@ def locate(
     address: np.ndarray,
     space: int,
     size: int,
-    does: str,
+    verb: str,
     threads: np.ndarray | None = None,
 ) -> Iterable[tuple[Bytes, np.ndarray | slice, np.ndarray]]:
     """Find the memory that each access of `size` bytes is in.
@@ -168,7 +170,7 @@ def locate(
         address: of each thread.
         space: the state space.
         size: bytes of each thread's access.
-        does: the verb of messages, such as "reads".
+        verb: the verb of messages, such as "reads".
         threads: the threads of the addresses; None for all of `convergent`.
 
     Returns:
@@ -182,14 +184,14 @@ def locate(
     if single := _single_memory(convergent, address, space, size):
         memory, local = single
         return [(memory, slice(None), local)]
-    return _locate_each(convergent, address, space, size, does, threads)
+    return _locate_each(convergent, address, space, size, verb, threads)
 
 
 def _single_memory(
     convergent: ConvergentThreads, address: np.ndarray, space: int, size: int
 ) -> tuple[Bytes, np.ndarray] | None:
-    """Return the memory that all accesses are in, and their addresses in it; None if they are in several,
-    in a memory of single threads, or wrong."""
+    """Return the memory of all accesses, and their addresses in it; None if they are in several memories,
+    in local memory, or invalid."""
     if not len(address) or np.bitwise_or.reduce(address) & (size - 1):
         return None
     first = int(address[0])
@@ -211,7 +213,7 @@ def _locate_each(
     address: np.ndarray,
     space: int,
     size: int,
-    does: str,
+    verb: str,
     threads: np.ndarray | None,
 ) -> Iterator[tuple[Bytes, np.ndarray, np.ndarray]]:
     """Find the memory of each access; see `locate`."""
@@ -223,7 +225,7 @@ def _locate_each(
         cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
-            f"{does} {size} bytes at {SPACES.get(space, space)} address {first:#x}, which is not a "
+            f"{verb} {size} bytes at {SPACES.get(space, space)} address {first:#x}, which is not a "
             f"multiple of {size}",
         )
         raise Stop
@@ -232,29 +234,29 @@ def _locate_each(
     if space == CLUSTER:
         rank, address = address >> RANK_SHIFT, address & (1 << RANK_SHIFT) - 1
         window[:] = True
-        for other in cta.cluster.ctas:
-            parts.append((other.shared, (rank == other.rank) & other.shared.inside(address, size)))
+        for peer in cta.cluster.ctas:
+            parts.append((peer.shared, (rank == peer.rank) & peer.shared.inside(address, size)))
     elif space == SHARED:
         window[:] = True
     elif space == GENERIC:
-        own = (address >= LOCAL_WINDOW) & (address < LOCAL_WINDOW + LOCAL_BYTES)
-        if own.any():
-            address = np.where(own, address + accessing * LOCAL_BYTES, address)
-            local = local_memory(cta)
-            own[own] = local.holds(address[own], size)
-            parts.append((local.bytes, own))
+        in_local = (address >= LOCAL_WINDOW) & (address < LOCAL_WINDOW + LOCAL_BYTES)
+        if in_local.any():
+            address = np.where(in_local, address + accessing * LOCAL_BYTES, address)
+            local = local_memory_of(cta)
+            in_local[in_local] = local.holds(address[in_local], size)
+            parts.append((local.bytes, in_local))
         window = (address >= SHARED_WINDOW) & (address < SHARED_WINDOW + (1 << 24))
         address = np.where(window, address - SHARED_WINDOW, address)
     inside = np.zeros(len(address), bool)
     if window.any() and space != CLUSTER:
         parts.append((cta.shared, window & cta.shared.inside(address, size)))
     if not window.all():
-        found = cta.launch.memory.find(address, size)
-        parts += [(memory, among & ~window) for memory, among in found]
+        arrays = cta.launch.memory.find(address, size)
+        parts += [(memory, among & ~window) for memory, among in arrays]
     for _, among in parts:
         inside |= among
     if not inside.all():
-        _report_out_of_bounds(convergent, accessing, address, window, inside, size, does)
+        _report_out_of_bounds(convergent, accessing, address, window, inside, size, verb)
         raise Stop
     for memory, among in parts:
         yield memory, among, address[among]
@@ -267,19 +269,20 @@ def _report_out_of_bounds(
     window: np.ndarray,
     inside: np.ndarray,
     size: int,
-    does: str,
+    verb: str,
 ) -> None:
     cta, first = convergent.cta, int(np.argmin(inside))
-    thread, at = threads[first], int(address[first])
+    thread, first_address = threads[first], int(address[first])
     if window[first]:
         shared = cta.shared
         where = (
-            f"shared address {at:#x}; the CTA's shared memory is from {shared.base:#x} to "
+            f"shared address {first_address:#x}; the CTA's shared memory is from {shared.base:#x} to "
             f"{shared.base + shared.size - 1:#x}"
         )
-    elif LOCAL_WINDOW <= at < SHARED_WINDOW:
-        where = f"byte {(at - LOCAL_WINDOW) % LOCAL_BYTES} of its local memory, where it has no variable"
+    elif LOCAL_WINDOW <= first_address < SHARED_WINDOW:
+        byte = (first_address - LOCAL_WINDOW) % LOCAL_BYTES
+        where = f"byte {byte} of its local memory, where it has no variable"
     else:
-        where = cta.launch.memory.describe(at)
-    message = f"thread {thread} {does} {size} bytes at {where}"
+        where = cta.launch.memory.describe(first_address)
+    message = f"thread {thread} {verb} {size} bytes at {where}"
     cta.report_at(convergent, ViolationKind.OUT_OF_BOUNDS, message)

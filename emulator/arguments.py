@@ -9,9 +9,8 @@ import numpy as np
 
 from ..bindings.mlir import ir
 from .errors import EmulationError
-from .memory import GlobalMemory
-from .strided import strided_copy, usual_strides
-from .types import dtype_of, unsigned
+from .memory import GlobalAddressSpace
+from .types import dtype_of, unsigned_dtype
 from .values import MemRef
 
 
@@ -34,29 +33,29 @@ def static_memref(type_: Any, address: np.ndarray) -> MemRef:
 class Arguments:
     """The arguments of one launch.
 
-    Arrays that begin at one address share their memory, as on a GPU: a kernel may read C by another
-    argument than the one that it writes it by. Arrays that overlap otherwise are apart.
+    Arrays that begin at one address share their memory, as on a GPU: a kernel may read C through one
+    argument and write it through another. Arrays that overlap otherwise are separate.
 
     Args:
         memory: global memory.
         arguments: arrays and numbers.
     """
 
-    def __init__(self, memory: GlobalMemory, arguments: Sequence[Any]) -> None:
+    def __init__(self, memory: GlobalAddressSpace, arguments: Sequence[Any]) -> None:
         self._memory = memory
-        self._held: dict[Hashable, np.ndarray] = {}
+        self._buffers: dict[Hashable, np.ndarray] = {}
         self._addresses: dict[Hashable, int] = {}
-        self._placed: list[tuple[int, np.ndarray, np.ndarray]] = []
-        arrays = [each for each in arguments if isinstance(each, np.ndarray)]
+        self._copies: list[tuple[int, np.ndarray, np.ndarray]] = []
+        arrays = [argument for argument in arguments if isinstance(argument, np.ndarray)]
         for array in arrays:
-            held, _ = strided_copy(array)
-            begin = _begin(array)
-            if begin not in self._held or held.nbytes > self._held[begin].nbytes:
-                self._held[begin] = held
+            buffer, _ = strided_copy(array)
+            key = _memory_key(array)
+            if key not in self._buffers or buffer.nbytes > self._buffers[key].nbytes:
+                self._buffers[key] = buffer
         for array in arrays:
-            _within(array, self._held[_begin(array)])[...] = array
+            _view_in_buffer(array, self._buffers[_memory_key(array)])[...] = array
 
-    def value(self, position: int, type_: Any, given: Any) -> Any:
+    def value(self, position: int, type_: Any, argument: Any) -> Any:
         """Return an argument as a value of the kernel.
 
         Raises:
@@ -64,69 +63,100 @@ class Arguments:
         """
         name = f"argument {position}"
         if not hasattr(type_, "get_strides_and_offset"):
-            return _scalar(name, type_, given)
-        if not isinstance(given, np.ndarray):
-            raise EmulationError(f"{name} is {given}; expected an array for {type_}")
-        begin = _begin(given)
-        copied = _within(given, self._held[begin])
-        if begin not in self._addresses:
-            self._addresses[begin] = self._memory.add(name, self._held[begin])
-        address = self._addresses[begin]
-        self._placed.append((address, copied, given))
-        _check_array(name, type_, copied)
-        strides = tuple(number(stride // copied.itemsize) for stride in copied.strides)
-        return MemRef(number(address), number(0), tuple(map(number, copied.shape)), strides)
+            return _scalar(name, type_, argument)
+        if not isinstance(argument, np.ndarray):
+            raise EmulationError(f"{name} is {argument}; expected an array for {type_}")
+        key = _memory_key(argument)
+        copy = _view_in_buffer(argument, self._buffers[key])
+        if key not in self._addresses:
+            self._addresses[key] = self._memory.add(name, self._buffers[key])
+        address = self._addresses[key]
+        self._copies.append((address, copy, argument))
+        _check_array(name, type_, copy)
+        strides = tuple(number(stride // copy.itemsize) for stride in copy.strides)
+        return MemRef(number(address), number(0), tuple(map(number, copy.shape)), strides)
 
     def read_back(self) -> None:
-        """Copy what the kernel has changed in global memory to the arrays.
+        """Copy arrays that the kernel has changed back to the host.
 
         Raises:
             EmulationError: if the kernel has written to a read-only array.
         """
-        for address, before, array in self._placed:
-            now = _within(array, self._memory.at(address))
-            if before.tobytes() == now.tobytes():
+        for address, copy, array in self._copies:
+            current = _view_in_buffer(array, self._memory.bytes_at(address))
+            if copy.tobytes() == current.tobytes():
                 continue
             if not array.flags.writeable:
                 raise EmulationError("the kernel writes to an array that is read-only")
-            array[...] = now
+            array[...] = current
 
 
-def _begin(array: np.ndarray) -> Hashable:
-    """Return what arrays have in common that share memory: the address; one with strides that no memref
-    has shares none."""
-    return array.ctypes.data if usual_strides(array) is not None else ("alone", id(array))
+def strided_copy(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Copy an array with its strides, including those of dimensions of one element.
+
+    If a stride is negative, or not a multiple of the element's size, which no memref has, the copy is
+    contiguous instead, in the order of the memory.
+
+    Returns:
+        uint8[bytes], from the first byte of the first element to the last byte of the last; and the
+        array, which is a view of it.
+    """
+    size = array.itemsize
+    strides = _memref_strides(array)
+    if strides is None:
+        return strided_copy(array.copy(order="K"))
+    last = sum((extent - 1) * s for extent, s in zip(array.shape, strides, strict=True))
+    buffer = np.zeros(last + size if array.size else 0, np.uint8)
+    copy = np.ndarray(array.shape, array.dtype, buffer, strides=strides)
+    copy[...] = array
+    return buffer, copy
 
 
-def _within(array: np.ndarray, held: np.ndarray) -> np.ndarray:
-    """Return the view of bytes that an array is of its memory; see `strided_copy`."""
-    strides = usual_strides(array)
+def _memref_strides(array: np.ndarray) -> tuple[int, ...] | None:
+    """Return the strides in bytes; None if one is negative, or no multiple of the element's size. Such a
+    stride of a dimension of one element is replaced by the element's size."""
+    size = array.itemsize
+    fits = [stride >= 0 and stride % size == 0 for stride in array.strides]
+    if any(extent > 1 and not fit for extent, fit in zip(array.shape, fits, strict=True)):
+        return None
+    return tuple(s if fit else size for s, fit in zip(array.strides, fits, strict=True))
+
+
+def _memory_key(array: np.ndarray) -> Hashable:
+    """Return a key that is equal for arrays that share memory: the address. An array with strides that no
+    memref has shares none."""
+    return array.ctypes.data if _memref_strides(array) is not None else ("alone", id(array))
+
+
+def _view_in_buffer(array: np.ndarray, buffer: np.ndarray) -> np.ndarray:
+    """View a buffer with the shape and the strides of an array; see `strided_copy`."""
+    strides = _memref_strides(array)
     if strides is None:
         strides = array.copy(order="K").strides
-    return np.ndarray(array.shape, array.dtype, held, strides=strides)
+    return np.ndarray(array.shape, array.dtype, buffer, strides=strides)
 
 
-def _scalar(name: str, type_: Any, given: Any) -> np.ndarray:
+def _scalar(name: str, type_: Any, argument: Any) -> np.ndarray:
     dtype = dtype_of(type_)
-    if isinstance(given, np.ndarray):
+    if isinstance(argument, np.ndarray):
         raise EmulationError(f"{name} is of type {type_}, not an array")
-    if not isinstance(given, int | float | np.generic):
-        raise EmulationError(f"{name} is {given}; expected a number of type {type_}")
-    return np.array([given]).astype(dtype)
+    if not isinstance(argument, int | float | np.generic):
+        raise EmulationError(f"{name} is {argument}; expected a number of type {type_}")
+    return np.array([argument]).astype(dtype)
 
 
-def _check_array(name: str, type_: Any, given: np.ndarray) -> None:
+def _check_array(name: str, type_: Any, array: np.ndarray) -> None:
     """Check that an array has the elements, extents and strides of a memref type."""
-    if given.ndim != type_.rank or unsigned(given.dtype) != dtype_of(type_.element_type):
+    if array.ndim != type_.rank or unsigned_dtype(array.dtype) != dtype_of(type_.element_type):
         raise EmulationError(
-            f"{name} is {given.dtype} of {given.ndim} dimensions; expected an array for {type_}"
+            f"{name} is {array.dtype} of {array.ndim} dimensions; expected an array for {type_}"
         )
     unknown = ir.ShapedType.get_dynamic_size()
-    if any(s not in (unknown, n) for s, n in zip(type_.shape, given.shape, strict=True)):
-        raise EmulationError(f"{name} is {list(given.shape)}; expected an array for {type_}")
+    if any(s not in (unknown, n) for s, n in zip(type_.shape, array.shape, strict=True)):
+        raise EmulationError(f"{name} is {list(array.shape)}; expected an array for {type_}")
     unknown = ir.ShapedType.get_dynamic_stride_or_offset()
-    strides = [stride // given.itemsize for stride in given.strides]
+    strides = [stride // array.itemsize for stride in array.strides]
     expected, _ = type_.get_strides_and_offset()
-    for extent, wanted, stride in zip(given.shape, expected, strides, strict=True):
-        if extent > 1 and given.size and wanted not in (unknown, stride):
+    for extent, expected_stride, stride in zip(array.shape, expected, strides, strict=True):
+        if extent > 1 and array.size and expected_stride not in (unknown, stride):
             raise EmulationError(f"{name} has the strides {strides}; expected those of {type_}")

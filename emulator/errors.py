@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -45,6 +45,10 @@ class ViolationKind(Enum):
     EXITED = "exited"
     DEADLOCK = "deadlock"
     ASSERTION = "assertion"
+
+
+#: Reports a violation: its kind and its message.
+Report = Callable[[ViolationKind, str], None]
 
 
 @dataclass(frozen=True)

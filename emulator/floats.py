@@ -9,7 +9,7 @@ import numpy as np
 _NAN = {1: 0x7F, 2: 0x7FFF}
 
 
-def rounded(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def round_to(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert numbers to floats, rounded once to nearest even; NumPy rounds to bf16 by way of f32."""
     if dtype != ml_dtypes.bfloat16 or a.dtype.itemsize < 4 or a.dtype == np.float32:
         return a.astype(dtype)
@@ -19,23 +19,23 @@ def rounded(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
         a = np.where(np.abs(a) < most, a, a & ~low | np.where(a & low, a.dtype.type(0x8000), 0))
     exact = a.astype(np.float64)
     near = exact.astype(np.float32)
-    return to_odd(near, exact - near.astype(np.float64)).astype(dtype)
+    return round_to_odd(near, exact - near.astype(np.float64)).astype(dtype)
 
 
-def to_odd(near: np.ndarray, rest: np.ndarray) -> np.ndarray:
+def round_to_odd(near: np.ndarray, remainder: np.ndarray) -> np.ndarray:
     """Round exact numbers to odd: toward zero, and to an odd last bit if the result is inexact.
 
     Rounding the result to a narrower type is then a tie only if the exact number is one.
 
     Args:
         near: the numbers, rounded to nearest.
-        rest: the exact numbers less `near`; only the sign is used.
+        remainder: the exact numbers less `near`; only the sign is used.
     """
     bits = near.view(np.dtype(f"u{near.dtype.itemsize}"))
-    too_far = (rest != 0) & (np.signbit(rest) != np.signbit(near))
-    odd = bits - too_far | (rest != 0)
+    too_far = (remainder != 0) & (np.signbit(remainder) != np.signbit(near))
+    odd = bits - too_far | (remainder != 0)
     # If the rest is infinite or NaN, the number is taken to be exact.
-    return np.where(np.isfinite(near) & np.isfinite(rest), odd, bits).view(near.dtype)
+    return np.where(np.isfinite(near) & np.isfinite(remainder), odd, bits).view(near.dtype)
 
 
 def fused_multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
@@ -45,20 +45,20 @@ def fused_multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarra
     product = a.astype(np.float64) * b.astype(np.float64)
     near = product + addend
     part = near - product
-    rest = (product - (near - part)) + (addend - part)
-    return rounded(to_odd(near, rest), dtype)
+    remainder = (product - (near - part)) + (addend - part)
+    return round_to(round_to_odd(near, remainder), dtype)
 
 
-def narrowed(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def narrow(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Convert floats to fewer bits, rounded to nearest even, with the GPU's NaN."""
-    found = rounded(a, dtype)
+    narrowed = round_to(a, dtype)
     if dtype.itemsize in _NAN:
-        bits = found.view(np.dtype(f"u{dtype.itemsize}"))
+        bits = narrowed.view(np.dtype(f"u{dtype.itemsize}"))
         bits[np.isnan(a)] = _NAN[dtype.itemsize]
-    return found
+    return narrowed
 
 
-def converted(
+def convert(
     a: np.ndarray,
     dtype: np.dtype,
     *,
@@ -80,12 +80,12 @@ def converted(
     if saturates:
         most = ml_dtypes.finfo(dtype).max.astype(a.dtype)
         a = np.clip(a, -most, most)
-    found = narrowed(a, dtype)
+    converted = narrow(a, dtype)
     if toward_zero:
-        bits = found.view(np.dtype(f"u{dtype.itemsize}"))
+        bits = converted.view(np.dtype(f"u{dtype.itemsize}"))
         # One less in magnitude; the code below infinity is the largest finite number.
-        bits -= (np.abs(found.astype(a.dtype)) > np.abs(a)).astype(bits.dtype)
-    return found
+        bits -= (np.abs(converted.astype(a.dtype)) > np.abs(a)).astype(bits.dtype)
+    return converted
 
 
 #: Low bits of an f32 that tf32 does not have.
@@ -102,7 +102,7 @@ def to_tf32(a: np.ndarray, rounding: str, saturates: bool, relu: bool) -> np.nda
     Args:
         a: f32.
         rounding: "rn", "rz" or "rna", to nearest with ties away from zero.
-        saturates, relu: as in `converted`.
+        saturates, relu: as in `convert`.
     """
     if relu:
         a = np.where(a <= 0, np.float32(0), a)
@@ -114,7 +114,7 @@ def to_tf32(a: np.ndarray, rounding: str, saturates: bool, relu: bool) -> np.nda
         "rna": half,
     }[rounding]
     # A carry into the exponent gives the right result.
-    found = np.where(np.isfinite(a), (bits + added) >> _TF32_IGNORES << _TF32_IGNORES, bits)
+    rounded = np.where(np.isfinite(a), (bits + added) >> _TF32_IGNORES << _TF32_IGNORES, bits)
     if saturates:
-        found = found & _SIGN | np.minimum(found & ~_SIGN, _TF32_MOST)
-    return np.where(np.isnan(a), _TF32_NAN, found)
+        rounded = rounded & _SIGN | np.minimum(rounded & ~_SIGN, _TF32_MOST)
+    return np.where(np.isnan(a), _TF32_NAN, rounded)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -14,14 +13,14 @@ import numpy as np
 from ..bindings.mlir import ir
 from ..bindings.parsing import parse_module, parse_printed
 from .arguments import Arguments, number, static_memref
-from .cluster import Cluster
+from .cta import Cluster, LaunchState
 from .errors import EmulationError, Violation, Violations
-from .memory import SHARED_BASE, GlobalMemory
-from .program import Program, decode
+from .kernel import DecodedKernel, decode_kernel
+from .memory import SHARED_BASE, GlobalAddressSpace
 from .rules.global_order import GlobalOrder
-from .schedule import Schedule, schedule_of
+from .schedule import schedule_of
 from .shared_layout import SharedLayout
-from .tma.tensor_map import MAP_BYTES, TensorMap, tensor_map
+from .tma.tensor_map import MAP_BYTES, TensorMap, decode_tensor_map
 
 #: Limits of compute capability 9.0: threads of a thread block, in all and along x, y, z; CTAs of a grid.
 _MAX_THREADS = 1024
@@ -43,40 +42,6 @@ Progress = Callable[[Iterable[tuple[int, int, int]]], Iterable[tuple[int, int, i
 
 def _no_progress(ctas: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
     return ctas
-
-
-@dataclass(frozen=True)
-class Launch:
-    """State that all CTAs of a launch share.
-
-    Attributes:
-        grid: CTAs along x, y, z.
-        cluster: CTAs of a cluster along x, y, z.
-        size: threads of a CTA along x, y, z.
-        shared_end: the address after the CTA's shared memory.
-        dynamic_start: the address of dynamic shared memory.
-        symbols: addresses of the module's variables in shared memory, by name.
-        memory: global memory.
-        tensor_maps: by the address that is the kernel's argument.
-        order: the order of accesses of different clusters to global memory.
-        schedule: the order in which threads run.
-    """
-
-    grid: tuple[int, int, int]
-    cluster: tuple[int, int, int]
-    size: tuple[int, int, int]
-    shared_end: int
-    dynamic_start: int
-    symbols: dict[str, int]
-    memory: GlobalMemory
-    tensor_maps: dict[int, TensorMap]
-    order: GlobalOrder
-    schedule: Schedule
-
-    @property
-    def threads(self) -> int:
-        """Threads of a CTA."""
-        return prod(self.size)
 
 
 def emulate(
@@ -124,30 +89,30 @@ def emulate(
         with _parsing_context():
             module = parse_module(module)
     if isinstance(module, Lowered):
-        program, shared = module.decoded(entry)
+        kernel, shared = module.decode(entry)
         module = module.module
     else:
-        program, shared = _decoded(module, entry)
+        kernel, shared = _decode(module, entry)
     _check_extents(grid, block)
-    _check_cluster(grid, program.cluster)
+    _check_cluster(grid, kernel.cluster)
     _check_shared(shared, dynamic_shared_bytes)
-    memory = GlobalMemory()
+    memory = GlobalAddressSpace()
     host = Arguments(memory, arguments)
-    pairs = enumerate(_with_types(program, arguments))
+    pairs = enumerate(_with_types(kernel, arguments))
     values = [host.value(position, type_, value) for position, (type_, value) in pairs]
     with module.context:
-        maps = _place_tensor_maps(program, memory, values)
+        maps = _place_tensor_maps(kernel, memory, values)
     values += map(number, maps)
     values += [
-        static_memref(buffer.type, number(at))
-        for buffer, at in zip(program.buffers, shared.buffers, strict=True)
+        static_memref(buffer.type, number(address))
+        for buffer, address in zip(kernel.buffers, shared.buffers, strict=True)
     ]
     dynamic_end = shared.dynamic_start + dynamic_shared_bytes
     end = dynamic_end if dynamic_shared_bytes else shared.end
-    order = GlobalOrder(prod(grid) // prod(program.cluster))
-    launch = Launch(
+    order = GlobalOrder(prod(grid) // prod(kernel.cluster), prod(block), kernel.locations)
+    launch = LaunchState(
         grid,
-        program.cluster,
+        kernel.cluster,
         block,
         end,
         shared.dynamic_start,
@@ -155,35 +120,35 @@ def emulate(
         memory,
         maps,
         order,
-        schedule_of(schedule),
     )
-    found: list[Violation] = []
-    ctas = launch.schedule.order((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
+    thread_order = schedule_of(schedule)
+    violations: list[Violation] = []
+    ctas = thread_order.order((x, y, z) for z, y, x in product(*map(range, reversed(grid))))
     with np.errstate(all="ignore"):
         for index in progress(ctas):
-            if any(at % extent for at, extent in zip(index, program.cluster, strict=True)):
+            if any(i % extent for i, extent in zip(index, kernel.cluster, strict=True)):
                 # This CTA ran with the first CTA of its cluster.
                 continue
-            cluster = Cluster(program, launch, index)
-            order.begin(cluster)
-            cluster.run(values)
-            known = {violation.place for violation in found}
-            for violation in cluster.found:
-                if violation.place not in known:
-                    known.add(violation.place)
-                    found.append(violation)
+            cluster = Cluster(kernel, launch, index)
+            order.begin([cta.index for cta in cluster.ctas], cluster.clocks)
+            thread_order.run(cluster, values)
+            places = {violation.place for violation in violations}
+            for violation in cluster.violations:
+                if violation.place not in places:
+                    places.add(violation.place)
+                    violations.append(violation)
             cluster.discard()
-            if len(found) >= _ENOUGH:
+            if len(violations) >= _ENOUGH:
                 break
-    if found:
-        raise Violations(found)
+    if violations:
+        raise Violations(violations)
     host.read_back()
 
 
-def _decoded(module: Any, entry: str) -> tuple[Program, SharedLayout]:
+def _decode(module: Any, entry: str) -> tuple[DecodedKernel, SharedLayout]:
     with module.context:
-        program = decode(module, entry)
-        return program, SharedLayout(program)
+        kernel = decode_kernel(module, entry)
+        return kernel, SharedLayout(kernel)
 
 
 class Lowered:
@@ -195,17 +160,17 @@ class Lowered:
 
     def __init__(self, module: Any) -> None:
         self.module = module
-        self._decoded: dict[str, tuple[Program, SharedLayout]] = {}
+        self._kernels: dict[str, tuple[DecodedKernel, SharedLayout]] = {}
 
-    def decoded(self, entry: str) -> tuple[Program, SharedLayout]:
+    def decode(self, entry: str) -> tuple[DecodedKernel, SharedLayout]:
         """Return a decoded kernel.
 
         Raises:
             EmulationError: if there is no such kernel, or the emulator does not know an op of it.
         """
-        if entry not in self._decoded:
-            self._decoded[entry] = _decoded(self.module, entry)
-        return self._decoded[entry]
+        if entry not in self._kernels:
+            self._kernels[entry] = _decode(self.module, entry)
+        return self._kernels[entry]
 
 
 @lru_cache(maxsize=16)
@@ -270,19 +235,19 @@ def _within(extents: tuple[int, int, int], most: tuple[int, int, int]) -> bool:
 
 
 def _place_tensor_maps(
-    program: Program, memory: GlobalMemory, values: Sequence[Any]
+    kernel: DecodedKernel, memory: GlobalAddressSpace, values: Sequence[Any]
 ) -> dict[int, TensorMap]:
     """Give each tensor map of the kernel an address. Return the maps by address."""
-    found: dict[int, TensorMap] = {}
-    for position, attribute in program.tensor_maps.items():
+    maps: dict[int, TensorMap] = {}
+    for position, attribute in kernel.tensor_maps.items():
         name = f"argument {position}"
-        made = tensor_map(name, attribute, program.inputs, values)
-        found[memory.add(name, np.zeros(MAP_BYTES, np.uint8))] = made
-    return found
+        map_ = decode_tensor_map(name, attribute, kernel.inputs, values)
+        maps[memory.add(name, np.zeros(MAP_BYTES, np.uint8))] = map_
+    return maps
 
 
-def _with_types(program: Program, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
-    types = program.inputs
+def _with_types(kernel: DecodedKernel, arguments: Sequence[Any]) -> list[tuple[Any, Any]]:
+    types = kernel.inputs
     if len(types) != len(arguments):
-        raise EmulationError(f"{program.name} takes {len(types)} arguments, not {len(arguments)}")
+        raise EmulationError(f"{kernel.name} takes {len(types)} arguments, not {len(arguments)}")
     return list(zip(types, arguments, strict=True))

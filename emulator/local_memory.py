@@ -23,17 +23,17 @@ class LocalMemory:
 
     Attributes:
         bytes: the memory.
-        taken: bool[bytes], whether the byte belongs to a variable.
+        allocated: bool[bytes], whether the byte belongs to a variable.
         written: bool[bytes], whether it has been written.
     """
 
     def __init__(self, threads: int) -> None:
         self.bytes = Bytes(LOCAL_WINDOW, threads * LOCAL_BYTES)
-        self.taken = np.zeros(threads * LOCAL_BYTES, bool)
+        self.allocated = np.zeros(threads * LOCAL_BYTES, bool)
         self.written = np.zeros(threads * LOCAL_BYTES, bool)
         self._next = np.zeros(threads, np.int64)
 
-    def make(self, threads: np.ndarray, sizes: np.ndarray, alignment: int) -> np.ndarray | None:
+    def allocate(self, threads: np.ndarray, sizes: np.ndarray, alignment: int) -> np.ndarray | None:
         """Allocate a variable for each thread. Return generic addresses; None if one does not fit.
 
         Args:
@@ -48,13 +48,13 @@ class LocalMemory:
             return None
         self._next[threads] = end + _GAP
         for thread, first, last in zip(threads, start, end, strict=True):
-            self.taken[thread * LOCAL_BYTES + first : thread * LOCAL_BYTES + last] = True
+            self.allocated[thread * LOCAL_BYTES + first : thread * LOCAL_BYTES + last] = True
         return LOCAL_WINDOW + start
 
     def holds(self, addresses: np.ndarray, size: int) -> np.ndarray:
         """Return which accesses of `size` bytes, at addresses in `bytes`, are within a variable."""
-        taken = take_rows(self.taken, size, self.bytes.rows(addresses, size))
-        return np.logical_and.reduce(taken, axis=1)
+        inside = take_rows(self.allocated, size, self.bytes.rows(addresses, size))
+        return np.logical_and.reduce(inside, axis=1)
 
     def note_written(self, addresses: np.ndarray, size: int) -> None:
         """Note that `size` bytes at addresses in `bytes` are written."""
@@ -65,7 +65,7 @@ class LocalMemory:
         return bool(take_rows(self.written, size, self.bytes.rows(addresses, size)).all())
 
 
-def of_cta(cta: Cta) -> LocalMemory:
+def local_memory_of(cta: Cta) -> LocalMemory:
     """Return the local memory of the threads of a CTA."""
     if _KEY not in cta.state:
         cta.state[_KEY] = LocalMemory(cta.threads)

@@ -89,54 +89,54 @@ class GlobalArray(Bytes):
         self.reads: np.ndarray | None = None
 
 
-class GlobalMemory:
+class GlobalAddressSpace:
     """The arrays that are arguments of the kernel, each at its own address."""
 
     def __init__(self) -> None:
         self._next = _GLOBAL_BASE
-        self._ranges: list[GlobalArray] = []
+        self._arrays: list[GlobalArray] = []
         self._starts: list[int] = []
 
     def add(self, name: str, data: np.ndarray) -> int:
         """Copy contiguous bytes to a new address, and return it."""
-        found = GlobalArray(name, self._next, data.nbytes)
-        found.data[: data.nbytes] = data
-        self._ranges.append(found)
-        self._starts.append(found.base)
+        array = GlobalArray(name, self._next, data.nbytes)
+        array.data[: data.nbytes] = data
+        self._arrays.append(array)
+        self._starts.append(array.base)
         self._next += (data.nbytes // _GAP + 2) * _GAP
-        return found.base
+        return array.base
 
     def array(self, address: int) -> GlobalArray:
         """Return the array that begins at an address."""
-        return self._ranges[bisect_left(self._starts, address)]
+        return self._arrays[bisect_left(self._starts, address)]
 
-    def at(self, address: int) -> np.ndarray:
+    def bytes_at(self, address: int) -> np.ndarray:
         """Return the bytes of the array that begins at an address."""
-        found = self.array(address)
-        return found.data[: found.size]
+        array = self.array(address)
+        return array.data[: array.size]
 
     def array_with(self, address: int) -> GlobalArray | None:
         """Return the array that begins last before an address, or at it."""
         index = bisect_right(self._starts, address) - 1
-        return self._ranges[index] if index >= 0 else None
+        return self._arrays[index] if index >= 0 else None
 
     def find(self, addresses: np.ndarray, size: int) -> list[tuple[GlobalArray, np.ndarray]]:
         """Return the arrays that are accessed, each with bool[n]: which accesses are within it."""
         index = np.searchsorted(self._starts, addresses, side="right") - 1
-        found = []
+        arrays = []
         for i in np.unique(index):
             if i >= 0:
-                among = (index == i) & self._ranges[i].inside(addresses, size)
-                found.append((self._ranges[i], among))
-        return found
+                among = (index == i) & self._arrays[i].inside(addresses, size)
+                arrays.append((self._arrays[i], among))
+        return arrays
 
     def describe(self, address: int) -> str:
         """Describe an address relative to the nearest array, for messages."""
-        if not self._ranges:
+        if not self._arrays:
             return f"{address:#x}; the kernel has no arrays"
-        distances = [max(r.base - address, address - r.base - r.size, 0) for r in self._ranges]
+        distances = [max(r.base - address, address - r.base - r.size, 0) for r in self._arrays]
         nearest = int(np.argmin(distances))
-        found = self._ranges[nearest]
-        name = found.name
-        sign = "+" if address >= found.base else "-"
-        return f"{name} {sign} {abs(address - found.base)} bytes; {name} has {found.size} bytes"
+        array = self._arrays[nearest]
+        name = array.name
+        sign = "+" if address >= array.base else "-"
+        return f"{name} {sign} {abs(address - array.base)} bytes; {name} has {array.size} bytes"

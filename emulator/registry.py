@@ -50,7 +50,7 @@ _ASSEMBLY: list[Assembly] = []
 def computes(*names: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
     """Register ops that compute results from operands: `step(*arrays)` returns an array, or a tuple of
     the results."""
-    return _registers(names)
+    return _register(names)
 
 
 def executes(
@@ -59,15 +59,15 @@ def executes(
     """Register ops that access the state of the CTA: `step(convergent, *values)` returns the results as
     in `computes`, or None. See `Executor` for the flags."""
     waits |= collective
-    return _registers(names, raw=True, waits=waits, collective=collective, tracked=tracked)
+    return _register(names, raw=True, waits=waits, collective=collective, tracked=tracked)
 
 
 def controls(*names: str, waits: bool = False) -> Callable[[Callable], Callable]:
     """Register ops of control flow: `step(convergent, *values)` moves the threads."""
-    return _registers(names, raw=True, waits=waits, controls=True)
+    return _register(names, raw=True, waits=waits, controls=True)
 
 
-def _registers(names: tuple[str, ...], **flags: bool) -> Callable[[Callable], Callable]:
+def _register(names: tuple[str, ...], **flags: bool) -> Callable[[Callable], Callable]:
     def add(make: Callable) -> Callable:
         for name in names:
             if name in _EXECUTORS:
@@ -85,7 +85,7 @@ def assembles(make: Assembly) -> Assembly:
     return make
 
 
-def assembled(op: Any, text: str) -> Callable[..., Any] | None:
+def assembly_step(op: Any, text: str) -> Callable[..., Any] | None:
     """Return the step of an op of inline assembly; None if no registered function accepts the text."""
     return next((step for make in _ASSEMBLY if (step := make(op, text))), None)
 

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from random import Random
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
+from .cta import Cluster, ConvergentThreads, Cta
+from .errors import Stop
 from .lanes import WARP, WARPGROUP
 
-if TYPE_CHECKING:
-    from .convergent import ConvergentThreads
-    from .cta import Cta
-
-#: How many instructions threads run before others take their turn: powers of two with exponents below
-#: this, or as many as they can.
+#: Threads run a power of two of instructions before others run, with an exponent below this, or as many
+#: as they can.
 _EXPONENTS = 12
 
 #: Sets of convergent threads of a CTA up to which whole warps that run together are split further.
@@ -34,6 +32,22 @@ class Schedule:
     def order(self, ctas: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
         """Return the indices of a grid's CTAs in the order in which their clusters run."""
         return ctas
+
+    def run(self, cluster: Cluster, arguments: list[Any]) -> None:
+        """Execute the kernel until all threads of all CTAs of a cluster have returned.
+
+        Raises:
+            EmulationError: if an op is used in a way that the emulator does not support.
+        """
+        for cta in cluster.ctas:
+            cta.start(arguments)
+        self.begin(cluster.ctas)
+        try:
+            while any(cta.convergent_groups for cta in cluster.ctas):
+                if not self.advance(cluster.ctas):
+                    cluster.report_deadlock()
+        except Stop:
+            return
 
     def begin(self, ctas: Sequence[Cta]) -> None:
         """Begin a cluster, whose CTAs have been started."""
@@ -55,7 +69,7 @@ class Schedule:
 class SeededSchedule(Schedule):
     """A random order that a seed determines.
 
-    Clusters begin in a random order. The sets of convergent threads of all CTAs of a cluster take turns
+    Clusters begin in a random order. The sets of convergent threads of all CTAs of a cluster run in turn,
     in a random order, each for a random number of instructions. Whole warps that run together are split
     into sets of their own at random: threads that run together hide what differs between orders. Some
     warps are slow for a while: they run only when all others wait.
@@ -64,9 +78,9 @@ class SeededSchedule(Schedule):
     def __init__(self, seed: int) -> None:
         """Make the schedule of a seed other than 0."""
         self._random = Random(f"schedule {seed}")
-        # The slow warps, by rank of the CTA and number of the warp, and the turns that remain to them.
+        # The slow warps, by rank of the CTA and number of the warp, and how many rounds they stay slow.
         self._slow: set[tuple[int, int]] = set()
-        self._turns = 0
+        self._rounds = 0
 
     def order(self, ctas: Iterable[tuple[int, int, int]]) -> Iterable[tuple[int, int, int]]:
         indices = [*ctas]
@@ -74,7 +88,7 @@ class SeededSchedule(Schedule):
         return indices
 
     def begin(self, ctas: Sequence[Cta]) -> None:
-        self._turns = 0
+        self._rounds = 0
         extent = self._random.choice((WARP, WARPGROUP))
         for cta in ctas:
             (everyone,) = cta.convergent_groups
@@ -83,35 +97,35 @@ class SeededSchedule(Schedule):
             everyone.diverge([(mask, _stay) for mask in masks])
 
     def advance(self, ctas: Sequence[Cta]) -> bool:
-        if not self._turns:
-            self._choose_slow(ctas)
-        self._turns -= 1
+        if not self._rounds:
+            self._choose_slow_warps(ctas)
+        self._rounds -= 1
         sets = [convergent for cta in ctas for convergent in cta.convergent_groups]
         self._random.shuffle(sets)
         slow = [convergent for convergent in sets if self._is_slow(convergent)]
         others = [convergent for convergent in sets if not self._is_slow(convergent)]
         return self._run(others) or self._run(slow)
 
-    def _choose_slow(self, ctas: Sequence[Cta]) -> None:
-        """Choose the slow warps of the next turns."""
+    def _choose_slow_warps(self, ctas: Sequence[Cta]) -> None:
+        """Choose the slow warps of the next rounds."""
         random = self._random
         share = random.choice((0, 0.25, 0.5))
         warps = ((cta.rank, warp) for cta in ctas for warp in range(-(-cta.threads // WARP)))
         self._slow = {warp for warp in warps if random.random() < share}
-        self._turns = random.choice((4, 32, 256))
+        self._rounds = random.choice((4, 32, 256))
 
     def _is_slow(self, convergent: ConvergentThreads) -> bool:
         return (convergent.cta.rank, int(convergent.lanes.threads[0]) // WARP) in self._slow
 
     def _run(self, sets: Sequence[ConvergentThreads]) -> bool:
-        """Give each of several sets of convergent threads a turn; return whether any could run."""
+        """Run each of several sets of convergent threads once; return whether any could run."""
         progress = False
         for convergent in sets:
             # Others may have merged it into theirs.
             if convergent in convergent.cta.convergent_groups:
                 exponent = self._random.randrange(_EXPONENTS + 3)
-                most = 1 << exponent if exponent < _EXPONENTS else -1
-                progress |= convergent.cta.resume(convergent, most)
+                limit = 1 << exponent if exponent < _EXPONENTS else -1
+                progress |= convergent.cta.resume(convergent, limit)
                 self._split(convergent)
         return progress
 

@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 from ..bindings.mlir import ir
+from .kernel import DecodedKernel
 from .memory import SHARED_ALIGNMENT, SHARED_BASE
-from .program import Program
 from .types import bits_of
 
 
@@ -22,11 +22,11 @@ class SharedLayout:
         dynamic_start: the address of the dynamic part.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, kernel: DecodedKernel) -> None:
         self._next = SHARED_BASE
         self.symbols: dict[str, int] = {}
         unsized: list[str] = []
-        for name, op in program.symbols.items():
+        for name, op in kernel.symbols.items():
             size, alignment = _variable(op)
             if size == 0:
                 unsized.append(name)
@@ -34,19 +34,19 @@ class SharedLayout:
                 self.symbols[name] = self._allocate(size, alignment)
         self.buffers = [
             self._allocate(_bytes(b.type), b.alignment or _natural(b.type.element_type))
-            for b in program.buffers
+            for b in kernel.buffers
         ]
         self.end = self._next
-        self.dynamic_start = _aligned(self.end, SHARED_ALIGNMENT)
+        self.dynamic_start = _align_up(self.end, SHARED_ALIGNMENT)
         self.symbols |= dict.fromkeys(unsized, self.dynamic_start)
 
     def _allocate(self, size: int, alignment: int) -> int:
-        address = _aligned(self._next, alignment)
+        address = _align_up(self._next, alignment)
         self._next = address + size
         return address
 
 
-def _aligned(address: int, alignment: int) -> int:
+def _align_up(address: int, alignment: int) -> int:
     return -(-address // alignment) * alignment
 
 
@@ -57,9 +57,9 @@ def _variable(op: Any) -> tuple[int | None, int]:
         if "addr_space" not in attributes or ir.IntegerAttr(attributes["addr_space"]).value != 3:
             return None, 0
         type_, extents = str(ir.TypeAttr(attributes["global_type"]).value), [1]
-        while found := re.fullmatch(r"!llvm\.array<(\d+) x (.*)>", type_):
-            extents.append(int(found[1]))
-            type_ = found[2]
+        while match := re.fullmatch(r"!llvm\.array<(\d+) x (.*)>", type_):
+            extents.append(int(match[1]))
+            type_ = match[2]
         element = ir.Type.parse(type_)
         size = prod(extents) * bits_of(element) // 8
     elif op.operation.name == "memref.global":

@@ -84,7 +84,7 @@ def struct_members(type_: Any) -> list[Any] | None:
     return list(llvm.StructType(type_).body)
 
 
-def signed(array: np.ndarray) -> np.ndarray:
+def as_signed(array: np.ndarray) -> np.ndarray:
     """View integers as two's complement numbers; i1 is 0 or -1."""
     dtype = array.dtype
     if dtype.kind == "b":
@@ -92,6 +92,6 @@ def signed(array: np.ndarray) -> np.ndarray:
     return array.view(_SIGNED[dtype.itemsize]) if dtype.kind == "u" else array
 
 
-def unsigned(dtype: np.dtype) -> np.dtype:
+def unsigned_dtype(dtype: np.dtype) -> np.dtype:
     """Return the unsigned dtype for a signed one; any other dtype unchanged."""
     return np.dtype(f"u{dtype.itemsize}") if dtype.kind == "i" else dtype

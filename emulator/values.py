@@ -15,11 +15,11 @@ import numpy as np
 from .lanes import Lanes
 
 if TYPE_CHECKING:
-    from .program import Instruction
+    from .kernel import DecodedInstruction
 
 
 @dataclass(slots=True, eq=False)
-class Registers:
+class RegisterStruct:
     """A struct of registers of one type, such as an accumulator; it is not changed once it is made.
 
     Attributes:
@@ -64,16 +64,16 @@ class _Parts:
     """A value that disjoint sets of threads have written.
 
     Attributes:
-        rest: the value of all threads before them.
+        initial: the value of all threads before them.
         written: what each set has written, with a row for each of its threads or a single one; by the
             key of the set.
     """
 
-    rest: Any
+    initial: Any
     written: dict[bytes, tuple[Lanes, Any]] = field(default_factory=dict)
 
 
-class Values:
+class ThreadValues:
     """The values of the threads of a CTA, by number."""
 
     def __init__(self, count: int, threads: int) -> None:
@@ -107,12 +107,12 @@ class Values:
                     break
         if type(value) is Poison:
             # Poison is not kept for single threads: a value that other threads defined stays defined.
-            self._values[number] = _merged(self._merge(parts), value, lanes, self._threads)
+            self._values[number] = _merge_values(self._merge(parts), value, lanes, self._threads)
             return
         parts.written[lanes.key] = lanes, value
         self._values[number] = parts
 
-    def compute(self, instruction: Instruction, lanes: Lanes) -> bool:
+    def compute(self, instruction: DecodedInstruction, lanes: Lanes) -> bool:
         """Execute an instruction that is `plain` for some threads, if its operands are arrays that need
         neither a merge nor a check; return whether they are. Most instructions are executed here.
         """
@@ -137,9 +137,9 @@ class Values:
         return True
 
     def _merge(self, parts: _Parts) -> Any:
-        merged = parts.rest
+        merged = parts.initial
         for lanes, value in parts.written.values():
-            merged = _merged(merged, value, lanes, self._threads)
+            merged = _merge_values(merged, value, lanes, self._threads)
         return merged
 
 
@@ -160,12 +160,14 @@ def where(condition: np.ndarray, a: Any, b: Any) -> Any:
         return tuple(where(condition, *parts) for parts in zip(a, b, strict=True))
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return np.where(condition.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
-    a, b = (_as_registers(each) if isinstance(each, np.ndarray) else each for each in (a, b))
+    a, b = (
+        _as_registers(operand) if isinstance(operand, np.ndarray) else operand for operand in (a, b)
+    )
     data = np.where(condition[:, None], a.data, b.data)
     pending, stamp = (
         np.where(condition, *parts) for parts in ((a.pending, b.pending), (a.stamp, b.stamp))
     )
-    return Registers(data, pending, stamp, a.defined & b.defined)
+    return RegisterStruct(data, pending, stamp, a.defined & b.defined)
 
 
 def _take(value: Any, rows: slice | np.ndarray) -> Any:
@@ -174,58 +176,63 @@ def _take(value: Any, rows: slice | np.ndarray) -> Any:
         return value if len(value) == 1 else value[rows]
     if isinstance(value, tuple):
         return tuple(_take(part, rows) for part in value)
-    if isinstance(value, Registers):
+    if isinstance(value, RegisterStruct):
         data, pending, stamp = (
             _take(array, rows) for array in (value.data, value.pending, value.stamp)
         )
-        return Registers(data, pending, stamp, value.defined)
+        return RegisterStruct(data, pending, stamp, value.defined)
     if isinstance(value, MemRef):
         return MemRef(*(_take(getattr(value, field.name), rows) for field in fields(value)))
     return value
 
 
-def _merged(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
+def _merge_values(old: Any, new: Any, lanes: Lanes, threads: int) -> Any:
     """Return `old` with the rows of some threads replaced, in new arrays, since values share arrays."""
     if isinstance(new, Poison):
         return new if old is None else old
-    if isinstance(new, Registers) and isinstance(old, np.ndarray):
+    if isinstance(new, RegisterStruct) and isinstance(old, np.ndarray):
         old = _as_registers(old)
-    if isinstance(new, np.ndarray) and isinstance(old, Registers):
+    if isinstance(new, np.ndarray) and isinstance(old, RegisterStruct):
         new = _as_registers(new)
     if isinstance(new, np.ndarray):
-        return _merged_rows(old if isinstance(old, np.ndarray) else None, new, lanes, threads)
+        return _merge_rows(old if isinstance(old, np.ndarray) else None, new, lanes, threads)
     if isinstance(new, tuple):
-        before: Sequence[Any] = old if isinstance(old, tuple) else [None] * len(new)
-        return tuple(_merged(b, n, lanes, threads) for b, n in zip(before, new, strict=True))
-    if isinstance(new, Registers):
-        before_ = old if isinstance(old, Registers) else None
+        old_members: Sequence[Any] = old if isinstance(old, tuple) else [None] * len(new)
+        return tuple(
+            _merge_values(b, n, lanes, threads) for b, n in zip(old_members, new, strict=True)
+        )
+    if isinstance(new, RegisterStruct):
+        old_registers = old if isinstance(old, RegisterStruct) else None
         rows = {
-            name: _merged_rows(
-                getattr(before_, name) if before_ else None, getattr(new, name), lanes, threads
+            name: _merge_rows(
+                getattr(old_registers, name) if old_registers else None,
+                getattr(new, name),
+                lanes,
+                threads,
             )
             for name in ("data", "pending", "stamp")
         }
         # A register is poison only if no thread has defined it.
-        defined = new.defined | before_.defined if before_ else new.defined
-        return Registers(defined=defined, **rows)
+        defined = new.defined | old_registers.defined if old_registers else new.defined
+        return RegisterStruct(defined=defined, **rows)
     if isinstance(new, MemRef):
         parts = [getattr(new, field.name) for field in fields(new)]
         old_parts = (
             [getattr(old, f.name) for f in fields(old)] if isinstance(old, MemRef) else [None] * 4
         )
         return MemRef(
-            *(_merged(o, n, lanes, threads) for o, n in zip(old_parts, parts, strict=True))
+            *(_merge_values(o, n, lanes, threads) for o, n in zip(old_parts, parts, strict=True))
         )
     return new
 
 
-def _as_registers(array: np.ndarray) -> Registers:
+def _as_registers(array: np.ndarray) -> RegisterStruct:
     """Return an array as a register, to merge it with a register of other threads."""
     none = np.zeros(len(array), np.int32)
-    return Registers(array[:, None], none, none - 1, np.ones(1, bool))
+    return RegisterStruct(array[:, None], none, none - 1, np.ones(1, bool))
 
 
-def _merged_rows(old: np.ndarray | None, new: np.ndarray, lanes: Lanes, threads: int) -> np.ndarray:
+def _merge_rows(old: np.ndarray | None, new: np.ndarray, lanes: Lanes, threads: int) -> np.ndarray:
     rows = np.zeros((threads, *new.shape[1:]), new.dtype)
     if old is not None and old.shape[1:] == new.shape[1:]:
         rows[:] = old

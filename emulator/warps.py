@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .convergent import ConvergentThreads
+from .cta import ConvergentThreads
 from .errors import Stop, ViolationKind
 from .lanes import WARP
 
@@ -37,11 +37,11 @@ def full_warps(convergent: ConvergentThreads) -> np.ndarray:
     """
     warps = whole_warps(convergent)
     if convergent.lanes.count != len(warps) * WARP:
-        left = convergent.cta.threads % WARP
+        count = convergent.cta.threads % WARP
         convergent.cta.report_at(
             convergent,
             ViolationKind.DIVERGENT,
-            f"is executed by a warp of {left} threads; it needs all {WARP}, so the CTA's number of "
+            f"is executed by a warp of {count} threads; it needs all {WARP}, so the CTA's number of "
             f"threads must be a multiple of {WARP}",
         )
         raise Stop
@@ -75,22 +75,22 @@ def member_lanes(convergent: ConvergentThreads, masks: np.ndarray) -> np.ndarray
             f"is executed by thread {threads[first]}, lane {threads[first] % WARP} of its warp, which "
             f"its mask {masks[first]:#010x} does not name",
         )
-    of_lane = np.full((-(-cta.threads // WARP), WARP), -1, np.int64)
-    of_lane.reshape(-1)[threads] = masks
-    alive = np.zeros(of_lane.size, bool)
+    masks_of_lanes = np.full((-(-cta.threads // WARP), WARP), -1, np.int64)
+    masks_of_lanes.reshape(-1)[threads] = masks
+    alive = np.zeros(masks_of_lanes.size, bool)
     alive[: cta.threads] = cta.alive
-    same = of_lane[threads // WARP] == masks[:, None]
-    missing = named & ~same & alive.reshape(of_lane.shape)[threads // WARP]
+    same = masks_of_lanes[threads // WARP] == masks[:, None]
+    missing = named & ~same & alive.reshape(masks_of_lanes.shape)[threads // WARP]
     if missing.any():
-        at, lane = (int(index[0]) for index in np.nonzero(missing))
-        thread = int(threads[at]) // WARP * WARP + lane
+        row, lane = (int(index[0]) for index in np.nonzero(missing))
+        thread = int(threads[row]) // WARP * WARP + lane
         if _runs(convergent, thread):
-            words = f"thread {thread}, which its mask names"
-            convergent.wait(lambda: not _runs(convergent, thread), words, again=True)
+            description = f"thread {thread}, which its mask names"
+            convergent.wait(lambda: not _runs(convergent, thread), description, again=True)
             return None
         _report(
             convergent,
-            f"names lane {lane} in the mask {masks[at]:#010x} of thread {threads[at]}, but thread "
+            f"names lane {lane} in the mask {masks[row]:#010x} of thread {threads[row]}, but thread "
             f"{thread} does not execute it with that mask",
         )
     return named & same

@@ -48,9 +48,9 @@ def main() -> int:
 
     def run(name: str) -> int:
         command = [sys.executable, "-m", f"fuzz.{name}", *map(str, arguments)]
-        found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        print(found.stdout + found.stderr, end="", flush=True)
-        return found.returncode
+        completed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        print(completed.stdout + completed.stderr, end="", flush=True)
+        return completed.returncode
 
     with ThreadPoolExecutor(parallel) as pool:
         return 1 if any([*pool.map(run, names)]) else 0

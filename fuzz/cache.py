@@ -28,7 +28,7 @@ _TEXTS = ("a", "b", "", "é\0", "long " * 1000)
 _TASK = tuning_cache.Task("GPU", Problem(), 1, 2, 3, (Config(), Config(stages=3)))
 
 
-def _compiled(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
+def _compile(text: str, arch: str = "sm_90a", **options: Any) -> Compiled:
     """A fast stand-in for the compiler, with a different kernel for each text."""
     digest = sha256(text.encode()).digest()
     manifest = {"kernels": [{"entry": digest.hex()}]}
@@ -89,7 +89,7 @@ def check(text: str) -> None:
     Raises:
         Wrong: if the cache returns a kernel other than the compiled one.
     """
-    cache.compile = _compiled  # type: ignore[assignment]
+    cache.compile = _compile  # type: ignore[assignment]
     folder = Path("kept").absolute()
     _clear(folder)
     os.environ["MLIR_SMEM_CACHE"] = str(folder)
@@ -119,13 +119,13 @@ def _execute(folder: Path, action: list[Any]) -> None:
 
 
 def _check_compiled(number: int) -> None:
-    found, expected = cached_compile(_TEXTS[number]), _compiled(_TEXTS[number])
-    if (found.manifest, found.cubin, found.report) != (
+    compiled, expected = cached_compile(_TEXTS[number]), _compile(_TEXTS[number])
+    if (compiled.manifest, compiled.cubin, compiled.report) != (
         expected.manifest,
         expected.cubin,
         expected.report,
     ):
-        raise Wrong("different kernel", "cached_compile", repr(found)[:200])
+        raise Wrong("different kernel", "cached_compile", repr(compiled)[:200])
 
 
 def _check_tuned(text: str) -> None:
@@ -138,30 +138,32 @@ def _check_tuned(text: str) -> None:
         raise Wrong("configuration from an invalid file", "read_tuned", text)
 
 
-def _damage(folder: Path, number: int, how: str, with_: Any) -> None:
+def _damage(folder: Path, number: int, how: str, argument: Any) -> None:
     """Change the file of a kernel, if it exists; other processes may do so at the same time."""
     path = folder / f"{cache._key(_TEXTS[number], 'sm_90a', {})}.kernel"
     try:
         data = path.read_bytes()
         if how == "cut":
-            path.write_bytes(data[:with_])
+            path.write_bytes(data[:argument])
         elif how == "flip":
-            at = with_ % len(data)
-            path.write_bytes(data[:at] + bytes([data[at] ^ 1 << with_ % 8]) + data[at + 1 :])
+            position = argument % len(data)
+            path.write_bytes(
+                data[:position] + bytes([data[position] ^ 1 << argument % 8]) + data[position + 1 :]
+            )
         elif how == "add":
-            path.write_bytes(data + bytes([with_ % 256]))
+            path.write_bytes(data + bytes([argument % 256]))
         elif how == "entry":
-            content = with_.encode("latin-1")
+            content = argument.encode("latin-1")
             path.write_bytes(sha256(content).digest() + content)
         elif how == "other":
             others = sorted(folder.glob("*.kernel"))
-            path.write_bytes(others[with_ % len(others)].read_bytes())
+            path.write_bytes(others[argument % len(others)].read_bytes())
         else:
             path.unlink()
             if how == "folder":
                 path.mkdir()
             elif how == "link":
-                path.symlink_to((path, folder, "/dev/null", "/proc/self/mem")[with_ % 4])
+                path.symlink_to((path, folder, "/dev/null", "/proc/self/mem")[argument % 4])
     except (OSError, IndexError, ZeroDivisionError):
         # The file does not exist, or no longer.
         return

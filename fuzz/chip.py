@@ -23,15 +23,15 @@ from benchmarks.record import record
 import mlir_smem
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
-from .generated.choices import Drawn
-from .generated.kernels import Kernel
+from .generated.choices import RandomChoices
+from .generated.kernels import KernelCase
 from .programs import kernel_of
 
 #: Kernels that a worker runs at a time.
 _CHUNK = 20
 
 
-class Ran(NamedTuple):
+class KernelOutcome(NamedTuple):
     """The outcome of a kernel.
 
     Attributes:
@@ -47,41 +47,41 @@ class Ran(NamedTuple):
     failure: str
 
 
-def drawn(seed: int, index: int) -> tuple[str, Kernel]:
+def draw_kernel(seed: int, index: int) -> tuple[str, KernelCase]:
     """Draw kernel `index`; return the choices and the kernel."""
     random = Random(f"{seed}/{index}")
     while True:
-        choose = Drawn(random)
+        choose = RandomChoices(random)
         kernel = kernel_of(choose)
         if kernel is not None and kernel.arch == "sm_90a":
             return choose.text, kernel
 
 
-def run(seed: int, index: int) -> Ran:
+def run(seed: int, index: int) -> KernelOutcome:
     """Run a kernel on the GPU and on the emulator."""
-    text, kernel = drawn(seed, index)
+    text, kernel = draw_kernel(seed, index)
     generator = next((x for x in ("pipeline", "blocks") if f"generator = '{x}'" in text), "gemm")
     try:
         compiled = mlir_smem.compile(kernel.text, reserved_bytes=kernel.reserved_bytes)
         # The emulator runs the module that the machine code was made from.
         compiled = replace(compiled, bytecode=compiled.nvvm.encode())
         emulated, measured = (
-            where(compiled, kernel.entry, dict(kernel.inputs), [kernel.output], kernel.grid)[
+            run_on(compiled, kernel.entry, dict(kernel.inputs), [kernel.output], kernel.grid)[
                 kernel.output
             ]
-            for where in (run_on_cpu, run_on_gpu)
+            for run_on in (run_on_cpu, run_on_gpu)
         )
     except Exception as error:
-        return Ran(index, generator, 0, f"{type(error).__name__}: {error}")
+        return KernelOutcome(index, generator, 0, f"{type(error).__name__}: {error}")
     failure = ""
     if emulated.tobytes() != measured.tobytes():
         failure = f"{int((emulated != measured).sum())} elements differ from the emulator's"
     elif not (np.abs(measured.astype(np.float64) - kernel.exact) <= kernel.bound).all():
         failure = "the result is wrong"
-    return Ran(index, generator, emulated.nbytes, failure)
+    return KernelOutcome(index, generator, emulated.nbytes, failure)
 
 
-def run_all(seed: int, first: int) -> list[Ran]:
+def run_all(seed: int, first: int) -> list[KernelOutcome]:
     """Run a chunk of kernels."""
     return [run(seed, index) for index in range(first, first + _CHUNK)]
 
@@ -95,38 +95,38 @@ def main() -> int:
     parser.add_argument("--only", type=int, metavar="I", help="print kernel I and run only it")
     parser.add_argument("--jobs", type=int, default=max((os.cpu_count() or 2) - 1, 1))
     parser.add_argument("--record", help="file of the record")
-    given = parser.parse_args()
-    if given.only is not None:
-        print(*drawn(given.seed, given.only), sep="\n")
-        found = [run(given.seed, given.only)]
+    options = parser.parse_args()
+    if options.only is not None:
+        print(*draw_kernel(options.seed, options.only), sep="\n")
+        outcomes = [run(options.seed, options.only)]
     else:
-        found = _in_parallel(given)
-    failures = [ran for ran in found if ran.failure]
-    for ran in failures:
-        print(f"{ran.index} ({ran.generator}): {ran.failure}")
-    counts = dict(sorted(Counter(ran.generator for ran in found).items()))
-    print(f"seed {given.seed}: {len(found)} kernels {counts}, {len(failures)} wrong")
-    if given.record:
+        outcomes = _in_parallel(options)
+    failures = [outcome for outcome in outcomes if outcome.failure]
+    for outcome in failures:
+        print(f"{outcome.index} ({outcome.generator}): {outcome.failure}")
+    counts = dict(sorted(Counter(outcome.generator for outcome in outcomes).items()))
+    print(f"seed {options.seed}: {len(outcomes)} kernels {counts}, {len(failures)} wrong")
+    if options.record:
         result = {
-            "seed": given.seed,
+            "seed": options.seed,
             "kernels": counts,
-            "bytes_compared": sum(ran.size for ran in found),
-            "wrong": {str(ran.index): ran.failure for ran in failures},
+            "bytes_compared": sum(outcome.size for outcome in outcomes),
+            "wrong": {str(outcome.index): outcome.failure for outcome in failures},
         }
-        record(given.record, result)
+        record(options.record, result)
     return int(bool(failures))
 
 
-def _in_parallel(given: argparse.Namespace) -> list[Ran]:
-    end, found = time.monotonic() + given.seconds, []
-    with ProcessPoolExecutor(given.jobs, get_context("spawn")) as pool:
-        chunks = [pool.submit(run_all, given.seed, i) for i in range(0, given.count, _CHUNK)]
+def _in_parallel(options: argparse.Namespace) -> list[KernelOutcome]:
+    end, outcomes = time.monotonic() + options.seconds, []
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        chunks = [pool.submit(run_all, options.seed, i) for i in range(0, options.count, _CHUNK)]
         for chunk in as_completed(chunks):
-            found += [] if chunk.cancelled() else chunk.result()
+            outcomes += [] if chunk.cancelled() else chunk.result()
             if time.monotonic() > end:
                 for other in chunks:
                     other.cancel()
-    return sorted(found)
+    return sorted(outcomes)
 
 
 if __name__ == "__main__":

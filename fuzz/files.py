@@ -21,7 +21,7 @@ from mlir_smem.tools.smem_opt import smem_opt
 from mlir_smem.tools.smem_run import smem_run
 
 from .frame import Fuzzer, Wrong, main
-from .mutated.text import mutated
+from .mutated.text import mutate_text
 
 _COMMANDS: dict[str, Callable[[list[str]], int]] = {
     "smem-run": smem_run,
@@ -83,11 +83,11 @@ def _module(random: Random, type_: str) -> str:
     text = _MODULE.replace("TYPE", type_)
     chance = random.random()
     if chance < 0.2:
-        text = mutated(random, text, 2)
+        text = mutate_text(random, text, 2)
     elif chance < 0.3:
-        at = random.randrange(len(text))
-        odd = ("\0", "\xff", "\xc3\x28", "\r", "\x1a", "\ufeff", "\x80" * 9)
-        text = text[:at] + random.choice(odd) + text[at:]
+        position = random.randrange(len(text))
+        invalid = ("\0", "\xff", "\xc3\x28", "\r", "\x1a", "\ufeff", "\x80" * 9)
+        text = text[:position] + random.choice(invalid) + text[position:]
     elif chance < 0.35:
         text = random.choice(("", "\n", "{", "//", text[: random.randrange(len(text))], text * 2))
     return text.encode("latin-1", "replace").decode("latin-1")
@@ -96,19 +96,19 @@ def _module(random: Random, type_: str) -> str:
 def _array(random: Random, type_: str) -> list[Any]:
     """Draw an array file that is valid or almost valid."""
     parts = {"descr": f"'{_TYPES[type_]}'", "fortran_order": "False", "shape": "(4, 8)"}
-    odd = {"descr": _DESCRS, "fortran_order": _ORDERS, "shape": _SHAPES}
-    for name, values in odd.items():
+    invalid = {"descr": _DESCRS, "fortran_order": _ORDERS, "shape": _SHAPES}
+    for name, values in invalid.items():
         if random.random() < 0.25:
             parts[name] = random.choice(values)
     if random.random() < 0.05:
         del parts[random.choice([*parts])]
     header = f"{{{''.join(f'{name!r}: {value}, ' for name, value in parts.items())}}}"
     if random.random() < 0.1:
-        at = random.randrange(len(header))
+        position = random.randrange(len(header))
         header = (
-            header[:at]
+            header[:position]
             + random.choice(("", "'", "{", "\0", "é", "#", "lambda: 0"))
-            + header[at + 1 :]
+            + header[position + 1 :]
         )
     version = random.choice(([1, 0],) * 9 + ([2, 0], [3, 0], [4, 0], [0, 0], [255, 255]))
     if random.random() < 0.05:
@@ -285,9 +285,9 @@ def _check_run(name: str, *arguments: str) -> None:
             raise Wrong("fails and changes files", name, f"{sorted(changed)}: {errors}")
         return
     for file in changed:
-        mode, kept = after[file][0], before.get(file, (0o640,))[0]
-        if mode != kept:
-            raise Wrong("different mode", name, f"{file}: {mode:o}; expected {kept:o}")
+        mode, expected = after[file][0], before.get(file, (0o640,))[0]
+        if mode != expected:
+            raise Wrong("different mode", name, f"{file}: {mode:o}; expected {expected:o}")
     for file in changed:
         # The manifest, unless the output has that name.
         if file.endswith(".json") and name == "smem-compile" and Path(file).name not in arguments:
@@ -309,15 +309,15 @@ def _run(name: str, arguments: list[str]) -> tuple[int, str]:
 
 def _state() -> dict[str, tuple[int, bytes]]:
     """The files of the current folder, with modes and contents."""
-    found = {}
+    files = {}
     for folder, _, names in os.walk("."):
         for name in names:
             file = os.path.join(folder, name)
             status = os.lstat(file)
             mode = stat.S_IMODE(status.st_mode)
             link = stat.S_ISLNK(status.st_mode)
-            found[file] = (mode, os.readlink(file).encode() if link else Path(file).read_bytes())
-    return found
+            files[file] = (mode, os.readlink(file).encode() if link else Path(file).read_bytes())
+    return files
 
 
 FUZZER = Fuzzer("files", draw, check, suffix=".json", lifetime=5000)

@@ -148,10 +148,10 @@ def outcome(text: str) -> str:
         )
     except sl.TraceError as error:
         return f"refused: {error.message}"
-    found = run_on_cpu(compiled, None, {"A": a}, ["D"], grid=(2,))["D"]
-    for block, (own, wanted) in enumerate(zip(found, expected, strict=True)):
-        if not np.array_equal(own, wanted):
-            raise Wrong("wrong result", f"block {block}", f"{own[0]}, not {wanted[0]}")
+    outputs = run_on_cpu(compiled, None, {"A": a}, ["D"], grid=(2,))["D"]
+    for block, (computed, correct) in enumerate(zip(outputs, expected, strict=True)):
+        if not np.array_equal(computed, correct):
+            raise Wrong("wrong result", f"block {block}", f"{computed[0]}, not {correct[0]}")
     return "computed"
 
 

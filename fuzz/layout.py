@@ -38,17 +38,17 @@ def draw(random: Random) -> str:
     """Draw a command line."""
     name = random.choice([*command.COMMANDS])
     actions = {action.dest: action for action in _actions(name)}
-    given = _usual(random, name)
+    arguments = _usual(random, name)
     for dest, action in actions.items():
-        if random.random() < (0.05 if dest in given else 0.08):
-            given[dest] = _value(random, action)
+        if random.random() < (0.05 if dest in arguments else 0.08):
+            arguments[dest] = _value(random, action)
         elif random.random() < 0.02:
-            given.pop(dest, None)
-    words = [_words(random, actions[dest], value) for dest, value in given.items()]
+            arguments.pop(dest, None)
+    words = [_words(random, actions[dest], value) for dest, value in arguments.items()]
     if random.random() < 0.1:
         words.append(["--json"])
     random.shuffle(words)
-    flat = [name, *(word for each in words for word in each)]
+    flat = [name, *(word for group in words for word in group)]
     if random.random() < 0.03:
         flat[random.randrange(len(flat))] = _text(random)
     return "".join(f"{json.dumps(word)}\n" for word in flat)
@@ -156,12 +156,14 @@ def _layout(random: Random) -> str:
         strides.append([_extent(random) for _ in range(depth)])
     if random.random() < 0.03:
         strides.pop()
-    text = f"{_nested(extents)}:{_nested(strides)}"
+    text = f"{_notation(extents)}:{_notation(strides)}"
     if random.random() < 0.01:
         return "(" * random.choice((50, 5000)) + text
     if random.random() < 0.05:
-        at = random.randrange(len(text))
-        text = text[:at] + random.choice("(),:x_ o-%") + text[at + random.randrange(2) :]
+        position = random.randrange(len(text))
+        text = (
+            text[:position] + random.choice("(),:x_ o-%") + text[position + random.randrange(2) :]
+        )
     return swizzle + text
 
 
@@ -182,12 +184,12 @@ def _of_atoms(random: Random) -> str:
     )
     if random.random() < 0.3:
         numbers = list(re.finditer(r"\d+", modes))
-        found = random.choice(numbers)
-        modes = modes[: found.start()] + _extent(random) + modes[found.end() :]
+        match = random.choice(numbers)
+        modes = modes[: match.start()] + _extent(random) + modes[match.end() :]
     return modes
 
 
-def _nested(dims: list[list[str]]) -> str:
+def _notation(dims: list[list[str]]) -> str:
     entries = [dim[0] if len(dim) == 1 else f"({','.join(dim)})" for dim in dims]
     return f"({','.join(entries)})"
 
@@ -264,7 +266,7 @@ def check(text: str) -> None:
         Exception: what the command raised.
     """
     words = [json.loads(line) for line in text.splitlines()]
-    arguments = [_resolved(word) for word in words]
+    arguments = [_resolve_map(word) for word in words]
     code, out, errors = run(arguments)
     if "internal error" in errors:
         run(["--debug", *arguments])
@@ -299,10 +301,10 @@ def run(arguments: list[str]) -> tuple[int, str, str]:
     return code, output, messages
 
 
-def _resolved(word: str) -> str:
+def _resolve_map(word: str) -> str:
     """An argument, with `map:` replaced by the name of a file."""
-    found = re.search(r"\bmap:([\d,]+):([\d,]+):(\w+)$", word)
-    return word.replace(found[0], _map_file(*found.groups())) if found else word
+    match = re.search(r"\bmap:([\d,]+):([\d,]+):(\w+)$", word)
+    return word.replace(match[0], _map_file(*match.groups())) if match else word
 
 
 @cache

@@ -14,7 +14,7 @@ from mlir_smem.passes import OptionError
 from .frame import Fuzzer, Wrong, main
 from .llvm_grammar import ATTRIBUTES, GLOBALS, GRAMMAR, LINES
 from .mutated.seeds import seeds
-from .mutated.text import mutated
+from .mutated.text import mutate_text
 
 _PLACE = re.compile(r"\$([A-Z_]+)")
 
@@ -28,19 +28,17 @@ def draw(random: Random) -> str:
     """Draw a module from the grammar, or a mutated lit test whose kernel reaches LLVM."""
     if random.random() < 0.3:
         kernels = [text for text in seeds() if " kernel" in text and "gpu.module" in text]
-        return f"// {_arch(random)}\n{mutated(random, random.choice(kernels))}"
+        return f"// {_arch(random)}\n{mutate_text(random, random.choice(kernels))}"
     if random.random() < 0.01:
         return f"// {_arch(random)}\n{_deep(random)}"
-    lines = [
-        _filled(random, random.choice(LINES), n) for n in range(random.choice((1, 1, 1, 2, 3)))
-    ]
+    lines = [_fill(random, random.choice(LINES), n) for n in range(random.choice((1, 1, 1, 2, 3)))]
     around = [
-        _filled(random, random.choice(GLOBALS), 0) for _ in range(random.choice((0, 0, 0, 1, 2)))
+        _fill(random, random.choice(GLOBALS), 0) for _ in range(random.choice((0, 0, 0, 1, 2)))
     ]
     attributes = [ATTRIBUTES[0]] if random.random() < 0.8 else random.sample(ATTRIBUTES, 2)
-    name = _filled(random, "$SYMBOL", 0) if random.random() < 0.15 else "kernel"
-    argument = _filled(random, "$TYPE", 0) if random.random() < 0.25 else "memref<64xf32>"
-    attribute_list = _filled(random, ", ".join(attributes), 0)
+    name = _fill(random, "$SYMBOL", 0) if random.random() < 0.15 else "kernel"
+    argument = _fill(random, "$TYPE", 0) if random.random() < 0.25 else "memref<64xf32>"
+    attribute_list = _fill(random, ", ".join(attributes), 0)
     body = "\n    ".join(lines)
     newline = "\n  "
     text = f"""gpu.module @m {{
@@ -54,7 +52,7 @@ def draw(random: Random) -> str:
 }}
 """
     if random.random() < 0.1:
-        text = mutated(random, text, 1)
+        text = mutate_text(random, text, 1)
     return f"// {_arch(random)}\n{text}"
 
 
@@ -72,7 +70,7 @@ def _arch(random: Random) -> str:
     return f"{random.choice(_FEATURES)} {random.choice(('ptx',) * 30 + ('cubin', 'llvm'))}"
 
 
-def _filled(random: Random, text: str, number: int) -> str:
+def _fill(random: Random, text: str, number: int) -> str:
     """Expand a text of the grammar; equal names expand to the same text."""
     chosen = {"N": str(number)}
 

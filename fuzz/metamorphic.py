@@ -25,9 +25,9 @@ from mlir_smem.passes.smem_to_nvvm import SmemToNvvm
 from mlir_smem.runtime import LaunchError, run_on_cpu
 
 from .frame import Fuzzer, Wrong, main
-from .generated.choices import Choose, Drawn, Read
+from .generated.choices import Choose, RandomChoices, ReadChoices
 from .generated.gemms import SWIZZLES
-from .generated.kernels import Kernel, checked, folded
+from .generated.kernels import KernelCase, fold_constants, run_checker
 from .programs import gemm_of, kernel_of
 
 #: A transformation of the module between two passes.
@@ -44,35 +44,35 @@ _MOST_PASSES = 10
 # -- transformations -------------------------------------------------------------------------------
 
 
-def _printed(choose: Choose) -> Check:
+def _printing(choose: Choose) -> Check:
     """Printing and parsing between passes does not change the output text."""
     kernel = kernel_of(choose)
     generic = [choose(f"generic {i}", (False, True)) for i in range(_MOST_PASSES)]
 
-    def check(kernel: Kernel) -> None:
+    def check(kernel: KernelCase) -> None:
         forms = iter(generic)
-        direct = lowered(kernel)
-        again = lowered(kernel, lambda module: _parsed_again(module, next(forms)))
-        if direct.nvvm != again.nvvm:
-            raise Wrong("different module", "printed", _difference(direct.nvvm, again.nvvm))
+        direct = lower_kernel(kernel)
+        reparsed = lower_kernel(kernel, lambda module: _print_and_parse(module, next(forms)))
+        if direct.nvvm != reparsed.nvvm:
+            raise Wrong("different module", "printed", _difference(direct.nvvm, reparsed.nvvm))
 
     return kernel and partial(check, kernel)
 
 
-def _parsed_again(module: ir.Module, generic: bool) -> ir.Module:
+def _print_and_parse(module: ir.Module, generic: bool) -> ir.Module:
     text = module.operation.get_asm(print_generic_op_form=generic, enable_debug_info=True)
     return parse_module(text)
 
 
-def _canonicalized(choose: Choose) -> Check:
+def _canonicalization(choose: Choose) -> Check:
     """Canonicalization and CSE between any passes do not change the result."""
     kernel = kernel_of(choose)
-    some = ((), ("canonicalize",), ("cse",), ("canonicalize", "cse"))
-    names = [choose(f"between {i}", some) for i in range(_MOST_PASSES)]
+    pass_lists = ((), ("canonicalize",), ("cse",), ("canonicalize", "cse"))
+    names = [choose(f"between {i}", pass_lists) for i in range(_MOST_PASSES)]
 
-    def check(kernel: Kernel) -> None:
-        each = iter(names)
-        changed = lowered(kernel, lambda module: _run_upstream(module, next(each)))
+    def check(kernel: KernelCase) -> None:
+        lists = iter(names)
+        changed = lower_kernel(kernel, lambda module: _run_upstream(module, next(lists)))
         _compare("canonicalized", kernel, changed)
 
     return kernel and partial(check, kernel)
@@ -86,7 +86,7 @@ def _run_upstream(module: ir.Module, names: Sequence[str]) -> ir.Module:
     return module
 
 
-def _laid_out(choose: Choose) -> Check:
+def _other_layouts(choose: Choose) -> Check:
     """The layouts of tiles do not change the result."""
     program = gemm_of(choose)
     layouts = [choose(f"other layout of {name}", SWIZZLES) for name in "AB"]
@@ -101,11 +101,11 @@ def _laid_out(choose: Choose) -> Check:
     if not (program.fits and other.fits):
         return None
     return lambda: _compare(
-        "laid out", program.kernel(), lowered(other.kernel(), pipeline=pipeline)
+        "laid out", program.kernel(), lower_kernel(other.kernel(), pipeline=pipeline)
     )
 
 
-def _halved(choose: Choose) -> Check:
+def _halves(choose: Choose) -> Check:
     """A GEMM equals the GEMMs of its halves along M, N or K."""
     program = gemm_of(choose)
     none = {"margin": (0, 0), "split": None, "run_time": False}
@@ -123,32 +123,34 @@ def _halved(choose: Choose) -> Check:
     other = replace(program, **half)
     if extent % (2 * least) or not (program.fits and other.fits):
         return None
-    return lambda: _compare("halved", program.kernel(), lowered(other.kernel()), other.kernel())
+    return lambda: _compare(
+        "halved", program.kernel(), lower_kernel(other.kernel()), other.kernel()
+    )
 
 
-def _elsewhere(choose: Choose) -> Check:
+def _other_arch(choose: Choose) -> Check:
     """wgmma and tcgen05 accumulate in the same order."""
     program = gemm_of(choose)
     arch = choose("other arch", ("sm_100a", "sm_103a"))
     if not program.fits_on(arch):
         return None
-    return lambda: _compare("elsewhere", program.kernel(), lowered(program.kernel(arch)))
+    return lambda: _compare("elsewhere", program.kernel(), lower_kernel(program.kernel(arch)))
 
 
 _CHANGES = {
-    "printed": _printed,
-    "canonicalized": _canonicalized,
-    "laid out": _laid_out,
-    "halved": _halved,
-    "elsewhere": _elsewhere,
+    "printed": _printing,
+    "canonicalized": _canonicalization,
+    "laid out": _other_layouts,
+    "halved": _halves,
+    "elsewhere": _other_arch,
 }
 
 
 # -- comparison ----------------------------------------------------------------------
 
 
-def lowered(
-    kernel: Kernel, between: Between = lambda module: module, pipeline: Pass | None = None
+def lower_kernel(
+    kernel: KernelCase, between: Between = lambda module: module, pipeline: Pass | None = None
 ) -> Compiled:
     """Lower a kernel, with a transformation between the passes.
 
@@ -157,34 +159,36 @@ def lowered(
     """
     with new_context() as context:
         module = ir.Module.parse(kernel.text)
-        for each in (pipeline or kernel.pipeline()).passes():
+        for pass_ in (pipeline or kernel.pipeline()).passes():
             try:
                 module = between(module)
-                if not isinstance(each, CheckAsync):
-                    each.run(module)
-                elif (result := checked(module, each)).evaluation == "wrong":
-                    raise Wrong("reported as wrong", each.name, result.messages[0])
+                if not isinstance(pass_, CheckAsync):
+                    pass_.run(module)
+                elif (result := run_checker(module, pass_)).evaluation == "wrong":
+                    raise Wrong("reported as wrong", pass_.name, result.messages[0])
             except (OpError, Invalid, LayoutError, ir.MLIRError) as error:
-                raise Wrong("refused", each.name, str(error)) from None
-        return folded(between(module), context, kernel.arch)
+                raise Wrong("refused", pass_.name, str(error)) from None
+        return fold_constants(between(module), context, kernel.arch)
 
 
-def _compare(how: str, kernel: Kernel, changed: Compiled, other: Kernel | None = None) -> None:
+def _compare(
+    change: str, kernel: KernelCase, changed: Compiled, other: KernelCase | None = None
+) -> None:
     """Check that a kernel and its transformation compute the same bytes."""
     results = [
-        result_of(lowered(kernel), kernel),
+        result_of(lower_kernel(kernel), kernel),
         result_of(changed, other or kernel),
     ]
     if isinstance(results[0], str) or isinstance(results[1], str):
         if isinstance(results[0], np.ndarray):
-            raise Wrong("violation", how, results[1])
+            raise Wrong("violation", change, results[1])
         raise Wrong("violation", "unchanged", str(results[0]))
     if results[0].tobytes() != results[1].tobytes():
         different = int((results[0] != results[1]).sum())
-        raise Wrong("different result", how, f"{different} of {results[0].size} elements")
+        raise Wrong("different result", change, f"{different} of {results[0].size} elements")
 
 
-def result_of(compiled: Compiled, kernel: Kernel) -> np.ndarray | str:
+def result_of(compiled: Compiled, kernel: KernelCase) -> np.ndarray | str:
     """The result of a kernel, or the rules that it violates."""
     try:
         inputs = {name: array.copy(order="K") for name, array in kernel.inputs.items()}
@@ -205,15 +209,15 @@ def _difference(one: str, other: str) -> str:
 # -- the fuzzer ------------------------------------------------------------------------------------
 
 
-def _chosen(choose: Choose) -> Check:
+def _draw_check(choose: Choose) -> Check:
     return _CHANGES[choose("change", [*_CHANGES])](choose)
 
 
 def draw(random: Random) -> str:
     """Draw choices."""
     while True:
-        choose = Drawn(random)
-        if _chosen(choose):
+        choose = RandomChoices(random)
+        if _draw_check(choose):
             return choose.text
 
 
@@ -223,7 +227,7 @@ def check(text: str) -> None:
     Raises:
         Wrong: if it changes the result.
     """
-    chosen = _chosen(Read(text))
+    chosen = _draw_check(ReadChoices(text))
     if chosen:
         chosen()
 

@@ -13,10 +13,10 @@ from mlir_smem.passes.driver.base import run_all
 from mlir_smem.tools.diagnostics import Collector
 
 from .frame import Fuzzer, Wrong, main
-from .mutated.contexts import UNREGISTERED, context, parse, parsed
+from .mutated.contexts import UNREGISTERED, context, parse, try_parse
 from .mutated.ops import mutate
-from .mutated.seeds import drawn_seed
-from .mutated.text import mutated
+from .mutated.seeds import draw_seed
+from .mutated.text import mutate_text
 
 _PASS = "// pass: "
 
@@ -44,22 +44,24 @@ _FORBIDDEN = ("object at 0x", "<class '", "Traceback", "internal error", "NotImp
 def draw(random: Random) -> str:
     """Draw a mutated module and passes."""
     arch = random.choice(_ARCHS)
-    pipeline = [str(each) for each in pass_named("smem-to-nvvm").from_text(f"arch={arch}").passes()]
+    pipeline = [
+        str(pass_) for pass_ in pass_named("smem-to-nvvm").from_text(f"arch={arch}").passes()
+    ]
     text, names = _seed(random), _names(random, pipeline)
     if random.random() < 0.25:
         # Later passes get the output of earlier ones.
         before = random.randrange(1, len(pipeline))
-        text = lowered(text, pipeline[:before]) or text
+        text = run_passes(text, pipeline[:before]) or text
         names = random.choice((pipeline[before:], pipeline[before : before + 1], names))
     header = _header(names)
     if random.random() < 0.05:
         header = UNREGISTERED + header
     # Most inputs must reach the passes; some test the parser alone.
     for _ in range(_TRIES):
-        found = header + _mutated(random, text)
-        if random.random() < 0.1 or parsed(found):
+        mutant = header + _mutate(random, text)
+        if random.random() < 0.1 or try_parse(mutant):
             break
-    return found
+    return mutant
 
 
 def _header(names: list[str]) -> str:
@@ -68,24 +70,24 @@ def _header(names: list[str]) -> str:
 
 def _seed(random: Random) -> str:
     """Draw a module that is usually valid."""
-    text = drawn_seed(random)
+    text = draw_seed(random)
     while random.random() < 0.9 and not _is_valid(text):
-        text = drawn_seed(random)
+        text = draw_seed(random)
     return text
 
 
 @cache
 def _is_valid(text: str) -> bool:
-    return parsed(text) is not None
+    return try_parse(text) is not None
 
 
-def _mutated(random: Random, text: str) -> str:
+def _mutate(random: Random, text: str) -> str:
     chance = random.random()
-    if chance > 0.4 and (module := parsed(text)):
+    if chance > 0.4 and (module := try_parse(text)):
         if chance > 0.5:
             mutate(random, module)
         text = module.operation.get_asm(print_generic_op_form=True)
-    return mutated(random, text) if chance <= 0.55 else text
+    return mutate_text(random, text) if chance <= 0.55 else text
 
 
 def _names(random: Random, pipeline: list[str]) -> list[str]:
@@ -122,9 +124,9 @@ def _single(random: Random) -> str:
     return f"{name}{{{' '.join(chosen)}}}" if chosen else name
 
 
-def lowered(text: str, names: list[str]) -> str | None:
+def run_passes(text: str, names: list[str]) -> str | None:
     """Run passes on a module and print it; None if one fails."""
-    module = parsed(_header(names) + text)
+    module = try_parse(_header(names) + text)
     with Collector("-").listen(context()):
         if module and all(_run(name, module) for name in names):
             return str(module)
@@ -167,7 +169,7 @@ def _check(text: str, names: list[str], collector: Collector) -> None:
             valid = False
             collector.add("error", "", str(error))
         if not valid:
-            messages = "; ".join(found.message for found in collector.found)
+            messages = "; ".join(diagnostic.message for diagnostic in collector.found)
             raise Wrong("invalid IR", name.partition("{")[0], messages)
     printed = str(module)
     # Unknown ops are kept.
@@ -178,14 +180,14 @@ def _check(text: str, names: list[str], collector: Collector) -> None:
 
 def _check_printed(printed: str, text: str) -> None:
     """Check that a printed module parses to itself, if the input does."""
-    known = UNREGISTERED if UNREGISTERED in text else ""
-    if (again := _printed(known + printed)) != printed and _printed(known + str(parse(text))):
-        pairs = zip(printed.splitlines(), (again or "").splitlines(), strict=False)
+    prefix = UNREGISTERED if UNREGISTERED in text else ""
+    if (reprinted := _reprint(prefix + printed)) != printed and _reprint(prefix + str(parse(text))):
+        pairs = zip(printed.splitlines(), (reprinted or "").splitlines(), strict=False)
         different = next((pair for pair in pairs if pair[0] != pair[1]), ("not parsed",))
         raise Wrong("printed differently", "print", "\n".join(different))
 
 
-def _printed(text: str) -> str | None:
+def _reprint(text: str) -> str | None:
     """Parse and print a module; None if it cannot be parsed."""
     try:
         return str(parse(text))
@@ -196,8 +198,8 @@ def _printed(text: str) -> str | None:
 def _check_lowered(text: str) -> None:
     """Check that nothing of the dialect is left."""
     text = _NOT_OURS.sub('""', text)
-    if left := _LEFT.search(text):
-        line = text[text.rfind("\n", 0, left.start()) + 1 :].partition("\n")[0]
+    if leftover := _LEFT.search(text):
+        line = text[text.rfind("\n", 0, leftover.start()) + 1 :].partition("\n")[0]
         raise Wrong("left over", "smem-to-nvvm", line.strip())
 
 
@@ -213,23 +215,23 @@ def _run(name: str, module: object) -> bool:
             return False
         return True
     try:
-        found = pass_named(base).from_text(options.removesuffix("}"))
+        pass_ = pass_named(base).from_text(options.removesuffix("}"))
     except OptionError:
         return True
-    return run_all(found, module.operation)
+    return run_all(pass_, module.operation)
 
 
-def _check_messages(collector: Collector, by: str) -> None:
+def _check_messages(collector: Collector, pass_name: str) -> None:
     """Check the messages of a refusal."""
-    errors = [found for found in collector.found if found.severity == "error"]
+    errors = [diagnostic for diagnostic in collector.found if diagnostic.severity == "error"]
     if not errors:
-        raise Wrong("refused without a message", by)
+        raise Wrong("refused without a message", pass_name)
     for error in errors:
         for word in _FORBIDDEN:
             if word in error.message:
-                raise Wrong(f"message with '{word}'", by, error.message)
-        if by != "parse" and not error.line:
-            raise Wrong("message without a location", by, error.message)
+                raise Wrong(f"message with '{word}'", pass_name, error.message)
+        if pass_name != "parse" and not error.line:
+            raise Wrong("message without a location", pass_name, error.message)
 
 
 FUZZER = Fuzzer("modules", draw, check, lifetime=3000)

@@ -25,15 +25,15 @@ from mlir_smem.runtime.arguments import DTYPES
 
 from .frame import Fuzzer, Wrong, main
 from .generated.blocks import BlockCase
-from .generated.choices import Choose, Drawn, Read
-from .generated.edits import doubled, moved, omissions
-from .generated.gemms import Program
-from .generated.kernels import Evaluated, Kernel, emulated, evaluated
-from .generated.pipelines import Pipeline
+from .generated.choices import Choose, RandomChoices, ReadChoices
+from .generated.edits import duplications, moves, omissions
+from .generated.gemms import GemmCase
+from .generated.kernels import CheckedKernel, KernelCase, check_and_lower, emulate_kernel
+from .generated.pipelines import PipelineCase
 
 _REFUSALS = (OpError, Invalid, LayoutError, ir.MLIRError)
 
-_EDITS = {"without": omissions, "doubled": doubled, "moved": moved}
+_EDITS = {"without": omissions, "doubled": duplications, "moved": moves}
 
 _EXPECTED = re.compile(r"^// (\w+) = (.+)$", re.MULTILINE)
 
@@ -41,21 +41,21 @@ _EXPECTED = re.compile(r"^// (\w+) = (.+)$", re.MULTILINE)
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def kernel_of(choose: Choose) -> Kernel | None:
+def kernel_of(choose: Choose) -> KernelCase | None:
     """Draw a kernel; None if it does not fit."""
     generator = choose("generator", ("gemm", "pipeline", "pipeline", "pipeline", "blocks"))
     if generator == "gemm":
         program = gemm_of(choose)
         arch = choose("arch", ("sm_90a", "sm_90a", "sm_100a", "sm_103a"))
         return program.kernel(arch) if program.fits_on(arch) else None
-    other = (Pipeline if generator == "pipeline" else BlockCase).draw(choose)
+    other = (PipelineCase if generator == "pipeline" else BlockCase).draw(choose)
     return other.kernel() if other.fits else None
 
 
-def gemm_of(choose: Choose) -> Program:
+def gemm_of(choose: Choose) -> GemmCase:
     """Draw a GEMM with a loop along K; it may not fit."""
-    # `Program.seeded` has A in shared memory, as the GPU has run it.
-    program = Program.draw(choose)
+    # `GemmCase.from_seed` has A in shared memory, as the GPU has run it.
+    program = GemmCase.draw(choose)
     stored = program.view is not None and program.a.major == "k" and program.a.split is None
     return replace(
         program,
@@ -65,7 +65,7 @@ def gemm_of(choose: Choose) -> Program:
     )
 
 
-def _edited(choose: Choose) -> tuple[str, str, Kernel] | None:
+def _draw_edited(choose: Choose) -> tuple[str, str, KernelCase] | None:
     """Draw a kernel with an edit or none: the edit, the edited op, and the kernel; None if it does not
     fit."""
     kernel = kernel_of(choose)
@@ -82,8 +82,8 @@ def _edited(choose: Choose) -> tuple[str, str, Kernel] | None:
 def draw(random: Random) -> str:
     """Draw the choices of a kernel and of its edit."""
     while True:
-        choose = Drawn(random)
-        if _edited(choose):
+        choose = RandomChoices(random)
+        if _draw_edited(choose):
             return choose.text
 
 
@@ -97,27 +97,27 @@ def check(text: str) -> None:
         Wrong: if the checker and the emulator contradict each other.
     """
     if "gpu.module" in text:
-        _check_given(text)
+        _check_text(text)
         return
-    drawn = _edited(Read(text))
+    drawn = _draw_edited(ReadChoices(text))
     if drawn is None:
         return
     edit, op, kernel = drawn
     try:
-        found = evaluated(kernel)
+        checked = check_and_lower(kernel)
     except _REFUSALS as error:
         if edit in ("none", "without"):
             raise Wrong("refused", edit, str(error)) from None
         return
-    seen = emulated(found.compiled, kernel)
+    seen = emulate_kernel(checked.compiled, kernel)
     if edit != "none":
-        if found.check.evaluation == "wrong" and not seen:
+        if checked.check.evaluation == "wrong" and not seen:
             seen = _outcome_with_one_iteration(text)
-        _check_edited(kernel, f"{edit} {op.partition(' ')[0]}", found, seen)
+        _check_edited(kernel, f"{edit} {op.partition(' ')[0]}", checked, seen)
     elif seen:
         raise Wrong(f"emulator: {seen.partition(':')[0]}", "unchanged", seen)
-    elif found.check.evaluation == "wrong":
-        raise Wrong("reported as wrong", "unchanged", found.check.messages[0])
+    elif checked.check.evaluation == "wrong":
+        raise Wrong("reported as wrong", "unchanged", checked.check.messages[0])
 
 
 def _outcome_with_one_iteration(text: str) -> str:
@@ -126,15 +126,15 @@ def _outcome_with_one_iteration(text: str) -> str:
     With more iterations than stages, a pipeline may order accesses that the checker, which does not know
     the number of iterations, must report as wrong.
     """
-    drawn = _edited(Read(f"{text}\nsteps = 1"))
+    drawn = _draw_edited(ReadChoices(f"{text}\nsteps = 1"))
     if drawn is None:
         return ""
     _, _, kernel = drawn
-    return emulated(evaluated(kernel).compiled, kernel)
+    return emulate_kernel(check_and_lower(kernel).compiled, kernel)
 
 
-def _check_edited(kernel: Kernel, edit: str, found: Evaluated, seen: str) -> None:
-    evaluation, messages = found.check.evaluation, "; ".join(found.check.messages)
+def _check_edited(kernel: KernelCase, edit: str, checked: CheckedKernel, seen: str) -> None:
+    evaluation, messages = checked.check.evaluation, "; ".join(checked.check.messages)
     summary = f"{evaluation}: {messages}; the emulator: {seen or 'right'}"
     if seen.startswith("refused"):
         raise Wrong("not emulated", edit, summary)
@@ -147,19 +147,19 @@ def _check_edited(kernel: Kernel, edit: str, found: Evaluated, seen: str) -> Non
     # one order of the threads and wrong in another; the emulator runs one.
     barrier = "gpu.barrier" in edit or "warpgroup_barrier" in edit
     added = barrier and kernel.arch != "sm_90a"
-    if evaluation == "wrong" and not seen and computes and kernel.tells and not added:
+    if evaluation == "wrong" and not seen and computes and kernel.is_conclusive and not added:
         raise Wrong("reported as wrong", edit, summary)
 
 
-def _check_given(text: str) -> None:
+def _check_text(text: str) -> None:
     """Check a given kernel: if it is proven, it must violate no rule and compute what it says."""
     none = np.zeros(0)
-    kernel = Kernel(text, "", {}, "", None, none, none)
+    kernel = KernelCase(text, "", {}, "", None, none, none)
     try:
-        found = evaluated(kernel)
+        checked = check_and_lower(kernel)
     except _REFUSALS:
         return
-    (entry,) = found.compiled.manifest["kernels"]
+    (entry,) = checked.compiled.manifest["kernels"]
     random = np.random.default_rng(0)
     inputs = {}
     for argument in entry["arguments"]:
@@ -173,12 +173,12 @@ def _check_given(text: str) -> None:
     exact = eval(match[2], wide) if match else wide[output]
     # A kernel that does not say what it computes may compute anything.
     bound = np.full_like(exact, 0 if match else np.inf)
-    kernel = Kernel(text, entry["entry"], inputs, output, (1,), exact, bound)
+    kernel = KernelCase(text, entry["entry"], inputs, output, (1,), exact, bound)
     try:
-        seen = emulated(found.compiled, kernel)
+        seen = emulate_kernel(checked.compiled, kernel)
     except LaunchError as error:
         raise Wrong("cannot be launched", "given", str(error)) from None
-    if found.check.evaluation == "proven" and seen:
+    if checked.check.evaluation == "proven" and seen:
         raise Wrong("proven", f"given: {seen}")
 
 

@@ -28,15 +28,15 @@ from mlir_smem.passes.insert_sync import insert
 
 from .frame import Fuzzer, Wrong, main
 from .generated import order_text
-from .generated.choices import Drawn, Read
-from .generated.kernels import Kernel, emulated, evaluated
+from .generated.choices import RandomChoices, ReadChoices
+from .generated.kernels import KernelCase, check_and_lower, emulate_kernel
 from .generated.order_kernels import language_kernels
 from .generated.program_order import strip, sync_of
 from .ordered.draw import draw as draw_ordered
 from .ordered.kernels import kernels_of
 from .programs import kernel_of
 
-#: What differs in messages of one kind.
+#: Parts that differ between messages of one kind.
 _NUMBERS = re.compile(r"[0-9:.]+")
 
 #: The choice that tells a program of `fuzz.ordered` from one of `fuzz.programs`.
@@ -45,7 +45,7 @@ _ORDERED = "ordered = True"
 
 @dataclass
 class Outcome:
-    """What became of a program.
+    """The outcome of a program.
 
     Attributes:
         kind: "inserted", or why the pass refused it.
@@ -69,11 +69,11 @@ def draw(random: Random) -> str:
     if kind < 0.35:
         return order_text.draw(random)
     if kind < 0.75:
-        choose = Drawn(random)
+        choose = RandomChoices(random)
         draw_ordered(choose)
         return f"{_ORDERED}\n{choose.text}"
     while True:
-        choose = Drawn(random)
+        choose = RandomChoices(random)
         if kernel_of(choose):
             return choose.text
 
@@ -84,14 +84,14 @@ def generator_of(text: str) -> str:
         return "language"
     if _ORDERED in text:
         return "statements"
-    found = re.search(r"^generator = '(\w+)'$", text, re.MULTILINE)
-    return found[1] if found else "gemm"
+    match = re.search(r"^generator = '(\w+)'$", text, re.MULTILINE)
+    return match[1] if match else "gemm"
 
 
 # -- checking --------------------------------------------------------------------------------------
 
 
-def kernels(text: str) -> list[Kernel]:
+def kernels(text: str) -> list[KernelCase]:
     """Return the runs of a program; none if it is malformed, or does not fit."""
     if "sl." in text:
         try:
@@ -99,12 +99,12 @@ def kernels(text: str) -> list[Kernel]:
         except (SyntaxError, NameError, IndexError, sl.TraceError):
             return []
     if _ORDERED in text:
-        return kernels_of(draw_ordered(Read(text)))
-    kernel = kernel_of(Read(text))
-    return [] if kernel is None else [replace(kernel, text=stripped(kernel.text))]
+        return kernels_of(draw_ordered(ReadChoices(text)))
+    kernel = kernel_of(ReadChoices(text))
+    return [] if kernel is None else [replace(kernel, text=strip_text(kernel.text))]
 
 
-def stripped(text: str) -> str:
+def strip_text(text: str) -> str:
     """Return a module without what `smem-insert-sync` can insert."""
     with new_context():
         module = ir.Module.parse(text)
@@ -113,7 +113,7 @@ def stripped(text: str) -> str:
         return str(module)
 
 
-def synchronized(text: str) -> tuple[int, str, Counter[str]]:
+def synchronize(text: str) -> tuple[int, str, Counter[str]]:
     """Return how many ops of a module order accesses, the module after `smem-insert-sync`, and how many
     ops of each name that inserted.
 
@@ -123,16 +123,18 @@ def synchronized(text: str) -> tuple[int, str, Counter[str]]:
     """
     with new_context():
         module = ir.Module.parse(text)
-        given = len(sync_of(module))
-        made: Counter[str] = Counter()
+        present = len(sync_of(module))
+        inserted: Counter[str] = Counter()
         for function in functions_of(module):
-            made.update(each.op.name for each in insert(function))
+            inserted.update(insertion.op.name for insertion in insert(function))
         module.operation.verify()
-        result = str(module)
-        again = [each for function in functions_of(module) for each in insert(function)]
-        if again or str(module) != result:
-            raise Wrong("inserts twice", "the second run", result)
-    return given, result, made
+        synchronized = str(module)
+        repeated = [
+            insertion for function in functions_of(module) for insertion in insert(function)
+        ]
+        if repeated or str(module) != synchronized:
+            raise Wrong("inserts twice", "the second run", synchronized)
+    return present, synchronized, inserted
 
 
 def outcome(text: str, mutate: Random | None = None) -> Outcome:
@@ -149,29 +151,29 @@ def outcome(text: str, mutate: Random | None = None) -> Outcome:
     if not runs:
         return Outcome("malformed")
     if generator_of(text) not in ("language", "statements"):
-        _check_untouched(kernel_of(Read(text)))
+        _check_untouched(kernel_of(ReadChoices(text)))
     try:
-        given, made, inserted = synchronized(runs[0].text)
+        present, synchronized, inserted = synchronize(runs[0].text)
     except OpError as error:
         return Outcome(f"refused: {_NUMBERS.sub('#', error.message)}")
-    found = None
+    checked = None
     for run in runs:
-        kernel = replace(run, text=made)
-        found = found or evaluated(kernel)
-        if found.check.evaluation != "proven":
-            raise Wrong("not proven", found.check.evaluation, "; ".join(found.check.messages))
-        seen = emulated(found.compiled, kernel)
+        kernel = replace(run, text=synchronized)
+        checked = checked or check_and_lower(kernel)
+        if checked.check.evaluation != "proven":
+            raise Wrong("not proven", checked.check.evaluation, "; ".join(checked.check.messages))
+        seen = emulate_kernel(checked.compiled, kernel)
         if seen.startswith("refused"):
             return Outcome(f"not emulated: {_NUMBERS.sub('#', seen)}", inserted)
         if seen:
-            raise Wrong("wrong", seen.partition(":")[0], f"{seen}\n{made}")
+            raise Wrong("wrong", seen.partition(":")[0], f"{seen}\n{synchronized}")
     result = Outcome("inserted", inserted)
-    if mutate is not None and not given:
-        _mutate(replace(runs[0], text=made), result, mutate)
+    if mutate is not None and not present:
+        _mutate(replace(runs[0], text=synchronized), result, mutate)
     return result
 
 
-def _check_untouched(kernel: Kernel | None) -> None:
+def _check_untouched(kernel: KernelCase | None) -> None:
     """Check that the pass leaves a kernel alone that is proven, with its own synchronization.
 
     Raises:
@@ -191,29 +193,29 @@ def _check_untouched(kernel: Kernel | None) -> None:
 # -- mutants ---------------------------------------------------------------------------------------
 
 
-class Mutant(NamedTuple):
+class SyncMutant(NamedTuple):
     """A synchronized module without one op that synchronizes, or with one group more pending.
 
     Attributes:
-        what: what is changed.
+        description: of the change.
         text: the module.
         proven: whether the checker still proves it.
     """
 
-    what: str
+    description: str
     text: str
     proven: bool
 
 
-def mutants(text: str) -> list[Mutant]:
+def mutants(text: str) -> list[SyncMutant]:
     """Return the mutants of a module; what types alone forbid is left out."""
-    found = []
+    verified = []
     with new_context():
         count = len(sync_of(ir.Module.parse(text)))
         for number, change in itertools.product(range(count), ("without", "more pending")):
             module = ir.Module.parse(text)
             op = sync_of(module)[number].operation
-            what = f"{change}: {op.name} {number}"
+            description = f"{change}: {op.name} {number}"
             if change == "without":
                 if len(op.results) and op.results[0].type != op.operands[0].type:
                     continue
@@ -229,8 +231,8 @@ def mutants(text: str) -> list[Mutant]:
                 module.operation.verify()
             except ir.MLIRError:
                 continue
-            found.append(Mutant(what, str(module), _is_proven(module)))
-    return found
+            verified.append(SyncMutant(description, str(module), _is_proven(module)))
+    return verified
 
 
 def _is_proven(module: ir.Module) -> bool:
@@ -240,25 +242,25 @@ def _is_proven(module: ir.Module) -> bool:
         return False
 
 
-def _mutate(kernel: Kernel, result: Outcome, random: Random) -> None:
+def _mutate(kernel: KernelCase, result: Outcome, random: Random) -> None:
     """Count which mutants are rejected; the emulator runs those that are not, and one of all."""
-    made = mutants(kernel.text)
-    result.mutants["the checker"] += sum(not mutant.proven for mutant in made)
-    for mutant in filter(lambda mutant: mutant.proven, made):
-        seen = _seen(kernel, mutant)
+    candidates = mutants(kernel.text)
+    result.mutants["the checker"] += sum(not mutant.proven for mutant in candidates)
+    for mutant in filter(lambda mutant: mutant.proven, candidates):
+        seen = _emulate_mutant(kernel, mutant)
         if seen:
-            raise Wrong("a mutant is proven", mutant.what, f"{seen}\n{mutant.text}")
+            raise Wrong("a mutant is proven", mutant.description, f"{seen}\n{mutant.text}")
         result.mutants["nothing"] += 1
-        result.survivors.append(mutant.what)
-    if made:
-        seen = _seen(kernel, random.choice(made))
+        result.survivors.append(mutant.description)
+    if candidates:
+        seen = _emulate_mutant(kernel, random.choice(candidates))
         result.mutants["run: objected to" if seen else "run: not seen in one order of threads"] += 1
 
 
-def _seen(kernel: Kernel, mutant: Mutant) -> str:
+def _emulate_mutant(kernel: KernelCase, mutant: SyncMutant) -> str:
     """Return what the emulator finds wrong with a mutant."""
     edited = replace(kernel, text=mutant.text)
-    return emulated(evaluated(edited).compiled, edited)
+    return emulate_kernel(check_and_lower(edited).compiled, edited)
 
 
 def check(text: str) -> None:
@@ -267,9 +269,9 @@ def check(text: str) -> None:
     Raises:
         Wrong: if what the pass makes of it is not proven, not right, or has an op that is not needed.
     """
-    found = outcome(text, Random(text))
-    if found.survivors:
-        raise Wrong("not needed", "an inserted op", "; ".join(found.survivors))
+    program_outcome = outcome(text, Random(text))
+    if program_outcome.survivors:
+        raise Wrong("not needed", "an inserted op", "; ".join(program_outcome.survivors))
 
 
 FUZZER = Fuzzer("sync", draw, check, suffix=".txt", lifetime=200)

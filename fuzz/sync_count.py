@@ -33,13 +33,13 @@ _CHUNK = 10
 _LIMIT = 60
 
 
-class Counted(NamedTuple):
-    """What became of a program.
+class CountedProgram(NamedTuple):
+    """The outcome of a program.
 
     Attributes:
         number: the program's.
-        generator: what drew it.
-        outcome: what became of it.
+        generator: the name of its generator.
+        outcome: the outcome.
         failure: what is wrong; empty if nothing is.
     """
 
@@ -53,8 +53,8 @@ class Counted(NamedTuple):
         """Read what `line` wrote."""
         number, generator, outcome, failure = json.loads(line)
         inserted, mutants = Counter(outcome["inserted"]), Counter(outcome["mutants"])
-        made = Outcome(outcome["kind"], inserted, mutants, outcome["survivors"])
-        return cls(number, generator, made, failure)
+        program_outcome = Outcome(outcome["kind"], inserted, mutants, outcome["survivors"])
+        return cls(number, generator, program_outcome, failure)
 
     @property
     def line(self) -> str:
@@ -63,7 +63,7 @@ class Counted(NamedTuple):
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
+def _time_limit() -> Iterator[None]:
     """Raise a `TimeoutError` after some seconds."""
 
     def end(signal: int, frame: FrameType | None) -> None:
@@ -77,43 +77,45 @@ def _limited() -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def run(seed: int, number: int) -> Counted:
+def run(seed: int, number: int) -> CountedProgram:
     """Check a program."""
     text = draw(generator(seed, number))
     name = generator_of(text)
     try:
-        with _limited():
-            return Counted(number, name, outcome(text, generator(seed, number)), "")
+        with _time_limit():
+            return CountedProgram(number, name, outcome(text, generator(seed, number)), "")
     except TimeoutError:
-        return Counted(number, name, Outcome(f"not finished in {_LIMIT} s"), "")
+        return CountedProgram(number, name, Outcome(f"not finished in {_LIMIT} s"), "")
     except Wrong as error:
-        return Counted(number, name, Outcome("wrong"), str(error))
+        return CountedProgram(number, name, Outcome("wrong"), str(error))
     except Exception as error:
-        return Counted(number, name, Outcome("wrong"), str(failure_of(error)))
+        return CountedProgram(number, name, Outcome("wrong"), str(failure_of(error)))
 
 
-def run_some(seed: int, numbers: list[int]) -> list[Counted]:
+def run_some(seed: int, numbers: list[int]) -> list[CountedProgram]:
     """Check a chunk of programs."""
     return [run(seed, number) for number in numbers]
 
 
-def run_all(seed: int, numbers: Iterable[int], jobs: int, keep: Path | None) -> list[Counted]:
+def run_all(
+    seed: int, numbers: Iterable[int], jobs: int, keep: Path | None
+) -> list[CountedProgram]:
     """Check programs on several cores, except for those that a file already knows."""
     lines = keep.read_text().splitlines() if keep and keep.exists() else []
-    found = {each.number: each for each in map(Counted.read, lines)}
-    left = [number for number in numbers if number not in found]
+    counted = {program.number: program for program in map(CountedProgram.read, lines)}
+    remaining = [number for number in numbers if number not in counted]
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
         chunks = [
-            pool.submit(run_some, seed, left[at : at + _CHUNK])
-            for at in range(0, len(left), _CHUNK)
+            pool.submit(run_some, seed, remaining[start : start + _CHUNK])
+            for start in range(0, len(remaining), _CHUNK)
         ]
         for chunk in as_completed(chunks):
-            for each in chunk.result():
-                found[each.number] = each
+            for program in chunk.result():
+                counted[program.number] = program
                 if keep:
                     with keep.open("a") as file:
-                        file.write(f"{each.line}\n")
-    return [found[number] for number in sorted(found)]
+                        file.write(f"{program.line}\n")
+    return [counted[number] for number in sorted(counted)]
 
 
 def main() -> int:
@@ -125,38 +127,40 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", type=Path, help="file of what became of each program")
     parser.add_argument("--record", help="file of the record")
-    given = parser.parse_args()
-    if given.only is not None:
-        print(draw(generator(given.seed, given.only)))
-        print(run(given.seed, given.only))
+    options = parser.parse_args()
+    if options.only is not None:
+        print(draw(generator(options.seed, options.only)))
+        print(run(options.seed, options.only))
         return 0
     # Each worker has a core.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     begin = time.monotonic()
-    found = run_all(given.seed, range(given.count), given.jobs, given.keep)
-    result = summary(found)
+    counted = run_all(options.seed, range(options.count), options.jobs, options.keep)
+    result = summary(counted)
     print(json.dumps(result, indent=1), f"{time.monotonic() - begin:.0f} s")
-    if given.record:
-        record(given.record, {"seed": given.seed} | result)
+    if options.record:
+        record(options.record, {"seed": options.seed} | result)
     return int(bool(result["wrong"]))
 
 
-def summary(found: list[Counted]) -> dict[str, object]:
+def summary(counted: list[CountedProgram]) -> dict[str, object]:
     """Return the counts of a record."""
     inserted: Counter[str] = Counter()
     mutants: Counter[str] = Counter()
-    for each in found:
-        inserted += each.outcome.inserted
-        mutants += each.outcome.mutants
+    for program in counted:
+        inserted += program.outcome.inserted
+        mutants += program.outcome.mutants
     return {
-        "programs": dict(sorted(Counter(each.generator for each in found).items())),
-        "outcomes": dict(Counter(each.outcome.kind for each in found).most_common()),
+        "programs": dict(sorted(Counter(program.generator for program in counted).items())),
+        "outcomes": dict(Counter(program.outcome.kind for program in counted).most_common()),
         "inserted": dict(inserted.most_common()),
         "mutants": dict(mutants.most_common()),
         "mutants_that_nothing_rejects": {
-            str(each.number): each.outcome.survivors for each in found if each.outcome.survivors
+            str(program.number): program.outcome.survivors
+            for program in counted
+            if program.outcome.survivors
         },
-        "wrong": {str(each.number): each.failure for each in found if each.failure},
+        "wrong": {str(program.number): program.failure for program in counted if program.failure},
     }
 
 

@@ -68,7 +68,7 @@ def draw(random: Random) -> str:
     while True:
         text = torch_programs.draw(random)
         try:
-            _expected(_Program(text))
+            _run_eager(_Program(text))
             return text
         except Exception:
             continue
@@ -96,10 +96,10 @@ class _Program:
         self._seed = 0
         self._names = {
             **_TYPES,
-            **{
-                name: getattr(self, f"_{name}")
-                for name in ("tensor", "transposed", "columns", "pair")
-            },
+            "tensor": self._tensor,
+            "transposed": self._transpose,
+            "columns": self._columns,
+            "pair": self._pair,
             "buffer": lambda *type_: nn.Buffer(self._tensor(*type_)),
             "transient": lambda *type_: nn.Buffer(self._tensor(*type_), persistent=False),
             "parameter": lambda *type_: nn.Parameter(self._tensor(*type_)),
@@ -126,24 +126,24 @@ class _Program:
     def arguments(self, call: int) -> list[Any]:
         """Return the arguments of a call; the same for the same call."""
         self._seed = 100 * (call + 1)
-        made: dict[str, Any] = dict(self._names)
+        namespace: dict[str, Any] = dict(self._names)
         names = []
         for line in self._words.get("input", []):
             if "default(" not in line:
-                exec(line, made)
+                exec(line, namespace)
                 names.append(line.split(" ")[0])
-        return [made[name] for name in names]
+        return [namespace[name] for name in names]
 
     def _tensor(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
         self._seed += 1
         generator = torch.Generator().manual_seed(self._seed)
         if dtype == torch.bool or not dtype.is_floating_point or self._exact:
-            places = torch.randint(len(_WHOLE), shape, generator=generator)
+            indices = torch.randint(len(_WHOLE), shape, generator=generator)
             # One place makes a view, which a program may write.
-            return _WHOLE[places].clone().to(dtype)
+            return _WHOLE[indices].clone().to(dtype)
         return torch.randn(shape, generator=generator).to(dtype)
 
-    def _transposed(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
+    def _transpose(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
         return self._tensor(dtype, *shape[:-2], shape[-1], shape[-2]).transpose(-1, -2)
 
     def _columns(self, dtype: torch.dtype, *shape: int) -> torch.Tensor:
@@ -153,9 +153,9 @@ class _Program:
         return self._tensor(dtype, *shape), self._tensor(dtype, *shape)
 
     @property
-    def bound(self) -> float:
+    def tolerance(self) -> float:
         """How far results may be from eager's, of the largest element."""
-        named = [bound for name, bound in _BOUNDS.items() if name in self.text]
+        named = [tolerance for name, tolerance in _BOUNDS.items() if name in self.text]
         return 0.0 if self._exact else max(named, default=_BOUNDS["f32"])
 
 
@@ -163,76 +163,84 @@ def _state(function: Any) -> dict[str, torch.Tensor]:
     """Return the parameters and buffers of a module, and other tensors that are its attributes."""
     if not isinstance(function, nn.Module):
         return {}
-    plain = {name: each for name, each in vars(function).items() if isinstance(each, torch.Tensor)}
-    every = {"remove_duplicate": False}
-    return dict(function.named_parameters(**every)) | dict(function.named_buffers(**every)) | plain
+    plain = {
+        name: attribute
+        for name, attribute in vars(function).items()
+        if isinstance(attribute, torch.Tensor)
+    }
+    options = {"remove_duplicate": False}
+    return (
+        dict(function.named_parameters(**options)) | dict(function.named_buffers(**options)) | plain
+    )
 
 
 def _run(program: _Program, run: Any, module: Any) -> list[SimpleNamespace]:
     """Call a program as often as it says; return its results, arguments and state after each call."""
-    seen = []
+    calls = []
     arguments: list[Any] = []
     for call in range(program.calls):
         # The third call has the arguments of the second.
         arguments = arguments if call == 2 else program.arguments(call)
         with torch.no_grad():
             result = run(*arguments)
-        kept = _state(module)
-        leaves = list(_leaves([*arguments, *kept.values()], "")) + list(_leaves(result, "result"))
-        seen.append(
+        state = _state(module)
+        leaves = list(_leaves([*arguments, *state.values()], "")) + list(_leaves(result, "result"))
+        calls.append(
             SimpleNamespace(
-                result=_copied(result),
-                arguments=_copied(arguments),
-                state=_copied(kept),
-                memory=_memory([each for _, each in leaves]),
+                result=_copy_tree(result),
+                arguments=_copy_tree(arguments),
+                state=_copy_tree(state),
+                memory=_memory([leaf for _, leaf in leaves]),
             )
         )
-    return seen
+    return calls
 
 
-def _expected(program: _Program) -> list[SimpleNamespace]:
+def _run_eager(program: _Program) -> list[SimpleNamespace]:
     """Return what eager PyTorch does."""
     return _run(program, program.function, program.function)
 
 
 def _leaves(tree: Any, where: str) -> Iterator[tuple[str, Any]]:
     if isinstance(tree, dict):
-        for key, each in tree.items():
-            yield from _leaves(each, f"{where}[{key!r}]")
+        for key, child in tree.items():
+            yield from _leaves(child, f"{where}[{key!r}]")
     elif isinstance(tree, list | tuple):
-        for i, each in enumerate(tree):
-            yield from _leaves(each, f"{where}[{i}]")
+        for i, child in enumerate(tree):
+            yield from _leaves(child, f"{where}[{i}]")
     else:
         yield where, tree
 
 
-def _copied(tree: Any) -> Any:
+def _copy_tree(tree: Any) -> Any:
     """Return a tree with copies of its tensors."""
     if isinstance(tree, torch.Tensor):
         return tree.detach().clone()
     return (
         copy.deepcopy(tree)
         if not isinstance(tree, dict)
-        else {k: _copied(v) for k, v in tree.items()}
+        else {k: _copy_tree(v) for k, v in tree.items()}
     )
 
 
 def _memory(leaves: list[Any]) -> list[str]:
     """Return of each tensor the first one that it is, or else the first one whose memory it shares."""
-    told = []
-    for i, each in enumerate(leaves):
-        if not isinstance(each, torch.Tensor) or not each.numel():
-            told.append("none")
+    relations = []
+    for i, leaf in enumerate(leaves):
+        if not isinstance(leaf, torch.Tensor) or not leaf.numel():
+            relations.append("none")
             continue
-        same = next(j for j, other in enumerate(leaves) if other is each)
-        storage = each.untyped_storage().data_ptr()
+        same = next(j for j, other in enumerate(leaves) if other is leaf)
+        storage = leaf.untyped_storage().data_ptr()
         sharing = next(
             j
             for j, other in enumerate(leaves)
             if isinstance(other, torch.Tensor) and other.untyped_storage().data_ptr() == storage
         )
-        told.append(f"is {same}" if same < i else f"shares {sharing}" if sharing < i else "own")
-    return told
+        relations.append(
+            f"is {same}" if same < i else f"shares {sharing}" if sharing < i else "own"
+        )
+    return relations
 
 
 class _Undefined(Exception):
@@ -245,7 +253,9 @@ class _Overlaps(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         arguments = zip(func._schema.arguments, args, strict=False)
-        written = [x for each, x in arguments if each.alias_info and each.alias_info.is_write]
+        written = [
+            x for argument, x in arguments if argument.alias_info and argument.alias_info.is_write
+        ]
         tensors = [x for _, x in _leaves(list(args), "") if isinstance(x, torch.Tensor)]
         for target in written:
             if any(_elsewhere(target, other) for other in tensors):
@@ -255,11 +265,11 @@ class _Overlaps(TorchDispatchMode):
 
 def _elsewhere(target: torch.Tensor, other: torch.Tensor) -> bool:
     """Whether tensors share elements of memory in different places."""
-    (one, there), (two, here) = (
+    (storage, layout), (other_storage, other_layout) = (
         (x.untyped_storage().data_ptr(), (x.storage_offset(), x.shape, x.stride()))
         for x in (target, other)
     )
-    if one != two or there == here:
+    if storage != other_storage or layout == other_layout:
         return False
     elements = torch.arange(target.untyped_storage().nbytes() // target.element_size())
     places = [elements.as_strided(x.shape, x.stride(), x.storage_offset()) for x in (target, other)]
@@ -277,35 +287,37 @@ def check(text: str) -> str:
     """
     try:
         with _Overlaps():
-            expected = _expected(_Program(text))
+            expected = _run_eager(_Program(text))
         program = _Program(text)
     except _Undefined:
         return "undefined: an op in place reads elsewhere what it writes"
     except Exception:
         return "malformed"
     example = program.arguments(0)
-    given, state = _copied(example), _state(program.function)
-    values = _copied(state)
+    arguments, state = _copy_tree(example), _state(program.function)
+    values = _copy_tree(state)
     try:
         with remark_handler(lambda *_: None):
             try:
                 compiled = from_torch(program.function, *example, on="cpu", mixed=True)
             finally:
-                _check_unchanged(given, example, "argument")
+                _check_unchanged(arguments, example, "argument")
                 _check_unchanged(values, _state(program.function), "state")
                 if any(now is not state[name] for name, now in _state(program.function).items()):
                     raise Wrong("compiling changes", "the tensors of the module")
-            found = _run(program, compiled, program.function)
+            calls = _run(program, compiled, program.function)
     except _REFUSALS as error:
         construct = construct_of(str(error))
         if not program.beyond:
             raise Wrong("refused though documented", construct, str(error)) from error
         return f"refused: {construct}"
-    for call, (one, other) in enumerate(zip(found, expected, strict=True)):
+    for call, (actual, other) in enumerate(zip(calls, expected, strict=True)):
         for part in ("result", "arguments", "state"):
-            _compare(getattr(one, part), getattr(other, part), program.bound, f"{part}", call)
-        if one.memory != other.memory:
-            message = f"call {call}: {one.memory}, not {other.memory}"
+            _compare(
+                getattr(actual, part), getattr(other, part), program.tolerance, f"{part}", call
+            )
+        if actual.memory != other.memory:
+            message = f"call {call}: {actual.memory}, not {other.memory}"
             raise Wrong("wrong memory", "arguments, state and results", message)
     return "computed"
 
@@ -319,14 +331,14 @@ def construct_of(message: str) -> str:
     return re.sub(r"\d+", "N", message.strip().splitlines()[0] if message.strip() else "")[:90]
 
 
-def _check_unchanged(before: Any, after: Any, what: str) -> None:
+def _check_unchanged(before: Any, after: Any, kind: str) -> None:
     try:
-        _compare(after, before, 0.0, what, 0)
+        _compare(after, before, 0.0, kind, 0)
     except Wrong as error:
-        raise Wrong("compiling changes", what, str(error)) from None
+        raise Wrong("compiling changes", kind, str(error)) from None
 
 
-def _compare(found: Any, expected: Any, bound: float, where: str, call: int) -> None:
+def _compare(actual: Any, expected: Any, bound: float, where: str, call: int) -> None:
     """Compare trees of tensors and other values.
 
     Raises:
@@ -334,41 +346,45 @@ def _compare(found: Any, expected: Any, bound: float, where: str, call: int) -> 
     """
     kind = where.partition("[")[0]
     if isinstance(expected, torch.Tensor):
-        if not isinstance(found, torch.Tensor):
-            raise Wrong("wrong structure", kind, f"call {call}, {where}: {type(found).__name__}")
-        one, other = (str((each.dtype, tuple(each.shape))) for each in (found, expected))
-        if one != other:
-            raise Wrong("wrong type", kind, f"call {call}, {where}: {one}, not {other}")
-        _compare_values(found, expected, bound, where, call)
+        if not isinstance(actual, torch.Tensor):
+            raise Wrong("wrong structure", kind, f"call {call}, {where}: {type(actual).__name__}")
+        actual_part, expected_part = (
+            str((tensor.dtype, tuple(tensor.shape))) for tensor in (actual, expected)
+        )
+        if actual_part != expected_part:
+            raise Wrong(
+                "wrong type", kind, f"call {call}, {where}: {actual_part}, not {expected_part}"
+            )
+        _compare_values(actual, expected, bound, where, call)
         return
-    if type(found) is not type(expected):
-        message = f"call {call}, {where}: {type(found).__name__}, not {type(expected).__name__}"
+    if type(actual) is not type(expected):
+        message = f"call {call}, {where}: {type(actual).__name__}, not {type(expected).__name__}"
         raise Wrong("wrong structure", kind, message)
     if isinstance(expected, dict):
-        if list(found) != list(expected):
-            raise Wrong("wrong structure", kind, f"call {call}, {where}: {[*found]}")
+        if list(actual) != list(expected):
+            raise Wrong("wrong structure", kind, f"call {call}, {where}: {[*actual]}")
         for key in expected:
-            _compare(found[key], expected[key], bound, f"{where}[{key!r}]", call)
+            _compare(actual[key], expected[key], bound, f"{where}[{key!r}]", call)
     elif isinstance(expected, list | tuple):
-        if len(found) != len(expected):
-            raise Wrong("wrong structure", kind, f"call {call}, {where}: {len(found)} parts")
-        for i, (one, other) in enumerate(zip(found, expected, strict=True)):
-            _compare(one, other, bound, f"{where}[{i}]", call)
-    elif found != expected:
-        raise Wrong("wrong result", kind, f"call {call}, {where}: {found}, not {expected}")
+        if len(actual) != len(expected):
+            raise Wrong("wrong structure", kind, f"call {call}, {where}: {len(actual)} parts")
+        for i, (actual_part, expected_part) in enumerate(zip(actual, expected, strict=True)):
+            _compare(actual_part, expected_part, bound, f"{where}[{i}]", call)
+    elif actual != expected:
+        raise Wrong("wrong result", kind, f"call {call}, {where}: {actual}, not {expected}")
 
 
 def _compare_values(
-    found: torch.Tensor, expected: torch.Tensor, bound: float, where: str, call: int
+    actual: torch.Tensor, expected: torch.Tensor, bound: float, where: str, call: int
 ) -> None:
-    one, other = found.double(), expected.double()
+    one, other = actual.double(), expected.double()
     finite = other.isfinite()
     largest = other[finite].abs().max().item() if finite.any() else 0.0
     difference = (one - other)[finite].abs()
     wrong = difference.numel() and not (difference.max() <= bound * max(largest, 1.0))
     if wrong or not torch.equal(one[~finite].nan_to_num(), other[~finite].nan_to_num()):
         place = tuple((one != other).nonzero()[0].tolist())
-        message = f"call {call}, {where} at {place}: {found[place]}, not {expected[place]}"
+        message = f"call {call}, {where} at {place}: {actual[place]}, not {expected[place]}"
         raise Wrong("wrong values", where.partition("[")[0], message)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..codegen import Compiled
 from ..emulator import emulate, parse_lowered
-from ..emulator.strided import strided_copy
+from ..emulator.arguments import strided_copy
 from ..layout.elements import UNIT_BYTES
 from .arguments import (
     Matrix,

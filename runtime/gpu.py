@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen import Compiled
-from ..emulator.strided import strided_copy
+from ..emulator.arguments import strided_copy
 from .arguments import (
     Matrix,
     block_extents,

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...bindings.mlir import ir
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..errors import EmulationError
-from ..floats import narrowed, rounded
-from ..program import Op
+from ..floats import narrow, round_to
+from ..kernel import Op
 from ..registry import computes
-from ..types import dtype_of, shape_of, signed, struct_members
+from ..types import as_signed, dtype_of, shape_of, struct_members
 from ..values import where
 
 
@@ -35,30 +35,30 @@ def _of_bits(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _as_signed(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def apply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        found = function(signed(a), signed(b))
-        return _truncate(found, a.dtype) if a.dtype.kind == "b" else found.view(a.dtype)
+        integers = function(as_signed(a), as_signed(b))
+        return _truncate(integers, a.dtype) if a.dtype.kind == "b" else integers.view(a.dtype)
 
     return apply
 
 
-def _safe(b: np.ndarray) -> np.ndarray:
+def _replace_zeros(b: np.ndarray) -> np.ndarray:
     """Replace zero divisors: division by zero is undefined."""
     return np.where(b == 0, np.ones(1, b.dtype), b)
 
 
-def _divided(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _divide(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Divide, rounding toward zero."""
-    divisor = _safe(b)
+    divisor = _replace_zeros(b)
     down = a // divisor
     return down + ((down * divisor != a) & ((a < 0) != (b < 0)))
 
 
 def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a - _divided(a, b) * b
+    return a - _divide(a, b) * b
 
 
-def _ceiling(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return a // _safe(b) + (a % _safe(b) != 0)
+def _divide_up(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a // _replace_zeros(b) + (a % _replace_zeros(b) != 0)
 
 
 def _shift(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -69,7 +69,7 @@ def _shift(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _arithmetic_shift(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return (signed(a) >> signed(b)).view(a.dtype)
+    return (as_signed(a) >> as_signed(b)).view(a.dtype)
 
 
 def maximum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -86,13 +86,13 @@ for _names, _function in (
     (("arith.addi", "llvm.add"), _of_bits(np.add)),
     (("arith.subi", "llvm.sub"), _of_bits(np.subtract)),
     (("arith.muli", "llvm.mul"), _of_bits(np.multiply)),
-    (("arith.divui", "llvm.udiv"), _of_bits(lambda a, b: a // _safe(b))),
-    (("arith.remui", "llvm.urem"), _of_bits(lambda a, b: a % _safe(b))),
-    (("arith.ceildivui",), _of_bits(_ceiling)),
-    (("arith.divsi", "llvm.sdiv"), _as_signed(_divided)),
+    (("arith.divui", "llvm.udiv"), _of_bits(lambda a, b: a // _replace_zeros(b))),
+    (("arith.remui", "llvm.urem"), _of_bits(lambda a, b: a % _replace_zeros(b))),
+    (("arith.ceildivui",), _of_bits(_divide_up)),
+    (("arith.divsi", "llvm.sdiv"), _as_signed(_divide)),
     (("arith.remsi", "llvm.srem"), _as_signed(_remainder)),
-    (("arith.floordivsi",), _as_signed(lambda a, b: a // _safe(b))),
-    (("arith.ceildivsi",), _as_signed(_ceiling)),
+    (("arith.floordivsi",), _as_signed(lambda a, b: a // _replace_zeros(b))),
+    (("arith.ceildivsi",), _as_signed(_divide_up)),
     (("arith.andi", "llvm.and"), np.bitwise_and),
     (("arith.ori", "llvm.or"), np.bitwise_or),
     (("arith.xori", "llvm.xor"), np.bitwise_xor),
@@ -186,7 +186,7 @@ def _compare(op: Op) -> Any:
     function, has_sign = _PREDICATES[op.number("predicate")]
     if not has_sign:
         return function
-    return lambda a, b: function(signed(a), signed(b))
+    return lambda a, b: function(as_signed(a), as_signed(b))
 
 
 #: Float predicates as masks: 1 is equal, 2 greater, 4 less, 8 unordered.
@@ -195,15 +195,15 @@ _FLOAT_PREDICATES = (0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 8, 15)
 
 @computes("arith.cmpf", "llvm.fcmp")
 def _compare_floats(op: Op) -> Any:
-    wanted = _FLOAT_PREDICATES[op.number("predicate")]
+    predicate = _FLOAT_PREDICATES[op.number("predicate")]
 
     def step(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        found = np.zeros(np.broadcast_shapes(a.shape, b.shape), bool)
+        matches = np.zeros(np.broadcast_shapes(a.shape, b.shape), bool)
         unordered = np.isnan(a) | np.isnan(b)
         for bit, holds in ((1, a == b), (2, a > b), (4, a < b), (8, unordered)):
-            if wanted & bit:
-                found |= holds
-        return found
+            if predicate & bit:
+                matches |= holds
+        return matches
 
     return step
 
@@ -227,7 +227,7 @@ def _select(op: Op) -> Any:
 
 def _select_struct(convergent: ConvergentThreads, condition: Any, a: Any, b: Any) -> Any:
     """Select structs, whose members may be in flight or poison: nothing reads them yet."""
-    return where(convergent.broadcast(convergent.checked(condition)), a, b)
+    return where(convergent.broadcast(convergent.check_value(condition)), a, b)
 
 
 def _cast(change: Callable[[np.ndarray, np.dtype], np.ndarray]) -> Callable[[Op], Any]:
@@ -244,7 +244,7 @@ def _truncate(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _sign_extend(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    return signed(a).astype(np.dtype(f"i{dtype.itemsize}")).view(dtype)
+    return as_signed(a).astype(np.dtype(f"i{dtype.itemsize}")).view(dtype)
 
 
 def _to_signed(a: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -261,10 +261,10 @@ computes("arith.trunci", "llvm.trunc", "arith.index_castui")(_cast(_truncate))
 computes("arith.index_cast")(
     _cast(lambda a, d: _truncate(a, d) if d.itemsize < a.dtype.itemsize else _sign_extend(a, d))
 )
-computes("arith.truncf", "llvm.fptrunc")(_cast(narrowed))
+computes("arith.truncf", "llvm.fptrunc")(_cast(narrow))
 computes("arith.extf", "llvm.fpext")(_cast(lambda a, d: a.astype(d)))
-computes("arith.uitofp", "llvm.uitofp")(_cast(rounded))
-computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: rounded(signed(a), d)))
+computes("arith.uitofp", "llvm.uitofp")(_cast(round_to))
+computes("arith.sitofp", "llvm.sitofp")(_cast(lambda a, d: round_to(as_signed(a), d)))
 computes("arith.fptoui", "llvm.fptoui")(_cast(_to_unsigned))
 computes("arith.fptosi", "llvm.fptosi")(_cast(_to_signed))
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..arguments import number
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
+from ..kernel import Op
 from ..lanes import WARP
-from ..program import Op
 from ..registry import controls, executes
+from ..rules.barriers import barriers_of
 from ..types import dtype_of
 from ..values import MemRef
 
@@ -21,7 +22,7 @@ def _dimension(op: Op) -> int:
     return _DIMS.index(op.text("dimension")[-2])
 
 
-def _same(value: int) -> np.ndarray:
+def _uniform(value: int) -> np.ndarray:
     return np.array([value], np.uint64)
 
 
@@ -44,12 +45,12 @@ def _extent(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads) -> np.ndarray:
         cta = convergent.cta
-        of = {
+        extents = {
             "gpu.block_id": cta.index,
             "gpu.block_dim": cta.launch.size,
             "gpu.grid_dim": cta.launch.grid,
         }
-        return _same(of[name][dim])
+        return _uniform(extents[name][dim])
 
     return step
 
@@ -70,7 +71,7 @@ def _cluster_value(convergent: ConvergentThreads, name: str) -> np.ndarray:
 @executes("gpu.cluster_block_id", "gpu.cluster_dim_blocks", "gpu.cluster_id", "gpu.cluster_dim")
 def _cluster_extent(op: Op) -> Any:
     dim, name = _dimension(op), op.name.removeprefix("gpu.")
-    return lambda convergent: _same(_cluster_value(convergent, name)[dim])
+    return lambda convergent: _uniform(_cluster_value(convergent, name)[dim])
 
 
 @executes("gpu.global_id")
@@ -102,8 +103,8 @@ def _special_register(op: Op) -> Any:
         cta = convergent.cta
         if name == "tid":
             return thread_index(convergent, dim).astype(dtype)
-        of = {"ctaid": cta.index, "ntid": cta.launch.size, "nctaid": cta.launch.grid}
-        return _same(of[name][dim]).astype(dtype)
+        registers = {"ctaid": cta.index, "ntid": cta.launch.size, "nctaid": cta.launch.grid}
+        return _uniform(registers[name][dim]).astype(dtype)
 
     return step
 
@@ -125,15 +126,15 @@ _OF_CLUSTER = {
 def _cluster_register(op: Op) -> Any:
     word, dim = _OF_CLUSTER[op.name]
     dtype = dtype_of(op.result_types[0], op.location)
-    return lambda convergent: _same(_cluster_value(convergent, word)[dim]).astype(dtype)
+    return lambda convergent: _uniform(_cluster_value(convergent, word)[dim]).astype(dtype)
 
 
 @executes("nvvm.read.ptx.sreg.cluster.ctarank", "nvvm.read.ptx.sreg.cluster.nctarank")
 def _cluster_rank(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
     if op.name.endswith("nctarank"):
-        return lambda convergent: _same(len(convergent.cta.cluster.ctas)).astype(dtype)
-    return lambda convergent: _same(convergent.cta.rank).astype(dtype)
+        return lambda convergent: _uniform(len(convergent.cta.cluster.ctas)).astype(dtype)
+    return lambda convergent: _uniform(convergent.cta.rank).astype(dtype)
 
 
 @executes(
@@ -150,7 +151,7 @@ def _within_warp(op: Op) -> Any:
 def _barrier(op: Op) -> Any:
     if op.operand_types or "workgroup" not in op.text("scope", "workgroup"):
         raise op.refuse("is of another scope than the whole CTA, which the emulator does not know")
-    return lambda convergent: convergent.cta.barriers.arrive(convergent, 0, None, wait=True)
+    return lambda convergent: barriers_of(convergent.cta).arrive(convergent, 0, None, wait=True)
 
 
 @executes("gpu.dynamic_shared_memory")

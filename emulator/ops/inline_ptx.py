@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
-from ..program import Op
-from ..registry import assembled, assembles, executes
+from ..cta import ConvergentThreads
+from ..kernel import Op
+from ..registry import assembles, assembly_step, executes
 from ..types import struct_members
-from ..values import Registers
+from ..values import RegisterStruct
 from .llvm import new_registers
 
 #: Makes a cache policy, which does not change values.
@@ -27,7 +27,7 @@ Action = Callable[[ConvergentThreads, list[Any], dict[int, Any]], Any]
 @executes("llvm.inline_asm")
 def _inline_asm(op: Op) -> Any:
     text = op.string("asm_string").strip()
-    step = assembled(op, text)
+    step = assembly_step(op, text)
     if not step:
         raise op.refuse(f'holds assembly that the emulator does not know: "{text}"')
     return step
@@ -49,7 +49,7 @@ def _nothing(op: Op, text: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Operands:
+class AsmOperands:
     """The operands of inline assembly: an input tied to each output, and others.
 
     Attributes:
@@ -68,13 +68,15 @@ class Operands:
         """Return a step that executes an action on the inputs."""
 
         def step(convergent: ConvergentThreads, *values: Any) -> Any:
-            passed = [values[at] for at in self.tied]
-            return action(convergent, passed, {n: values[at] for n, at in self.others.items()})
+            passed = [values[position] for position in self.tied]
+            return action(
+                convergent, passed, {n: values[position] for n, position in self.others.items()}
+            )
 
         return step
 
 
-def operands_of(op: Op) -> Operands:
+def operands_of(op: Op) -> AsmOperands:
     """Return the operands of an op.
 
     Raises:
@@ -83,7 +85,7 @@ def operands_of(op: Op) -> Operands:
     constraints = [c for c in op.string("constraints").split(",") if c and c[0] != "~"]
     outputs = [c[1:] for c in constraints if c.startswith("=")]
     inputs = constraints[len(outputs) :]
-    positions = {int(c): at for at, c in enumerate(inputs) if c.isdigit()}
+    positions = {int(c): position for position, c in enumerate(inputs) if c.isdigit()}
     if sorted(positions) != list(range(len(outputs))) or len(inputs) != len(op.operand_types):
         raise op.refuse(
             "has outputs that are not tied to its inputs, which the emulator does not know"
@@ -92,10 +94,10 @@ def operands_of(op: Op) -> Operands:
     results = 1 if members is None else len(members)
     if results != len(outputs):
         raise op.refuse(f"has {len(outputs)} outputs, but a result of {results} registers")
-    return Operands(
+    return AsmOperands(
         outputs,
         [positions[number] for number in range(len(outputs))],
-        {len(outputs) + at: at for at, c in enumerate(inputs) if not c.isdigit()},
+        {len(outputs) + position: position for position, c in enumerate(inputs) if not c.isdigit()},
         [outputs[int(c)] if c.isdigit() else c for c in inputs],
     )
 
@@ -121,7 +123,7 @@ def pass_through(
             f"takes {len(operands.others)} operands that are not tied to outputs; its assembly takes none"
         )
     is_struct = bool(op.result_types) and struct_members(op.result_types[0]) is not None
-    if is_struct and len({str(op.operand_types[at]) for at in operands.tied}) > 1:
+    if is_struct and len({str(op.operand_types[position]) for position in operands.tied}) > 1:
         raise op.refuse("gives registers of several types, which the emulator does not know")
 
     def passes(convergent: ConvergentThreads, passed: list[Any], _: dict[int, Any]) -> Any:
@@ -138,23 +140,23 @@ def pass_through(
     return operands.step(passes)
 
 
-def join_registers(convergent: ConvergentThreads, values: list[Any]) -> Registers:
+def join_registers(convergent: ConvergentThreads, values: list[Any]) -> RegisterStruct:
     """Return values as the registers of a struct. Values without a stamp count as written now: LLVM may
     compute them as late as that."""
-    if all(isinstance(value, Registers) for value in values):
+    if all(isinstance(value, RegisterStruct) for value in values):
         data = np.concatenate([value.data for value in values], axis=1)
         pending = np.max([value.pending for value in values], axis=0)
         stamp = np.max([value.stamp for value in values], axis=0)
-        return Registers(data, pending, stamp, np.ones(len(values), bool))
-    columns = [convergent.broadcast(convergent.checked(value)) for value in values]
+        return RegisterStruct(data, pending, stamp, np.ones(len(values), bool))
+    columns = [convergent.broadcast(convergent.check_value(value)) for value in values]
     return new_registers(convergent, np.stack(columns, axis=1), np.ones(len(values), bool))
 
 
 def overwritten_registers(
     convergent: ConvergentThreads, values: list[Any], dtype: np.dtype
-) -> Registers:
+) -> RegisterStruct:
     """Return the registers of an accumulator that is overwritten, so that it may be poison."""
-    if all(isinstance(value, Registers) for value in values):
+    if all(isinstance(value, RegisterStruct) for value in values):
         return join_registers(convergent, values)
     blank = np.zeros((convergent.lanes.count, len(values)), dtype)
     return new_registers(convergent, blank, np.zeros(len(values), bool))

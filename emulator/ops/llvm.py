@@ -10,15 +10,15 @@ import numpy as np
 
 from ...bindings.mlir import ir
 from ..access import load, store
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..errors import ViolationKind
+from ..kernel import Op
 from ..lanes import WARP
-from ..local_memory import of_cta as local_memory
+from ..local_memory import local_memory_of
 from ..memory import CLUSTER, GENERIC, LOCAL_BYTES, RANK_SHIFT, SHARED, SHARED_WINDOW
-from ..program import Op
 from ..registry import computes, executes
-from ..types import bits_of, dtype_of, shape_of, signed, space_of, struct_members
-from ..values import POISON, Registers
+from ..types import as_signed, bits_of, dtype_of, shape_of, space_of, struct_members
+from ..values import POISON, RegisterStruct
 
 #: The value in `rawConstantIndices` of an index that is an operand.
 _DYNAMIC = -(1 << 31)
@@ -49,7 +49,7 @@ def _element_pointer(op: Op) -> Any:
     size = natural_alignment(ir.TypeAttr(op.attribute("elem_type")).value, op.location)
     if indices[0] != _DYNAMIC:
         return lambda base: base + indices[0] * size
-    return lambda base, index: base + signed(index).astype(np.int64) * size
+    return lambda base, index: base + as_signed(index).astype(np.int64) * size
 
 
 @computes("llvm.ptrtoint")
@@ -67,7 +67,7 @@ def _integer_to_pointer(op: Op) -> Any:
 def _change_space(op: Op) -> Any:
     source, target = op.space, space_of(str(op.result_types[0]))
     cast = _cast(op, source, target)
-    return lambda convergent, pointer: cast(convergent.cta.rank, convergent.checked(pointer))
+    return lambda convergent, pointer: cast(convergent.cta.rank, convergent.check_value(pointer))
 
 
 def _cast(op: Op, source: int, target: int) -> Callable[[int, np.ndarray], np.ndarray]:
@@ -111,11 +111,13 @@ def _variable(op: Op) -> Any:
         raise op.refuse(f"gives a {op.result_types[0]}; the emulator knows those of !llvm.ptr")
 
     def step(convergent: ConvergentThreads, count: Any) -> np.ndarray:
-        sizes = convergent.broadcast(convergent.checked(count)).astype(np.int64) * size
-        found = local_memory(convergent.cta).make(convergent.lanes.threads, sizes, alignment)
-        if found is None:
+        sizes = convergent.broadcast(convergent.check_value(count)).astype(np.int64) * size
+        addresses = local_memory_of(convergent.cta).allocate(
+            convergent.lanes.threads, sizes, alignment
+        )
+        if addresses is None:
             raise op.refuse(f"has no room; the emulator has {LOCAL_BYTES} bytes for each thread")
-        return found
+        return addresses
 
     return step
 
@@ -129,7 +131,7 @@ def _load(op: Op) -> Any:
     space = op.space
 
     def step(convergent: ConvergentThreads, pointer: Any) -> np.ndarray:
-        raw = load(convergent, convergent.checked(pointer), space, size, alignment)
+        raw = load(convergent, convergent.check_value(pointer), space, size, alignment)
         return raw.view(dtype).reshape(len(raw), *shape)
 
     return step
@@ -142,9 +144,9 @@ def _store(op: Op) -> Any:
     space = _stored_space(op)
 
     def step(convergent: ConvergentThreads, value: Any, pointer: Any) -> None:
-        values = convergent.checked(value)
+        values = convergent.check_value(value)
         raw = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
-        store(convergent, convergent.checked(pointer), space, raw, alignment)
+        store(convergent, convergent.check_value(pointer), space, raw, alignment)
 
     return step
 
@@ -172,7 +174,7 @@ def _zeros_or_poison(
         return lambda convergent: tuple(part(convergent) for part in parts)
     dtype, count = dtype_of(members[0], location), len(members)
 
-    def step(convergent: ConvergentThreads) -> Registers:
+    def step(convergent: ConvergentThreads) -> RegisterStruct:
         data = np.zeros((convergent.lanes.count, count), dtype)
         registers = new_registers(convergent, data, np.full(count, defined))
         # No instruction writes poison: the stamp comes from values that are inserted later.
@@ -190,35 +192,37 @@ def _is_uniform(members: list[Any]) -> bool:
 
 def new_registers(
     convergent: ConvergentThreads, data: np.ndarray, defined: np.ndarray
-) -> Registers:
+) -> RegisterStruct:
     """Return registers that the threads write now by an ordinary instruction."""
     warps = convergent.lanes.threads // WARP
     stamp = convergent.cta.groups.fences[warps]
-    return Registers(data, np.zeros(len(stamp), np.int32), stamp, defined)
+    return RegisterStruct(data, np.zeros(len(stamp), np.int32), stamp, defined)
 
 
 @executes("llvm.extractvalue")
 def _extract(op: Op) -> Any:
-    first, *rest = op.numbers("position")
+    outer, *inner = op.numbers("position")
 
     def step(convergent: ConvergentThreads, struct: Any) -> Any:
-        struct = member(struct, first)
-        for at in rest:
-            struct = member(struct, at)
+        struct = member(struct, outer)
+        for position in inner:
+            struct = member(struct, position)
         return struct
 
     return step
 
 
-def member(struct: Any, at: int) -> Any:
+def member(struct: Any, position: int) -> Any:
     """Return a member of a struct. No instruction uses it yet, so it may be in flight or poison, and it
     keeps its stamp."""
-    if not isinstance(struct, Registers):
-        return struct[at]
-    if not struct.defined[at]:
+    if not isinstance(struct, RegisterStruct):
+        return struct[position]
+    if not struct.defined[position]:
         return POISON
-    column = struct.data[:, at : at + 1]
-    return Registers(column, struct.pending, struct.stamp, struct.defined[at : at + 1])
+    column = struct.data[:, position : position + 1]
+    return RegisterStruct(
+        column, struct.pending, struct.stamp, struct.defined[position : position + 1]
+    )
 
 
 @executes("llvm.insertvalue")
@@ -228,24 +232,28 @@ def _insert(op: Op) -> Any:
     in_place = op.is_last_use(0)
 
     def step(convergent: ConvergentThreads, struct: Any, member: Any) -> Any:
-        return _inserted(convergent, struct, member, position, in_place)
+        return _insert_member(convergent, struct, member, position, in_place)
 
     return step
 
 
-def _inserted(
+def _insert_member(
     convergent: ConvergentThreads,
     struct: Any,
     member: Any,
     position: list[int],
     in_place: bool = False,
 ) -> Any:
-    at, rest = position[0], position[1:]
-    if not isinstance(struct, Registers):
-        inner = _inserted(convergent, struct[at], member, rest) if rest else member
-        return (*struct[:at], inner, *struct[at + 1 :])
+    outer, inner_position = position[0], position[1:]
+    if not isinstance(struct, RegisterStruct):
+        inner = (
+            _insert_member(convergent, struct[outer], member, inner_position)
+            if inner_position
+            else member
+        )
+        return (*struct[:outer], inner, *struct[outer + 1 :])
     pending, stamp = struct.pending, struct.stamp
-    if isinstance(member, Registers):
+    if isinstance(member, RegisterStruct):
         pending = np.maximum(pending, member.pending)
         stamp = np.maximum(stamp, member.stamp)
         member = member.data[:, 0]
@@ -254,16 +262,16 @@ def _inserted(
     data, defined = struct.data, struct.defined
     if not in_place:
         data, defined = data.copy(), defined.copy()
-    defined[at] = member is not POISON
-    if defined[at]:
-        data[:, at] = member
-    return Registers(data, pending, stamp, defined)
+    defined[outer] = member is not POISON
+    if defined[outer]:
+        data[:, outer] = member
+    return RegisterStruct(data, pending, stamp, defined)
 
 
 @executes("llvm.intr.assume")
 def _assume(op: Op) -> Any:
     def step(convergent: ConvergentThreads, condition: Any, *_: Any) -> None:
-        if not convergent.checked(condition).all():
+        if not convergent.check_value(condition).all():
             convergent.cta.report_at(
                 convergent,
                 ViolationKind.ASSERTION,

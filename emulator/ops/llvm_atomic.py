@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..access import locate
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
+from ..kernel import Op
 from ..memory import GENERIC, GLOBAL, GlobalArray
-from ..program import Op
 from ..registry import executes
 from ..types import dtype_of
 
@@ -46,9 +46,10 @@ def _atomic(op: Op) -> Any:
     acquires, releases = ordering in _ACQUIRES, ordering in _RELEASES
 
     def step(convergent: ConvergentThreads, pointer: Any, by: Any) -> np.ndarray:
-        addresses = convergent.broadcast(convergent.checked(pointer))
-        operands = convergent.broadcast(convergent.checked(by))
-        order, found = convergent.cta.launch.order, np.empty(len(addresses), dtype)
+        addresses = convergent.broadcast(convergent.check_value(pointer))
+        operands = convergent.broadcast(convergent.check_value(by))
+        order, old_values = convergent.cta.launch.order, np.empty(len(addresses), dtype)
+        number, report = convergent.current.number, convergent.cta.reporter(convergent)
         # The threads take turns; any order is possible.
         for row, thread in enumerate(convergent.threads):
             lane = convergent.lanes.threads[row : row + 1]
@@ -58,13 +59,13 @@ def _atomic(op: Op) -> Any:
                 if not isinstance(memory, GlobalArray):
                     raise op.refuse("is not in global memory; the emulator knows atomics there")
                 issuer = convergent.threads[row : row + 1]
-                order.write(convergent, issuer, memory, local, _SIZE, atomic=True)
+                order.write(issuer, memory, local, _SIZE, number, report, atomic=True)
                 order.releases.atomic(int(thread), int(local[0]), acquires, releases)
                 old = memory.load(local, _SIZE).view(dtype)[0]
                 new = np.array([compute(int(old[0]), int(operands[row]))], dtype)
                 memory.store(local, new.view(np.uint8).reshape(1, _SIZE))
-                found[row] = old[0]
-        return found
+                old_values[row] = old[0]
+        return old_values
 
     return step
 

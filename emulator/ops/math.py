@@ -15,10 +15,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..floats import fused_multiply_add, rounded
-from ..program import Op
+from ..floats import fused_multiply_add, round_to
+from ..kernel import Op
 from ..registry import computes
-from ..types import dtype_of, signed
+from ..types import as_signed, dtype_of
 from .arith import maximum, minimum
 
 #: The smallest normal number of f32.
@@ -30,12 +30,12 @@ def _in_f64(function: Callable[..., np.ndarray]) -> Callable[[Op], Any]:
 
     def make(op: Op) -> Any:
         dtype = dtype_of(op.result_types[0], op.location)
-        return lambda *numbers: rounded(function(*(n.astype(np.float64) for n in numbers)), dtype)
+        return lambda *numbers: round_to(function(*(n.astype(np.float64) for n in numbers)), dtype)
 
     return make
 
 
-def _away(a: np.ndarray) -> np.ndarray:
+def _round_away(a: np.ndarray) -> np.ndarray:
     """Round to the nearest integer, ties away from zero."""
     whole = np.trunc(a)
     return np.copysign(whole + np.copysign(np.abs(a - whole) >= 0.5, a), a)
@@ -54,7 +54,7 @@ for _names, _function in (
     (("math.ceil", "llvm.intr.ceil"), np.ceil),
     (("math.floor", "llvm.intr.floor"), np.floor),
     (("math.trunc", "llvm.intr.trunc"), np.trunc),
-    (("math.round", "llvm.intr.round"), _away),
+    (("math.round", "llvm.intr.round"), _round_away),
     (("math.roundeven", "llvm.intr.roundeven", "llvm.intr.rint", "llvm.intr.nearbyint"), np.rint),
     (("arith.remf", "llvm.frem"), np.fmod),
     # Rounding a root of f64 once more gives the nearest number (Figueroa 1995).
@@ -125,7 +125,7 @@ def _power(op: Op) -> Any:
 @computes("math.fpowi")
 def _integer_power(op: Op) -> Any:
     power = _in_f64(np.power)(op)
-    return lambda a, b: power(a, signed(b))
+    return lambda a, b: power(a, as_signed(b))
 
 
 def _is_normal(a: np.ndarray) -> np.ndarray:
@@ -144,7 +144,7 @@ computes("math.copysign", "llvm.intr.copysign")(lambda op: np.copysign)
 
 
 @computes("math.fma", "llvm.intr.fma", "vector.fma")
-def _fused(op: Op) -> Any:
+def _fused_multiply_add(op: Op) -> Any:
     dtype = dtype_of(op.result_types[0], op.location)
     if dtype.itemsize > 4:
         raise op.refuse("is of f64, which the emulator cannot multiply and add at once")
@@ -153,7 +153,7 @@ def _fused(op: Op) -> Any:
 
 @computes("math.absi")
 def _absolute(op: Op) -> Any:
-    return lambda a: np.abs(signed(a)).view(a.dtype)
+    return lambda a: np.abs(as_signed(a)).view(a.dtype)
 
 
 def _bits(a: np.ndarray) -> np.ndarray:

@@ -10,12 +10,12 @@ import numpy as np
 from ...bindings.mlir import ir
 from ..access import load, store
 from ..arguments import number, static_memref
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..errors import EmulationError
+from ..kernel import Op
 from ..memory import GENERIC, GLOBAL, SHARED
-from ..program import Op
 from ..registry import computes, executes
-from ..types import bits_of, dtype_of, shape_of, signed
+from ..types import as_signed, bits_of, dtype_of, shape_of
 from ..values import MemRef
 
 #: State spaces by the text of a memory space; memory without a space is global.
@@ -43,13 +43,13 @@ def space_of(memref: Any, location: Any) -> int:
     return _SPACES[text]
 
 
-def _mixed(static: list[int], dynamic: list[Any]) -> list[np.ndarray]:
+def _merge_dynamic(static: list[int], dynamic: list[Any]) -> list[np.ndarray]:
     """Merge static integers with the operands that replace dynamic ones."""
-    given = iter(dynamic)
-    marks = (_DYNAMIC_SIZE, ir.ShapedType.get_dynamic_stride_or_offset())
+    operands = iter(dynamic)
+    markers = (_DYNAMIC_SIZE, ir.ShapedType.get_dynamic_stride_or_offset())
     return [
-        signed(next(given)).astype(np.int64) if known in marks else number(known)
-        for known in static
+        as_signed(next(operands)).astype(np.int64) if constant in markers else number(constant)
+        for constant in static
     ]
 
 
@@ -60,14 +60,14 @@ def _window(op: Op) -> Callable[[tuple[Any, ...]], list[list[np.ndarray]]]:
     statics = [op.numbers(name) for name in names]
     counts = op.numbers("operandSegmentSizes")[1:]
 
-    def lists(dynamic: tuple[Any, ...]) -> list[list[np.ndarray]]:
-        given, found = list(dynamic), []
+    def merge(dynamic: tuple[Any, ...]) -> list[list[np.ndarray]]:
+        operands, merged = list(dynamic), []
         for static, count in zip(statics, counts, strict=True):
-            found.append(_mixed(static, given[:count]))
-            del given[:count]
-        return found
+            merged.append(_merge_dynamic(static, operands[:count]))
+            del operands[:count]
+        return merged
 
-    return lists
+    return merge
 
 
 def _total(terms: list[np.ndarray]) -> np.ndarray:
@@ -80,17 +80,17 @@ def _total(terms: list[np.ndarray]) -> np.ndarray:
 @computes("memref.subview")
 def _subview(op: Op) -> Any:
     window = _window(op)
-    kept = _kept_dimensions(op.numbers("static_sizes"), op.result_types[0].shape)
+    dimensions = _kept_dimensions(op.numbers("static_sizes"), op.result_types[0].shape)
 
     def step(source: MemRef, *dynamic: Any) -> MemRef:
         offsets, sizes, steps = window(dynamic)
-        moved = [o * s for o, s in zip(offsets, source.strides, strict=True)]
+        terms = [o * s for o, s in zip(offsets, source.strides, strict=True)]
         strides = [t * s for t, s in zip(steps, source.strides, strict=True)]
         return MemRef(
             source.base,
-            source.offset + _total(moved),
-            tuple(sizes[d] for d in kept),
-            tuple(strides[d] for d in kept),
+            source.offset + _total(terms),
+            tuple(sizes[d] for d in dimensions),
+            tuple(strides[d] for d in dimensions),
         )
 
     return step
@@ -98,11 +98,11 @@ def _subview(op: Op) -> Any:
 
 def _kept_dimensions(sizes: list[int], result: list[int]) -> list[int]:
     """Return the dimensions that a subview keeps; dropped dimensions have size 1."""
-    kept: list[int] = []
+    dimensions: list[int] = []
     for dim, size in enumerate(sizes):
-        if len(kept) < len(result) and size == result[len(kept)]:
-            kept.append(dim)
-    return kept
+        if len(dimensions) < len(result) and size == result[len(dimensions)]:
+            dimensions.append(dim)
+    return dimensions
 
 
 @computes("memref.view")
@@ -110,12 +110,12 @@ def _view(op: Op) -> Any:
     type_ = op.result_types[0]
 
     def step(source: MemRef, start: np.ndarray, *sizes: np.ndarray) -> MemRef:
-        extents = _mixed(list(type_.shape), list(sizes))
+        extents = _merge_dynamic(list(type_.shape), list(sizes))
         steps, stride = [], number(1)
         for extent in reversed(extents):
             steps.append(stride)
             stride = stride * extent
-        base = source.base + source.offset + signed(start).astype(np.int64)
+        base = source.base + source.offset + as_signed(start).astype(np.int64)
         return MemRef(base, number(0), tuple(extents), tuple(reversed(steps)))
 
     return step
@@ -191,8 +191,10 @@ def _global(op: Op) -> Any:
 
 def element_address(memref: MemRef, indices: tuple[Any, ...], size: int) -> np.ndarray:
     """Return the address of an element of `size` bytes, for each thread."""
-    at = [signed(i).astype(np.int64) * s for i, s in zip(indices, memref.strides, strict=True)]
-    return memref.base + (memref.offset + _total(at)) * size
+    terms = [
+        as_signed(i).astype(np.int64) * s for i, s in zip(indices, memref.strides, strict=True)
+    ]
+    return memref.base + (memref.offset + _total(terms)) * size
 
 
 @executes("memref.load")
@@ -202,8 +204,8 @@ def _load(op: Op) -> Any:
     size, shape = bits_of(source.element_type, op.location) // 8, shape_of(source.element_type)
 
     def step(convergent: ConvergentThreads, memref: Any, *indices: Any) -> np.ndarray:
-        checked = tuple(convergent.checked(i) for i in indices)
-        address = element_address(convergent.checked(memref), checked, size)
+        checked = tuple(convergent.check_value(i) for i in indices)
+        address = element_address(convergent.check_value(memref), checked, size)
         raw = load(convergent, address, space, size, size)
         return raw.view(dtype).reshape(len(raw), *shape)
 
@@ -217,9 +219,9 @@ def _store(op: Op) -> Any:
     size = bits_of(target.element_type, op.location) // 8
 
     def step(convergent: ConvergentThreads, value: Any, memref: Any, *indices: Any) -> None:
-        checked = tuple(convergent.checked(i) for i in indices)
-        address = element_address(convergent.checked(memref), checked, size)
-        values = convergent.checked(value)
+        checked = tuple(convergent.check_value(i) for i in indices)
+        address = element_address(convergent.check_value(memref), checked, size)
+        values = convergent.check_value(value)
         raw = np.ascontiguousarray(values).reshape(len(values), -1).view(np.uint8)
         store(convergent, address, space, raw, size)
 

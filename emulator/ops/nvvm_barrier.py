@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..errors import Stop, ViolationKind
+from ..kernel import Op
 from ..lanes import partial_warps
-from ..program import Op
 from ..registry import assembles, executes
+from ..rules.barriers import barriers_of
 
 #: The result, the barrier, and the predicate of the reducing barrier.
 _ANY = re.compile(r"barrier\.cta\.red\.or\.pred \$0, \$1, (\d+), \$2;")
@@ -24,11 +25,11 @@ def _uniform_operands(convergent: ConvergentThreads, values: list[Any]) -> list[
     Raises:
         Stop: if they differ within a warp.
     """
-    given = [convergent.broadcast(convergent.checked(value)) for value in values]
-    if all((numbers == numbers[0]).all() for numbers in given):
-        return [int(numbers[0]) for numbers in given]
-    wanted, which = np.unique(np.stack(given), axis=1, return_inverse=True)
-    masks = [convergent.lanes.where(which.reshape(-1) == i) for i in range(wanted.shape[1])]
+    operands = [convergent.broadcast(convergent.check_value(value)) for value in values]
+    if all((numbers == numbers[0]).all() for numbers in operands):
+        return [int(numbers[0]) for numbers in operands]
+    distinct, which = np.unique(np.stack(operands), axis=1, return_inverse=True)
+    masks = [convergent.lanes.where(which.reshape(-1) == i) for i in range(distinct.shape[1])]
     if any(len(partial_warps(mask | ~convergent.lanes.mask)) for mask in masks):
         convergent.cta.report_at(
             convergent,
@@ -49,29 +50,29 @@ def _barrier(op: Op) -> Any:
             raise op.refuse("reduces a predicate, which the emulator does not know")
 
     def step(convergent: ConvergentThreads, *values: Any) -> None:
-        given = _uniform_operands(convergent, list(values))
-        if given is not None:
-            number = given[0] if has_id else 0
-            count = given[-1] if has_count else None
-            convergent.cta.barriers.arrive(convergent, number, count, wait=True)
+        operands = _uniform_operands(convergent, list(values))
+        if operands is not None:
+            number = operands[0] if has_id else 0
+            count = operands[-1] if has_count else None
+            barriers_of(convergent.cta).arrive(convergent, number, count, wait=True)
 
     return step
 
 
 @assembles
 def _any(op: Op, text: str) -> Any:
-    """`barrier.cta.red.or.pred`: a barrier that tells whether a predicate is true for any thread."""
-    found = _ANY.fullmatch(text)
-    if not found or op.string("constraints") != "=b,r,b,~{memory}":
+    """`barrier.cta.red.or.pred`: a barrier whose result is whether a predicate is true for any thread."""
+    match = _ANY.fullmatch(text)
+    if not match or op.string("constraints") != "=b,r,b,~{memory}":
         return None
-    count = int(found[1])
+    count = int(match[1])
     op.waits = True
 
     def step(convergent: ConvergentThreads, number: Any, predicate: Any) -> None:
-        given = _uniform_operands(convergent, [number])
-        if given is not None:
-            true = bool(convergent.broadcast(convergent.checked(predicate)).any())
-            convergent.cta.barriers.arrive(convergent, given[0], count, True, true)
+        operands = _uniform_operands(convergent, [number])
+        if operands is not None:
+            is_true = bool(convergent.broadcast(convergent.check_value(predicate)).any())
+            barriers_of(convergent.cta).arrive(convergent, operands[0], count, True, is_true)
 
     return step
 
@@ -81,10 +82,10 @@ def _arrive(op: Op) -> Any:
     has_id = len(op.operand_types) == 2
 
     def step(convergent: ConvergentThreads, *values: Any) -> None:
-        given = _uniform_operands(convergent, list(values))
-        if given is not None:
-            number = given[0] if has_id else 0
-            convergent.cta.barriers.arrive(convergent, number, given[-1], wait=False)
+        operands = _uniform_operands(convergent, list(values))
+        if operands is not None:
+            number = operands[0] if has_id else 0
+            barriers_of(convergent.cta).arrive(convergent, number, operands[-1], wait=False)
 
     return step
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...bindings.mlir import ir
-from ..floats import converted, to_tf32
-from ..program import Op
+from ..floats import convert, to_tf32
+from ..kernel import Op
 from ..registry import computes
 from ..types import dtype_of, shape_of
 
@@ -27,17 +27,17 @@ def _relu(op: Op) -> bool:
 
 
 def _rounding(op: Op, *known: str) -> str:
-    found = _word(op, "rnd")
-    if found not in known:
+    rounding = _word(op, "rnd")
+    if rounding not in known:
         raise op.refuse(f"rounds as {op.text('rnd')}, which the emulator does not know")
-    return found
+    return rounding
 
 
 def _saturates(op: Op) -> bool:
-    found = _word(op, "sat")
-    if found not in ("none", "satfinite"):
+    saturation = _word(op, "sat")
+    if saturation not in ("none", "satfinite"):
         raise op.refuse(f"saturates as {op.text('sat')}, which the emulator does not know")
-    return found == "satfinite"
+    return saturation == "satfinite"
 
 
 def _dtype(op: Op, name: str) -> np.dtype:
@@ -60,7 +60,7 @@ def _to_16_bits(op: Op) -> Any:
 
     def step(high: np.ndarray, low: np.ndarray) -> np.ndarray:
         pair = np.stack(np.broadcast_arrays(low, high), axis=1)
-        return converted(pair, dtype, toward_zero=toward_zero, saturates=saturates, relu=relu)
+        return convert(pair, dtype, toward_zero=toward_zero, saturates=saturates, relu=relu)
 
     return step
 
@@ -85,7 +85,7 @@ def _to_8_bits(op: Op) -> Any:
 
     def step(high: np.ndarray, low: np.ndarray) -> np.ndarray:
         pair = np.stack(np.broadcast_arrays(low, high), axis=1)
-        return pack(converted(pair, dtype, saturates=True, relu=relu))
+        return pack(convert(pair, dtype, saturates=True, relu=relu))
 
     return step
 
@@ -94,11 +94,11 @@ def _to_8_bits(op: Op) -> Any:
 def _halves_to_8_bits(op: Op) -> Any:
     dtype, relu, pack = _dtype(op, "dstTy"), _relu(op), _packs(op)
     # The op has no attributes for it: the instruction rounds to nearest and saturates.
-    return lambda pair: pack(converted(pair, dtype, saturates=True, relu=relu))
+    return lambda pair: pack(convert(pair, dtype, saturates=True, relu=relu))
 
 
 @computes("nvvm.convert.f8x2.to.f16x2")
 def _to_halves(op: Op) -> Any:
     source, relu = _dtype(op, "srcType"), _relu(op)
     half = np.dtype(np.float16)
-    return lambda raw: converted(np.ascontiguousarray(raw).view(source), half, relu=relu)
+    return lambda raw: convert(np.ascontiguousarray(raw).view(source), half, relu=relu)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..access import locate
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
+from ..kernel import Op
 from ..memory import GLOBAL, SHARED, GlobalArray
-from ..program import Op
 from ..registry import executes
 
 _KEY = "cp.async"
@@ -47,7 +47,7 @@ class _Copy:
     group: np.ndarray
     number: int
 
-    def of(self, mask: np.ndarray) -> _Copy:
+    def restrict(self, mask: np.ndarray) -> _Copy:
         """Return the copy restricted to some of its threads."""
         return _Copy(self.threads[mask], self.rows[mask], self.size, self.group[mask], self.number)
 
@@ -67,19 +67,23 @@ def _copy(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, target: Any, source: Any) -> None:
         cta, copies = convergent.cta, _copies(convergent)
-        to, from_ = (convergent.broadcast(convergent.checked(value)) for value in (target, source))
+        number, report = convergent.current.number, cta.reporter(convergent)
+        to, from_ = (
+            convergent.broadcast(convergent.check_value(value)) for value in (target, source)
+        )
         data = np.empty((len(from_), size), np.uint8)
         for memory, among, local in locate(convergent, from_, GLOBAL, size, "reads"):
             if isinstance(memory, GlobalArray):
-                cta.launch.order.read(convergent, convergent.threads[among], memory, local, size)
+                readers = convergent.threads[among]
+                cta.launch.order.read(readers, memory, local, size, number, report)
             data[among] = memory.load(local, size)
         for memory, among, local in locate(convergent, to, SHARED, size, "writes"):
             rows, threads = memory.rows(local, size), convergent.lanes.threads[among]
-            cta.shadow.check_write(threads + cta.first_thread, rows, size, cta.reporter(convergent))
-            cta.shadow.started_copy(rows, size, convergent.current.number)
+            cta.shadow.check_write(threads + cta.first_thread, rows, size, report)
+            cta.shadow.start_copy(rows, size, number)
             memory.store(local, data[among])
             group = copies.committed[threads]
-            copies.in_flight.append(_Copy(threads, rows, size, group, convergent.current.number))
+            copies.in_flight.append(_Copy(threads, rows, size, group, number))
 
     return step
 
@@ -98,12 +102,12 @@ def _wait(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads) -> None:
         cta, copies = convergent.cta, _copies(convergent)
-        left: list[_Copy] = []
+        remaining: list[_Copy] = []
         for copy in copies.in_flight:
             waits = convergent.lanes.mask[copy.threads]
             done = waits & (copy.group < copies.committed[copy.threads] - pending)
             if done.any():
-                complete = copy.of(done)
+                complete = copy.restrict(done)
                 cta.shadow.note_write(
                     complete.threads + cta.first_thread,
                     complete.rows,
@@ -111,7 +115,7 @@ def _wait(op: Op) -> Any:
                     complete.number,
                 )
             if not done.all():
-                left.append(copy.of(~done))
-        copies.in_flight = left
+                remaining.append(copy.restrict(~done))
+        copies.in_flight = remaining
 
     return step

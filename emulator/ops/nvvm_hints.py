@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..program import Op
+from ..kernel import Op
 from ..registry import executes
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from ..access import load, store
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
+from ..kernel import Op
 from ..lanes import WARP
-from ..program import Op
 from ..registry import executes
 from ..warps import full_warps
 from .llvm import new_registers
@@ -39,7 +39,7 @@ def _matrices(
 
     def rows(convergent: ConvergentThreads, pointer: Any) -> tuple[np.ndarray, np.ndarray, int]:
         warps = len(full_warps(convergent))
-        address = convergent.broadcast(convergent.checked(pointer))
+        address = convergent.broadcast(convergent.check_value(pointer))
         gives = convergent.lanes.threads % WARP < _ROWS * count
         return convergent.lanes.threads[gives], address[gives], warps
 
@@ -78,7 +78,7 @@ def _store(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any, *sources: Any) -> None:
         writers, address, warps = rows(convergent, pointer)
         data = np.stack(
-            [convergent.broadcast(convergent.checked(source)) for source in sources], axis=1
+            [convergent.broadcast(convergent.check_value(source)) for source in sources], axis=1
         )
         words = np.ascontiguousarray(data.reshape(warps, WARP, count).swapaxes(1, 2))
         elements = words.view(np.uint16).reshape(warps, count, _ROWS, _ROWS)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
+from ..access import locate
+from ..cta import ConvergentThreads, Cta
+from ..errors import Stop, ViolationKind
+from ..kernel import Op
 from ..lanes import partial_warps
-from ..predicates import predicated
-from ..program import Op
+from ..predicates import predicate_step
 from ..registry import executes
-from ..rules.mbarriers import (
-    MBarrier,
-    add_tx_count,
-    count_arrivals,
-    mbarriers_used,
-    mbarriers_written,
-    of_cta,
-    report_misuse,
-)
+from ..rules.mbarriers import MBarrier
+
+_KEY = "mbarrier"
+
+#: Size and alignment of an mbarrier, in bytes.
+MBARRIER_BYTES = 8
+
+#: The largest tx-count, in bytes.
+_MAX_TX_COUNT = (1 << 20) - 1
 
 #: The largest count of arrivals.
 _MAX_COUNT = (1 << 20) - 1
@@ -31,10 +34,127 @@ _MAX_TESTS = 100_000
 _Use = tuple[MBarrier, np.ndarray]
 
 
-def _number(convergent: ConvergentThreads, value: Any, what: str) -> int:
-    numbers = convergent.checked(value)
+# -- for the modules of instructions ---------------------------------------------------------------
+
+
+def mbarriers_of(cta: Cta) -> dict[int, MBarrier]:
+    """Return the mbarriers of a CTA, by address."""
+    return cta.state.setdefault(_KEY, {})
+
+
+def mbarrier_addresses(
+    op: Op, convergent: ConvergentThreads, pointer: Any
+) -> Iterator[tuple[Cta, int, np.ndarray]]:
+    """Yield each mbarrier that threads access: the CTA in whose shared memory it is, its address, and the
+    threads, by their numbers in the cluster."""
+    address, threads = convergent.check_value(pointer), convergent.threads
+    # Mostly all threads use the same one.
+    same = bool((address == address[0]).all())
+    if same:
+        address = address[:1]
+    accessing = convergent.lanes.threads[: len(address)]
+    for memory, among, local in locate(
+        convergent, address, op.space, MBARRIER_BYTES, "uses", accessing
+    ):
+        ctas = convergent.cta.cluster.ctas
+        cta = next((cta for cta in ctas if cta.shared is memory), None)
+        if cta is None:
+            raise op.refuse("is in global memory; mbarriers are in shared memory")
+        for start in sorted({*local.tolist()}):
+            yield cta, start, threads if same else threads[among][local == start]
+
+
+def mbarriers_written(
+    op: Op, convergent: ConvergentThreads, pointer: Any
+) -> Iterator[tuple[Cta, int, np.ndarray]]:
+    """Like `mbarrier_addresses`, for mbarriers that are initialised or invalidated."""
+    for cta, address, threads in mbarrier_addresses(op, convergent, pointer):
+        rows = cta.shared.rows(np.full(len(threads), address), MBARRIER_BYTES)
+        cta.shadow.check_write(threads, rows, MBARRIER_BYTES, convergent.cta.reporter(convergent))
+        cta.shadow.note_write(threads, rows, MBARRIER_BYTES, convergent.current.number)
+        yield cta, address, threads
+
+
+def mbarriers_used(
+    op: Op, convergent: ConvergentThreads, pointer: Any
+) -> Iterator[tuple[Cta, MBarrier, np.ndarray]]:
+    """Yield each mbarrier that threads use: its CTA, the mbarrier, and the threads."""
+    for cta, address, threads in mbarrier_addresses(op, convergent, pointer):
+        yield cta, mbarrier_at(convergent, cta, address, threads), threads
+
+
+def mbarrier_at(
+    convergent: ConvergentThreads, cta: Cta, address: int, threads: np.ndarray
+) -> MBarrier:
+    """Return the mbarrier of a CTA at an address; check that the threads may use it."""
+    rows = cta.shared.rows(np.full(len(threads), address), MBARRIER_BYTES)
+    cta.shadow.check_read(threads, rows, MBARRIER_BYTES, convergent.cta.reporter(convergent))
+    if address not in mbarriers_of(cta):
+        report_misuse(
+            convergent, f"uses an mbarrier at {address:#x}{cta.label}, where none was initialised"
+        )
+    return mbarriers_of(cta)[address]
+
+
+def report_misuse(convergent: ConvergentThreads, message: str) -> NoReturn:
+    """Report an invalid use of an mbarrier, and stop."""
+    convergent.cta.report_at(convergent, ViolationKind.BARRIER, message)
+    raise Stop
+
+
+def add_tx_count(convergent: ConvergentThreads, barrier: MBarrier, number: int) -> None:
+    """Add bytes to the tx-count of the current phase, or subtract them; this may complete the phase."""
+    barrier.tx_count += number
+    if number > 0:
+        barrier.transactions.expected += number
+        barrier.transactions.op = convergent.current.number
+    else:
+        barrier.transactions.arrived -= number
+    if abs(barrier.tx_count) > _MAX_TX_COUNT:
+        report_misuse(
+            convergent,
+            f"makes a phase of an mbarrier wait for {barrier.tx_count} bytes; at most {_MAX_TX_COUNT} "
+            "are possible",
+        )
+    complete_phase_if_done(convergent, barrier)
+
+
+def count_arrivals(convergent: ConvergentThreads, barrier: MBarrier, arrivals: int) -> None:
+    """Count arrivals, which may complete more than one phase."""
+    while arrivals:
+        if not barrier.pending:
+            report_misuse(
+                convergent,
+                f"arrives at an mbarrier whose {barrier.count} arrivals of this phase have all come; "
+                f"it still waits for {barrier.tx_count} of {barrier.transactions.expected} bytes",
+            )
+        counted = min(arrivals, barrier.pending)
+        barrier.pending -= counted
+        arrivals -= counted
+        complete_phase_if_done(convergent, barrier)
+
+
+def complete_phase_if_done(convergent: ConvergentThreads, barrier: MBarrier) -> None:
+    """Begin the next phase of the mbarrier if nothing is pending."""
+    if barrier.pending == 0 and barrier.tx_count < 0:
+        bytes_ = barrier.transactions
+        report_misuse(
+            convergent,
+            f"leaves an mbarrier whose {barrier.count} arrivals of this phase have all come with "
+            f"{-barrier.tx_count} bytes that no expect_tx announced: {bytes_.arrived} arrived, where "
+            f"{bytes_.text(convergent.cta.kernel.locations)}; mbarrier.arrive.expect_tx (or "
+            "mbarrier.expect_tx) must name all bytes that bulk copies write",
+        )
+    barrier.complete_if_done(convergent.cta.clocks)
+
+
+# -- ops -------------------------------------------------------------------------------------------
+
+
+def _number(convergent: ConvergentThreads, value: Any, quantity: str) -> int:
+    numbers = convergent.check_value(value)
     if (numbers != numbers[0]).any():
-        report_misuse(convergent, f"has a {what} that threads disagree on")
+        report_misuse(convergent, f"has a {quantity} that threads disagree on")
     return int(numbers[0])
 
 
@@ -47,19 +167,22 @@ def _init(op: Op) -> Any:
                 convergent, f"has a count of {arrivals} arrivals; expected 1 to {_MAX_COUNT}"
             )
         nothing = np.full(len(convergent.cta.clocks.epoch), -1, np.int32)
-        for cta, at, _ in mbarriers_written(op, convergent, pointer):
-            of_cta(cta)[at] = MBarrier(arrivals, arrivals, nothing, nothing, (nothing, nothing))
+        for cta, address, _ in mbarriers_written(op, convergent, pointer):
+            mbarriers_of(cta)[address] = MBarrier(
+                arrivals, arrivals, nothing, nothing, (nothing, nothing)
+            )
 
-    return predicated(op, step) if len(op.operand_types) > 2 else step
+    return predicate_step(op, step) if len(op.operand_types) > 2 else step
 
 
 @executes("nvvm.mbarrier.inval")
 def _invalidate(op: Op) -> Any:
     def step(convergent: ConvergentThreads, pointer: Any) -> None:
-        for cta, at, _ in mbarriers_written(op, convergent, pointer):
-            if of_cta(cta).pop(at, None) is None:
+        for cta, address, _ in mbarriers_written(op, convergent, pointer):
+            if mbarriers_of(cta).pop(address, None) is None:
                 report_misuse(
-                    convergent, f"invalidates an mbarrier at {at:#x}, where none was initialised"
+                    convergent,
+                    f"invalidates an mbarrier at {address:#x}, where none was initialised",
                 )
 
     return step
@@ -93,7 +216,7 @@ def _arrive(op: Op) -> Any:
             count_arrivals(convergent, barrier, len(threads) * (1 if expects else number))
         return token if has_token else None
 
-    return predicated(op, step) if has_predicate else step
+    return predicate_step(op, step) if has_predicate else step
 
 
 @executes("nvvm.mbarrier.expect_tx", "nvvm.mbarrier.complete_tx")
@@ -108,7 +231,7 @@ def _transaction(op: Op) -> Any:
     return step
 
 
-def _tested(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
+def _mbarriers_tested(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
     """Return the mbarriers that threads test."""
     return [
         (barrier, _rows_of(convergent, threads))
@@ -117,55 +240,55 @@ def _tested(op: Op, convergent: ConvergentThreads, pointer: Any) -> list[_Use]:
 
 
 def _rows_of(convergent: ConvergentThreads, threads: np.ndarray) -> np.ndarray:
-    """Return which of the convergent threads are some threads."""
+    """Return bool[threads], which of the convergent threads are in `threads`."""
     if len(threads) == convergent.lanes.count:
         return np.ones(len(threads), bool)
     return np.isin(convergent.threads, threads)
 
 
-def _is_complete(barrier: MBarrier, wanted: np.ndarray, by_parity: bool) -> np.ndarray:
+def _is_complete(barrier: MBarrier, phases: np.ndarray, by_parity: bool) -> np.ndarray:
     """Return whether the phase that each thread tests is complete."""
     if by_parity:
-        return (wanted & 1) != barrier.phase & 1
-    return wanted < barrier.phase
+        return (phases & 1) != barrier.phase & 1
+    return phases < barrier.phase
 
 
 def _test(
     convergent: ConvergentThreads,
     tested: list[_Use],
-    wanted: np.ndarray,
+    phases: np.ndarray,
     by_parity: bool,
 ) -> np.ndarray:
     """Return whether each thread's phase is complete; threads that observe this acquire its clocks."""
-    found = np.zeros(convergent.lanes.count, bool)
+    observed = np.zeros(convergent.lanes.count, bool)
     for barrier, rows in tested:
-        complete = _is_complete(barrier, wanted[rows], by_parity)
-        found[rows] = complete
+        complete = _is_complete(barrier, phases[rows], by_parity)
+        observed[rows] = complete
         if complete.any():
             convergent.cta.clocks.acquire(convergent.threads[rows][complete], *barrier.passed)
         else:
             barrier.failed_tests += 1
             if barrier.failed_tests > _MAX_TESTS:
-                lacks = barrier.lacks(convergent.cta.program.locations)
+                lacks = barrier.lacks(convergent.cta.kernel.locations)
                 report_misuse(
                     convergent,
                     f"tested a phase {_MAX_TESTS} times that no arrival completes: it lacks {lacks}",
                 )
-    return found
+    return observed
 
 
 @executes("nvvm.mbarrier.test.wait")
 def _test_wait(op: Op) -> Any:
     by_parity = str(op.operand_types[1]) == "i32"
 
-    def step(convergent: ConvergentThreads, pointer: Any, wanted: Any) -> np.ndarray:
-        tested = _tested(op, convergent, pointer)
-        found = _test(
-            convergent, tested, convergent.broadcast(convergent.checked(wanted)), by_parity
+    def step(convergent: ConvergentThreads, pointer: Any, phase: Any) -> np.ndarray:
+        tested = _mbarriers_tested(op, convergent, pointer)
+        observed = _test(
+            convergent, tested, convergent.broadcast(convergent.check_value(phase)), by_parity
         )
         # Other threads run before the next test.
         convergent.wait(lambda: True, "its next test of an mbarrier")
-        return found
+        return observed
 
     return step
 
@@ -176,13 +299,13 @@ def _try_wait(op: Op) -> Any:
     has_result = bool(op.result_types)
 
     def step(
-        convergent: ConvergentThreads, pointer: Any, wanted: Any, *ticks: Any
+        convergent: ConvergentThreads, pointer: Any, phase: Any, *ticks: Any
     ) -> np.ndarray | None:
-        phases = convergent.broadcast(convergent.checked(wanted))
-        tested = _tested(op, convergent, pointer)
-        found = _test(convergent, tested, phases, by_parity)
-        if found.all():
-            return found if has_result else None
+        phases = convergent.broadcast(convergent.check_value(phase))
+        tested = _mbarriers_tested(op, convergent, pointer)
+        observed = _test(convergent, tested, phases, by_parity)
+        if observed.all():
+            return observed if has_result else None
         masks = [convergent.lanes.where(rows) for _, rows in tested]
         if len(masks) > 1 and not any(
             len(partial_warps(m | ~convergent.lanes.mask)) for m in masks
@@ -192,7 +315,7 @@ def _try_wait(op: Op) -> Any:
             return None
         barriers = [barrier for barrier, _ in tested]
         before = [barrier.phase for barrier in barriers]
-        locations = convergent.cta.program.locations
+        locations = convergent.cta.kernel.locations
         convergent.wait(
             lambda: before != [barrier.phase for barrier in barriers],
             lambda: (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..program import Op
+from ..kernel import Op
 from ..registry import computes
 
 #: The bytes of each mode for the selector's values 0 to 3, the lowest byte first. Bytes 0 to 3 are
@@ -35,12 +35,12 @@ def _permute(op: Op) -> Any:
         pool = np.stack([low, high], axis=1).view(np.uint8)
         if mode == "default":
             nibbles = selector[:, None] >> np.arange(0, 16, 4, dtype=np.uint32)
-            taken = np.take_along_axis(pool, (nibbles & _BYTE).astype(np.int64), axis=1)
-            spread = (taken.view(np.int8) >> 7).view(np.uint8)
-            taken = np.where(nibbles & _SIGN, spread, taken)
+            permuted = np.take_along_axis(pool, (nibbles & _BYTE).astype(np.int64), axis=1)
+            signs = (permuted.view(np.int8) >> 7).view(np.uint8)
+            permuted = np.where(nibbles & _SIGN, signs, permuted)
         else:
             order = np.array(_MODES[mode])[selector & 3]
-            taken = np.take_along_axis(pool, order, axis=1)
-        return np.ascontiguousarray(taken).view(np.uint32)[:, 0]
+            permuted = np.take_along_axis(pool, order, axis=1)
+        return np.ascontiguousarray(permuted).view(np.uint32)[:, 0]
 
     return step

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..errors import ViolationKind
+from ..kernel import Op
 from ..lanes import WARP
-from ..program import Op
 from ..registry import executes
 from ..types import dtype_of
 from ..warps import member_lanes
 
 
-def shuffled(
+def shuffle_lanes(
     convergent: ConvergentThreads,
     mode: str,
     mask: np.ndarray,
@@ -43,16 +43,16 @@ def shuffled(
         return None
     threads, value = convergent.lanes.threads, convergent.broadcast(value)
     lane = threads % WARP
-    by = convergent.broadcast(offset).astype(np.int64) & WARP - 1
+    b = convergent.broadcast(offset).astype(np.int64) & WARP - 1
     c = convergent.broadcast(mask_and_clamp).astype(np.int64)
     clamp, segment = c & WARP - 1, c >> 8 & WARP - 1
     least = lane & segment
     most = least | clamp & ~segment
     source = {
-        "up": lane - by,
-        "down": lane + by,
-        "bfly": lane ^ by,
-        "idx": least | by & ~segment,
+        "up": lane - b,
+        "down": lane + b,
+        "bfly": lane ^ b,
+        "idx": least | b & ~segment,
     }[mode]
     valid = source >= most if mode == "up" else source <= most
     source = np.where(valid, source, lane)
@@ -77,10 +77,12 @@ def _shuffle(op: Op) -> Any:
     has_predicate = op.has("return_value_and_is_valid")
 
     def step(convergent: ConvergentThreads, *operands: Any) -> Any:
-        mask, value, offset, mask_and_clamp = (convergent.checked(operand) for operand in operands)
-        found = shuffled(convergent, mode, mask, value, offset, mask_and_clamp)
+        mask, value, offset, mask_and_clamp = (
+            convergent.check_value(operand) for operand in operands
+        )
+        shuffled = shuffle_lanes(convergent, mode, mask, value, offset, mask_and_clamp)
         # With the predicate, the result is a struct.
-        return found if has_predicate or found is None else found[0]
+        return shuffled if has_predicate or shuffled is None else shuffled[0]
 
     return step
 
@@ -96,11 +98,11 @@ def _gpu_shuffle(op: Op) -> Any:
         raise op.refuse(f"moves {op.operand_types[0]}, which the emulator does not know")
 
     def step(convergent: ConvergentThreads, *operands: Any) -> Any:
-        value, offset, width = (convergent.checked(operand) for operand in operands)
+        value, offset, width = (convergent.check_value(operand) for operand in operands)
         # As in upstream's lowering, the first `width` lanes participate.
         left_out = np.uint32(WARP) - width
         mask = np.uint32(0xFFFFFFFF) >> left_out
         clamp = left_out if mode == "up" else width - np.uint32(1)
-        return shuffled(convergent, mode, mask, value, offset, clamp)
+        return shuffle_lanes(convergent, mode, mask, value, offset, clamp)
 
     return step

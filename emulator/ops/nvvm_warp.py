@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
+from ..kernel import Op
 from ..lanes import WARP
-from ..program import Op
 from ..registry import executes
 from ..warps import member_lanes, whole_warps
 
@@ -32,7 +32,7 @@ def _elect(op: Op) -> Any:
 @executes("nvvm.bar.warp.sync")
 def _barrier(op: Op) -> Any:
     def step(convergent: ConvergentThreads, mask: Any) -> None:
-        named = member_lanes(convergent, convergent.checked(mask))
+        named = member_lanes(convergent, convergent.check_value(mask))
         if named is None:
             return
         threads = convergent.lanes.threads

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ..convergent import ConvergentThreads, Frame
-from ..program import Op, Region
+from ..cta import ConvergentThreads, RegionFrame
+from ..kernel import DecodedRegion, Op
 from ..registry import controls
-from ..types import signed
+from ..types import as_signed
 
 
 def _nothing(convergent: ConvergentThreads) -> None:
@@ -31,9 +31,9 @@ def _if(op: Op) -> Any:
         convergent.frames.pop()
         convergent.write_all(results, values)
 
-    def enter(region: Region | None) -> Any:
+    def enter(region: DecodedRegion | None) -> Any:
         return (
-            (lambda convergent: convergent.frames.append(Frame(region.entry, leave=leave)))
+            (lambda convergent: convergent.frames.append(RegionFrame(region.entry, leave=leave)))
             if region
             else _nothing
         )
@@ -41,7 +41,7 @@ def _if(op: Op) -> Any:
     then, otherwise = (enter(region) for region in (*op.regions, None)[:2])
 
     def step(convergent: ConvergentThreads, condition: Any) -> None:
-        chosen = convergent.checked(condition)
+        chosen = convergent.check_value(condition)
         convergent.branch(chosen, then, otherwise, waits, 0, _nothing)
 
     return step
@@ -54,32 +54,34 @@ def _for(op: Op) -> Any:
     limit, stride = op.new_value(), op.new_value()
     unsigned = op.has("unsignedCmp")
 
-    def branch(convergent: ConvergentThreads, side_frames: int, again: Any, done: Any) -> None:
-        now, end = convergent.read(counter), convergent.read(limit)
-        inside = now < end if unsigned else signed(now) < signed(end)
-        convergent.branch(inside, again, done, body.waits, side_frames, _nothing)
+    def branch(
+        convergent: ConvergentThreads, side_frames: int, repeat: Any, exit_loop: Any
+    ) -> None:
+        index, bound = convergent.read(counter), convergent.read(limit)
+        inside = index < bound if unsigned else as_signed(index) < as_signed(bound)
+        convergent.branch(inside, repeat, exit_loop, body.waits, side_frames, _nothing)
 
     def results_from(convergent: ConvergentThreads) -> None:
         convergent.write_all(results, [convergent.read(number) for number in carried])
 
     def enter(convergent: ConvergentThreads) -> None:
-        convergent.frames.append(Frame(body.entry, leave=leave))
+        convergent.frames.append(RegionFrame(body.entry, leave=leave))
 
-    def again(convergent: ConvergentThreads) -> None:
+    def repeat(convergent: ConvergentThreads) -> None:
         convergent.frames[-1].index = 0
 
-    def done(convergent: ConvergentThreads) -> None:
+    def exit_loop(convergent: ConvergentThreads) -> None:
         convergent.frames.pop()
         results_from(convergent)
 
     def leave(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
         convergent.write(counter, convergent.read(counter) + convergent.read(stride))
         convergent.write_all(carried, values)
-        branch(convergent, 1, again, done)
+        branch(convergent, 1, repeat, exit_loop)
 
     def step(convergent: ConvergentThreads, lower: Any, upper: Any, by: Any, *initial: Any) -> None:
         for number, value in ((counter, lower), (limit, upper), (stride, by)):
-            convergent.write(number, convergent.checked(value))
+            convergent.write(number, convergent.check_value(value))
         convergent.write_all(carried, initial)
         branch(convergent, 0, enter, results_from)
 
@@ -94,23 +96,23 @@ def _while(op: Op) -> Any:
 
     def enter_before(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
         convergent.write_all(before.entry.arguments, values)
-        convergent.frames.append(Frame(before.entry, leave=decide))
+        convergent.frames.append(RegionFrame(before.entry, leave=decide))
 
-    def again(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
+    def repeat(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
         convergent.frames.pop()
         enter_before(convergent, values)
 
     def decide(convergent: ConvergentThreads, values: tuple[Any, ...]) -> None:
         condition, *forwarded = values
-        chosen = convergent.checked(condition)
+        chosen = convergent.check_value(condition)
         # Both sides read these values: the body, and the results.
         convergent.write_all(after.entry.arguments, forwarded)
-        convergent.branch(chosen, enter_after, done, waits, 1, _nothing)
+        convergent.branch(chosen, enter_after, exit_loop, waits, 1, _nothing)
 
     def enter_after(convergent: ConvergentThreads) -> None:
-        convergent.frames[-1] = Frame(after.entry, leave=again)
+        convergent.frames[-1] = RegionFrame(after.entry, leave=repeat)
 
-    def done(convergent: ConvergentThreads) -> None:
+    def exit_loop(convergent: ConvergentThreads) -> None:
         convergent.frames.pop()
         convergent.write_all(results, [convergent.read(number) for number in after.entry.arguments])
 

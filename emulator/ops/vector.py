@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from ...bindings.mlir import ir
-from ..convergent import ConvergentThreads
-from ..program import Op
+from ..cta import ConvergentThreads
+from ..kernel import Op
 from ..registry import computes, executes
 from ..types import dtype_of, shape_of
-from ..values import Registers
+from ..values import RegisterStruct
 from .llvm import member
-from .llvm_vector import inserted, positions
+from .llvm_vector import element_positions, insert_element
 
 #: Stands in a position for an index that is an operand (`ShapedType::kDynamic`).
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -54,9 +54,9 @@ def _extract(op: Op) -> Any:
     position = _position(op, 1)
 
     def step(convergent: ConvergentThreads, a: Any) -> Any:
-        if isinstance(a, Registers) and len(position) == 1:
+        if isinstance(a, RegisterStruct) and len(position) == 1:
             return member(a, position[0])
-        return convergent.checked(a)[(slice(None), *position)]
+        return convergent.check_value(a)[(slice(None), *position)]
 
     return step
 
@@ -66,15 +66,15 @@ def _extract_at(op: Op) -> Any:
     static = op.numbers("static_position")
     extents = shape_of(op.operand_types[0])
 
-    def step(convergent: ConvergentThreads, a: Any, *given: Any) -> np.ndarray:
-        dynamic, rows = iter(given), np.arange(convergent.lanes.count)
+    def step(convergent: ConvergentThreads, a: Any, *indices: Any) -> np.ndarray:
+        dynamic, rows = iter(indices), np.arange(convergent.lanes.count)
         position = [
-            convergent.broadcast(positions(op, convergent, next(dynamic), extent))
-            if at == _DYNAMIC
-            else at
-            for at, extent in zip(static, extents, strict=False)
+            convergent.broadcast(element_positions(op, convergent, next(dynamic), extent))
+            if index == _DYNAMIC
+            else index
+            for index, extent in zip(static, extents, strict=False)
         ]
-        return convergent.broadcast(convergent.checked(a))[(rows, *position)]
+        return convergent.broadcast(convergent.check_value(a))[(rows, *position)]
 
     return step
 
@@ -86,14 +86,14 @@ def _insert(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, element: Any, a: Any) -> Any:
         if len(shape) == len(position) == 1:
-            return inserted(
+            return insert_element(
                 convergent, a, element, np.array(position), np.zeros((1, *shape), dtype)
             )
-        element, a = convergent.checked(element), convergent.checked(a)
+        element, a = convergent.check_value(element), convergent.check_value(a)
         rows = max(len(element), len(a))
-        found = np.array(np.broadcast_to(a, (rows, *a.shape[1:])))
-        found[(slice(None), *position)] = element
-        return found
+        vector = np.array(np.broadcast_to(a, (rows, *a.shape[1:])))
+        vector[(slice(None), *position)] = element
+        return vector
 
     return step
 
@@ -125,8 +125,8 @@ def _shuffle(op: Op) -> Any:
 
     def step(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         rows = max(len(a), len(b))
-        both = [np.broadcast_to(x, (rows, *x.shape[1:])) for x in (a, b)]
-        return np.concatenate(both, axis=1)[:, mask]
+        vectors = [np.broadcast_to(x, (rows, *x.shape[1:])) for x in (a, b)]
+        return np.concatenate(vectors, axis=1)[:, mask]
 
     return step
 
@@ -153,8 +153,8 @@ def _insert_slice(op: Op) -> Any:
     part = (slice(None), *offsets[:outer], *inner)
 
     def step(source: np.ndarray, a: np.ndarray) -> np.ndarray:
-        found = np.array(np.broadcast_to(a, (max(len(source), len(a)), *a.shape[1:])))
-        found[part] = source
-        return found
+        vector = np.array(np.broadcast_to(a, (max(len(source), len(a)), *a.shape[1:])))
+        vector[part] = source
+        return vector
 
     return step

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..access import load, store
-from ..convergent import ConvergentThreads
-from ..program import Op
+from ..cta import ConvergentThreads
+from ..kernel import Op
 from ..registry import executes
 from ..types import bits_of, dtype_of, shape_of
 from .memref import element_address, space_of
@@ -30,8 +30,8 @@ def _load(op: Op) -> Any:
     dtype, (count,) = dtype_of(vector, op.location), shape_of(vector)
 
     def step(convergent: ConvergentThreads, source: Any, *indices: Any) -> np.ndarray:
-        checked = tuple(convergent.checked(i) for i in indices)
-        address = element_address(convergent.checked(source), checked, size)
+        checked = tuple(convergent.check_value(i) for i in indices)
+        address = element_address(convergent.check_value(source), checked, size)
         return load(convergent, address, space, size * count, alignment).view(dtype)
 
     return step
@@ -43,9 +43,9 @@ def _store(op: Op) -> Any:
     space, size, alignment = _access(op, memref, vector)
 
     def step(convergent: ConvergentThreads, value: Any, target: Any, *indices: Any) -> None:
-        checked = tuple(convergent.checked(i) for i in indices)
-        address = element_address(convergent.checked(target), checked, size)
-        raw = np.ascontiguousarray(convergent.checked(value)).view(np.uint8)
+        checked = tuple(convergent.check_value(i) for i in indices)
+        address = element_address(convergent.check_value(target), checked, size)
+        raw = np.ascontiguousarray(convergent.check_value(value)).view(np.uint8)
         store(convergent, address, space, raw, alignment)
 
     return step

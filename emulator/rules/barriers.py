@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cta import ConvergentThreads, Cta
 from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 
-if TYPE_CHECKING:
-    from ..convergent import ConvergentThreads
-    from ..cta import Cta
+_KEY = "barriers"
 
 #: Number of barriers of a CTA.
 COUNT = 16
@@ -45,6 +43,7 @@ class Barriers:
     def __init__(self, cta: Cta) -> None:
         self._cta = cta
         self._barriers: dict[int, _Barrier] = {}
+        cta.at_return.append(self._threads_returned)
 
     def arrive(
         self,
@@ -117,7 +116,7 @@ class Barriers:
             barrier.passed.append(self._cta.clocks.release(convergent.threads))
         self._pass_if_complete(barrier)
 
-    def threads_returned(self) -> None:
+    def _threads_returned(self) -> None:
         """Complete barriers that only waited for threads that have now returned."""
         for barrier in self._barriers.values():
             if barrier.arrived.any():
@@ -144,3 +143,10 @@ class Barriers:
         barrier.generation += 1
         self._cta.merge(barrier.waiting)
         barrier.waiting, barrier.passed = [], []
+
+
+def barriers_of(cta: Cta) -> Barriers:
+    """Return the barriers of a CTA."""
+    if _KEY not in cta.state:
+        cta.state[_KEY] = Barriers(cta)
+    return cta.state[_KEY]

@@ -96,13 +96,13 @@ class VectorClocks:
         Raises:
             EmulationError: if no column is left.
         """
-        found = self._columns.setdefault(key, self.threads + len(self._columns))
-        if found >= len(self.epoch):
+        column = self._columns.setdefault(key, self.threads + len(self._columns))
+        if column >= len(self.epoch):
             raise EmulationError(
                 f"there are more than {len(self.epoch) - self.threads} mbarriers at which bulk copies "
                 "complete and threads that issue tcgen05.mma; the emulator knows no more"
             )
-        return found
+        return column
 
     def complete(
         self, column: int, seen: np.ndarray, proxied: np.ndarray

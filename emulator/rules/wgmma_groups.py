@@ -47,12 +47,12 @@ class WgmmaGroups:
             Whether the contents have changed while a group that has not been waited for may still read
             them: each execution has the same registers.
         """
-        last, held = self._a_registers.setdefault(op, (np.zeros(len(self.done), np.int32), {}))
+        last, contents = self._a_registers.setdefault(op, (np.zeros(len(self.done), np.int32), {}))
         in_flight, rewritten = last[warps] > self.done[warps], False
-        for at, warp in enumerate(warps):
-            mine = data[at * WARP : (at + 1) * WARP]
-            rewritten |= bool(in_flight[at]) and not np.array_equal(held[warp], mine)
-            held[warp] = mine.copy()
+        for position, warp in enumerate(warps):
+            registers = data[position * WARP : (position + 1) * WARP]
+            rewritten |= bool(in_flight[position]) and not np.array_equal(contents[warp], registers)
+            contents[warp] = registers.copy()
         last[warps] = self.current[warps]
         return rewritten
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
-from ..cta import Cta
+from ..cta import ConvergentThreads, Cta
 from ..errors import Stop, ViolationKind
 from ..lanes import WARP
 from ..tensor_core.operand_reads import bytes_read
 from ..tensor_core.operands import matrix_bytes
-from .descriptors import UnknownInstruction, matrix
+from .cells import LANES, TensorMemoryCells, split_address
+from .descriptors import UnknownInstruction, decode_matrix
 from .pairs import ctas_of
-from .tcgen05_clocks import of_cluster
-from .tensor_memory import LANES, Cells, of_cta, report_misuse, split
+from .tcgen05_clocks import tcgen05_clocks_of
+from .tensor_memory import report_misuse, tensor_memory_of
 
 #: Bytes of a row of shape 32x128b.
 _ROW_BYTES = 16
@@ -39,23 +39,23 @@ def execute(
         UnknownInstruction: if the rows are swizzled.
     """
     try:
-        found = matrix(descriptor, False, 1)
+        fields = decode_matrix(descriptor, False, 1)
     except ValueError as error:
         message = f"has an invalid descriptor: {error}"
         convergent.cta.report_at(convergent, ViolationKind.DESCRIPTOR, message)
         raise Stop from None
-    if found.width > _ROW_BYTES:
+    if fields.width > _ROW_BYTES:
         raise UnknownInstruction("copies rows that are swizzled")
-    source = matrix_bytes(found, 8, False, WARP, _ROW_BYTES)
-    at = bytes_read(convergent, "rows", source, 1)
-    lane, column = split(address)
+    source = matrix_bytes(fields, 8, False, WARP, _ROW_BYTES)
+    offsets = bytes_read(convergent, "rows", source, 1)
+    lane, column = split_address(address)
     if lane:
         report_misuse(
             convergent, f"copies to lane {lane} of tensor memory; expected 0 for shape 32x128b"
         )
-    cells = Cells(*np.ix_(np.arange(LANES), column + np.arange(_ROW_BYTES // 4)))
+    cells = TensorMemoryCells(*np.ix_(np.arange(LANES), column + np.arange(_ROW_BYTES // 4)))
     for cta in ctas_of(convergent, group):
-        _copy(convergent, cta, int(convergent.threads[row]), source, at, cells)
+        _copy(convergent, cta, int(convergent.threads[row]), source, offsets, cells)
 
 
 def _copy(
@@ -63,13 +63,13 @@ def _copy(
     cta: Cta,
     thread: int,
     source: np.ndarray,
-    at: np.ndarray,
-    cells: Cells,
+    offsets: np.ndarray,
+    cells: TensorMemoryCells,
 ) -> None:
-    """Copy from `source`, addresses in shared memory with the offsets `at`, to cells of the same CTA."""
-    column, number = of_cluster(cta.cluster).column(thread), convergent.current.number
-    report, memory = cta.reporter(convergent), of_cta(cta)
-    cta.shadow.check_tcgen05_read("tcgen05.cp", thread, column, at, number, report)
+    """Copy from addresses in shared memory, and their offsets of bytes, to cells of the same CTA."""
+    column, number = tcgen05_clocks_of(cta.cluster).column(thread), convergent.current.number
+    report, memory = cta.reporter(convergent), tensor_memory_of(cta)
+    cta.shadow.check_tcgen05_read("tcgen05.cp", thread, column, offsets, number, report)
     memory.check_allocated(convergent, cells, "writes")
     if cta is not convergent.cta:
         cta.note_incoming(convergent, column)

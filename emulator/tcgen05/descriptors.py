@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..tensor_core.multiplicands import Multiplicand
-from ..tensor_core.operands import K_BYTES, LONG_K_BYTES, Matrix
+from ..tensor_core.operands import K_BYTES, LONG_K_BYTES, MatrixDescriptorFields
 from .narrow_floats import TCGEN05_MULTIPLICANDS
 
 #: The width and the unit of each swizzling mode, in bytes.
@@ -20,17 +20,17 @@ _ZERO = 3 << 14 | 3 << 30 | 0xFF << 53
 #: The bit for an absolute leading dimension, which is an address; only for a K of 48 bytes.
 _ABSOLUTE = 1 << 52
 
-#: Bits of an instruction descriptor that must be 0 for the kinds below.
+#: Bits of an instruction descriptor without block scaling that must be 0.
 _ZERO_OF_INSTRUCTION = 1 << 6 | 1 << 23 | 7 << 29
 
 #: Float types of at most 8 bits, by their codes; those of 4 and 6 bits are padded.
-FLOATS_OF_8 = {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}
+_FLOATS_OF_8 = {0: "e4m3", 1: "e5m2", 3: "e2m3", 4: "e3m2", 5: "e2m1"}
 
 #: For each kind, the types of A and B, by their codes.
 _TYPES = {
     "f16": {0: "f16", 1: "bf16"},
     "tf32": {2: "tf32"},
-    "f8f6f4": FLOATS_OF_8,
+    "f8f6f4": _FLOATS_OF_8,
     "i8": {0: "u8", 1: "s8"},
 }
 
@@ -44,6 +44,26 @@ _ACCUMULATORS = {
 
 KINDS = tuple(_TYPES)
 
+#: For each kind and scale block (elements that share a factor), the types of scale factors, by their
+#: codes.
+_FACTOR_TYPES = {
+    ("mxf8f6f4", 32): {1: "ue8m0"},
+    ("mxf4", 32): {1: "ue8m0"},
+    ("mxf4nvf4", 32): {1: "ue8m0"},
+    ("mxf4nvf4", 16): {0: "ue4m3", 1: "ue8m0"},
+}
+
+SCALED_KINDS = ("mxf8f6f4", "mxf4", "mxf4nvf4")
+
+#: Bits of an instruction descriptor with block scaling that must be 0: for all kinds, for mxf8f6f4, and
+#: for the others, which are K-major and have one bit fewer for the type of B.
+_ZERO_OF_SCALED = 3 | 1 << 3 | 1 << 6 | 7 << 24
+_ZERO_OF_8_BITS, _ZERO_OF_4_BITS = 1 << 31, 1 << 12 | 3 << 15
+
+#: For each number of factors of a row that an instruction takes, the possible bytes of the first in a
+#: word.
+_FACTOR_IDS = {1: (0, 1, 2, 3), 2: (0, 2), 4: (0,), 3: (0, 1, 2, 3), 6: (0, 2)}
+
 _MAX_N = 256
 
 
@@ -52,7 +72,7 @@ class UnknownInstruction(Exception):
 
 
 @dataclass(frozen=True)
-class Scales:
+class BlockScaling:
     """The block scaling of an instruction.
 
     Attributes:
@@ -69,7 +89,7 @@ class Scales:
 
 
 @dataclass(frozen=True)
-class Instruction:
+class InstructionDescriptorFields:
     """A decoded instruction descriptor.
 
     Attributes:
@@ -94,10 +114,10 @@ class Instruction:
     b_sign: int
     saturates: bool
     k_bytes: int = K_BYTES
-    scales: Scales | None = None
+    scales: BlockScaling | None = None
 
 
-def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
+def decode_instruction(bits: int, kind: str, group: int = 1) -> InstructionDescriptorFields:
     """Decode the 32 bits of an instruction descriptor.
 
     Args:
@@ -118,10 +138,10 @@ def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
         raise UnknownInstruction("is sparse")
     types = _TYPES[kind]
     a, b = (
-        decode_field(f"the type of {name}", bits >> at & 7, types)
-        for name, at in (("A", 7), ("B", 10))
+        _decode_field(f"the type of {name}", bits >> first_bit & 7, types)
+        for name, first_bit in (("A", 7), ("B", 10))
     )
-    accumulator = decode_field("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
+    accumulator = _decode_field("the type of D", bits >> 4 & 3, _ACCUMULATORS[kind])
     if kind == "f16" and a != b:
         raise UnknownInstruction(f"multiplies {a} by {b}")
     if accumulator == "f16" and a == "bf16":
@@ -134,12 +154,12 @@ def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
     if negates and kind == "i8":
         raise ValueError(f"it negates, which kind::{kind} does not")
     m, n = (bits >> 24 & 31) << 4, (bits >> 17 & 63) << 3
-    a_mn_major, b_mn_major = decode_majorness(bits, a, b)
+    a_mn_major, b_mn_major = _decode_majorness(bits, a, b)
     if m not in (64 * group, 128 * group):
         raise ValueError(f"M is {m}; expected {64 * group} or {128 * group}")
     eight_bits = TCGEN05_MULTIPLICANDS[b].dtype.itemsize == 1
-    check_n(n, kind == "i8", b_mn_major and eight_bits, group)
-    return Instruction(
+    _check_n(n, kind == "i8", b_mn_major and eight_bits, group)
+    return InstructionDescriptorFields(
         m,
         n,
         TCGEN05_MULTIPLICANDS[a],
@@ -153,24 +173,85 @@ def instruction(bits: int, kind: str, group: int = 1) -> Instruction:
     )
 
 
-def decode_field(what: str, code: int, codes: dict[int, str]) -> str:
+def decode_scaled_instruction(
+    bits: int, kind: str, block: int, group: int = 1
+) -> InstructionDescriptorFields:
+    """Decode the 32 bits of an instruction descriptor with block scaling.
+
+    Args:
+        bits: the descriptor.
+        kind: of the instruction, one of `SCALED_KINDS`.
+        block: elements along K that share a scale factor, 16 or 32.
+        group: number of CTAs of the instruction (`cta_group`), 1 or 2.
+
+    Raises:
+        ValueError: if it is invalid for the kind.
+        UnknownInstruction: if the emulator does not support the instruction.
+    """
+    wide = kind == "mxf8f6f4"
+    zero = bits & (_ZERO_OF_SCALED | (_ZERO_OF_8_BITS if wide else _ZERO_OF_4_BITS))
+    if zero:
+        raise ValueError(f"{bits:#010x} sets bits {zero:#010x}, which kind::{kind} does not have")
+    if bits & 4:
+        raise UnknownInstruction("is sparse")
+    types = _FLOATS_OF_8 if wide else {1: "e2m1x2"}
+    a, b = (
+        _decode_field(f"the type of {name}", bits >> first_bit & 7, types)
+        for name, first_bit in (("A", 7), ("B", 10))
+    )
+    factors = _decode_field(
+        "the type of the scale factors", bits >> 23 & 1, _FACTOR_TYPES[kind, block]
+    )
+    m, n = (bits >> 27 & 3) << 7, (bits >> 17 & 63) << 3
+    if (m, group) == (128, 2):
+        raise UnknownInstruction("scales 64 rows in each CTA of a pair")
+    if m != 128 * group:
+        raise ValueError(f"M is {m}; expected {128 * group}")
+    a_mn_major, b_mn_major = _decode_majorness(bits, a, b)
+    _check_n(n, False, b_mn_major, group)
+    k_bytes = LONG_K_BYTES if bits >> 31 else K_BYTES
+    scales = BlockScaling(block, factors, bits >> 29 & 3, bits >> 4 & 3)
+    count = (k_bytes if wide else 2 * k_bytes) // block
+    for name, first in (("A", scales.a_first), ("B", scales.b_first)):
+        if first not in _FACTOR_IDS[count]:
+            raise ValueError(
+                f"the id of {name}'s scale factors is {first}; expected "
+                f"{', '.join(map(str, _FACTOR_IDS[count]))} where an instruction takes {count} of a row"
+            )
+    return InstructionDescriptorFields(
+        m,
+        n,
+        TCGEN05_MULTIPLICANDS[a],
+        TCGEN05_MULTIPLICANDS[b],
+        "f32",
+        a_mn_major,
+        b_mn_major,
+        -1 if bits >> 13 & 1 else 1,
+        -1 if bits >> 14 & 1 else 1,
+        False,
+        k_bytes,
+        scales,
+    )
+
+
+def _decode_field(field: str, code: int, codes: dict[int, str]) -> str:
     """Return the value that the code of a field stands for."""
     if code not in codes:
-        known = ", ".join(f"{each} ({value})" for each, value in codes.items())
-        raise ValueError(f"{what} is {code}; expected {known}")
+        expected = ", ".join(f"{expected_code} ({value})" for expected_code, value in codes.items())
+        raise ValueError(f"{field} is {code}; expected {expected}")
     return codes[code]
 
 
-def decode_majorness(bits: int, a: str, b: str) -> tuple[bool, bool]:
+def _decode_majorness(bits: int, a: str, b: str) -> tuple[bool, bool]:
     """Return whether A is M-major, and whether B is N-major."""
-    found = bool(bits >> 15 & 1), bool(bits >> 16 & 1)
-    for name, type_, letter, mn_major in zip("AB", (a, b), "MN", found, strict=True):
+    mn_majors = bool(bits >> 15 & 1), bool(bits >> 16 & 1)
+    for name, type_, letter, mn_major in zip("AB", (a, b), "MN", mn_majors, strict=True):
         if mn_major and TCGEN05_MULTIPLICANDS[type_].is_padded:
             raise UnknownInstruction(f"has an {letter}-major {name} of {type_}")
-    return found
+    return mn_majors
 
 
-def check_n(n: int, integers: bool, bytes_n_major: bool, group: int) -> None:
+def _check_n(n: int, integers: bool, bytes_n_major: bool, group: int) -> None:
     """Check N (9.7.16.2.1). N is a multiple of 8; of 16 for integers beyond 32, and if B has 8 bits and
     is N-major (9.7.16.10.3). With two CTAs it is a multiple of twice that, and of 32 for all integers."""
     step = group * (16 if bytes_n_major or (integers and (n > 32 or group == 2)) else 8)
@@ -178,7 +259,9 @@ def check_n(n: int, integers: bool, bytes_n_major: bool, group: int) -> None:
         raise ValueError(f"N is {n}; expected a multiple of {step} from {step} to {_MAX_N}")
 
 
-def matrix(bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES) -> Matrix:
+def decode_matrix(
+    bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES
+) -> MatrixDescriptorFields:
     """Decode the 64 bits of a shared memory descriptor.
 
     Args:
@@ -210,7 +293,7 @@ def matrix(bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES) -> Matr
     base_offset = bits >> 49 & 7
     if base_offset and mode == 0:
         raise ValueError(f"{bits:#018x} has base offset {base_offset} without swizzle; expected 0")
-    start, lbo, sbo = ((bits >> at & 0x3FFF) << 4 for at in (0, 16, 32))
+    start, lbo, sbo = ((bits >> first_bit & 0x3FFF) << 4 for first_bit in (0, 16, 32))
     absolute = bool(bits & _ABSOLUTE)
     if absolute and (mode != 2 or base_offset):
         raise ValueError(
@@ -228,4 +311,4 @@ def matrix(bits: int, mn_major: bool, size: int, k_bytes: int = K_BYTES) -> Matr
             f"{bits:#018x} has rows of {k_bytes} bytes that begin {start % width} bytes into {width}; "
             "rows continue beyond that only with an absolute leading dimension"
         )
-    return Matrix(start, lbo, sbo, base_offset, width, unit, absolute)
+    return MatrixDescriptorFields(start, lbo, sbo, base_offset, width, unit, absolute)

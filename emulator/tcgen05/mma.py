@@ -7,19 +7,24 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
-from ..cta import Cta
+from ..cta import ConvergentThreads, Cta
 from ..errors import Stop, ViolationKind
 from ..tensor_core.arithmetic import ACCUMULATORS, multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import UNIT_BYTES, Multiplicand
 from ..tensor_core.operand_reads import bytes_read, numbers_at
 from ..tensor_core.operands import K_BYTES, matrix_bytes
-from .descriptors import Instruction, UnknownInstruction, instruction, matrix
+from .cells import LANES, TensorMemoryCells, split_address
+from .descriptors import (
+    InstructionDescriptorFields,
+    UnknownInstruction,
+    decode_instruction,
+    decode_matrix,
+    decode_scaled_instruction,
+)
 from .pairs import ctas_of
-from .scaled_instructions import scaled_instruction
-from .scales import SCALED, scaled
-from .tcgen05_clocks import of_cluster
-from .tensor_memory import LANES, Cells, TensorMemory, of_cta, report_misuse, split
+from .scales import SCALED, scale_operand
+from .tcgen05_clocks import tcgen05_clocks_of
+from .tensor_memory import TensorMemory, report_misuse, tensor_memory_of
 
 #: Distance in lanes of two groups of 16 rows of D, for M of 64 (9.7.16.10.5, layout F) and 128 (layout
 #: D).
@@ -27,7 +32,7 @@ _LANES_OF_16_ROWS = {64: 32, 128: 16}
 
 
 @dataclass(frozen=True)
-class Scaling:
+class ScalingOperands:
     """The operands of block scaling that are not in the instruction descriptor.
 
     Attributes:
@@ -50,7 +55,7 @@ def execute(
     descriptor: int,
     adds: bool,
     group: int,
-    scaling: Scaling | None = None,
+    scaling: ScalingOperands | None = None,
 ) -> None:
     """Execute the instruction. The cells of D are in flight.
 
@@ -75,41 +80,50 @@ def execute(
     """
     try:
         if scaling:
-            decoded = scaled_instruction(descriptor, kind, scaling.block, group)
+            decoded = decode_scaled_instruction(descriptor, kind, scaling.block, group)
         else:
-            decoded = instruction(descriptor, kind, group)
+            decoded = decode_instruction(descriptor, kind, group)
     except ValueError as error:
         _report_descriptor(convergent, f"has an invalid instruction descriptor: {error}")
     ctas, thread = ctas_of(convergent, group), int(convergent.threads[row])
-    memories, cells = [of_cta(cta) for cta in ctas], _cells_of_d(convergent, d, decoded, group)
+    memories, cells = (
+        [tensor_memory_of(cta) for cta in ctas],
+        _cells_of_d(convergent, d, decoded, group),
+    )
     for memory in memories:
         memory.check_allocated(convergent, cells, "writes")
         if memory.cta is not convergent.cta:
-            memory.cta.note_incoming(convergent, of_cluster(convergent.cta.cluster).column(thread))
+            memory.cta.note_incoming(
+                convergent, tcgen05_clocks_of(convergent.cta.cluster).column(thread)
+            )
     if a[1]:
         a_numbers = [
             _a_in_tensor_memory(convergent, m, thread, a[0], d, decoded, group) for m in memories
         ]
     else:
-        given = "A", a[0], decoded.a, decoded.a_mn_major, decoded.m // group, decoded.k_bytes
-        a_numbers = [_operand(convergent, cta, thread, *given) for cta in ctas]
-    given = "B", b, decoded.b, decoded.b_mn_major, decoded.n // group, decoded.k_bytes
-    b_numbers = np.concatenate([_operand(convergent, cta, thread, *given) for cta in ctas])
+        arguments = "A", a[0], decoded.a, decoded.a_mn_major, decoded.m // group, decoded.k_bytes
+        a_numbers = [_operand(convergent, cta, thread, *arguments) for cta in ctas]
+    arguments = "B", b, decoded.b, decoded.b_mn_major, decoded.n // group, decoded.k_bytes
+    b_numbers = np.concatenate([_operand(convergent, cta, thread, *arguments) for cta in ctas])
     for memory, a_of_cta in zip(memories, a_numbers, strict=True):
         factors = a_of_cta, b_numbers
         if scaling and decoded.scales:
             factors = (
-                scaled(convergent, memory, thread, "A", a_of_cta, scaling.a, decoded.scales),
-                scaled(convergent, memory, thread, "B", b_numbers, scaling.b, decoded.scales),
+                scale_operand(convergent, memory, thread, "A", a_of_cta, scaling.a, decoded.scales),
+                scale_operand(
+                    convergent, memory, thread, "B", b_numbers, scaling.b, decoded.scales
+                ),
             )
         memory.shadow.mma(convergent, thread, cells, adds, (d, decoded.m, decoded.n))
-        at, dtype = (cells.lanes, cells.columns), ACCUMULATORS[decoded.accumulator]
+        index, dtype = (cells.lanes, cells.columns), ACCUMULATORS[decoded.accumulator]
         shape = decoded.m // group, decoded.n
-        c = _accumulators(memory.data[at], dtype) if adds else np.zeros(shape, dtype)
-        memory.data[at] = _words(_multiply_add(*factors, c, decoded))
+        c = _accumulators(memory.data[index], dtype) if adds else np.zeros(shape, dtype)
+        memory.data[index] = _words(_multiply_add(*factors, c, decoded))
 
 
-def _multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray, decoded: Instruction) -> np.ndarray:
+def _multiply_add(
+    a: np.ndarray, b: np.ndarray, c: np.ndarray, decoded: InstructionDescriptorFields
+) -> np.ndarray:
     """Return D of one CTA, from A, [m, k], and B, [n, k]. If A has copies of its rows, [copies, m, k],
     each copy multiplies an equal share of the columns."""
     if a.ndim == 3:
@@ -141,11 +155,11 @@ def _report_descriptor(convergent: ConvergentThreads, message: str) -> NoReturn:
 
 
 def _cells_of_d(
-    convergent: ConvergentThreads, address: int, decoded: Instruction, group: int
-) -> Cells:
+    convergent: ConvergentThreads, address: int, decoded: InstructionDescriptorFields, group: int
+) -> TensorMemoryCells:
     """Return the cells of D in each CTA. A row is a lane, and a column is a column of tensor memory. If
     each CTA of a pair has 64 rows, the second half of the columns is on the other 64 lanes (layout B)."""
-    lane, column = split(address)
+    lane, column = split_address(address)
     lanes = (0, 16) if decoded.m == 64 else (0,)
     if lane not in lanes:
         report_misuse(
@@ -156,14 +170,16 @@ def _cells_of_d(
     rows = decoded.m // group
     if group == 2 and rows == 64:
         row, n = np.mgrid[:rows, : decoded.n]
-        return Cells(row + rows * (n // (decoded.n // 2)), column + n % (decoded.n // 2))
+        return TensorMemoryCells(
+            row + rows * (n // (decoded.n // 2)), column + n % (decoded.n // 2)
+        )
     return _cells_of_rows(lane, column, rows, decoded.n)
 
 
-def _cells_of_rows(lane: int, column: int, rows: int, columns: int) -> Cells:
+def _cells_of_rows(lane: int, column: int, rows: int, columns: int) -> TensorMemoryCells:
     row = np.arange(rows)
     lanes = lane + row // 16 * _LANES_OF_16_ROWS[rows] + row % 16
-    return Cells(*np.ix_(lanes, column + np.arange(columns)))
+    return TensorMemoryCells(*np.ix_(lanes, column + np.arange(columns)))
 
 
 def _a_in_tensor_memory(
@@ -172,16 +188,16 @@ def _a_in_tensor_memory(
     thread: int,
     address: int,
     d: int,
-    decoded: Instruction,
+    decoded: InstructionDescriptorFields,
     group: int,
 ) -> np.ndarray:
     """Read A from tensor memory of a CTA, [m, k], as numbers. Each row is on the lane of the same row
     of D, and K is in columns of four bytes (9.7.16.10.5). If a CTA of a pair has 64 rows, A is on all
     lanes of D: [2, 64, k]."""
-    lane, column = split(address)
-    if lane != split(d)[0]:
+    lane, column = split_address(address)
+    if lane != split_address(d)[0]:
         report_misuse(
-            convergent, f"has A at lane {lane} of tensor memory and D at lane {split(d)[0]}"
+            convergent, f"has A at lane {lane} of tensor memory and D at lane {split_address(d)[0]}"
         )
     if decoded.a_mn_major:
         _report_descriptor(convergent, "has an M-major A in tensor memory")
@@ -213,13 +229,13 @@ def _operand(
     """Read an operand from a CTA's shared memory, [m or n, k], as numbers."""
     size = type_.dtype.itemsize
     try:
-        found = matrix(descriptor, mn_major, size, k_bytes)
+        fields = decode_matrix(descriptor, mn_major, size, k_bytes)
     except ValueError as error:
         _report_descriptor(convergent, f"has an invalid descriptor of {name}: {error}")
-    address = matrix_bytes(found, size * 8, mn_major, extent, k_bytes)
-    held = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.held_bytes
-    at = bytes_read(convergent, name, address[:, held], size)
-    column, number = of_cluster(cta.cluster).column(thread), convergent.current.number
+    address = matrix_bytes(fields, size * 8, mn_major, extent, k_bytes)
+    is_stored = np.arange(address.shape[1]) * size % UNIT_BYTES < type_.stored_bytes
+    offsets = bytes_read(convergent, name, address[:, is_stored], size)
+    column, number = tcgen05_clocks_of(cta.cluster).column(thread), convergent.current.number
     report = cta.reporter(convergent)
-    cta.shadow.check_tcgen05_read("tcgen05.mma", thread, column, at, number, report)
+    cta.shadow.check_tcgen05_read("tcgen05.mma", thread, column, offsets, number, report)
     return numbers_at(cta, address, type_)

@@ -30,19 +30,19 @@ class NarrowFloat(Multiplicand):
     count: int
 
     @property
-    def held_bytes(self) -> int:
+    def stored_bytes(self) -> int:
         """Bytes of each unit of 16 that hold elements; the others are padding."""
         return self.count * self.bits // 8
 
     @property
     def is_padded(self) -> bool:
         """Whether a unit has padding."""
-        return self.held_bytes < UNIT_BYTES
+        return self.stored_bytes < UNIT_BYTES
 
     def values(self, raw: np.ndarray) -> np.ndarray:
         """Convert bytes, uint8[rows, bytes along K], to elements in float64."""
-        held = raw.reshape(len(raw), -1, UNIT_BYTES)[..., : self.held_bytes]
-        bits = np.unpackbits(held, axis=-1, bitorder="little")
+        units = raw.reshape(len(raw), -1, UNIT_BYTES)[..., : self.stored_bytes]
+        bits = np.unpackbits(units, axis=-1, bitorder="little")
         codes = np.packbits(bits.reshape(len(raw), -1, self.bits), axis=-1, bitorder="little")
         return codes[..., 0].view(self.float_dtype).astype(np.float64)
 

@@ -8,22 +8,21 @@ from typing import Any
 import numpy as np
 
 from ..access import store
-from ..convergent import ConvergentThreads
-from ..cta import Cta
+from ..cta import ConvergentThreads, Cta
 from ..errors import EmulationError, Stop, ViolationKind
+from ..kernel import Op
 from ..lanes import WARP
-from ..program import Op
+from ..ops.nvvm_mbarrier import count_arrivals, mbarrier_addresses, mbarrier_at
 from ..registry import executes
-from ..rules.mbarriers import count_arrivals, mbarrier_addresses, mbarrier_at
 from ..types import is_pointer, shape_of
 from ..warps import full_warps
+from .cells import SHAPES, TensorMemoryCells, cells_of, lanes_of, split_address
 from .cp import execute as copy
 from .descriptors import KINDS, UnknownInstruction
-from .fragments import SHAPES, cells_of, lanes_of
-from .mma import Scaling, execute
+from .mma import ScalingOperands, execute
 from .pairs import pair_of
-from .tcgen05_clocks import of_cluster as tcgen05_clocks
-from .tensor_memory import Cells, TensorMemory, of_cta, report_misuse, split
+from .tcgen05_clocks import tcgen05_clocks_of
+from .tensor_memory import TensorMemory, report_misuse, tensor_memory_of
 
 
 def group_of(op: Op, name: str = "group") -> int:
@@ -32,12 +31,12 @@ def group_of(op: Op, name: str = "group") -> int:
     Raises:
         EmulationError: if another op of the kernel has another number.
     """
-    found = 2 if "cta_2" in op.text(name) else 1
-    op.check_agrees("cta_group", str(found))
-    return found
+    group = 2 if "cta_2" in op.text(name) else 1
+    op.check_agrees("cta_group", str(group))
+    return group
 
 
-def _uniform(convergent: ConvergentThreads, warp: int, value: np.ndarray, what: str) -> int:
+def _uniform(convergent: ConvergentThreads, warp: int, value: np.ndarray, operand: str) -> int:
     """Return the operand of a warp, which must be the same for all its threads.
 
     Raises:
@@ -45,7 +44,7 @@ def _uniform(convergent: ConvergentThreads, warp: int, value: np.ndarray, what: 
     """
     of_warp = convergent.broadcast(value)[convergent.lanes.threads // WARP == warp]
     if (of_warp != of_warp[0]).any():
-        report_misuse(convergent, f"has {what} that the threads of warp {warp} disagree on")
+        report_misuse(convergent, f"has {operand} that the threads of warp {warp} disagree on")
     return int(of_warp[0])
 
 
@@ -73,9 +72,11 @@ def _allocate(op: Op) -> Any:
         warp = _single_warp(convergent)
         if warp is None:
             return
-        count = _uniform(convergent, warp, convergent.checked(columns), "a number of columns")
-        address = _uniform(convergent, warp, convergent.checked(slot), "an address")
-        start = (_allocated_by_pair if group == 2 else _allocated)(convergent, warp, count, address)
+        count = _uniform(convergent, warp, convergent.check_value(columns), "a number of columns")
+        address = _uniform(convergent, warp, convergent.check_value(slot), "an address")
+        start = (_allocate_columns_of_pair if group == 2 else _allocate_columns)(
+            convergent, warp, count, address
+        )
         if start is None:
             return
         raw = np.array([[start]], np.uint32).view(np.uint8)
@@ -86,21 +87,23 @@ def _allocate(op: Op) -> Any:
     return step
 
 
-def _allocated(convergent: ConvergentThreads, warp: int, count: int, address: int) -> int | None:
-    """Return the first of the allocated columns; None if the warp waits until others are freed."""
-    memory = of_cta(convergent.cta)
+def _allocate_columns(
+    convergent: ConvergentThreads, warp: int, count: int, address: int
+) -> int | None:
+    """Allocate columns. Return the first; None if the warp waits until others are freed."""
+    memory = tensor_memory_of(convergent.cta)
     memory.check_allocate(convergent, count)
     start = memory.allocate(count)
     if start is None:
-        words = f"{count} columns of tensor memory to be freed"
-        convergent.wait(lambda: memory.has_room(count), words, again=True)
+        description = f"{count} columns of tensor memory to be freed"
+        convergent.wait(lambda: memory.has_room(count), description, again=True)
     return start
 
 
-def _allocated_by_pair(
+def _allocate_columns_of_pair(
     convergent: ConvergentThreads, warp: int, count: int, address: int
 ) -> int | None:
-    """Like `_allocated` for a CTA pair: the same columns in both, once a warp of each executes the op."""
+    """Allocate the same columns in both CTAs of a pair, once a warp of each executes the op."""
     pair = pair_of(convergent)
 
     def allocate() -> int:
@@ -116,7 +119,7 @@ def _allocated_by_pair(
         convergent,
         warp,
         f"allocates {count} columns of tensor memory and has {address:#x} for their address",
-        lambda: of_cta(convergent.cta).check_allocate(convergent, count),
+        lambda: tensor_memory_of(convergent.cta).check_allocate(convergent, count),
         allocate,
         lambda: all(memory.has_room(count) for memory in pair.memories),
     )
@@ -130,20 +133,20 @@ def _free(op: Op) -> Any:
         warp = _single_warp(convergent)
         if warp is None:
             return
-        count = _uniform(convergent, warp, convergent.checked(columns), "a number of columns")
-        at = _uniform(convergent, warp, convergent.checked(address), "an address")
-        memory = of_cta(convergent.cta)
+        count = _uniform(convergent, warp, convergent.check_value(columns), "a number of columns")
+        first_address = _uniform(convergent, warp, convergent.check_value(address), "an address")
+        memory = tensor_memory_of(convergent.cta)
         if group == 1:
-            memory.check_free(convergent, at, count)
-            memory.free(at)
+            memory.check_free(convergent, first_address, count)
+            memory.free(first_address)
             return
         pair = pair_of(convergent)
         pair.execute_together(
             convergent,
             warp,
-            f"frees {count} columns of tensor memory at {at:#010x}",
-            lambda: memory.check_free(convergent, at, count),
-            lambda: pair.for_each(lambda memory: memory.free(at)),
+            f"frees {count} columns of tensor memory at {first_address:#010x}",
+            lambda: memory.check_free(convergent, first_address, count),
+            lambda: pair.for_each(lambda memory: memory.free(first_address)),
         )
 
     return step
@@ -158,12 +161,16 @@ def _relinquish(op: Op) -> Any:
         if warp is None:
             return
         if group == 1:
-            of_cta(convergent.cta).relinquish()
+            tensor_memory_of(convergent.cta).relinquish()
             return
         pair = pair_of(convergent)
-        words = "gives up the right to allocate tensor memory"
+        arguments = "gives up the right to allocate tensor memory"
         pair.execute_together(
-            convergent, warp, words, lambda: None, lambda: pair.for_each(TensorMemory.relinquish)
+            convergent,
+            warp,
+            arguments,
+            lambda: None,
+            lambda: pair.for_each(TensorMemory.relinquish),
         )
 
     return step
@@ -200,10 +207,13 @@ def _mma_step(op: Op, kind: str, group: int, block: int | None = None) -> Any:
     a_in_tensor_memory = is_pointer(str(op.operand_types[1]))
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
-        columns = [convergent.broadcast(convergent.checked(value)) for value in operands]
+        columns = [convergent.broadcast(convergent.check_value(value)) for value in operands]
         for row in range(convergent.lanes.count):
             d, a, b, descriptor, adds, *factors = (int(column[row]) for column in columns)
-            left, scaling = (a, a_in_tensor_memory), Scaling(block, *factors) if block else None
+            left, scaling = (
+                (a, a_in_tensor_memory),
+                ScalingOperands(block, *factors) if block else None,
+            )
             try:
                 execute(convergent, row, kind, d, left, b, descriptor, bool(adds), group, scaling)
             except UnknownInstruction as unknown:
@@ -220,7 +230,7 @@ def _copy(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
         addresses, descriptors = (
-            convergent.broadcast(convergent.checked(value)) for value in operands
+            convergent.broadcast(convergent.check_value(value)) for value in operands
         )
         for row in range(convergent.lanes.count):
             try:
@@ -236,16 +246,19 @@ def _commit(op: Op) -> Any:
     group_of(op)
 
     def step(convergent: ConvergentThreads, pointer: Any, mask: Any = None) -> None:
-        masks = None if mask is None else convergent.broadcast(convergent.checked(mask))
-        clocks = tcgen05_clocks(convergent.cta.cluster)
-        for cta, at, threads in mbarrier_addresses(op, convergent, pointer):
+        masks = None if mask is None else convergent.broadcast(convergent.check_value(mask))
+        clocks = tcgen05_clocks_of(convergent.cta.cluster)
+        for cta, mbarrier_address, threads in mbarrier_addresses(op, convergent, pointer):
             for thread in threads:
                 row = int(np.flatnonzero(convergent.threads == thread)[0])
-                ctas = [cta] if masks is None else _named(convergent, int(masks[row]))
-                barriers = [(b, mbarrier_at(convergent, b, at, np.array([thread]))) for b in ctas]
-                for other, _ in barriers:
-                    if other is not convergent.cta:
-                        other.note_incoming(convergent, int(thread))
+                ctas = [cta] if masks is None else _ctas_in_mask(convergent, int(masks[row]))
+                barriers = [
+                    (b, mbarrier_at(convergent, b, mbarrier_address, np.array([thread])))
+                    for b in ctas
+                ]
+                for target, _ in barriers:
+                    if target is not convergent.cta:
+                        target.note_incoming(convergent, int(thread))
                 released = clocks.commit(int(thread))
                 for _, barrier in barriers:
                     barrier.release(*released)
@@ -254,7 +267,7 @@ def _commit(op: Op) -> Any:
     return step
 
 
-def _named(convergent: ConvergentThreads, mask: int) -> list[Cta]:
+def _ctas_in_mask(convergent: ConvergentThreads, mask: int) -> list[Cta]:
     """Return the CTAs of the cluster whose ranks are the bits of a mask."""
     ctas = convergent.cta.cluster.ctas
     if mask >> len(ctas):
@@ -273,9 +286,9 @@ def _fence(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads) -> None:
         if before:
-            of_cta(convergent.cta).shadow.fence_before(convergent.lanes.threads)
+            tensor_memory_of(convergent.cta).shadow.fence_before(convergent.lanes.threads)
         else:
-            tcgen05_clocks(convergent.cta.cluster).fence_after(convergent.threads)
+            tcgen05_clocks_of(convergent.cta.cluster).fence_after(convergent.threads)
 
     return step
 
@@ -286,12 +299,14 @@ def _fence(op: Op) -> Any:
 @executes("nvvm.tcgen05.wait")
 def _wait(op: Op) -> Any:
     name = "ld" if "load" in op.text("kind") else "st"
-    return lambda convergent: of_cta(convergent.cta).shadow.wait(full_warps(convergent), name)
+    return lambda convergent: tensor_memory_of(convergent.cta).shadow.wait(
+        full_warps(convergent), name
+    )
 
 
 def _cells(
-    op: Op, type_: Any, does: str
-) -> Callable[[ConvergentThreads, Any], Iterator[tuple[int, Cells]]]:
+    op: Op, type_: Any, verb: str
+) -> Callable[[ConvergentThreads, Any], Iterator[tuple[int, TensorMemoryCells]]]:
     """Return a function that yields, for each warp of convergent threads, the cells of its registers,
     [32 threads, registers]."""
     shape = op.text("shape").rsplit("shape_", 1)[-1].rstrip(">")
@@ -302,20 +317,22 @@ def _cells(
     lanes, columns = cells_of(shape, *shape_of(type_))
     height = lanes_of(shape)
 
-    def cells(convergent: ConvergentThreads, address: Any) -> Iterator[tuple[int, Cells]]:
-        addresses, memory = convergent.checked(address), of_cta(convergent.cta)
+    def cells(
+        convergent: ConvergentThreads, address: Any
+    ) -> Iterator[tuple[int, TensorMemoryCells]]:
+        addresses, memory = convergent.check_value(address), tensor_memory_of(convergent.cta)
         for warp in full_warps(convergent):
-            lane, column = split(_uniform(convergent, warp, addresses, "an address"))
+            lane, column = split_address(_uniform(convergent, warp, addresses, "an address"))
             if lane % height:
                 report_misuse(
                     convergent,
-                    f"{does} tensor memory from lane {lane} on; expected a multiple of {height} for "
+                    f"{verb} tensor memory from lane {lane} on; expected a multiple of {height} for "
                     f"shape {shape}",
                 )
-            found = Cells(lane + lanes, column + columns)
-            memory.check_quarter(convergent, warp, found, does)
-            memory.check_allocated(convergent, found, does)
-            yield int(warp), found
+            warp_cells = TensorMemoryCells(lane + lanes, column + columns)
+            memory.check_quarter(convergent, warp, warp_cells, verb)
+            memory.check_allocated(convergent, warp_cells, verb)
+            yield int(warp), warp_cells
 
     return cells
 
@@ -325,11 +342,11 @@ def _load(op: Op) -> Any:
     cells = _cells(op, op.result_types[0], "reads")
 
     def step(convergent: ConvergentThreads, address: Any) -> np.ndarray:
-        memory, found = of_cta(convergent.cta), []
-        for warp, at in cells(convergent, address):
-            memory.shadow.load(convergent, warp, at)
-            found.append(memory.data[at.lanes, at.columns])
-        return np.concatenate(found)
+        memory, rows = tensor_memory_of(convergent.cta), []
+        for warp, warp_cells in cells(convergent, address):
+            memory.shadow.load(convergent, warp, warp_cells)
+            rows.append(memory.data[warp_cells.lanes, warp_cells.columns])
+        return np.concatenate(rows)
 
     return step
 
@@ -341,10 +358,13 @@ def _store(op: Op) -> Any:
         raise op.refuse("has an offset, which these shapes do not take")
 
     def step(convergent: ConvergentThreads, address: Any, value: Any) -> None:
-        memory, values = of_cta(convergent.cta), convergent.broadcast(convergent.checked(value))
+        memory, values = (
+            tensor_memory_of(convergent.cta),
+            convergent.broadcast(convergent.check_value(value)),
+        )
         rows = iter(values.reshape(-1, WARP, values.shape[1]))
-        for warp, at in cells(convergent, address):
-            memory.shadow.store(convergent, warp, at)
-            memory.data[at.lanes, at.columns] = next(rows)
+        for warp, warp_cells in cells(convergent, address):
+            memory.shadow.store(convergent, warp, warp_cells)
+            memory.data[warp_cells.lanes, warp_cells.columns] = next(rows)
 
     return step

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..convergent import ConvergentThreads
-from ..cta import Cta
-from .tensor_memory import TensorMemory, of_cta, report_misuse
+from ..cta import ConvergentThreads, Cta
+from .tensor_memory import TensorMemory, report_misuse, tensor_memory_of
 
 _KEY = "CTA pairs"
 
@@ -28,7 +27,7 @@ class _Participant:
 
 
 @dataclass
-class CtaPair:
+class PairedCtas:
     """A CTA pair.
 
     Attributes:
@@ -42,7 +41,7 @@ class CtaPair:
     @property
     def memories(self) -> list[TensorMemory]:
         """The tensor memory of each CTA."""
-        return [of_cta(cta) for cta in self.ctas]
+        return [tensor_memory_of(cta) for cta in self.ctas]
 
     def for_each(self, action: Callable[[TensorMemory], None]) -> int:
         """Apply an action to the tensor memory of each CTA. Return 0, the result of the instruction."""
@@ -78,38 +77,42 @@ class CtaPair:
         if rank not in participants:
             begin()
             participants[rank] = _Participant(warp, arguments)
-        mine = participants[rank]
-        if mine.warp != warp:
-            words = f"warp {mine.warp} of its CTA, which executes {name} before it"
-            convergent.wait(lambda: participants.get(rank) is not mine, words, again=True)
+        participant = participants[rank]
+        if participant.warp != warp:
+            description = f"warp {participant.warp} of its CTA, which executes {name} before it"
+            convergent.wait(
+                lambda: participants.get(rank) is not participant, description, again=True
+            )
             return None
 
-        def both() -> _Participant | None:
-            other = participants.get(rank ^ 1)
-            return other if other and other.result is None and ready() else None
+        def ready_peer() -> _Participant | None:
+            peer = participants.get(rank ^ 1)
+            return peer if peer and peer.result is None and ready() else None
 
-        other = both()
-        if mine.result is None and other:
-            if other.arguments != arguments:
+        peer = ready_peer()
+        if participant.result is None and peer:
+            if peer.arguments != arguments:
                 report_misuse(
                     convergent,
-                    f"{arguments}, but CTA {rank ^ 1} of the cluster {other.arguments}; the CTAs of a "
+                    f"{arguments}, but CTA {rank ^ 1} of the cluster {peer.arguments}; the CTAs of a "
                     "pair must do the same",
                 )
-            mine.result = other.result = execute()
-        if mine.result is None:
-            words = f"CTA {rank ^ 1} of the cluster, which must execute {name} with it"
+            participant.result = peer.result = execute()
+        if participant.result is None:
+            description = f"CTA {rank ^ 1} of the cluster, which must execute {name} with it"
             if rank ^ 1 in participants:
-                words = "columns of tensor memory to be freed"
+                description = "columns of tensor memory to be freed"
             convergent.wait(
-                lambda: mine.result is not None or both() is not None, words, again=True
+                lambda: participant.result is not None or ready_peer() is not None,
+                description,
+                again=True,
             )
             return None
         del participants[rank]
-        return mine.result
+        return participant.result
 
 
-def pair_of(convergent: ConvergentThreads) -> CtaPair:
+def pair_of(convergent: ConvergentThreads) -> PairedCtas:
     """Return the CTA pair of convergent threads.
 
     Raises:
@@ -124,7 +127,7 @@ def pair_of(convergent: ConvergentThreads) -> CtaPair:
             f"has cta_group::2, but CTA {rank} of a cluster of {len(cluster.ctas)} has no peer CTA; "
             "expected a cluster of an even number of CTAs",
         )
-    return cluster.state.setdefault(_KEY, {}).setdefault(even, CtaPair((ctas[0], ctas[1])))
+    return cluster.state.setdefault(_KEY, {}).setdefault(even, PairedCtas((ctas[0], ctas[1])))
 
 
 def ctas_of(convergent: ConvergentThreads, group: int) -> tuple[Cta, ...]:

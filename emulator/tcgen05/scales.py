@@ -11,11 +11,12 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..lanes import WARP
 from ..tensor_core.multiplicands import Multiplicand
-from .descriptors import Scales
-from .tensor_memory import LANES, Cells, TensorMemory, report_misuse, split
+from .cells import LANES, TensorMemoryCells, split_address
+from .descriptors import BlockScaling
+from .tensor_memory import TensorMemory, report_misuse
 
 #: Columns of the words of 128 rows.
 _COLUMNS = LANES // WARP
@@ -33,14 +34,14 @@ _DTYPES = {
 }
 
 
-def scaled(
+def scale_operand(
     convergent: ConvergentThreads,
     memory: TensorMemory,
     thread: int,
     name: str,
     numbers: np.ndarray,
     address: int,
-    scales: Scales,
+    scales: BlockScaling,
 ) -> np.ndarray:
     """Return an operand, [m or n, k], times its scale factors.
 
@@ -59,27 +60,27 @@ def scaled(
     """
     rows, first = len(numbers), scales.a_first if name == "A" else scales.b_first
     count = numbers.shape[1] // scales.block
-    lane, column = split(address)
+    lane, column = split_address(address)
     if lane:
         report_misuse(
             convergent, f"has scale factors of {name} at lane {lane} of tensor memory; expected 0"
         )
     quarter, row, word = np.ogrid[: LANES // WARP, :rows, : (first + count - 1) // 4 + 1]
     per_word = -(-rows // LANES) * _COLUMNS
-    cells = Cells(quarter * WARP + row % WARP, column + row // WARP + word * per_word)
+    cells = TensorMemoryCells(quarter * WARP + row % WARP, column + row // WARP + word * per_word)
     memory.check_allocated(convergent, cells, f"reads scale factors of {name} from")
     memory.shadow.mma_operand(convergent, thread, cells)
     words = np.ascontiguousarray(memory.data[cells.lanes, cells.columns])
     factors_of_quarters = words.view(np.uint8)[..., first : first + count]
     if (factors_of_quarters != factors_of_quarters[0]).any():
-        at = int(
+        differing = int(
             np.flatnonzero((factors_of_quarters != factors_of_quarters[0]).any(axis=(0, 2)))[0]
         )
         letter = "row" if name == "A" else "column"
         report_misuse(
             convergent,
             f"has scale factors of {name} that differ between the quarters of the lanes, first for "
-            f"{letter} {at}: {_bytes(factors_of_quarters[:, at])}",
+            f"{letter} {differing}: {_bytes(factors_of_quarters[:, differing])}",
         )
     if scales.factors == "ue4m3" and factors_of_quarters.max() > _MOST:
         report_misuse(
@@ -90,4 +91,4 @@ def scaled(
 
 
 def _bytes(of_quarters: np.ndarray) -> str:
-    return ", ".join(f"0x{bytes(each).hex()}" for each in of_quarters)
+    return ", ".join(f"0x{bytes(quarter).hex()}" for quarter in of_quarters)

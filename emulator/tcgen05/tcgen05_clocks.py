@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cluster import Cluster
+from ..cta import Cluster
 from ..rules.vector_clocks import VectorClocks
 
 _KEY = "tcgen05 clocks"
@@ -42,7 +42,7 @@ class Tcgen05Clocks:
         self.after[threads] = self._clocks.seen[threads]
 
 
-def of_cluster(cluster: Cluster) -> Tcgen05Clocks:
+def tcgen05_clocks_of(cluster: Cluster) -> Tcgen05Clocks:
     """Return the clocks of a cluster."""
     if _KEY not in cluster.state:
         cluster.state[_KEY] = Tcgen05Clocks(cluster.clocks)

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NoReturn
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
-from ..cta import Cta
+from ..cta import ConvergentThreads, Cta
 from ..errors import Stop, ViolationKind
 from ..lanes import WARP
+from .cells import COLUMNS, LANES, TensorMemoryCells, split_address
 from .tensor_memory_shadow import TensorMemoryShadow
-
-LANES = 128
-COLUMNS = 512
 
 #: The smallest allocation, in columns.
 _LEAST = 32
 
 _KEY = "tensor memory"
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The cells that an instruction accesses.
-
-    Attributes:
-        lanes, columns: integer arrays that together index the cells.
-    """
-
-    lanes: np.ndarray
-    columns: np.ndarray
-
-    def __str__(self) -> str:
-        lanes, columns = (f"{at.min()} to {at.max()}" for at in (self.lanes, self.columns))
-        return f"lanes {lanes} of columns {columns}"
 
 
 class TensorMemory:
@@ -109,29 +89,29 @@ class TensorMemory:
         Raises:
             Stop: if the address and the number are not those of an allocation; this is reported.
         """
-        lane, start = split(address)
+        lane, start = split_address(address)
         if lane or self.allocated.get(start) != count:
             report_misuse(
                 convergent,
                 f"frees {count} columns of tensor memory at {address:#010x}; allocated: "
                 f"{self._allocations()}",
             )
-        cells = Cells(*np.ix_(np.arange(LANES), np.arange(start, start + count)))
+        cells = TensorMemoryCells(*np.ix_(np.arange(LANES), np.arange(start, start + count)))
         self.shadow.check_free(convergent, cells)
 
     def free(self, address: int) -> None:
         """Free the allocation at an address."""
-        del self.allocated[split(address)[1]]
+        del self.allocated[split_address(address)[1]]
 
     def relinquish(self) -> None:
         """`relinquish_alloc_permit`: the CTA allocates no more."""
         self.relinquished = True
 
     def _is_allocated(self) -> np.ndarray:
-        found = np.zeros(COLUMNS, bool)
+        is_allocated = np.zeros(COLUMNS, bool)
         for start, count in self.allocated.items():
-            found[start : start + count] = True
-        return found
+            is_allocated[start : start + count] = True
+        return is_allocated
 
     def _allocations(self) -> str:
         spans = [f"{start} to {start + n - 1}" for start, n in sorted(self.allocated.items())]
@@ -149,7 +129,9 @@ class TensorMemory:
 
     # -- access ------------------------------------------------------------------------------------
 
-    def check_allocated(self, convergent: ConvergentThreads, cells: Cells, does: str) -> None:
+    def check_allocated(
+        self, convergent: ConvergentThreads, cells: TensorMemoryCells, verb: str
+    ) -> None:
         """Check that cells exist, and that their columns are allocated.
 
         Raises:
@@ -159,11 +141,11 @@ class TensorMemory:
         if not inside or not self._is_allocated()[cells.columns].all():
             report_misuse(
                 convergent,
-                f"{does} {cells} of tensor memory{self.cta.label}; allocated: {self._allocations()}",
+                f"{verb} {cells} of tensor memory{self.cta.label}; allocated: {self._allocations()}",
             )
 
     def check_quarter(
-        self, convergent: ConvergentThreads, warp: int, cells: Cells, does: str
+        self, convergent: ConvergentThreads, warp: int, cells: TensorMemoryCells, verb: str
     ) -> None:
         """Check that a warp can access cells: warp w accesses lanes 32 * (w % 4) to 32 * (w % 4) + 31.
 
@@ -174,21 +156,16 @@ class TensorMemory:
         if cells.lanes.min() < first or cells.lanes.max() >= first + WARP:
             report_misuse(
                 convergent,
-                f"{does} {cells} of tensor memory; warp {warp} reaches lanes {first} to "
+                f"{verb} {cells} of tensor memory; warp {warp} reaches lanes {first} to "
                 f"{first + WARP - 1} only",
             )
 
 
-def of_cta(cta: Cta) -> TensorMemory:
+def tensor_memory_of(cta: Cta) -> TensorMemory:
     """Return the tensor memory of a CTA."""
     if _KEY not in cta.state:
         cta.state[_KEY] = TensorMemory(cta)
     return cta.state[_KEY]
-
-
-def split(address: int) -> tuple[int, int]:
-    """Return the lane and the column of an address."""
-    return address >> 16 & 0xFFFF, address & 0xFFFF
 
 
 def report_misuse(convergent: ConvergentThreads, message: str) -> NoReturn:

@@ -18,12 +18,11 @@ from ...bindings.diagnostics import format_location
 from ..errors import ViolationKind
 from ..lanes import WARP
 from ..rules.vector_clocks import NEVER
-from .tcgen05_clocks import of_cluster
+from .cells import TensorMemoryCells
+from .tcgen05_clocks import tcgen05_clocks_of
 
 if TYPE_CHECKING:
-    from ..convergent import ConvergentThreads
-    from ..cta import Cta
-    from .tensor_memory import Cells
+    from ..cta import ConvergentThreads, Cta
 
 
 def _never() -> np.ndarray:
@@ -84,7 +83,11 @@ class TensorMemoryShadow:
     """
 
     def __init__(self, cta: Cta, shape: tuple[int, int]) -> None:
-        self._cta, self._clocks, self._tcgen05_clocks = cta, cta.clocks, of_cluster(cta.cluster)
+        self._cta, self._clocks, self._tcgen05_clocks = (
+            cta,
+            cta.clocks,
+            tcgen05_clocks_of(cta.cluster),
+        )
         self.written = np.zeros(shape, bool)
         self.mma_writes, self.st_writes, self.ld_reads, self.mma_reads = (
             np.zeros(shape, np.int32) for _ in range(4)
@@ -107,10 +110,10 @@ class TensorMemoryShadow:
     def fence_before(self, threads: np.ndarray) -> None:
         """`tcgen05.fence::before_thread_sync` of some threads of the CTA."""
         for transfer in self._open:
-            mine = threads[(threads // WARP == transfer.warp)]
+            threads_of_warp = threads[(threads // WARP == transfer.warp)]
             if transfer.waited[0] != NEVER:
-                at = mine[transfer.fenced[mine % WARP] == NEVER]
-                transfer.fenced[at % WARP] = self._clocks.epoch[self._cta.first_thread + at]
+                waited = threads_of_warp[transfer.fenced[threads_of_warp % WARP] == NEVER]
+                transfer.fenced[waited % WARP] = self._clocks.epoch[self._cta.first_thread + waited]
         self._open = [t for t in self._open if (t.fenced == NEVER).any()]
 
     def _threads(self, warp: int) -> np.ndarray:
@@ -119,13 +122,13 @@ class TensorMemoryShadow:
 
     # -- accesses ----------------------------------------------------------------------------------
 
-    def load(self, convergent: ConvergentThreads, warp: int, cells: Cells) -> None:
+    def load(self, convergent: ConvergentThreads, warp: int, cells: TensorMemoryCells) -> None:
         """Check and note an ld of a warp."""
         self._check_written(convergent, cells)
         self._check_complete(convergent, self._threads(warp), cells, "reads", {"mma", "st"})
         self.ld_reads[cells.lanes, cells.columns] = self._new_transfer(convergent, "ld", warp)
 
-    def store(self, convergent: ConvergentThreads, warp: int, cells: Cells) -> None:
+    def store(self, convergent: ConvergentThreads, warp: int, cells: TensorMemoryCells) -> None:
         """Check and note an st of a warp."""
         self._check_complete(convergent, self._threads(warp), cells, "writes", {"mma", "st", "ld"})
         self._overwrite(cells)
@@ -135,7 +138,7 @@ class TensorMemoryShadow:
         self,
         convergent: ConvergentThreads,
         thread: int,
-        cells: Cells,
+        cells: TensorMemoryCells,
         reads: bool,
         shape: tuple[int, ...],
     ) -> None:
@@ -158,7 +161,9 @@ class TensorMemoryShadow:
             convergent, "mma", thread, shape
         )
 
-    def mma_operand(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
+    def mma_operand(
+        self, convergent: ConvergentThreads, thread: int, cells: TensorMemoryCells
+    ) -> None:
         """Check and note the reads of an mma of its A or scale factors."""
         self._check_written(convergent, cells)
         self._check_complete(
@@ -168,7 +173,7 @@ class TensorMemoryShadow:
             convergent, "mma", thread, ()
         )
 
-    def cp(self, convergent: ConvergentThreads, thread: int, cells: Cells) -> None:
+    def cp(self, convergent: ConvergentThreads, thread: int, cells: TensorMemoryCells) -> None:
         """Check and note the writes of a cp."""
         names = {"mma", "st", "ld"}
         self._check_complete(convergent, np.array([thread]), cells, "writes", names, ("cp", ()))
@@ -189,7 +194,7 @@ class TensorMemoryShadow:
             self._last_mma[thread] = len(self._issued)
         return len(self._issued)
 
-    def check_free(self, convergent: ConvergentThreads, cells: Cells) -> None:
+    def check_free(self, convergent: ConvergentThreads, cells: TensorMemoryCells) -> None:
         """Check that threads may free cells. Freeing is synchronous, so it needs no fence."""
         self._check_complete(
             convergent, convergent.threads, cells, "frees", {"mma", "st", "ld"}, None, False
@@ -207,15 +212,15 @@ class TensorMemoryShadow:
         self._open.append(transfer)
         return len(self._transfers)
 
-    def _overwrite(self, cells: Cells) -> None:
-        at = cells.lanes, cells.columns
-        self.written[at] = True
+    def _overwrite(self, cells: TensorMemoryCells) -> None:
+        index = cells.lanes, cells.columns
+        self.written[index] = True
         for array in (self.mma_writes, self.st_writes, self.ld_reads, self.mma_reads):
-            array[at] = 0
+            array[index] = 0
 
     # -- rules -------------------------------------------------------------------------------------
 
-    def _check_written(self, convergent: ConvergentThreads, cells: Cells) -> None:
+    def _check_written(self, convergent: ConvergentThreads, cells: TensorMemoryCells) -> None:
         if not self.written[cells.lanes, cells.columns].all():
             self._cta.report_at(
                 convergent,
@@ -227,10 +232,10 @@ class TensorMemoryShadow:
         self,
         convergent: ConvergentThreads,
         threads: np.ndarray,
-        cells: Cells,
-        does: str,
+        cells: TensorMemoryCells,
+        verb: str,
         names: set[str],
-        by: tuple[str, tuple[int, ...]] | None = None,
+        mma_or_cp: tuple[str, tuple[int, ...]] | None = None,
         fenced: bool = True,
     ) -> None:
         """Check that earlier accesses to cells are complete for threads that access them now.
@@ -239,48 +244,57 @@ class TensorMemoryShadow:
             convergent: the threads that execute the instruction.
             threads: those of them that access the cells, by their numbers in the cluster.
             cells: the cells.
-            does: the verb of messages, such as "reads".
+            verb: the verb of messages, such as "reads".
             names: the instructions that must be complete.
-            by: name and shape (see `_MmaOrCp`) if an mma or a cp accesses them.
+            mma_or_cp: name and shape (see `_MmaOrCp`) if an mma or a cp accesses them.
             fenced: whether `tcgen05.fence` is needed next to the synchronisation.
         """
-        at = cells.lanes, cells.columns
-        for array, verb in ((self.mma_writes, "write"), (self.mma_reads, "read")):
-            if verb == "read" and "ld" not in names:
+        index = cells.lanes, cells.columns
+        for array, access in ((self.mma_writes, "write"), (self.mma_reads, "read")):
+            if access == "read" and "ld" not in names:
                 continue  # two reads need no order
-            for number in _numbers(array[at]):
+            for number in _numbers(array[index]):
                 issued = self._issued[number - 1]
                 missing = self._missing_after_mma(issued, threads, fenced)
-                if missing and not (by and self._is_pipelined(number, verb, int(threads[0]), *by)):
-                    where = format_location(self._cta.program.locations[issued.op])
-                    what = f"the tcgen05.{issued.name} at {where} may still {verb}"
-                    self._report(convergent, does, cells, what, missing)
+                if missing and not (
+                    mma_or_cp and self._is_pipelined(number, access, int(threads[0]), *mma_or_cp)
+                ):
+                    where = format_location(self._cta.kernel.locations[issued.op])
+                    earlier = f"the tcgen05.{issued.name} at {where} may still {access}"
+                    self._report(convergent, verb, cells, earlier, missing)
         for name, array in (("st", self.st_writes), ("ld", self.ld_reads)):
-            for number in _numbers(array[at]) if name in names else ():
+            for number in _numbers(array[index]) if name in names else ():
                 transfer = self._transfers[number - 1]
                 missing = self._missing_after_transfer(transfer, threads, fenced)
                 if missing:
-                    where = format_location(self._cta.program.locations[transfer.op])
-                    verb = "read" if name == "ld" else "write"
-                    what = f"the tcgen05.{name} of warp {transfer.warp} at {where} may still {verb}"
-                    self._report(convergent, does, cells, what, missing)
+                    where = format_location(self._cta.kernel.locations[transfer.op])
+                    access = "read" if name == "ld" else "write"
+                    earlier = (
+                        f"the tcgen05.{name} of warp {transfer.warp} at {where} may still {access}"
+                    )
+                    self._report(convergent, verb, cells, earlier, missing)
 
     def _report(
-        self, convergent: ConvergentThreads, does: str, cells: Cells, what: str, missing: str
+        self,
+        convergent: ConvergentThreads,
+        verb: str,
+        cells: TensorMemoryCells,
+        earlier: str,
+        missing: str,
     ) -> None:
         kind = (
             ViolationKind.OVERWRITTEN
-            if what.endswith("read")
+            if earlier.endswith("read")
             else ViolationKind.TENSOR_MEMORY_IN_FLIGHT
         )
         self._cta.report_at(
             convergent,
             kind,
-            f"{does} {cells} of tensor memory{self._cta.label}, which {what}: {missing}",
+            f"{verb} {cells} of tensor memory{self._cta.label}, which {earlier}: {missing}",
         )
 
     def _is_pipelined(
-        self, number: int, verb: str, thread: int, name: str, shape: tuple[int, ...]
+        self, number: int, access: str, thread: int, name: str, shape: tuple[int, ...]
     ) -> bool:
         """Whether an mma or a cp executes after an earlier one by the implicit pipeline (9.7.16.6.2):
         both are of one thread, or the later thread has synchronised with the earlier.
@@ -292,7 +306,7 @@ class TensorMemoryShadow:
 
         Args:
             number: of the earlier instruction.
-            verb: its access to the cells, "write" or "read".
+            access: its access to the cells, "write" or "read".
             thread: the thread that issues the later one, by its number in the cluster.
             name, shape: of the later instruction.
         """
@@ -301,7 +315,7 @@ class TensorMemoryShadow:
             return False
         if name == "mma":
             return issued.name == "cp" or issued.shape == shape
-        return verb == "read" or (issued.name == "cp" and number < self._last_mma.get(thread, 0))
+        return access == "read" or (issued.name == "cp" and number < self._last_mma.get(thread, 0))
 
     def _missing_after_mma(self, issued: _MmaOrCp, threads: np.ndarray, fenced: bool) -> str | None:
         """Describe the synchronisation that is missing between an mma or a cp and an access; None if
@@ -329,7 +343,7 @@ class TensorMemoryShadow:
         # The wait is of the whole warp, so synchronising with any of its threads is enough.
         seen = self._clocks.seen[threads][:, of_warp]
         if not (transfer.waited <= seen).any(axis=1).all():
-            barrier = self._cta.shadow.barrier(threads)
+            barrier = self._cta.shadow.describe_barrier(threads)
             return f"{barrier} is missing between its tcgen05.wait and this"
         if not fenced:
             return None
@@ -348,5 +362,5 @@ def _numbers(of_cells: np.ndarray) -> np.ndarray:
     """Return the numbers of the instructions in an array of cells."""
     if of_cells.min() == of_cells.max():
         of_cells = of_cells[:1, :1]  # usually, one instruction accessed them all
-    found = np.unique(of_cells)
-    return found[found > 0]
+    numbers = np.unique(of_cells)
+    return numbers[numbers > 0]

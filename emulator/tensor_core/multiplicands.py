@@ -35,7 +35,7 @@ class Multiplicand:
         return self.smallest_exponent is not None
 
     @property
-    def held_bytes(self) -> int:
+    def stored_bytes(self) -> int:
         """Bytes of each unit of 16 that hold elements."""
         return UNIT_BYTES
 

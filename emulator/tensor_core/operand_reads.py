@@ -6,14 +6,13 @@ from typing import NoReturn
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
-from ..cta import Cta
+from ..cta import ConvergentThreads, Cta
 from ..errors import Stop, ViolationKind
 from ..memory import SHARED_BASE
 from .multiplicands import UNIT_BYTES, Multiplicand
 
 
-class Elements:
+class OperandElements:
     """The elements of an operand, which many instructions and CTAs read.
 
     Attributes:

@@ -20,7 +20,7 @@ _UNIT = 16
 
 
 @dataclass(frozen=True)
-class Matrix:
+class MatrixDescriptorFields:
     """An operand in shared memory, from its descriptor; all quantities in bytes.
 
     Attributes:
@@ -42,7 +42,7 @@ class Matrix:
 
 
 def matrix_bytes(
-    matrix: Matrix, bits: int, mn_major: bool, rows: int, k_bytes: int = K_BYTES
+    matrix: MatrixDescriptorFields, bits: int, mn_major: bool, rows: int, k_bytes: int = K_BYTES
 ) -> np.ndarray:
     """Return the address of the first byte of each element of an operand.
 

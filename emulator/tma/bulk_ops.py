@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..access import locate
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..errors import Stop, ViolationKind
+from ..kernel import Op
 from ..memory import GLOBAL, RANK_SHIFT, SHARED, GlobalArray
-from ..program import Op
+from ..ops.nvvm_mbarrier import MBARRIER_BYTES
 from ..registry import executes
-from ..rules.mbarriers import SIZE
 from .bulk_tensor_ops import deliver, target_ctas
 from .tensor_map import UNIT
 
@@ -23,17 +23,22 @@ def _load(op: Op) -> Any:
     space = op.space
 
     def step(convergent: ConvergentThreads, *operands: Any) -> None:
-        given = [
-            convergent.broadcast(convergent.checked(value)) for value in operands[: 4 + has_mask]
+        columns = [
+            convergent.broadcast(convergent.check_value(value))
+            for value in operands[: 4 + has_mask]
         ]
         for row, thread in enumerate(convergent.threads):
-            start, source, barrier, size, *mask = (int(value[row]) for value in given)
+            start, source, barrier, size, *mask = (int(value[row]) for value in columns)
             ctas = target_ctas(op, convergent, space, start, *mask)
             start &= (1 << RANK_SHIFT) - 1
             _check(convergent, start, source, size)
             issuer = np.array([thread])
             # The mbarrier has the same address in each CTA.
-            list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", issuer))
+            list(
+                locate(
+                    convergent, np.array([barrier]), SHARED, MBARRIER_BYTES, "completes at", issuer
+                )
+            )
             units = np.arange(0, size, UNIT)
             data = np.empty((len(units), UNIT), np.uint8)
             readers = np.repeat(issuer, len(units))
@@ -41,8 +46,9 @@ def _load(op: Op) -> Any:
                 convergent, source + units, GLOBAL, UNIT, "reads", readers
             ):
                 if isinstance(memory, GlobalArray):
-                    order = convergent.cta.launch.order
-                    order.read(convergent, readers[among], memory, local, UNIT)
+                    order, number = convergent.cta.launch.order, convergent.current.number
+                    report = convergent.cta.reporter(convergent)
+                    order.read(readers[among], memory, local, UNIT, number, report)
                 data[among] = memory.load(local, UNIT)
             for cta in ctas:
                 deliver(convergent, issuer, cta, barrier, start + units, data)
@@ -57,12 +63,12 @@ def _check(convergent: ConvergentThreads, start: int, source: int, size: int) ->
         Stop: if not; this is reported.
     """
     cta, shared = convergent.cta, convergent.cta.shared
-    for what, number in (("to", start), ("from", source), ("of", size)):
+    for preposition, number in (("to", start), ("from", source), ("of", size)):
         if number % UNIT:
             cta.report_at(
                 convergent,
                 ViolationKind.MISALIGNED,
-                f"copies bytes {what} {number:#x}; a bulk copy takes multiples of {UNIT}",
+                f"copies bytes {preposition} {number:#x}; a bulk copy takes multiples of {UNIT}",
             )
             raise Stop
     if not shared.inside(start + np.arange(0, size, UNIT), UNIT).all():

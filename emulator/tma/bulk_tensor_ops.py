@@ -16,16 +16,14 @@ import numpy as np
 
 from ...bindings.diagnostics import format_location
 from ..access import locate
-from ..convergent import ConvergentThreads
-from ..cta import Cta
-from ..errors import Stop, ViolationKind
+from ..cta import ConvergentThreads, Cta
+from ..errors import Report, Stop, ViolationKind
+from ..kernel import Op
 from ..memory import CLUSTER, RANK_SHIFT, SHARED
-from ..predicates import predicated
-from ..program import Op
+from ..ops.nvvm_mbarrier import MBARRIER_BYTES, add_tx_count, mbarrier_at
+from ..predicates import predicate_step
 from ..registry import executes
-from ..rules.mbarriers import SIZE, add_tx_count, mbarrier_at
-from ..rules.shadow import Report
-from ..types import signed
+from ..types import as_signed
 from .tensor_map import UNIT, TensorMap
 
 _KEY = "bulk groups"
@@ -39,14 +37,14 @@ class _BulkRead:
         thread: the thread that issued it, by its index in the CTA.
         group: its group of that thread.
         copy: its number in the CTA.
-        at: positions in shared memory, one for each byte.
+        positions: positions in shared memory, one for each byte.
         op: the number of the op.
     """
 
     thread: int
     group: int
     copy: int
-    at: np.ndarray
+    positions: np.ndarray
     op: int
 
 
@@ -79,7 +77,7 @@ def _check_read(convergent: ConvergentThreads) -> None:
     """Check that all stores have read their memory, which is freed when the CTA ends."""
     cta = convergent.cta
     if reading := _groups(cta).in_flight:
-        where = format_location(cta.program.locations[reading[0].op])
+        where = format_location(cta.kernel.locations[reading[0].op])
         cta.report_at(
             convergent,
             ViolationKind.EXITED,
@@ -97,23 +95,30 @@ def _copies_of(
     """Yield each copy that convergent threads issue: the index of its thread among them, its tensor
     map, its coordinates, and its other operands."""
     maps = convergent.cta.launch.tensor_maps
-    addresses = convergent.broadcast(convergent.checked(map_))
-    at = [convergent.broadcast(signed(convergent.checked(value))) for value in coordinates]
-    given = [convergent.broadcast(convergent.checked(value)) for value in others]
+    addresses = convergent.broadcast(convergent.check_value(map_))
+    columns = [
+        convergent.broadcast(as_signed(convergent.check_value(value))) for value in coordinates
+    ]
+    other_columns = [convergent.broadcast(convergent.check_value(value)) for value in others]
     for row, address in enumerate(addresses):
         if int(address) not in maps:
             raise op.refuse("takes a pointer that is not a tensor map")
         tensor_map = maps[int(address)]
-        if len(at) != len(tensor_map.box):
+        if len(columns) != len(tensor_map.box):
             raise op.refuse(
-                f"has {len(at)} coordinates for the tensor map of {tensor_map.name}, which has "
+                f"has {len(columns)} coordinates for the tensor map of {tensor_map.name}, which has "
                 f"{len(tensor_map.box)} dimensions"
             )
-        yield row, tensor_map, [int(c[row]) for c in at], [int(value[row]) for value in given]
+        yield (
+            row,
+            tensor_map,
+            [int(c[row]) for c in columns],
+            [int(value[row]) for value in other_columns],
+        )
 
 
 def _shared_addresses(
-    convergent: ConvergentThreads, tensor_map: TensorMap, start: int, does: str
+    convergent: ConvergentThreads, tensor_map: TensorMap, start: int, verb: str
 ) -> np.ndarray:
     """Return the address in shared memory of each 16 bytes of a box.
 
@@ -126,7 +131,7 @@ def _shared_addresses(
         cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
-            f"{does} a box of {tensor_map.name} at shared address {start:#x}; expected a multiple of "
+            f"{verb} a box of {tensor_map.name} at shared address {start:#x}; expected a multiple of "
             f"{tensor_map.alignment}{swizzle}",
         )
         raise Stop
@@ -135,7 +140,7 @@ def _shared_addresses(
         cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"{does} {tensor_map.bytes} bytes from shared address {start:#x} on; the CTA's shared memory "
+            f"{verb} {tensor_map.bytes} bytes from shared address {start:#x} on; the CTA's shared memory "
             f"is from {shared.base:#x} to {shared.base + shared.size - 1:#x}",
         )
         raise Stop
@@ -143,7 +148,7 @@ def _shared_addresses(
 
 
 def _check_start(
-    convergent: ConvergentThreads, tensor_map: TensorMap, at: Sequence[int], does: str
+    convergent: ConvergentThreads, tensor_map: TensorMap, coordinates: Sequence[int], verb: str
 ) -> None:
     """Check the first coordinate: a copy begins at a multiple of 16 bytes, or of 128 padded elements; the
     chip stops at any other.
@@ -151,32 +156,33 @@ def _check_start(
     Raises:
         Stop: if it does not; this is reported.
     """
-    if at[0] % tensor_map.step:
+    if coordinates[0] % tensor_map.step:
         size, unit = (
             (1, "elements") if tensor_map.is_padded else (tensor_map.dtype.itemsize, "bytes")
         )
         convergent.cta.report_at(
             convergent,
             ViolationKind.MISALIGNED,
-            f"{does} a box that begins {at[0] * size} {unit} into the lines of {tensor_map.name}; "
-            f"expected a multiple of {tensor_map.step * size}",
+            f"{verb} a box that begins {coordinates[0] * size} {unit} into the lines of "
+            f"{tensor_map.name}; expected a multiple of {tensor_map.step * size}",
         )
         raise Stop
 
 
 def _check_store_coordinates(
-    convergent: ConvergentThreads, tensor_map: TensorMap, at: Sequence[int]
+    convergent: ConvergentThreads, tensor_map: TensorMap, coordinates: Sequence[int]
 ) -> None:
     """Check that the coordinates of a store are not negative (measured on an H200).
 
     Raises:
         Stop: if one is; this is reported.
     """
-    if min(at) < 0:
+    if min(coordinates) < 0:
         convergent.cta.report_at(
             convergent,
             ViolationKind.OUT_OF_BOUNDS,
-            f"writes a box at {list(at)} of {tensor_map.name}; a store takes no coordinate below 0",
+            f"writes a box at {list(coordinates)} of {tensor_map.name}; a store takes no coordinate "
+            "below 0",
         )
         raise Stop
 
@@ -193,31 +199,38 @@ def _load(op: Op) -> Any:
         )
     space = op.space
 
-    def step(convergent: ConvergentThreads, target: Any, map_: Any, *rest: Any) -> None:
-        coordinates, others = rest[:rank], [target, *rest[rank : rank + 1 + has_mask]]
-        for row, tensor_map, at, (start, barrier, *mask) in _copies_of(
-            op, convergent, map_, coordinates, *others
+    def step(convergent: ConvergentThreads, target: Any, map_: Any, *operands: Any) -> None:
+        coordinate_operands, others = (
+            operands[:rank],
+            [target, *operands[rank : rank + 1 + has_mask]],
+        )
+        for row, tensor_map, coordinates, (start, barrier, *mask) in _copies_of(
+            op, convergent, map_, coordinate_operands, *others
         ):
-            _check_start(convergent, tensor_map, at, "reads")
+            _check_start(convergent, tensor_map, coordinates, "reads")
             ctas = target_ctas(op, convergent, space, start, *mask)
             addresses = _shared_addresses(
                 convergent, tensor_map, start & (1 << RANK_SHIFT) - 1, "writes"
             )
             thread = convergent.threads[row : row + 1]
             # The mbarrier has the same address in each CTA.
-            list(locate(convergent, np.array([barrier]), SHARED, SIZE, "completes at", thread))
+            list(
+                locate(
+                    convergent, np.array([barrier]), SHARED, MBARRIER_BYTES, "completes at", thread
+                )
+            )
             launch = convergent.cta.launch
             launch.order.read_in_bulk(
-                convergent,
                 int(thread[0]),
                 launch.memory.array(tensor_map.base),
-                tensor_map.box_at(at),
+                tensor_map.box_at(coordinates),
+                convergent.cta.reporter(convergent),
             )
-            data = tensor_map.read(launch.memory, at).reshape(-1, UNIT)
+            data = tensor_map.read(launch.memory, coordinates).reshape(-1, UNIT)
             for cta in ctas:
                 deliver(convergent, thread, cta, barrier, addresses, data)
 
-    return predicated(op, step) if predicate else step
+    return predicate_step(op, step) if predicate else step
 
 
 def target_ctas(
@@ -249,14 +262,14 @@ def deliver(
     convergent: ConvergentThreads,
     thread: np.ndarray,
     cta: Cta,
-    at: int,
+    mbarrier_address: int,
     addresses: np.ndarray,
     data: np.ndarray,
 ) -> None:
     """Write the data of a thread's load to a CTA, and complete the bytes at its mbarrier."""
-    barrier = mbarrier_at(convergent, cta, at, thread)
+    barrier = mbarrier_at(convergent, cta, mbarrier_address, thread)
     if barrier.column is None:
-        barrier.column = cta.clocks.column((cta.rank, at))
+        barrier.column = cta.clocks.column((cta.rank, mbarrier_address))
         cta.shadow.barriers[barrier.column] = barrier
     barrier.note_late(cta.clocks, int(thread[0]), data.size)
     cta.note_incoming(convergent, barrier.column)
@@ -288,40 +301,38 @@ def _store(op: Op) -> Any:
     if "<tile>" not in op.text("mode"):
         raise op.refuse(f"is of mode {op.text('mode')}; the emulator knows plain tiles")
 
-    def step(convergent: ConvergentThreads, map_: Any, source: Any, *rest: Any) -> None:
+    def step(convergent: ConvergentThreads, map_: Any, source: Any, *operands: Any) -> None:
         cta, groups = convergent.cta, _groups(convergent.cta)
-        for row, tensor_map, at, (start,) in _copies_of(op, convergent, map_, rest[:rank], source):
+        for row, tensor_map, coordinates, (start,) in _copies_of(
+            op, convergent, map_, operands[:rank], source
+        ):
             if tensor_map.is_padded:
                 raise op.refuse(
                     f"stores padded elements of {tensor_map.element}; the emulator loads them"
                 )
-            _check_start(convergent, tensor_map, at, "writes")
-            _check_store_coordinates(convergent, tensor_map, at)
+            _check_start(convergent, tensor_map, coordinates, "writes")
+            _check_store_coordinates(convergent, tensor_map, coordinates)
             addresses = _shared_addresses(convergent, tensor_map, start, "reads")
             thread, groups.copies = int(convergent.lanes.threads[row]), groups.copies + 1
             bytes_ = (addresses[:, None] + np.arange(UNIT) - cta.shared.base).reshape(-1)
-            cta.shadow.started_bulk_read(
-                cta.first_thread + thread,
-                groups.copies,
-                bytes_,
-                convergent.current.number,
-                cta.reporter(convergent),
+            number, report = convergent.current.number, cta.reporter(convergent)
+            cta.shadow.start_bulk_read(
+                cta.first_thread + thread, groups.copies, bytes_, number, report
             )
             group = int(groups.committed[thread])
-            groups.in_flight.append(
-                _BulkRead(thread, group, groups.copies, bytes_, convergent.current.number)
-            )
+            groups.in_flight.append(_BulkRead(thread, group, groups.copies, bytes_, number))
             write = cta.launch.order.write_in_bulk(
-                convergent,
                 cta.first_thread + thread,
                 cta.launch.memory.array(tensor_map.base),
-                tensor_map.box_at(at),
+                tensor_map.box_at(coordinates),
+                number,
+                report,
             )
             if write is not None:
                 groups.writes.append((thread, group, write))
-            tensor_map.write(cta.launch.memory, at, cta.shared.load(addresses, UNIT))
+            tensor_map.write(cta.launch.memory, coordinates, cta.shared.load(addresses, UNIT))
 
-    return predicated(op, step) if predicate else step
+    return predicate_step(op, step) if predicate else step
 
 
 @executes("nvvm.cp.async.bulk.commit.group")
@@ -338,14 +349,16 @@ def _wait(op: Op) -> Any:
 
     def step(convergent: ConvergentThreads) -> None:
         cta, groups = convergent.cta, _groups(convergent.cta)
-        left: list[_BulkRead] = []
+        remaining: list[_BulkRead] = []
         for read in groups.in_flight:
             done = read.group < groups.committed[read.thread] - pending
             if done and convergent.lanes.mask[read.thread]:
-                cta.shadow.finished_bulk_read(cta.first_thread + read.thread, read.copy, read.at)
+                cta.shadow.finish_bulk_read(
+                    cta.first_thread + read.thread, read.copy, read.positions
+                )
             else:
-                left.append(read)
-        groups.in_flight = left
+                remaining.append(read)
+        groups.in_flight = remaining
         if writes and groups.writes:
             _complete_writes(convergent, groups, pending)
 
@@ -354,10 +367,10 @@ def _wait(op: Op) -> Any:
 
 def _complete_writes(convergent: ConvergentThreads, groups: _BulkGroups, pending: int) -> None:
     """Note that threads have waited until all but the latest `pending` groups have written."""
-    cta, left = convergent.cta, []
+    cta, remaining = convergent.cta, []
     for thread, group, write in groups.writes:
         if convergent.lanes.mask[thread] and group < groups.committed[thread] - pending:
-            cta.launch.order.complete(convergent, cta.first_thread + thread, write)
+            cta.launch.order.complete(cta.first_thread + thread, write)
         else:
-            left.append((thread, group, write))
-    groups.writes = left
+            remaining.append((thread, group, write))
+    groups.writes = remaining

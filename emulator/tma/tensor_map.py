@@ -11,7 +11,7 @@ import numpy as np
 
 from ...bindings.mlir import ir
 from ..errors import EmulationError
-from ..memory import GlobalMemory
+from ..memory import GlobalAddressSpace
 from ..rules.global_order import Box
 from ..types import bits_of
 from ..values import MemRef
@@ -104,34 +104,40 @@ class TensorMap:
         """Alignment of the address in shared memory, in bytes: the swizzle's pattern, if any."""
         return self.width * _PATTERN_ROWS or _ALIGNMENT
 
-    def read(self, memory: GlobalMemory, at: Sequence[int]) -> np.ndarray:
-        """Read uint8[bytes]: the box whose first element has the coordinates `at`. Elements outside of
-        the array are zero."""
+    def read(self, memory: GlobalAddressSpace, coordinates: Sequence[int]) -> np.ndarray:
+        """Read the box whose first element has these coordinates, uint8[bytes]. Elements outside of the
+        array are zero."""
         if self.is_padded:
-            packed = self._packed().read(memory, (self._in_bytes(at[0]), *at[1:]))
+            packed = self._without_padding().read(
+                memory, (self._in_bytes(coordinates[0]), *coordinates[1:])
+            )
             lines = packed.reshape(-1, self.source_bytes)
             return np.pad(
                 lines, ((0, 0), (0, UNIT - self.source_bytes)), constant_values=_PADDING
             ).reshape(-1)
-        found = np.zeros(self.box[::-1], self.dtype)
-        inside, outside = self._overlap(at)
-        found[inside] = self._array(memory)[outside]
-        return _loaded(self.element, found).reshape(-1).view(np.uint8)
+        elements = np.zeros(self.box[::-1], self.dtype)
+        inside, outside = self._overlap(coordinates)
+        elements[inside] = self._array(memory)[outside]
+        return _round_as_load(self.element, elements).reshape(-1).view(np.uint8)
 
-    def write(self, memory: GlobalMemory, at: Sequence[int], data: np.ndarray) -> None:
+    def write(
+        self, memory: GlobalAddressSpace, coordinates: Sequence[int], data: np.ndarray
+    ) -> None:
         """Write uint8[bytes] to the box; elements outside of the array are skipped."""
-        inside, outside = self._overlap(at)
+        inside, outside = self._overlap(coordinates)
         self._array(memory)[outside] = data.view(self.dtype).reshape(self.box[::-1])[inside]
 
-    def box_at(self, at: Sequence[int]) -> Box:
-        """Return the bytes in the array of the box whose first element has the coordinates `at`, without
+    def box_at(self, coordinates: Sequence[int]) -> Box:
+        """Return the bytes in the array of the box whose first element has these coordinates, less the
         elements outside of the array."""
         if self.is_padded:
-            return self._packed().box_at((self._in_bytes(at[0]), *at[1:]))
-        _, outside = self._overlap(at)
+            return self._without_padding().box_at(
+                (self._in_bytes(coordinates[0]), *coordinates[1:])
+            )
+        _, outside = self._overlap(coordinates)
         strides = self.strides[::-1]
-        start = sum(each.start * stride for each, stride in zip(outside, strides, strict=True))
-        extents = tuple(each.stop - each.start for each in outside)
+        start = sum(part.start * stride for part, stride in zip(outside, strides, strict=True))
+        extents = tuple(part.stop - part.start for part in outside)
         return Box(start, (*extents, self.dtype.itemsize), (*strides, 1))
 
     def addresses(self, start: int) -> np.ndarray:
@@ -140,31 +146,35 @@ class TensorMap:
         rows = plain >> 7 & max(self.width // self.unit - 1, 0)
         return plain ^ rows * self.unit
 
-    def _packed(self) -> TensorMap:
+    def _without_padding(self) -> TensorMap:
         """Return the map that copies the same bytes without padding."""
-        box, extents = ((self._in_bytes(each[0]), *each[1:]) for each in (self.box, self.extents))
+        box, extents = (
+            (self._in_bytes(lengths[0]), *lengths[1:]) for lengths in (self.box, self.extents)
+        )
         return replace(self, box=box, extents=extents, source_bytes=UNIT)
 
     def _in_bytes(self, elements: int) -> int:
         """Return the bytes in the array of whole groups of 16 elements."""
         return elements * self.source_bytes // UNIT
 
-    def _array(self, memory: GlobalMemory) -> np.ndarray:
+    def _array(self, memory: GlobalAddressSpace) -> np.ndarray:
         """Return the array in global memory, with the contiguous dimension last."""
-        flat = memory.at(self.base).view(self.dtype)
+        flat = memory.bytes_at(self.base).view(self.dtype)
         return np.lib.stride_tricks.as_strided(flat, self.extents[::-1], self.strides[::-1])
 
-    def _overlap(self, at: Sequence[int]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
+    def _overlap(self, coordinates: Sequence[int]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
         """Return the overlap of a box and the array: slices of the box, and of the array."""
         inside, outside = [], []
-        for first, box, extent in reversed(list(zip(at, self.box, self.extents, strict=True))):
+        for first, box, extent in reversed(
+            list(zip(coordinates, self.box, self.extents, strict=True))
+        ):
             low, high = (min(max(end, 0), extent) for end in (first, first + box))
             inside.append(slice(low - first, high - first))
             outside.append(slice(low, high))
         return tuple(inside), tuple(outside)
 
 
-def _loaded(element: str, values: np.ndarray) -> np.ndarray:
+def _round_as_load(element: str, values: np.ndarray) -> np.ndarray:
     """Return elements as a load writes them: a map of tf32 rounds f32 to nearest even (measured on an
     H200)."""
     if element != "tf32":
@@ -174,7 +184,9 @@ def _loaded(element: str, values: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), rounded, bits).view(values.dtype)
 
 
-def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence[Any]) -> TensorMap:
+def decode_tensor_map(
+    name: str, attribute: Any, types: Sequence[Any], values: Sequence[Any]
+) -> TensorMap:
     """Return the tensor map of an attribute.
 
     Args:
@@ -189,23 +201,24 @@ def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence
     if argument >= len(types) or not isinstance(values[argument], MemRef):
         raise EmulationError(f"{name} describes argument {argument}, which is not an array")
     type_, array = types[argument], values[argument]
-    of = f"{name}, the tensor map of argument {argument},"
+    subject = f"{name}, the tensor map of argument {argument},"
     element = ir.StringAttr(attribute["element"]).value
     source_bytes = _SOURCE_BYTES.get(element, UNIT)
     bits = {"tf32": 32, **dict.fromkeys(_SOURCE_BYTES, 8)}.get(element) or bits_of(
         ir.Type.parse(element)
     )
     if bits != bits_of(type_.element_type):
-        raise EmulationError(f"{of} has elements of {element}; the array is {type_}")
+        raise EmulationError(f"{subject} has elements of {element}; the array is {type_}")
     box = list(ir.DenseI64ArrayAttr(attribute["box"]))
     if len(box) != type_.rank or not 1 <= len(box) <= _MAX_RANK:
         raise EmulationError(
-            f"{of} has a box of {len(box)} dimensions; expected those of {type_}, {_MAX_RANK} at most"
+            f"{subject} has a box of {len(box)} dimensions; expected those of {type_}, {_MAX_RANK} "
+            "at most"
         )
     contiguous = ir.IntegerAttr(attribute["contiguous"]).value
     order = [contiguous, *(dim for dim in reversed(range(type_.rank)) if dim != contiguous)]
     size = bits // 8
-    found = TensorMap(
+    tensor_map = TensorMap(
         f"argument {argument}",
         int(array.base[0]),
         np.dtype(f"u{size}"),
@@ -216,71 +229,82 @@ def tensor_map(name: str, attribute: Any, types: Sequence[Any], values: Sequence
         ),
         tuple(int(array.strides[dim][0]) * size for dim in order),
         tuple(box[dim] for dim in order),
-        *_swizzle(of, ir.StringAttr(attribute["swizzle"]).value),
+        *_swizzle(subject, ir.StringAttr(attribute["swizzle"]).value),
         source_bytes,
     )
     if "oob" in attribute and ir.StringAttr(attribute["oob"]).value != "zero":
         raise EmulationError(
-            f"{of} fills elements outside of the array with {attribute['oob']}; the emulator fills with "
+            f"{subject} fills elements outside of the array with {attribute['oob']}; the emulator "
+            "fills with "
             "zeros"
         )
-    _check_array(of, found)
-    _check_box(of, found)
-    return found
+    _check_array(subject, tensor_map)
+    _check_box(subject, tensor_map)
+    return tensor_map
 
 
-def _swizzle(of: str, name: str) -> tuple[int, int]:
+def _swizzle(subject: str, name: str) -> tuple[int, int]:
     if name not in _SWIZZLES:
-        raise EmulationError(f"{of} has the swizzle {name}; expected one of {', '.join(_SWIZZLES)}")
+        raise EmulationError(
+            f"{subject} has the swizzle {name}; expected one of {', '.join(_SWIZZLES)}"
+        )
     return _SWIZZLES[name]
 
 
-def _check_array(of: str, found: TensorMap) -> None:
-    if not all(found.extents):
+def _check_array(subject: str, tensor_map: TensorMap) -> None:
+    if not all(tensor_map.extents):
         raise EmulationError(
-            f"{of} describes {list(found.extents)} elements; expected at least one along each dimension"
+            f"{subject} describes {list(tensor_map.extents)} elements; expected at least one "
+            "along each dimension"
         )
-    if found.strides[0] != found.dtype.itemsize:
+    if tensor_map.strides[0] != tensor_map.dtype.itemsize:
         raise EmulationError(
-            f"{of} has a contiguous dimension of stride {found.strides[0]} bytes; expected "
-            f"{found.dtype.itemsize}"
+            f"{subject} has a contiguous dimension of stride {tensor_map.strides[0]} bytes; expected "
+            f"{tensor_map.dtype.itemsize}"
         )
-    if any(stride % UNIT for stride in found.strides[1:]):
+    if any(stride % UNIT for stride in tensor_map.strides[1:]):
         raise EmulationError(
-            f"{of} describes an array of strides {list(found.strides)} bytes; expected multiples of "
+            f"{subject} describes an array of strides {list(tensor_map.strides)} bytes; expected "
+            "multiples of "
             f"{UNIT} except for the first"
         )
 
-    if found.is_padded and (
-        found.base % _PADDED_ALIGNMENT
-        or any(stride % _PADDED_ALIGNMENT for stride in found.strides[1:])
-        or found.extents[0] % _PADDED_LINE
+    if tensor_map.is_padded and (
+        tensor_map.base % _PADDED_ALIGNMENT
+        or any(stride % _PADDED_ALIGNMENT for stride in tensor_map.strides[1:])
+        or tensor_map.extents[0] % _PADDED_LINE
     ):
         raise EmulationError(
-            f"{of} pads {found.extents[0]} elements of {found.element} in a line at {found.base:#x} with "
-            f"strides {list(found.strides)} bytes; expected a multiple of {_PADDED_LINE}, and of "
+            f"{subject} pads {tensor_map.extents[0]} elements of {tensor_map.element} in a line "
+            f"at {tensor_map.base:#x} with "
+            f"strides {list(tensor_map.strides)} bytes; expected a multiple of {_PADDED_LINE}, and of "
             f"{_PADDED_ALIGNMENT} bytes except for the first stride"
         )
 
 
-def _check_box(of: str, found: TensorMap) -> None:
-    if found.is_padded and (found.box[0] != _PADDED_LINE or found.width not in (0, 128)):
+def _check_box(subject: str, tensor_map: TensorMap) -> None:
+    if tensor_map.is_padded and (
+        tensor_map.box[0] != _PADDED_LINE or tensor_map.width not in (0, 128)
+    ):
         raise EmulationError(
-            f"{of} pads boxes of {found.box[0]} elements of {found.element} with a swizzle of "
-            f"{found.width} bytes; expected {_PADDED_LINE} elements, with one of 128 bytes or none"
+            f"{subject} pads boxes of {tensor_map.box[0]} elements of {tensor_map.element} with a "
+            "swizzle of "
+            f"{tensor_map.width} bytes; expected {_PADDED_LINE} elements, with one of 128 bytes or none"
         )
-    if not all(1 <= extent <= _MAX_EXTENT for extent in found.box):
+    if not all(1 <= extent <= _MAX_EXTENT for extent in tensor_map.box):
         raise EmulationError(
-            f"{of} has a box of {list(found.box)} elements; expected 1 to {_MAX_EXTENT} along each "
+            f"{subject} has a box of {list(tensor_map.box)} elements; expected 1 to {_MAX_EXTENT} "
+            "along each "
             "dimension"
         )
-    inner = found.box[0] * found.dtype.itemsize
+    inner = tensor_map.box[0] * tensor_map.dtype.itemsize
     if inner % UNIT:
         raise EmulationError(
-            f"{of} has a box of {inner} bytes along its first dimension; expected a multiple of {UNIT}"
+            f"{subject} has a box of {inner} bytes along its first dimension; expected a multiple "
+            f"of {UNIT}"
         )
-    if found.width and inner > found.width:
+    if tensor_map.width and inner > tensor_map.width:
         raise EmulationError(
-            f"{of} has a box of {inner} bytes along its first dimension; expected at most the "
-            f"{found.width} of its swizzle"
+            f"{subject} has a box of {inner} bytes along its first dimension; expected at most the "
+            f"{tensor_map.width} of its swizzle"
         )

@@ -64,11 +64,11 @@ class Assembly:
     def constraints(self) -> dict[int, str]:
         """The constraint of each operand: `f` and `r` are registers, `l` is a descriptor."""
         register = "f" if self.qualifiers.accumulator.name == "float32" else "r"
-        found = dict.fromkeys(self.d, register)
-        found |= dict.fromkeys(self.a, "r" if len(self.a) > 1 else "l")
-        found[self.b] = "l"
-        found |= {n: "r" for n in (self.metadata, self.scale_d) if n is not None}
-        return found
+        constraints = dict.fromkeys(self.d, register)
+        constraints |= dict.fromkeys(self.a, "r" if len(self.a) > 1 else "l")
+        constraints[self.b] = "l"
+        constraints |= {n: "r" for n in (self.metadata, self.scale_d) if n is not None}
+        return constraints
 
 
 def parse(text: str) -> Assembly | None:
@@ -77,26 +77,26 @@ def parse(text: str) -> Assembly | None:
     Raises:
         ValueError: if PTX does not have the instruction.
     """
-    found = _TEXT.fullmatch(text)
-    if not found or not re.fullmatch(f"(?:{_OPERAND})(?:, (?:{_OPERAND}))*", found["operands"]):
+    match = _TEXT.fullmatch(text)
+    if not match or not re.fullmatch(f"(?:{_OPERAND})(?:, (?:{_OPERAND}))*", match["operands"]):
         return None
-    fields = found.groupdict()
+    fields = match.groupdict()
     a, b = _types(fields)
     n = _columns(fields, a)
     is_float, is_16_bit = a.is_float, a.dtype.itemsize == 2
     operands = re.findall(_OPERAND, fields["operands"])
 
-    def take(what: str, pattern: str) -> str:
+    def take(expected: str, pattern: str) -> str:
         if not operands or not re.fullmatch(pattern, operands[0]):
             was = operands[0] if operands else "nothing"
-            raise ValueError(f"{was} where {what} is expected")
+            raise ValueError(f"{was} where {expected} is expected")
         return operands.pop(0)
 
-    def sign(what: str) -> int:
-        return int(take(what, "1|-1")) if is_float else 1
+    def sign(expected: str) -> int:
+        return int(take(expected, "1|-1")) if is_float else 1
 
-    def mn_major(what: str) -> bool:
-        return is_16_bit and take(what, "[01]") == "1"
+    def mn_major(expected: str) -> bool:
+        return is_16_bit and take(expected, "[01]") == "1"
 
     d = _numbers(take("the accumulator", r"\{.*\}"))
     left = _numbers(take("A", r"\{.*\}|\$\d+"))
@@ -128,8 +128,8 @@ def parse(text: str) -> Assembly | None:
             f"{A_REGISTERS}"
         )
     scale_d = _numbers(fields["scale_d"]) if fields["scale_d"].startswith("$") else ()
-    one = (metadata or (None,))[0], (scale_d or (None,))[0]
-    return Assembly(qualifiers, d, left, right[0], *one)
+    optional = (metadata or (None,))[0], (scale_d or (None,))[0]
+    return Assembly(qualifiers, d, left, right[0], *optional)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..tensor_core.operands import K_BYTES, Matrix, matrix_bytes
+from ..tensor_core.operands import K_BYTES, MatrixDescriptorFields, matrix_bytes
 
 #: First bits of the fields in units of 16 bytes, each of 14 bits:
 #: matrix-descriptor-encode(x) = (x & 0x3FFFF) >> 4.
@@ -27,7 +27,7 @@ _MODE, _WIDTHS = 62, {0: 16, 1: 128, 2: 64, 3: 32}
 _KNOWN = _COUNT << _START | _COUNT << _LBO | _COUNT << _SBO | _PHASE << _BASE_OFFSET | 3 << _MODE
 
 
-def matrix(bits: int) -> Matrix:
+def decode_matrix(bits: int) -> MatrixDescriptorFields:
     """Decode the 64 bits of a matrix descriptor.
 
     Raises:
@@ -39,9 +39,11 @@ def matrix(bits: int) -> Matrix:
             "descriptor"
         )
     mode, base_offset = bits >> _MODE, bits >> _BASE_OFFSET & _PHASE
-    start, lbo, sbo = ((bits >> at & _COUNT) << _UNIT_SHIFT for at in (_START, _LBO, _SBO))
+    start, lbo, sbo = (
+        (bits >> first_bit & _COUNT) << _UNIT_SHIFT for first_bit in (_START, _LBO, _SBO)
+    )
     # The ISA defines no base offset without swizzle; an H200 ignores it there.
-    return Matrix(start, lbo, sbo, base_offset, _WIDTHS[mode])
+    return MatrixDescriptorFields(start, lbo, sbo, base_offset, _WIDTHS[mode])
 
 
 @lru_cache(maxsize=1024)
@@ -51,6 +53,6 @@ def operand_bytes(
     """Return the address of the first byte of each element of an operand; see `matrix_bytes`.
 
     Raises:
-        ValueError: if the descriptor is invalid; see `matrix`.
+        ValueError: if the descriptor is invalid; see `decode_matrix`.
     """
-    return matrix_bytes(matrix(descriptor), bits, mn_major, rows, k_bytes)
+    return matrix_bytes(decode_matrix(descriptor), bits, mn_major, rows, k_bytes)

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..errors import ViolationKind
+from ..kernel import Op
 from ..lanes import WARP
 from ..ops.inline_ptx import (
-    Operands,
+    AsmOperands,
     join_registers,
     operands_of,
     overwritten_registers,
     pass_through,
 )
-from ..program import Op
 from ..registry import assembles
 from ..types import dtype_of
 from .assembly import Assembly, parse
@@ -38,10 +38,10 @@ def _fence(op: Op, text: str) -> Any:
 
 @assembles
 def _wait(op: Op, text: str) -> Any:
-    found = _WAIT.fullmatch(text)
-    if not found:
+    match = _WAIT.fullmatch(text)
+    if not match:
         return None
-    pending = int(found[1])
+    pending = int(match[1])
     return pass_through(op, before=lambda convergent: wait_group(convergent, pending))
 
 
@@ -51,31 +51,34 @@ def _multiply(op: Op, text: str) -> Any:
         multiply = parse(text)
     except ValueError as error:
         raise op.refuse(f'holds a wgmma that PTX does not have: {error}: "{text}"') from None
-    return multiply and _multiplying(op, multiply)
+    return multiply and _multiply_step(op, multiply)
 
 
-def _check_operands(op: Op, multiply: Assembly, operands: Operands) -> None:
+def _check_operands(op: Op, multiply: Assembly, operands: AsmOperands) -> None:
     """Check that an op's operands have the constraints and types that its text needs."""
-    given = dict(enumerate(operands.outputs))
-    given |= {number: operands.constraints[at] for number, at in operands.others.items()}
-    if given != multiply.constraints or multiply.d != tuple(range(len(operands.outputs))):
+    constraints = dict(enumerate(operands.outputs))
+    constraints |= {
+        number: operands.constraints[position] for number, position in operands.others.items()
+    }
+    if constraints != multiply.constraints or multiply.d != tuple(range(len(operands.outputs))):
         raise op.refuse(
-            f"has the operands {_listed(given)}, but its wgmma takes {_listed(multiply.constraints)}"
+            f"has the operands {_list_operands(constraints)}, but its wgmma takes "
+            f"{_list_operands(multiply.constraints)}"
         )
     types = [str(type_) for type_ in op.operand_types]
-    for constraint, found in zip(operands.constraints, types, strict=True):
-        if found != _TYPES[constraint]:
+    for constraint, type_text in zip(operands.constraints, types, strict=True):
+        if type_text != _TYPES[constraint]:
             raise op.refuse(
-                f"has an operand of type {found} for the constraint '{constraint}'; expected "
+                f"has an operand of type {type_text} for the constraint '{constraint}'; expected "
                 f"{_TYPES[constraint]}"
             )
 
 
-def _listed(constraints: dict[int, str]) -> str:
+def _list_operands(constraints: dict[int, str]) -> str:
     return ", ".join(f"${number}: {constraints[number]}" for number in sorted(constraints))
 
 
-def _multiplying(op: Op, multiply: Assembly) -> Any:
+def _multiply_step(op: Op, multiply: Assembly) -> Any:
     """Return a step that executes a `wgmma.mma_async` on the tied registers of D."""
     operands = operands_of(op)
     _check_operands(op, multiply, operands)
@@ -86,7 +89,9 @@ def _multiplying(op: Op, multiply: Assembly) -> Any:
     )
 
     def multiplies(convergent: ConvergentThreads, passed: list[Any], others: dict[int, Any]) -> Any:
-        scale_d = None if multiply.scale_d is None else convergent.checked(others[multiply.scale_d])
+        scale_d = (
+            None if multiply.scale_d is None else convergent.check_value(others[multiply.scale_d])
+        )
         adds = qualifiers.accumulates if scale_d is None else bool((scale_d != 0).any())
         accumulator = (
             join_registers(convergent, passed)

@@ -30,16 +30,18 @@ def kept_elements(words: np.ndarray, size: int, selector: int) -> np.ndarray:
         ValueError: if a nibble that the instruction reads is undefined.
     """
     nibbles = _nibbles(words, size, selector)
-    kept, group = (_KEPT_OF_TF32, 2) if size == 4 else (_KEPT, 4)
-    bad = np.argwhere(~np.isin(nibbles, list(kept)))
+    elements_of_nibble, group = (_KEPT_OF_TF32, 2) if size == 4 else (_KEPT, 4)
+    bad = np.argwhere(~np.isin(nibbles, list(elements_of_nibble)))
     if len(bad):
-        row, at = (int(i) for i in bad[0])
+        row, column = (int(i) for i in bad[0])
         raise ValueError(
-            f"{nibbles[row, at]:#06b} for elements {at * group} to {at * group + group - 1} of row "
-            f"{row}, expected one of {', '.join(f'{nibble:#06b}' for nibble in sorted(kept))}"
+            f"{nibbles[row, column]:#06b} for elements {column * group} to "
+            f"{column * group + group - 1} of row "
+            f"{row}, expected one of "
+            f"{', '.join(f'{nibble:#06b}' for nibble in sorted(elements_of_nibble))}"
         )
-    within = np.zeros((16, len(next(iter(kept.values())))), np.int64)
-    for nibble, elements in kept.items():
+    within = np.zeros((16, len(next(iter(elements_of_nibble.values())))), np.int64)
+    for nibble, elements in elements_of_nibble.items():
         within[nibble] = elements
     first = np.arange(nibbles.shape[1])[:, None] * group
     return (first + within[nibbles]).reshape(ROWS, -1)

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
 from ..errors import Stop, ViolationKind
 from ..lanes import WARP, WARPGROUP
 from ..tensor_core.arithmetic import multiply_add, multiply_add_integers
 from ..tensor_core.multiplicands import Multiplicand
-from ..tensor_core.operand_reads import Elements
+from ..tensor_core.operand_reads import OperandElements
 from ..tensor_core.operands import K_BYTES
-from ..values import Registers
+from ..values import RegisterStruct
 from .descriptors import operand_bytes
 from .fragments import ROWS, bytes_of_a, to_elements, to_matrix
 from .metadata import kept_elements
@@ -52,12 +52,12 @@ class MmaQualifiers:
 def execute(
     convergent: ConvergentThreads,
     qualifiers: MmaQualifiers,
-    accumulator: Registers,
+    accumulator: RegisterStruct,
     a: Any,
     b: Any,
     metadata: Any = None,
     scale_d: Any = None,
-) -> Registers:
+) -> RegisterStruct:
     """Execute the instruction for each warpgroup. The result registers are in flight.
 
     Args:
@@ -77,7 +77,7 @@ def execute(
     _check_fenced(convergent, accumulator, adds, "registers")
     if adds.any() and not accumulator.defined.all():
         convergent.cta.report_poison(convergent)
-    if isinstance(a, Registers) and a.data.shape[1] > 1:
+    if isinstance(a, RegisterStruct) and a.data.shape[1] > 1:
         convergent.cta.check_registers(convergent, a)
         _check_fenced(convergent, a, np.ones_like(adds), "registers of A")
         a = a.data
@@ -94,11 +94,11 @@ def execute(
     warps = convergent.lanes.threads // WARP
     pending = convergent.cta.groups.current[warps]
     by_matrix = np.full(len(warps), -1, np.int32)
-    return Registers(data, pending, by_matrix, np.ones(data.shape[1], bool))
+    return RegisterStruct(data, pending, by_matrix, np.ones(data.shape[1], bool))
 
 
 def _rows(convergent: ConvergentThreads, value: Any) -> Any:
-    return None if value is None else convergent.broadcast(convergent.checked(value))
+    return None if value is None else convergent.broadcast(convergent.check_value(value))
 
 
 def _adds(convergent: ConvergentThreads, qualifiers: MmaQualifiers, scale_d: Any) -> np.ndarray:
@@ -112,7 +112,7 @@ def _adds(convergent: ConvergentThreads, qualifiers: MmaQualifiers, scale_d: Any
 
 
 def _check_fenced(
-    convergent: ConvergentThreads, registers: Registers, read: np.ndarray, what: str
+    convergent: ConvergentThreads, registers: RegisterStruct, read: np.ndarray, operand: str
 ) -> None:
     """Check that a `wgmma.fence` orders earlier accesses to registers before the instruction.
 
@@ -120,7 +120,7 @@ def _check_fenced(
         convergent: the threads.
         registers: the registers of an operand.
         read: bool[threads], whether the instruction reads them, and does not only write them.
-        what: the registers, for messages.
+        operand: the registers, for messages.
     """
     fences = convergent.cta.groups.fences[convergent.lanes.threads // WARP]
     written = (registers.stamp >= 0) & (registers.stamp == fences)
@@ -128,18 +128,18 @@ def _check_fenced(
         convergent.cta.report_at(
             convergent,
             ViolationKind.REGISTERS_UNFENCED,
-            f"gives the tensor core {what} that other instructions may still be writing: "
+            f"gives the tensor core {operand} that other instructions may still be writing: "
             "wgmma.fence is missing before it",
         )
 
 
-def _uniform(convergent: ConvergentThreads, values: np.ndarray, what: str) -> int:
+def _uniform(convergent: ConvergentThreads, values: np.ndarray, operand: str) -> int:
     first = int(values[0])
     if (values != values[0]).any():
         convergent.cta.report_at(
             convergent,
             ViolationKind.DIVERGENT,
-            f"has a {what} that the threads of a warpgroup disagree on",
+            f"has a {operand} that the threads of a warpgroup disagree on",
         )
         raise Stop
     return first
@@ -194,13 +194,15 @@ def _operand(
 
 
 @lru_cache(maxsize=4096)
-def _elements(descriptor: int, size: int, mn_major: bool, extent: int, k_bytes: int) -> Elements:
+def _elements(
+    descriptor: int, size: int, mn_major: bool, extent: int, k_bytes: int
+) -> OperandElements:
     """Return the elements of an operand, which many instructions and CTAs read.
 
     Raises:
         ValueError: if the descriptor is invalid.
     """
-    return Elements(operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes), size)
+    return OperandElements(operand_bytes(descriptor, size * 8, mn_major, extent, k_bytes), size)
 
 
 def _kept_elements(
@@ -223,7 +225,7 @@ def _multiply_add(
     a, b = a * qualifiers.a_sign, b * qualifiers.b_sign
     c = to_matrix(np.ascontiguousarray(registers).view(qualifiers.accumulator), qualifiers.n)
     if qualifiers.a.is_float:
-        found = multiply_add(a, b, c, (qualifiers.a, qualifiers.b))
+        product = multiply_add(a, b, c, (qualifiers.a, qualifiers.b))
     else:
-        found = multiply_add_integers(a, b, c, qualifiers.saturates)
-    return to_elements(found).view(registers.dtype)
+        product = multiply_add_integers(a, b, c, qualifiers.saturates)
+    return to_elements(product).view(registers.dtype)

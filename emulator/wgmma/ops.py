@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..convergent import ConvergentThreads
+from ..cta import ConvergentThreads
+from ..kernel import Op
 from ..lanes import WARP
-from ..program import Op
 from ..registry import executes
 from ..tensor_core.arithmetic import ACCUMULATORS
 from ..tensor_core.multiplicands import MULTIPLICANDS

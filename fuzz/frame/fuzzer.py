@@ -50,7 +50,7 @@ class Fuzzer:
     seconds: float = 20.0
     gigabytes: float = 4.0
 
-    def drawn(self, seed: int, number: int) -> str:
+    def input_text(self, seed: int, number: int) -> str:
         """The input that follows from a seed and a number."""
         return self.draw(generator(seed, number))
 
@@ -76,7 +76,7 @@ class Failure:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What identifies the failure."""
+        """The kind and the place, which identify the failure."""
         return self.kind, self.where
 
     @property

@@ -12,17 +12,17 @@ from typing import NoReturn
 
 from benchmarks.record import record
 
-from .alone import outcomes
 from .fuzzer import ROOT, Fuzzer
-from .shrink import minimised
-from .worker import Found, Worker
+from .replay import outcomes
+from .shrink import minimise
+from .worker import FailedInput, Worker
 
 
 def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
     """Run a fuzzer from the command line; exit with 1 if an input failed."""
     options = _arguments(fuzzer).parse_args(argv)
     if options.only is not None:
-        text = fuzzer.drawn(options.seed, options.only)
+        text = fuzzer.input_text(options.seed, options.only)
         sys.stdout.write(text)
         raise SystemExit(_report(fuzzer, [f"input {options.only} of seed {options.seed}"], [text]))
     if options.replay:
@@ -30,24 +30,27 @@ def main(fuzzer: Fuzzer, argv: Sequence[str] | None = None) -> NoReturn:
         raise SystemExit(_report(fuzzer, options.replay, texts))
     began = time.monotonic()
     print(f"fuzz.{fuzzer.name}: seed {options.seed}", flush=True)
-    run = Run(fuzzer, options.seed, options.jobs)
+    run = FuzzRun(fuzzer, options.seed, options.jobs)
     run.until(began + options.seconds, options.count)
-    taken = time.monotonic() - began
-    for key, found in sorted(run.first.items()):
-        _save(fuzzer, options, found, run.times[key])
+    elapsed = time.monotonic() - began
+    for key, failed in sorted(run.first.items()):
+        _save(fuzzer, options, failed, run.times[key])
     for kind, times in run.outcomes.most_common():
         print(f"{times:7,} {kind}")
     print(
-        f"fuzz.{fuzzer.name}: {run.done:,} inputs in {taken:.1f} s ({run.done / taken:,.0f}/s), "
+        f"fuzz.{fuzzer.name}: {run.input_count:,} inputs in {elapsed:.1f} s "
+        f"({run.input_count / elapsed:,.0f}/s), "
         f"{sum(run.times.values())} failures ({len(run.first)} distinct), seed {options.seed}",
         flush=True,
     )
     if options.record:
-        failures = {str(found.failure): run.times[key] for key, found in sorted(run.first.items())}
+        failures = {
+            str(failed.failure): run.times[key] for key, failed in sorted(run.first.items())
+        }
         result = {
             "seed": options.seed,
-            "inputs": run.done,
-            "seconds": round(taken),
+            "inputs": run.input_count,
+            "seconds": round(elapsed),
             "failures": failures,
         }
         if run.outcomes:
@@ -84,69 +87,69 @@ def _arguments(fuzzer: Fuzzer) -> argparse.ArgumentParser:
     return parser
 
 
-class Run:
+class FuzzRun:
     """Random inputs, checked by several processes.
 
     Attributes:
-        done: the number of checked inputs.
+        checked: the number of checked inputs.
         first: the shortest input of each failure, by key.
         times: how often each failure occurred, by key.
-        outcomes: how often each outcome occurred that the fuzzer told of inputs that did not fail.
+        outcomes: how often the check returned each outcome of inputs that did not fail.
     """
 
     def __init__(self, fuzzer: Fuzzer, seed: int, jobs: int) -> None:
         self._fuzzer, self._seed, self._jobs = fuzzer, seed, jobs
-        self.done = 0
-        self.first: dict[tuple[str, str], Found] = {}
+        self.input_count = 0
+        self.first: dict[tuple[str, str], FailedInput] = {}
         self.times: dict[tuple[str, str], int] = {}
         self.outcomes: Counter[str] = Counter()
 
     def until(self, deadline: float, count: int | None) -> None:
         """Check inputs until a time (`time.monotonic`), or the first `count`."""
-        at: dict[int, Worker] = {}
+        workers: dict[int, Worker] = {}
         try:
             for first in range(self._jobs):
-                at[first] = self._started(first, deadline, count)
-            self._watch(at, deadline, count)
+                workers[first] = self._start_worker(first, deadline, count)
+            self._watch(workers, deadline, count)
         finally:
-            for worker in at.values():
+            for worker in workers.values():
                 worker.kill()
 
-    def _watch(self, at: dict[int, Worker], deadline: float, count: int | None) -> None:
+    def _watch(self, workers: dict[int, Worker], deadline: float, count: int | None) -> None:
         """Wait for processes, and replace those that end."""
-        while at:
-            waiting = {worker.pipe: number for number, worker in at.items()}
+        while workers:
+            waiting = {worker.pipe: number for number, worker in workers.items()}
             ready, _, _ = select.select(list(waiting), [], [], 0.5)
-            for number, worker in list(at.items()):
-                if worker.pipe in ready and worker.ended():
-                    found = worker.result()
+            for number, worker in list(workers.items()):
+                if worker.pipe in ready and worker.has_ended():
+                    failed = worker.result()
                 elif worker.hangs:
-                    found = worker.kill()
+                    failed = worker.kill()
                 else:
                     continue
-                del at[number]
-                done = worker.done
+                del workers[number]
+                done = worker.input_count
                 self.outcomes.update(worker.outcomes)
-                if found:
-                    self._note(found)
+                if failed:
+                    self._note(failed)
                     # A failed input counts as done only if the process survived it.
-                    done = (found.number - number) // self._jobs + 1
+                    done = (failed.number - number) // self._jobs + 1
                 worker.close()
-                self.done += done
+                self.input_count += done
                 after = number + done * self._jobs
                 if time.monotonic() < deadline and (count is None or after < count):
-                    at[after] = self._started(after, deadline, count)
+                    workers[after] = self._start_worker(after, deadline, count)
 
-    def _started(self, first: int, deadline: float, count: int | None) -> Worker:
+    def _start_worker(self, first: int, deadline: float, count: int | None) -> Worker:
         numbers = range(first, sys.maxsize if count is None else count, self._jobs)
-        inputs = ((n, lambda n=n: self._fuzzer.drawn(self._seed, n)) for n in numbers)
+        inputs = ((n, lambda n=n: self._fuzzer.input_text(self._seed, n)) for n in numbers)
         return Worker(self._fuzzer, inputs, deadline)
 
-    def _note(self, found: Found) -> None:
-        key = found.failure.key
+    def _note(self, failed: FailedInput) -> None:
+        key = failed.failure.key
         self.times[key] = self.times.get(key, 0) + 1
-        if key not in self.first or len(found.text) < len(self.first[key].text):
-            self.first[key] = found
+        if key not in self.first or len(failed.text) < len(self.first[key].text):
+            self.first[key] = failed
 
 
 def _report(fuzzer: Fuzzer, names: Sequence[object], texts: Sequence[str]) -> int:
@@ -157,14 +160,14 @@ def _report(fuzzer: Fuzzer, names: Sequence[object], texts: Sequence[str]) -> in
     return int(any(failures))
 
 
-def _save(fuzzer: Fuzzer, options: argparse.Namespace, found: Found, times: int) -> None:
+def _save(fuzzer: Fuzzer, options: argparse.Namespace, failed: FailedInput, times: int) -> None:
     """Save an input that fails, and print how to reproduce it."""
-    text, alone = minimised(fuzzer, found, options.minimise)
+    text, alone = minimise(fuzzer, failed, options.minimise)
     options.out.mkdir(parents=True, exist_ok=True)
-    file = options.out / f"{found.failure.slug}{fuzzer.suffix}"
+    file = options.out / f"{failed.failure.slug}{fuzzer.suffix}"
     if not file.exists() or len(file.read_text(errors="surrogateescape")) > len(text):
         file.write_text(text, errors="surrogateescape")
-    only = f"python -m fuzz.{fuzzer.name} --seed {options.seed} --only {found.number}"
-    print(f"\n{found.failure}\n    {times} times; {only}")
+    only = f"python -m fuzz.{fuzzer.name} --seed {options.seed} --only {failed.number}"
+    print(f"\n{failed.failure}\n    {times} times; {only}")
     replay = f"python -m fuzz.{fuzzer.name} --replay {file}"
     print(f"    {replay}" + ("" if alone else "    # does not fail alone"), flush=True)

@@ -3,25 +3,25 @@
 import time
 from collections.abc import Callable
 
-from .alone import outcome
 from .fuzzer import Fuzzer
-from .worker import Found
+from .replay import outcome
+from .worker import FailedInput
 
 
-def minimised(fuzzer: Fuzzer, found: Found, seconds: float) -> tuple[str, bool]:
+def minimise(fuzzer: Fuzzer, failed: FailedInput, seconds: float) -> tuple[str, bool]:
     """Reduce an input for some seconds; return it, and whether it also fails when checked alone."""
     deadline = time.monotonic() + seconds
 
     def fails(text: str) -> bool:
         failure = outcome(fuzzer, text)
-        if failure is None or failure.kind != found.failure.kind:
+        if failure is None or failure.kind != failed.failure.kind:
             return False
         # The place of a hang differs from run to run.
-        return failure.kind == "hang" or failure.where == found.failure.where
+        return failure.kind == "hang" or failure.where == failed.failure.where
 
-    if not fails(found.text):
-        return found.text, False
-    return _smallest(found.text, fails, deadline), True
+    if not fails(failed.text):
+        return failed.text, False
+    return _smallest(failed.text, fails, deadline), True
 
 
 def _smallest(text: str, fails: Callable[[str], bool], deadline: float) -> str:

@@ -42,18 +42,18 @@ _LLVM_MESSAGE = re.compile(
 _FRAME = re.compile(r'^  File "(.+)", line \d+ in (.+)$', re.MULTILINE)
 
 
-#: Within a worker: tells the parent which input is tried.
-_tried: list[Callable[[str], None]] = []
+#: Within a worker: functions that announce the current input to the parent.
+_announcers: list[Callable[[str], None]] = []
 
 
 def trying(text: str) -> None:
     """Announce an input while it is still being drawn: if drawing fails, this is the input."""
-    for tell in _tried:
-        tell(text)
+    for announce in _announcers:
+        announce(text)
 
 
 @dataclass(frozen=True)
-class Found:
+class FailedInput:
     """An input that fails: number, text and failure."""
 
     number: int
@@ -87,7 +87,7 @@ class Worker:
         sys.stderr.flush()
         self.pid = os.fork()
         if not self.pid:
-            self._be(inputs, deadline, out)
+            self._run(inputs, deadline, out)
         # Parent and child may run in either order.
         with suppress(OSError):
             os.setpgid(self.pid, self.pid)
@@ -95,7 +95,7 @@ class Worker:
 
     # -- in the process ----------------------------------------------------------------------------
 
-    def _be(
+    def _run(
         self, inputs: Iterable[tuple[int, Callable[[], str]]], deadline: float, out: int
     ) -> NoReturn:
         # Its child processes end with it.
@@ -125,12 +125,12 @@ class Worker:
     def _check(
         self, number: int, make: Callable[[], str], done: int
     ) -> tuple[dict[str, Any] | None, str | None]:
-        """Check an input; return what the parent is told if it fails, and else its outcome."""
+        """Check an input; return its failure for the parent, or else its outcome."""
         os.ftruncate(2, 0)
         os.lseek(2, 0, os.SEEK_SET)
         began = time.monotonic(), time.process_time()
         self._write(number, began, done)
-        _tried[:] = [lambda text: self._write(number, began, done, text)]
+        _announcers[:] = [lambda text: self._write(number, began, done, text)]
         try:
             text = make()
             trying(text)
@@ -146,7 +146,7 @@ class Worker:
         return text.decode(errors="surrogateescape")
 
     def _write_none(self, done: int) -> None:
-        """Tell the parent that no input is being checked."""
+        """Announce to the parent that no input is being checked."""
         # The parent may read half of this write and half of the next, and must not see a hang.
         self._write(-1, (time.monotonic(), time.process_time()), done)
 
@@ -158,13 +158,13 @@ class Worker:
     # -- in the parent -----------------------------------------------------------------------------
 
     @property
-    def done(self) -> int:
+    def input_count(self) -> int:
         """The number of checked inputs, without one that crashed the process."""
         return _BOARD.unpack_from(self._board)[3]
 
     @property
     def outcomes(self) -> list[str]:
-        """What the fuzzer said of the inputs that did not fail, once the process has ended."""
+        """The outcomes of the inputs that did not fail, once the process has ended."""
         return [line["outcome"] for line in self._lines if "outcome" in line]
 
     @property
@@ -176,17 +176,17 @@ class Worker:
     def hangs(self) -> bool:
         """Whether the input has taken longer than the limit."""
         board = _BOARD.unpack_from(self._board)
-        number, began, began_busy, _, _ = board
-        taken, limit = time.monotonic() - began, self._fuzzer.seconds
-        if number < 0 or taken < limit:
+        number, began, began_cpu, _, _ = board
+        elapsed, limit = time.monotonic() - began, self._fuzzer.seconds
+        if number < 0 or elapsed < limit:
             return False
-        if taken <= _PATIENCE * limit and _busy(self.pid) - began_busy <= limit:
+        if elapsed <= _PATIENCE * limit and _cpu_seconds(self.pid) - began_cpu <= limit:
             return False
         # The process may have been writing the board: what was read is of no input then.
         time.sleep(0.05)
         return board == _BOARD.unpack_from(self._board)
 
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Read the output; return whether the process has ended."""
         try:
             while data := os.read(self.pipe, 1 << 16):
@@ -195,34 +195,34 @@ class Worker:
             return False
         return True
 
-    def kill(self) -> Found:
+    def kill(self) -> FailedInput:
         """End a process that hangs; record where it was."""
         os.kill(self.pid, signal.SIGUSR1)
         time.sleep(0.2)
         os.killpg(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         message = f"longer than {self._fuzzer.seconds:g} s"
-        return self._found(Failure("hang", file_of(self._frame()), message))
+        return self._failed_input(Failure("hang", file_of(self._frame()), message))
 
-    def result(self) -> Found | None:
+    def result(self) -> FailedInput | None:
         """The input that failed, if any; for a process that has ended."""
         code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         if code:
-            return self._found(self._death(code))
+            return self._failed_input(self._death(code))
         for line in self._lines:
             if "failure" in line:
-                return Found(line["number"], line["text"], Failure(**line["failure"]))
+                return FailedInput(line["number"], line["text"], Failure(**line["failure"]))
         return None
 
-    def _found(self, failure: Failure) -> Found:
+    def _failed_input(self, failure: Failure) -> FailedInput:
         number = _BOARD.unpack_from(self._board)[0]
-        return Found(number, self._text, failure)
+        return FailedInput(number, self._text, failure)
 
     def _death(self, code: int) -> Failure:
         output = _read(self._errors).strip().splitlines()
         kind = f"exit {code}" if code > 0 else signal.Signals(-code).name
         # LLVM's last message is more specific than the place.
-        messages = [found[0] for line in output if (found := _LLVM_MESSAGE.search(line))]
+        messages = [match[0] for line in output if (match := _LLVM_MESSAGE.search(line))]
         where = ": ".join([self._frame() or "no frame", *messages[:1]])
         return Failure(kind, where, "\n".join(output[:6]))
 
@@ -244,7 +244,7 @@ def _read(file: int) -> str:
     return os.pread(file, _MAX_OUTPUT, 0).decode(errors="replace")
 
 
-def _busy(pid: int) -> float:
+def _cpu_seconds(pid: int) -> float:
     """The CPU seconds of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -11,8 +11,8 @@ from mlir_smem.layout.banks import MAX_BYTES
 from mlir_smem.layout.tcgen05 import blocked, scaled_rows
 
 from .choices import Choose
-from .elements import DTYPES, packed
-from .kernels import Kernel
+from .elements import DTYPES, pack_elements
+from .kernels import KernelCase
 
 _E2M1, _E4M3, _E5M2 = "f4E2M1FN", "f8E4M3FN", "f8E5M2"
 
@@ -116,12 +116,14 @@ class BlockCase:
         """An architecture that has this mma."""
         return "sm_100a"
 
-    def kernel(self) -> Kernel:
+    def kernel(self) -> KernelCase:
         """The kernel, its inputs and its result."""
         exact = self.expected().astype(np.float64)
         none = np.zeros_like(exact)
         grid = (self.blocks,)
-        return Kernel(self.text, "product", self.inputs(), "D", grid, exact, none, arch=self.arch)
+        return KernelCase(
+            self.text, "product", self.inputs(), "D", grid, exact, none, arch=self.arch
+        )
 
     def __str__(self) -> str:
         name = [self.a, self.b, self.d, f"m{self.m}n{self.n}k{self.k}"]
@@ -145,7 +147,7 @@ class BlockCase:
     @property
     def _arrays(self) -> dict[str, _Array]:
         """The arrays of the kernel."""
-        (held_a, k_a), (held_b, k_b) = (_held(element, self.k) for element in (self.a, self.b))
+        (held_a, k_a), (held_b, k_b) = (_storage(element, self.k) for element in (self.a, self.b))
         arrays = {
             "A": _Array((self.m, k_a), held_a, 0, self.blocks),
             "B": _Array((k_b, self.n), held_b, 1, self.blocks),
@@ -167,7 +169,7 @@ class BlockCase:
         if self.scale:
             for name, rows in (("SA", self.m), ("SB", scaled_rows(self.columns))):
                 tiles[name] = f"tensor<{rows}x{self.k // self.block}x{self.scale}>, #smem.auto"
-        return {name: f"!smem.tile<{of}>" for name, of in tiles.items()}
+        return {name: f"!smem.tile<{type_}>" for name, type_ in tiles.items()}
 
     @property
     def text(self) -> str:
@@ -221,14 +223,15 @@ gpu.module @kernels {{
         """The lines that store the result."""
         if not self.by:
             return f'"smem.store"(%ready, %Di) : (!ready, {d.subview_type}) -> ()'
-        some = f"!smem.fragment<tensor<{self.m}x{self.by}x{self.d}>, #smem.accumulator>"
-        of = f"memref<{self.m}x{self.by}x{self.d}, strided<[{self.columns}, 1], offset: ?>>"
+        fragment = f"!smem.fragment<tensor<{self.m}x{self.by}x{self.d}>, #smem.accumulator>"
+        memref = f"memref<{self.m}x{self.by}x{self.d}, strided<[{self.columns}, 1], offset: ?>>"
         return "\n    ".join(
-            f'%some{at} = "smem.columns"(%ready) {{first = {at} : i64}} : (!ready) -> {some}\n    '
-            f"%D{at} = memref.subview %Di[0, {at}] [{self.m}, {self.by}] [1, 1] "
-            f": {d.subview_type} to {of}\n    "
-            f'"smem.store"(%some{at}, %D{at}) : ({some}, {of}) -> ()'
-            for at in range(0, self.columns, self.by)
+            f'%some{column} = "smem.columns"(%ready) {{first = {column} : i64}} : (!ready) -> '
+            f"{fragment}\n    "
+            f"%D{column} = memref.subview %Di[0, {column}] [{self.m}, {self.by}] [1, 1] "
+            f": {d.subview_type} to {memref}\n    "
+            f'"smem.store"(%some{column}, %D{column}) : ({fragment}, {memref}) -> ()'
+            for column in range(0, self.columns, self.by)
         )
 
     def values(self) -> dict[str, np.ndarray]:
@@ -238,22 +241,24 @@ gpu.module @kernels {{
         """
         random = np.random.default_rng(self.m + 3 * self.n + 7 * self.k)
         drawn = [0, 1, 2, 3] if "i8" in self.a else [0, 0.5, 1, 1.5, 2, -1, -2, -0.5]
-        found = {}
+        arrays = {}
         for name, element, rows in (
             ("A", self.a, self.m * self.blocks),
             ("B", self.b, self.columns),
         ):
-            found[name] = random.choice(drawn, (rows, self.k)).astype(DTYPES[element])
+            arrays[name] = random.choice(drawn, (rows, self.k)).astype(DTYPES[element])
             powers = 2.0 ** random.integers(-2, 3, (rows, self.k // self.block))
             if self.scale:
-                found[f"S{name}"] = powers.astype(DTYPES[self.scale])
-        return found
+                arrays[f"S{name}"] = powers.astype(DTYPES[self.scale])
+        return arrays
 
     def inputs(self) -> dict[str, np.ndarray]:
         """The arrays that the kernel reads."""
         values = self.values()
-        a, b = (packed(values[name], element) for name, element in (("A", self.a), ("B", self.b)))
-        factors = {name: blocked(of) for name, of in values.items() if name.startswith("S")}
+        a, b = (
+            pack_elements(values[name], element) for name, element in (("A", self.a), ("B", self.b))
+        )
+        factors = {name: blocked(scales) for name, scales in values.items() if name.startswith("S")}
         return {"A": a, "B": b.T, **factors}
 
     def expected(self) -> np.ndarray:
@@ -317,6 +322,6 @@ class _Array:
         )
 
 
-def _held(element: str, k: int) -> tuple[str, int]:
+def _storage(element: str, k: int) -> tuple[str, int]:
     """How global memory stores a row of K elements: MLIR type and count."""
     return ("i8", k // 2) if element == "f4E2M1FN" else ({"tf32": "f32"}.get(element, element), k)

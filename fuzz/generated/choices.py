@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 Choose = Callable[[str, Sequence[Item]], Item]
 
 
-class Drawn:
+class RandomChoices:
     """Random choices.
 
     Attributes:
@@ -19,29 +19,29 @@ class Drawn:
     """
 
     def __init__(self, random: Random) -> None:
-        self._random, self._made = random, dict[str, Any]()
+        self._random, self._choices = random, dict[str, Any]()
 
     def __call__(self, name: str, items: Sequence[Item]) -> Item:
         item = self._random.choice(items)
         if item == items[0]:
-            self._made.pop(name, None)
+            self._choices.pop(name, None)
         else:
-            self._made[name] = item
+            self._choices[name] = item
         return item
 
     @property
     def text(self) -> str:
         """The choices, one per line."""
-        return "".join(f"{name} = {item!r}\n" for name, item in self._made.items())
+        return "".join(f"{name} = {item!r}\n" for name, item in self._choices.items())
 
 
-class Read:
+class ReadChoices:
     """The choices of a text; the first item where the text has none of the items."""
 
     def __init__(self, text: str) -> None:
         lines = (line.partition(" = ") for line in text.splitlines() if line.strip())
-        self._made = {name: ast.literal_eval(item) for name, _, item in lines}
+        self._choices = {name: ast.literal_eval(item) for name, _, item in lines}
 
     def __call__(self, name: str, items: Sequence[Item]) -> Item:
-        item = self._made.get(name, items[0])
+        item = self._choices.get(name, items[0])
         return item if item in items else items[0]

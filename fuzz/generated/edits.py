@@ -25,15 +25,17 @@ def omissions(text: str) -> dict[str, str]:
     """The kernels without one synchronisation op, by the name of the op."""
     lines = text.splitlines(keepends=True)
     stages = dict(_PIPELINE.findall(text))
-    found: dict[str, str] = {}
+    kernels: dict[str, str] = {}
     seen: Counter[str] = Counter()
-    for at, line in enumerate(lines):
-        lacking = _lacking(line.rstrip("\n"), stages)
-        if lacking:
-            name, instead = lacking
+    for index, line in enumerate(lines):
+        omission = _lacking(line.rstrip("\n"), stages)
+        if omission:
+            name, instead = omission
             seen[name] += 1
-            found[f"{name} {seen[name]}"] = "".join([*lines[:at], f"{instead}\n", *lines[at + 1 :]])
-    return found
+            kernels[f"{name} {seen[name]}"] = "".join(
+                [*lines[:index], f"{instead}\n", *lines[index + 1 :]]
+            )
+    return kernels
 
 
 def _lacking(line: str, stages: dict[str, str]) -> tuple[str, str] | None:
@@ -54,36 +56,41 @@ def _lacking(line: str, stages: dict[str, str]) -> tuple[str, str] | None:
 _DOABLE = re.compile(r'^ *(?:"smem\.(\w+)"\(.*\) -> \(\)|(gpu\.barrier))$')
 
 
-def doubled(text: str) -> dict[str, str]:
+def duplications(text: str) -> dict[str, str]:
     """The kernels in which one op is duplicated, by its name and number."""
     return {
-        f"{name} twice": "".join([*lines[: at + 1], lines[at], *lines[at + 1 :]])
-        for name, at, lines in _doable(text)
+        f"{name} twice": "".join([*lines[: index + 1], lines[index], *lines[index + 1 :]])
+        for name, index, lines in _doable(text)
     }
 
 
-def moved(text: str) -> dict[str, str]:
+def moves(text: str) -> dict[str, str]:
     """The kernels in which one op is moved after the next of its block, by its name and number."""
-    found = {}
-    for name, at, lines in _doable(text):
+    kernels = {}
+    for name, index, lines in _doable(text):
         later = next(
-            (i for i in range(at + 1, len(lines)) if _ends(lines[i]) or _acts(lines[i])), at
+            (i for i in range(index + 1, len(lines)) if _ends(lines[i]) or _acts(lines[i])), index
         )
-        if later > at and not _ends(lines[later]):
-            order = [*lines[:at], *lines[at + 1 : later + 1], lines[at], *lines[later + 1 :]]
-            found[f"{name} later"] = "".join(order)
-    return found
+        if later > index and not _ends(lines[later]):
+            order = [
+                *lines[:index],
+                *lines[index + 1 : later + 1],
+                lines[index],
+                *lines[later + 1 :],
+            ]
+            kernels[f"{name} later"] = "".join(order)
+    return kernels
 
 
 def _doable(text: str) -> Iterator[tuple[str, int, list[str]]]:
     """The ops that can be duplicated or moved: a name, the line, and all lines."""
     lines = text.splitlines(keepends=True)
     seen: Counter[str] = Counter()
-    for at, line in enumerate(lines):
+    for index, line in enumerate(lines):
         if match := _DOABLE.match(line.rstrip("\n")):
             name = match[1] or match[2]
             seen[name] += 1
-            yield f"{name} {seen[name]}", at, lines
+            yield f"{name} {seen[name]}", index, lines
 
 
 def _ends(line: str) -> bool:

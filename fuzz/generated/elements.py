@@ -19,7 +19,7 @@ DTYPES = {
 }
 
 
-def packed(array: np.ndarray, element: str) -> np.ndarray:
+def pack_elements(array: np.ndarray, element: str) -> np.ndarray:
     """Pack an array as in global memory: two 4-bit elements in a byte, the first in the low bits."""
     if element != "f4E2M1FN":
         return array

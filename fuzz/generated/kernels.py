@@ -22,8 +22,8 @@ from mlir_smem.runtime import run_on_cpu
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """A kernel.
+class KernelCase:
+    """A kernel with its inputs and its expected result.
 
     Attributes:
         text: the module, with `smem` ops.
@@ -32,8 +32,9 @@ class Kernel:
         bound: the allowed error.
         reserved_bytes: an option of the lowering.
         arch: the architecture that it is lowered for.
-        tells: whether a run shows everything that can go wrong: extents are known to the compiler, every
-            stage is used often enough, and the registers of the dialect are those of the hardware.
+        is_conclusive: whether a run shows everything that can go wrong: extents are known to the
+            compiler, every stage is used often enough, and the registers of the dialect are those of the
+            hardware.
         others: the exact results in other arguments.
     """
 
@@ -46,7 +47,7 @@ class Kernel:
     bound: np.ndarray
     reserved_bytes: int = 0
     arch: str = "sm_90a"
-    tells: bool = True
+    is_conclusive: bool = True
     others: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
 
     def pipeline(self) -> SmemToNvvm:
@@ -65,14 +66,14 @@ class CheckResult:
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class CheckedKernel:
     """The checker's result for a kernel, and the lowered module."""
 
     check: CheckResult
     compiled: Compiled
 
 
-def checked(module: ir.Module, check: Pass | None = None) -> CheckResult:
+def run_checker(module: ir.Module, check: Pass | None = None) -> CheckResult:
     """Run `smem-check-async` on a module, in the current context."""
     remarks: list[str] = []
     with remark_handler(lambda _, message: remarks.append(message)):
@@ -83,7 +84,7 @@ def checked(module: ir.Module, check: Pass | None = None) -> CheckResult:
     return CheckResult("not proven" if remarks else "proven", tuple(remarks))
 
 
-def evaluated(kernel: Kernel) -> Evaluated:
+def check_and_lower(kernel: KernelCase) -> CheckedKernel:
     """Lower a kernel for the emulator, even if the checker refuses it, and fold its constants.
 
     Raises:
@@ -92,30 +93,30 @@ def evaluated(kernel: Kernel) -> Evaluated:
     results = [CheckResult("proven")]
     with new_context():
         compiled = lower(ir.Module.parse(kernel.text), kernel, results.append)
-    return Evaluated(results[-1], compiled)
+    return CheckedKernel(results[-1], compiled)
 
 
-def lower(module: ir.Module, kernel: Kernel, note: Callable[[CheckResult], None]) -> Compiled:
+def lower(module: ir.Module, kernel: KernelCase, note: Callable[[CheckResult], None]) -> Compiled:
     """Lower a module in place for the emulator, even if the checker refuses it, and fold its constants.
 
     Args:
         module: the module of the kernel, or an edit of it.
-        kernel: tells how it is lowered.
+        kernel: determines how it is lowered.
         note: is called with the checker's result, also if another pass then refuses the module.
 
     Raises:
         OpError, Invalid, MLIRError: if anything other than the checker refuses it.
     """
-    for each in kernel.pipeline().passes():
-        if each.name == "smem-check-async":
-            note(checked(module, each))
+    for pass_ in kernel.pipeline().passes():
+        if pass_.name == "smem-check-async":
+            note(run_checker(module, pass_))
             AssertBounds().run(module)
         else:
-            each.run(module)
-    return folded(module, module.context, kernel.arch)
+            pass_.run(module)
+    return fold_constants(module, module.context, kernel.arch)
 
 
-def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
+def fold_constants(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
     """Fold the constants of a lowered module, for the emulator."""
     pm = passmanager.PassManager("builtin.module", context)
     pm.add("gpu.module(canonicalize,cse)")
@@ -124,7 +125,7 @@ def folded(module: ir.Module, context: ir.Context, arch: str) -> Compiled:
     return Compiled(manifest_of(device_module(module), arch), nvvm, bytecode=nvvm.encode())
 
 
-def emulated(compiled: Compiled, kernel: Kernel, schedule: int = 0) -> str:
+def emulate_kernel(compiled: Compiled, kernel: KernelCase, schedule: int = 0) -> str:
     """Run a lowered kernel; return the rules that it violates, "wrong result", or an empty string.
 
     Args:

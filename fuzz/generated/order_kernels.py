@@ -11,7 +11,7 @@ import numpy as np
 import mlir_smem.language as sl
 
 from . import order_text
-from .kernels import Kernel
+from .kernels import KernelCase
 
 _numbers = itertools.count()
 
@@ -26,8 +26,8 @@ x, y, z = (sl.zeros((rows, 64), sl.f32) for _ in range(3))
 
 
 def _header(text: str, name: str) -> int:
-    found = re.search(rf"^# {name} = (\d+)$", text, re.MULTILINE)
-    return int(found[1]) if found else 1
+    match = re.search(rf"^# {name} = (\d+)$", text, re.MULTILINE)
+    return int(match[1]) if match else 1
 
 
 def _function(text: str, head: str, names: dict[str, Any]) -> Any:
@@ -100,7 +100,7 @@ def _reference() -> SimpleNamespace:
     )
 
 
-def language_kernels(text: str) -> list[Kernel]:
+def language_kernels(text: str) -> list[KernelCase]:
     """Return the kernel that a source is, with the results for several bounds of its loops.
 
     Raises:
@@ -125,7 +125,7 @@ def language_kernels(text: str) -> list[Kernel]:
         expected = np.zeros((rows, 64), np.float32)
         run(a, b, expected, bound)
         kernels.append(
-            Kernel(
+            KernelCase(
                 module,
                 "kernel",
                 {"A": a, "B": b, "D": np.zeros_like(expected), "T": bound},

@@ -49,8 +49,8 @@ def sync_counts(root: Op) -> dict[tuple[str, str], int]:
     """Return how many ops of each name that synchronize are in each loop, and outside of all."""
     counts: dict[tuple[str, str], int] = {}
     for op in sync_of(root):
-        outer = [each for each in outwards(op) if each.name == "scf.for"]
-        at = str(outer[0].location) if outer else ""
-        key = at, op.operation.name
+        outer = [parent for parent in outwards(op) if parent.name == "scf.for"]
+        location = str(outer[0].location) if outer else ""
+        key = location, op.operation.name
         counts[key] = counts.get(key, 0) + 1
     return counts

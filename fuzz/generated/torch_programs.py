@@ -20,7 +20,7 @@ from dataclasses import replace
 from random import Random
 
 from . import torch_statements as statements
-from .torch_scope import FLOATS, Scope, Var
+from .torch_scope import FLOATS, TorchScope, TorchTensor
 
 #: What a program without a `beyond` line consists of.
 SUPPORTED = (
@@ -38,7 +38,7 @@ _ROWS = (1, 2, 4, 8, 8, 16)
 
 def draw(random: Random) -> str:
     """Draw a program."""
-    scope = Scope(random, exact=random.random() < 0.7, wider=random.random() < 0.25)
+    scope = TorchScope(random, exact=random.random() < 0.7, wider=random.random() < 0.25)
     scope.say("values", "exact" if scope.exact else "rounded")
     _state(scope)
     _inputs(scope)
@@ -59,12 +59,12 @@ def draw(random: Random) -> str:
         statement(scope)
     scope.say("return", _result(scope, 0))
     scope.say("calls", str(random.choice((1, 2, 2, 3))))
-    for each in sorted(scope.beyond):
-        scope.say("beyond", each)
+    for construct in sorted(scope.beyond):
+        scope.say("beyond", construct)
     return "\n".join(scope.lines) + "\n"
 
 
-def _state(scope: Scope) -> None:
+def _state(scope: TorchScope) -> None:
     random = scope.random
     if random.random() < 0.4:
         return
@@ -85,16 +85,16 @@ def _state(scope: Scope) -> None:
             shape = random.choice(((64, 64), (64, 64), (64,), (16, 64), (128, 64)))
             form = "buffer" if form == "tied" else form
             scope.say("state", f"{name} = {form}({', '.join((dtype, *map(str, shape)))})")
-        scope.state.append(Var(name, dtype, shape, writable=form != "parameter"))
+        scope.state.append(TorchTensor(name, dtype, shape, writable=form != "parameter"))
     scope.vars += scope.state
     if scope.wider and random.random() < 0.2:
         scope.say("state", "self.plain = tensor(f32, 64)")
-        scope.vars.append(Var("self.plain", "f32", (64,), writable=random.random() < 0.5))
+        scope.vars.append(TorchTensor("self.plain", "f32", (64,), writable=random.random() < 0.5))
         if scope.vars[-1].writable:
             scope.beyond.add("plain attribute")
 
 
-def _inputs(scope: Scope) -> None:
+def _inputs(scope: TorchScope) -> None:
     random = scope.random
     main = random.choice(FLOATS)
     for number in range(random.randint(1, 4)):
@@ -117,27 +117,29 @@ def _inputs(scope: Scope) -> None:
         if random.random() < 0.2 and len(shape) > 1:
             form, contiguous = random.choice(("transposed", "columns")), False
         scope.say("input", f"{name} = {form}({', '.join((dtype, *map(str, shape)))})")
-        scope.args.append(Var(name, dtype, shape, contiguous))
+        scope.args.append(TorchTensor(name, dtype, shape, contiguous))
     if scope.wider and random.random() < 0.3:
         scope.say("input", "m = tensor(bool, 8, 64)")
-        scope.args.append(Var("m", "bool", (8, 64), writable=False))
+        scope.args.append(TorchTensor("m", "bool", (8, 64), writable=False))
         scope.beyond.add("bool argument")
     if scope.wider and random.random() < 0.2:
         scope.say("input", "p = pair(bf16, 8, 64)")
-        scope.vars += [Var(f"p[{i}]", "bf16", (8, 64)) for i in range(2)]
+        scope.vars += [TorchTensor(f"p[{i}]", "bf16", (8, 64)) for i in range(2)]
         scope.beyond.add("nested argument")
     if random.random() < 0.15:
-        one = random.choice(scope.args)
-        scope.say("input", f"v = {one.name}")
+        original = random.choice(scope.args)
+        scope.say("input", f"v = {original.name}")
         # A write would be a write of both.
-        scope.args = [replace(a, writable=a.name != one.name and a.writable) for a in scope.args]
-        scope.args.append(replace(one, name="v", writable=False))
+        scope.args = [
+            replace(a, writable=a.name != original.name and a.writable) for a in scope.args
+        ]
+        scope.args.append(replace(original, name="v", writable=False))
     if random.random() < 0.15:
         scope.say("input", "k = default(2)")
     scope.vars += [a for a in scope.args if a.dtype != "bool"]
 
 
-def _result(scope: Scope, depth: int) -> str:
+def _result(scope: TorchScope, depth: int) -> str:
     random = scope.random
     if depth == 2 or random.random() < 0.4:
         results = [v for v in scope.vars if v.name.startswith("t")] or scope.vars

@@ -10,7 +10,7 @@ FLOATS = ("bf16", "bf16", "bf16", "f16", "f32")
 
 
 @dataclass(frozen=True)
-class Var:
+class TorchTensor:
     """A tensor in scope: what Python calls it, its element type and shape, and what is known of it."""
 
     name: str
@@ -25,15 +25,15 @@ class Var:
 
 
 @dataclass
-class Scope:
+class TorchScope:
     """What has been drawn of a program."""
 
     random: Random
     exact: bool
     lines: list[str] = field(default_factory=list)
-    vars: list[Var] = field(default_factory=list)
-    args: list[Var] = field(default_factory=list)
-    state: list[Var] = field(default_factory=list)
+    vars: list[TorchTensor] = field(default_factory=list)
+    args: list[TorchTensor] = field(default_factory=list)
+    state: list[TorchTensor] = field(default_factory=list)
     beyond: set[str] = field(default_factory=set)
     wider: bool = False
     numbers: int = 0
@@ -45,14 +45,18 @@ class Scope:
         self.numbers += 1
         return f"t{self.numbers}"
 
-    def bind(self, expression: str, dtype: str, shape: tuple[int, ...], **known: bool) -> Var:
+    def bind(
+        self, expression: str, dtype: str, shape: tuple[int, ...], **known: bool
+    ) -> TorchTensor:
         """Add a statement that names a new tensor."""
-        var = Var(self.name(), dtype, shape, **known)
+        var = TorchTensor(self.name(), dtype, shape, **known)
         self.say("body", f"{var.name} = {expression}")
         self.vars.append(var)
         return var
 
-    def pick(self, *, floats: bool = False, rank: int | None = None, writable: bool = False) -> Var:
+    def pick(
+        self, *, floats: bool = False, rank: int | None = None, writable: bool = False
+    ) -> TorchTensor:
         """Choose a tensor, later ones more often."""
         fits = [
             v
@@ -66,5 +70,5 @@ class Scope:
         return self.random.choice(fits + fits[-4:])
 
     @property
-    def bound(self) -> str:
+    def clamp_suffix(self) -> str:
         return ".clamp(-2, 2)" if self.exact else ""

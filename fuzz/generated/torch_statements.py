@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .torch_scope import FLOATS, Scope, Var
+from .torch_scope import FLOATS, TorchScope, TorchTensor
 
 
-def _operand(scope: Scope, dtype: str, shape: tuple[int, ...]) -> str:
+def _operand(scope: TorchScope, dtype: str, shape: tuple[int, ...]) -> str:
     """Return an expression of a tensor of a type and a shape."""
     fits = [v for v in scope.vars if v.dtype == dtype and v.shape == shape]
     turned = [
@@ -22,7 +22,7 @@ def _operand(scope: Scope, dtype: str, shape: tuple[int, ...]) -> str:
     return f"torch.ones({', '.join(map(str, shape))}, dtype={dtype})"
 
 
-def product(scope: Scope) -> None:
+def product(scope: TorchScope) -> None:
     """Add a product of matrices, with what follows it."""
     random = scope.random
     rank = random.choice((2, 2, 3))
@@ -62,10 +62,10 @@ def product(scope: Scope) -> None:
         )
     elif random.random() < 0.3:
         product = f"F.relu({product})"
-    scope.bind(f"{product}{scope.bound}", a.dtype, (*lead, n))
+    scope.bind(f"{product}{scope.clamp_suffix}", a.dtype, (*lead, n))
 
 
-def elements(scope: Scope) -> None:
+def elements(scope: TorchScope) -> None:
     """Add an element-wise op."""
     random = scope.random
     a = scope.pick()
@@ -88,13 +88,13 @@ def elements(scope: Scope) -> None:
             "(1 - {})",
             "({} * {})",
         )
-        scope.bind(random.choice(ops).replace("{}", name) + scope.bound, dtype, shape)
+        scope.bind(random.choice(ops).replace("{}", name) + scope.clamp_suffix, dtype, shape)
     elif form == 2:
         b = _operand(scope, dtype, shape)
         op = random.choice(
             ("{} + {}", "{} - {}", "{} * {}", "torch.maximum({}, {})", "torch.minimum({}, {})")
         )
-        scope.bind(f"({op.format(name, b)}){scope.bound}", dtype, shape)
+        scope.bind(f"({op.format(name, b)}){scope.clamp_suffix}", dtype, shape)
     elif form == 3:
         b = _operand(scope, dtype, shape)
         compare = random.choice((">", "<=", "==", "!="))
@@ -103,7 +103,7 @@ def elements(scope: Scope) -> None:
         )
     elif form == 4 and shape:
         row = _operand(scope, dtype, shape[-1:])
-        scope.bind(f"({name} + {row}){scope.bound}", dtype, shape)
+        scope.bind(f"({name} + {row}){scope.clamp_suffix}", dtype, shape)
     elif form == 5 and scope.exact:
         scope.bind(f"{name}.masked_fill({name} < 0, 1)", dtype, shape)
     elif form == 6 and not scope.exact and a.is_float:
@@ -112,7 +112,7 @@ def elements(scope: Scope) -> None:
         )
         scope.bind(f"({op.format(f'({name} / 4)')})", dtype, shape)
     elif any(line == "input k = default(2)" for line in scope.lines):
-        scope.bind(f"({name} * k){scope.bound}", dtype, shape)
+        scope.bind(f"({name} * k){scope.clamp_suffix}", dtype, shape)
     else:
         scope.bind(
             f"torch.cat([{name}, {name}], -1)" if shape else f"{name} + 0",
@@ -121,38 +121,42 @@ def elements(scope: Scope) -> None:
         )
 
 
-def view(scope: Scope) -> Var:
+def view(scope: TorchScope) -> TorchTensor:
     """Add a view of a tensor."""
     random = scope.random
     a = scope.pick()
     name, shape, rank = a.name, a.shape, len(a.shape)
-    same = {"writable": a.writable}
+    access = {"writable": a.writable}
     if not rank:
-        return scope.bind(f"{name}.unsqueeze(0)", a.dtype, (1,), **same)
+        return scope.bind(f"{name}.unsqueeze(0)", a.dtype, (1,), **access)
     dim = random.randrange(rank)
     n = shape[dim]
 
-    def at(extent: int) -> tuple[int, ...]:
+    def with_extent(extent: int) -> tuple[int, ...]:
         return (*shape[:dim], extent, *shape[dim + 1 :])
 
     form = random.randrange(11)
     if form == 0 and rank == 2:
-        return scope.bind(f"{name}.t()", a.dtype, shape[::-1], contiguous=False, **same)
+        return scope.bind(f"{name}.t()", a.dtype, shape[::-1], contiguous=False, **access)
     if form == 1 and n > 1:
         start = random.choice((0, 0, n // 2))
         index = ", ".join([":"] * dim + [f"{start}:{start + n // 2}"])
-        return scope.bind(f"{name}[{index}]", a.dtype, at(n // 2), contiguous=False, **same)
+        return scope.bind(
+            f"{name}[{index}]", a.dtype, with_extent(n // 2), contiguous=False, **access
+        )
     if form == 2 and n % 2 == 0:
         which = random.randrange(2)
         split = random.choice((f"chunk(2, {dim})", f"split({n // 2}, {dim})"))
-        return scope.bind(f"{name}.{split}[{which}]", a.dtype, at(n // 2), contiguous=False, **same)
+        return scope.bind(
+            f"{name}.{split}[{which}]", a.dtype, with_extent(n // 2), contiguous=False, **access
+        )
     if form == 3:
         return scope.bind(
             f"{name}.unsqueeze({dim})",
             a.dtype,
             (*shape[:dim], 1, *shape[dim:]),
             contiguous=False,
-            **same,
+            **access,
         )
     if form == 4 and rank > 1:
         order = random.sample(range(rank), rank)
@@ -162,24 +166,26 @@ def view(scope: Scope) -> Var:
             a.dtype,
             turned,
             contiguous=False,
-            **same,
+            **access,
         )
     if form == 5:
         place = random.randrange(n)
         rest = (*shape[:dim], *shape[dim + 1 :])
         get = random.choice((f"select({dim}, {place})", f"unbind({dim})[{place}]"))
-        return scope.bind(f"{name}.{get}", a.dtype, rest, contiguous=False, **same)
+        return scope.bind(f"{name}.{get}", a.dtype, rest, contiguous=False, **access)
     if form == 6:
         wide = (2, *shape)
         return scope.bind(f"{name}.expand{wide}", a.dtype, wide, contiguous=False, writable=False)
     if form == 7 and a.contiguous:
-        return scope.bind(f"{name}.view(-1)", a.dtype, (_size(shape),), **same)
+        return scope.bind(f"{name}.view(-1)", a.dtype, (_size(shape),), **access)
     if form == 8 and a.contiguous and n % 2 == 0:
         half = (*shape[:dim], 2, n // 2, *shape[dim + 1 :])
-        return scope.bind(f"{name}.view{half}", a.dtype, half, **same)
+        return scope.bind(f"{name}.view{half}", a.dtype, half, **access)
     if form == 9 and n > 1:
         index = ", ".join([":"] * dim + ["::2"])
-        return scope.bind(f"{name}[{index}]", a.dtype, at((n + 1) // 2), contiguous=False, **same)
+        return scope.bind(
+            f"{name}[{index}]", a.dtype, with_extent((n + 1) // 2), contiguous=False, **access
+        )
     # Whether it is a view depends on the strides.
     flat = (_size(shape[:2]), *shape[2:]) if rank > 1 else (1, *shape)
     return scope.bind(f"{name}.reshape{flat}", a.dtype, flat, writable=a.writable)
@@ -192,7 +198,7 @@ def _size(shape: tuple[int, ...]) -> int:
     return size
 
 
-def write(scope: Scope) -> None:
+def write(scope: TorchScope) -> None:
     """Write a tensor in place, perhaps through a view."""
     random = scope.random
     a = view(scope) if random.random() < 0.3 else scope.pick(writable=True)
@@ -214,7 +220,7 @@ def write(scope: Scope) -> None:
     _in_place(scope, name, a.dtype, shape)
 
 
-def _in_place(scope: Scope, name: str, dtype: str, shape: tuple[int, ...]) -> None:
+def _in_place(scope: TorchScope, name: str, dtype: str, shape: tuple[int, ...]) -> None:
     other = _operand(scope, dtype, shape)
     # A rounding may move a float across 0.
     signs = f"masked_fill_({name} > 0, -1)" if scope.exact else "abs_()"
@@ -229,9 +235,9 @@ def _in_place(scope: Scope, name: str, dtype: str, shape: tuple[int, ...]) -> No
         scope.say("body", f"{name}.{op}{end}")
 
 
-def state_write(scope: Scope) -> None:
+def state_write(scope: TorchScope) -> None:
     """Write a buffer, whole or some rows, or count in it."""
-    fits = [each for each in scope.state if each.writable]
+    fits = [tensor for tensor in scope.state if tensor.writable]
     if not fits:
         return write(scope)
     a = scope.random.choice(fits)
@@ -251,23 +257,25 @@ def state_write(scope: Scope) -> None:
     return _in_place(scope, a.name, a.dtype, a.shape)
 
 
-def reduction(scope: Scope) -> None:
+def reduction(scope: TorchScope) -> None:
     """Add a reduction, a softmax or a norm."""
     random = scope.random
     a = scope.pick(floats=True)
     if not a.shape:
         return elements(scope)
     dim = random.randrange(len(a.shape))
-    kept = random.random() < 0.5
-    shape = (*a.shape[:dim], *((1,) if kept else ()), *a.shape[dim + 1 :])
+    keepdim = random.random() < 0.5
+    shape = (*a.shape[:dim], *((1,) if keepdim else ()), *a.shape[dim + 1 :])
     if scope.exact:
         # bf16 holds whole numbers up to 256.
         sums = ("sum({})",) if a.shape[dim] <= 128 else ()
         op = random.choice((*sums, "amax({})", "amin({})"))
-        scope.bind(f"{a.name}.{op.format(f'{dim}, keepdim={kept}')}{scope.bound}", a.dtype, shape)
+        scope.bind(
+            f"{a.name}.{op.format(f'{dim}, keepdim={keepdim}')}{scope.clamp_suffix}", a.dtype, shape
+        )
     elif random.random() < 0.6:
         op = random.choice(("mean({})", "amax({})", "sum({})"))
-        scope.bind(f"({a.name} / 8).{op.format(f'{dim}, keepdim={kept}')}", a.dtype, shape)
+        scope.bind(f"({a.name} / 8).{op.format(f'{dim}, keepdim={keepdim}')}", a.dtype, shape)
     else:
         op = random.choice(
             (
@@ -280,7 +288,7 @@ def reduction(scope: Scope) -> None:
     return None
 
 
-def alias(scope: Scope) -> None:
+def alias(scope: TorchScope) -> None:
     """Add another name of a tensor, or a copy."""
     a = scope.pick()
     form = scope.random.choice(
@@ -294,7 +302,7 @@ def alias(scope: Scope) -> None:
     )
 
 
-def beyond(scope: Scope) -> None:
+def beyond(scope: TorchScope) -> None:
     """Add a construct that the documentation does not list."""
     a = scope.pick(floats=True)
     if not a.shape:
@@ -326,6 +334,6 @@ def beyond(scope: Scope) -> None:
         construct, a.shape
     )
     if construct in ("cumsum", "index with a tensor", "index_put", "flip", "roll"):
-        scope.vars.append(Var(name, a.dtype, shape))
+        scope.vars.append(TorchTensor(name, a.dtype, shape))
     else:
-        scope.vars.append(Var(name, "other", shape, writable=False))
+        scope.vars.append(TorchTensor(name, "other", shape, writable=False))

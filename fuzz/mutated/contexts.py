@@ -19,12 +19,12 @@ UNREGISTERED = "// unregistered\n"
 def context() -> Any:
     """The context of this process; it becomes the current one."""
     entered = ExitStack()
-    made = entered.enter_context(new_context())
+    mlir_context = entered.enter_context(new_context())
     atexit.register(entered.close)
-    return made
+    return mlir_context
 
 
-def parsed(text: str) -> Any:
+def try_parse(text: str) -> Any:
     """Parse a module; None if that fails."""
     trying(text)
     with Collector("-").listen(context()):

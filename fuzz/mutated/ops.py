@@ -7,9 +7,9 @@ from typing import Any
 from mlir_smem.bindings import ir
 from mlir_smem.ir.walk import walk
 
-from .contexts import parsed
-from .seeds import drawn_seed, pool
-from .text import ELEMENTS, drawn_number
+from .contexts import try_parse
+from .seeds import draw_seed, pool
+from .text import ELEMENTS, draw_number
 
 _NUMBER = re.compile(r"-?\b\d+\b")
 
@@ -22,28 +22,28 @@ def mutate(random: Random, module: Any) -> None:
             random.choice(_MUTATIONS)(random, random.choice(ops), ops)
 
 
-def _operand(random: Random, op: Any, ops: list[Any]) -> None:
+def _replace_operand(random: Random, op: Any, ops: list[Any]) -> None:
     """Use another value, usually one of the same type."""
     if not len(op.operands):
         return
-    at = random.randrange(len(op.operands))
+    position = random.randrange(len(op.operands))
     values = _values(ops)
     if random.random() < 0.8:
-        values = [value for value in values if value.type == op.operands[at].type]
+        values = [value for value in values if value.type == op.operands[position].type]
     if values:
-        op.operands[at] = random.choice(values)
+        op.operands[position] = random.choice(values)
 
 
 def _values(ops: list[Any]) -> list[Any]:
-    found = [result for op in ops for result in op.results]
+    results = [result for op in ops for result in op.results]
     blocks = (block for op in ops for region in op.regions for block in region.blocks)
-    return found + [argument for block in blocks for argument in block.arguments]
+    return results + [argument for block in blocks for argument in block.arguments]
 
 
-def _out(random: Random, op: Any, ops: list[Any]) -> None:
+def _remove(random: Random, op: Any, ops: list[Any]) -> None:
     """Remove an op; its users use other values of the same types."""
     inside = list(walk(op))
-    others = [each for each in ops if each not in inside]
+    others = [candidate for candidate in ops if candidate not in inside]
     for result in op.results:
         same = [value for value in _values(others) if value.type == result.type]
         same = [value for value in same if value != result]
@@ -59,17 +59,17 @@ def _out(random: Random, op: Any, ops: list[Any]) -> None:
 def _erase(op: Any) -> None:
     """Erase an op whose regions may use values of each other, which `erase` alone frees too early."""
     # A region drops all of its uses before it frees any of its ops.
-    gone = ir.Module.create(loc=op.location)
+    discarded = ir.Module.create(loc=op.location)
     op.detach_from_parent()
-    gone.body.append(op)
+    discarded.body.append(op)
 
 
-def _again(random: Random, op: Any, ops: list[Any]) -> None:
+def _duplicate(random: Random, op: Any, ops: list[Any]) -> None:
     """Duplicate an op."""
     op.clone(ip=ir.InsertionPoint(op))
 
 
-def _moved(random: Random, op: Any, ops: list[Any]) -> None:
+def _move(random: Random, op: Any, ops: list[Any]) -> None:
     """Move an op before or after another."""
     other = random.choice(ops)
     if other in list(walk(op)):
@@ -77,7 +77,7 @@ def _moved(random: Random, op: Any, ops: list[Any]) -> None:
     (op.move_before if random.random() < 0.5 else op.move_after)(other)
 
 
-def _attribute(random: Random, op: Any, ops: list[Any]) -> None:
+def _change_attribute(random: Random, op: Any, ops: list[Any]) -> None:
     """Remove an attribute, or change its value."""
     names = [named.name if hasattr(named, "name") else named for named in op.attributes]
     if not names:
@@ -91,14 +91,14 @@ def _attribute(random: Random, op: Any, ops: list[Any]) -> None:
     except TypeError:
         # The bindings have no class for the attribute.
         return
-    found = list(_NUMBER.finditer(text))
-    if found and random.random() < 0.8:
-        match = random.choice(found)
-        new = drawn_number(random, int(match[0]))
+    numbers = list(_NUMBER.finditer(text))
+    if numbers and random.random() < 0.8:
+        match = random.choice(numbers)
+        new = draw_number(random, int(match[0]))
         text = f"{text[: match.start()]}{new}{text[match.end() :]}"
     else:
         text = random.choice(_VALUES)
-    _set(op, name, text)
+    _set_attribute(op, name, text)
 
 
 #: Attributes of every class.
@@ -112,13 +112,13 @@ _VALUES = (
 _ENTRY = re.compile(r"(\w[\w.]*) = ((?:[^,{}<>\"]|<[^<>]*>|\"[^\"]*\")+)")
 
 
-def _attribute_more(random: Random, op: Any, ops: list[Any]) -> None:
+def _add_attribute(random: Random, op: Any, ops: list[Any]) -> None:
     """Add an attribute that other ops have."""
     name, text = random.choice(pool(_ENTRY.pattern))
-    _set(op, name, text.strip())
+    _set_attribute(op, name, text.strip())
 
 
-def _set(op: Any, name: str, text: str) -> None:
+def _set_attribute(op: Any, name: str, text: str) -> None:
     try:
         op.attributes[name] = ir.Attribute.parse(text)
     except (ir.MLIRError, ValueError, TypeError):
@@ -126,7 +126,7 @@ def _set(op: Any, name: str, text: str) -> None:
         return
 
 
-def _type(random: Random, op: Any, ops: list[Any]) -> None:
+def _change_type(random: Random, op: Any, ops: list[Any]) -> None:
     """Change the type of a value: to that of another value, or to another number or element type."""
     values = _values([op])
     if not values:
@@ -137,7 +137,7 @@ def _type(random: Random, op: Any, ops: list[Any]) -> None:
         return
     text = str(value.type)
     if random.random() < 0.6:
-        text = re.sub(r"\d+(?=x)", lambda m: str(drawn_number(random, int(m[0]))), text, count=1)
+        text = re.sub(r"\d+(?=x)", lambda m: str(draw_number(random, int(m[0]))), text, count=1)
     else:
         text = re.sub(r"(?<=x)[a-z]\w*(?=[>,])", lambda _: random.choice(ELEMENTS), text, count=1)
     try:
@@ -146,35 +146,37 @@ def _type(random: Random, op: Any, ops: list[Any]) -> None:
         return
 
 
-def _wrapped(random: Random, op: Any, ops: list[Any]) -> None:
+def _move_into_region(random: Random, op: Any, ops: list[Any]) -> None:
     """Move an op into the block of another region."""
-    blocks = [block for each in ops for region in each.regions for block in region.blocks]
-    inside = {block for each in walk(op) for region in each.regions for block in region.blocks}
+    blocks = [block for parent in ops for region in parent.regions for block in region.blocks]
+    inside = {block for parent in walk(op) for region in parent.regions for block in region.blocks}
     blocks = [block for block in blocks if block not in inside and len(block.operations)]
     if blocks:
         op.move_before(random.choice(blocks).operations[0].operation)
 
 
-def _of_another(random: Random, op: Any, ops: list[Any]) -> None:
+def _insert_from_another_module(random: Random, op: Any, ops: list[Any]) -> None:
     """Insert an op of another module; its operands become values of their types."""
-    module = parsed(drawn_seed(random))
+    module = try_parse(draw_seed(random))
     if module is None:
         return
     # A branch would target the other module.
-    found = [op for op in walk(module) if op.name != "builtin.module" and not len(op.successors)]
+    candidates = [
+        op for op in walk(module) if op.name != "builtin.module" and not len(op.successors)
+    ]
     values = _values(ops)
-    if not (found and values):
+    if not (candidates and values):
         return
-    clone = random.choice(found).clone(ip=ir.InsertionPoint(op))
-    own = _values(list(walk(clone)))
-    for each in walk(clone):
-        for at, operand in enumerate(each.operands):
-            if operand not in own:
+    clone = random.choice(candidates).clone(ip=ir.InsertionPoint(op))
+    clone_values = _values(list(walk(clone)))
+    for inner in walk(clone):
+        for position, operand in enumerate(inner.operands):
+            if operand not in clone_values:
                 same = [value for value in values if value.type == operand.type] or values
-                each.operands[at] = random.choice(same)
+                inner.operands[position] = random.choice(same)
 
 
 _MUTATIONS = (
-    *(_operand, _out, _again, _moved, _attribute) * 3,
-    *(_attribute_more, _type, _wrapped, _of_another),
+    *(_replace_operand, _remove, _duplicate, _move, _change_attribute) * 3,
+    *(_add_attribute, _change_type, _move_into_region, _insert_from_another_module),
 )

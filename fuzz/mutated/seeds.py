@@ -6,9 +6,9 @@ from random import Random
 
 from ..frame.fuzzer import ROOT
 from ..generated.blocks import BlockCase
-from ..generated.choices import Drawn
-from ..generated.gemms import Program
-from ..generated.pipelines import Pipeline
+from ..generated.choices import RandomChoices
+from ..generated.gemms import GemmCase
+from ..generated.pipelines import PipelineCase
 
 #: Longer modules take more time than they are worth.
 _LONGEST = 8000
@@ -27,15 +27,15 @@ def seeds() -> tuple[str, ...]:
         for part in _SEPARATOR.split(file.read_text(errors="replace"))
     }
     for number in range(8):
-        choose = Drawn(Random(number))
-        parts |= {generator.draw(choose).text for generator in (Program, Pipeline, BlockCase)}
+        choose = RandomChoices(Random(number))
+        parts |= {generator.draw(choose).text for generator in (GemmCase, PipelineCase, BlockCase)}
     return tuple(sorted((p for p in parts if 10 < len(p) <= _LONGEST), key=lambda p: (len(p), p)))
 
 
-def drawn_seed(random: Random) -> str:
+def draw_seed(random: Random) -> str:
     """Draw a module; short ones more often, since they take less time."""
-    found = seeds()
-    return found[int(random.random() ** 1.5 * len(found))]
+    modules = seeds()
+    return modules[int(random.random() ** 1.5 * len(modules))]
 
 
 @cache
@@ -47,4 +47,4 @@ def lines() -> tuple[str, ...]:
 @cache
 def pool(pattern: str) -> tuple[str, ...]:
     """All distinct matches of a pattern in all modules."""
-    return tuple(sorted({found for text in seeds() for found in re.findall(pattern, text)}))
+    return tuple(sorted({match for text in seeds() for match in re.findall(pattern, text)}))

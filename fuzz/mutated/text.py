@@ -28,14 +28,14 @@ ELEMENTS = (
 )  # fmt: skip
 
 
-def mutated(random: Random, text: str, most: int = 4) -> str:
+def mutate_text(random: Random, text: str, most: int = 4) -> str:
     """Apply one or a few mutations to the text."""
     for _ in range(1 + min(int(random.expovariate(1.4)), most - 1)):
         text = random.choice(_MUTATIONS)(random, text)
     return text
 
 
-def drawn_number(random: Random, near: int) -> int:
+def draw_number(random: Random, near: int) -> int:
     """Draw another number: a boundary value, or one near the old number."""
     return random.choice(
         (
@@ -47,155 +47,166 @@ def drawn_number(random: Random, near: int) -> int:
     )
 
 
-def _replaced(
+def _replace_match(
     random: Random, text: str, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]
 ) -> str:
     """Replace one match of a pattern."""
-    found = list(pattern.finditer(text))
-    if not found:
+    matches = list(pattern.finditer(text))
+    if not matches:
         return text
-    match = random.choice(found)
+    match = random.choice(matches)
     return text[: match.start()] + make(match) + text[match.end() :]
 
 
-def _number(random: Random, text: str) -> str:
-    return _replaced(random, text, _NUMBER, lambda m: str(drawn_number(random, int(m[0]))))
+def _change_number(random: Random, text: str) -> str:
+    return _replace_match(random, text, _NUMBER, lambda m: str(draw_number(random, int(m[0]))))
 
 
-def _same_number_everywhere(random: Random, text: str) -> str:
+def _change_number_everywhere(random: Random, text: str) -> str:
     """Replace a number everywhere, so that types still fit each other."""
-    found = _NUMBER.findall(text)
-    if not found:
+    numbers = _NUMBER.findall(text)
+    if not numbers:
         return text
-    old = random.choice(found)
-    new = str(drawn_number(random, int(old)))
+    old = random.choice(numbers)
+    new = str(draw_number(random, int(old)))
     return _NUMBER.sub(lambda m: new if m[0] == old else m[0], text)
 
 
-def _element(random: Random, text: str) -> str:
-    return _replaced(random, text, _ELEMENT, lambda _: random.choice(ELEMENTS))
+def _change_element(random: Random, text: str) -> str:
+    return _replace_match(random, text, _ELEMENT, lambda _: random.choice(ELEMENTS))
 
 
-def _same_element_everywhere(random: Random, text: str) -> str:
-    found = _ELEMENT.findall(text)
-    if not found:
+def _change_element_everywhere(random: Random, text: str) -> str:
+    elements = _ELEMENT.findall(text)
+    if not elements:
         return text
-    old, new = random.choice(found), random.choice(ELEMENTS)
+    old, new = random.choice(elements), random.choice(ELEMENTS)
     return _ELEMENT.sub(lambda m: new if m[0] == old else m[0], text)
 
 
-def _type(random: Random, text: str) -> str:
-    return _replaced(random, text, _TYPE, lambda _: random.choice(pool(_TYPE.pattern)))
+def _change_type(random: Random, text: str) -> str:
+    return _replace_match(random, text, _TYPE, lambda _: random.choice(pool(_TYPE.pattern)))
 
 
-def _same_type_everywhere(random: Random, text: str) -> str:
-    found = _TYPE.findall(text)
-    if not found:
+def _change_type_everywhere(random: Random, text: str) -> str:
+    types = _TYPE.findall(text)
+    if not types:
         return text
-    return text.replace(random.choice(found), random.choice(pool(_TYPE.pattern)))
+    return text.replace(random.choice(types), random.choice(pool(_TYPE.pattern)))
 
 
-def _value(random: Random, text: str) -> str:
+def _change_value(random: Random, text: str) -> str:
     names = _VALUE.findall(text)
-    return _replaced(random, text, _VALUE, lambda _: random.choice(names))
+    return _replace_match(random, text, _VALUE, lambda _: random.choice(names))
 
 
-def _string(random: Random, text: str) -> str:
-    return _replaced(random, text, _STRING, lambda _: random.choice(pool(_STRING.pattern)))
+def _change_string(random: Random, text: str) -> str:
+    return _replace_match(random, text, _STRING, lambda _: random.choice(pool(_STRING.pattern)))
 
 
-def _entry_out(random: Random, text: str) -> str:
+def _remove_entry(random: Random, text: str) -> str:
     """Remove an attribute."""
-    return _replaced(random, text, re.compile(rf"(?:, )?{_ENTRY.pattern}"), lambda _: "")
+    return _replace_match(random, text, re.compile(rf"(?:, )?{_ENTRY.pattern}"), lambda _: "")
 
 
-def _entry(random: Random, text: str) -> str:
+def _change_entry(random: Random, text: str) -> str:
     """Replace an attribute."""
-    return _replaced(random, text, _ENTRY, lambda _: random.choice(pool(_ENTRY.pattern)))
+    return _replace_match(random, text, _ENTRY, lambda _: random.choice(pool(_ENTRY.pattern)))
 
 
-def _entry_more(random: Random, text: str) -> str:
+def _add_entry(random: Random, text: str) -> str:
     entry = random.choice(pool(_ENTRY.pattern))
-    return _replaced(random, text, re.compile(r"\{(?=[\w.]+(?: =|\}))"), lambda _: f"{{{entry}, ")
+    return _replace_match(
+        random, text, re.compile(r"\{(?=[\w.]+(?: =|\}))"), lambda _: f"{{{entry}, "
+    )
 
 
-def _token_out(random: Random, text: str) -> str:
-    return _replaced(random, text, _TOKEN, lambda _: "")
+def _remove_token(random: Random, text: str) -> str:
+    return _replace_match(random, text, _TOKEN, lambda _: "")
 
 
-def _token_twice(random: Random, text: str) -> str:
-    return _replaced(random, text, _TOKEN, lambda m: f"{m[0]} {m[0]}")
+def _duplicate_token(random: Random, text: str) -> str:
+    return _replace_match(random, text, _TOKEN, lambda m: f"{m[0]} {m[0]}")
 
 
-def _token(random: Random, text: str) -> str:
+def _change_token(random: Random, text: str) -> str:
     tokens = _TOKEN.findall(text)
-    return _replaced(random, text, _TOKEN, lambda _: random.choice(tokens))
+    return _replace_match(random, text, _TOKEN, lambda _: random.choice(tokens))
 
 
-def _character(random: Random, text: str) -> str:
-    at = random.randrange(len(text) + 1)
+def _change_character(random: Random, text: str) -> str:
+    position = random.randrange(len(text) + 1)
     new = random.choice(
         ("", '"', "<", ">", "{", "}", "-", "0", "é", "\0", "x", "?", "*", "\n", "\\")
     )
-    return text[:at] + new + text[at + 1 :]
+    return text[:position] + new + text[position + 1 :]
 
 
-def _line_out(random: Random, text: str) -> str:
-    found = text.splitlines(keepends=True)
-    start = random.randrange(len(found) or 1)
-    del found[start : start + random.choice((1, 1, 1, 2, 5))]
-    return "".join(found)
+def _remove_lines(random: Random, text: str) -> str:
+    kept_lines = text.splitlines(keepends=True)
+    start = random.randrange(len(kept_lines) or 1)
+    del kept_lines[start : start + random.choice((1, 1, 1, 2, 5))]
+    return "".join(kept_lines)
 
 
-def _line_twice(random: Random, text: str) -> str:
-    found = text.splitlines(keepends=True)
-    if found:
-        start = random.randrange(len(found))
-        line = found[start]
+def _duplicate_line(random: Random, text: str) -> str:
+    text_lines = text.splitlines(keepends=True)
+    if text_lines:
+        start = random.randrange(len(text_lines))
+        line = text_lines[start]
         # Its results need new names.
         new = re.sub(r"(%[\w#]+)(?=.*=\s)", r"\1_again", line, count=1) if " = " in line else line
-        found.insert(start + 1, new)
-    return "".join(found)
+        text_lines.insert(start + 1, new)
+    return "".join(text_lines)
 
 
-def _lines_exchanged(random: Random, text: str) -> str:
-    found = text.splitlines(keepends=True)
-    if found:
-        a, b = random.randrange(len(found)), random.randrange(len(found))
-        found[a], found[b] = found[b], found[a]
-    return "".join(found)
+def _exchange_lines(random: Random, text: str) -> str:
+    text_lines = text.splitlines(keepends=True)
+    if text_lines:
+        a, b = random.randrange(len(text_lines)), random.randrange(len(text_lines))
+        text_lines[a], text_lines[b] = text_lines[b], text_lines[a]
+    return "".join(text_lines)
 
 
-def _line_moved(random: Random, text: str) -> str:
-    found = text.splitlines(keepends=True)
-    if found:
-        line = found.pop(random.randrange(len(found)))
-        found.insert(random.randrange(len(found) + 1), line)
-    return "".join(found)
+def _move_line(random: Random, text: str) -> str:
+    text_lines = text.splitlines(keepends=True)
+    if text_lines:
+        line = text_lines.pop(random.randrange(len(text_lines)))
+        text_lines.insert(random.randrange(len(text_lines) + 1), line)
+    return "".join(text_lines)
 
 
-def _line_of_another(random: Random, text: str) -> str:
-    found = text.splitlines(keepends=True)
-    found.insert(random.randrange(len(found) + 1), f"{random.choice(lines())}\n")
-    return "".join(found)
+def _insert_line(random: Random, text: str) -> str:
+    text_lines = text.splitlines(keepends=True)
+    text_lines.insert(random.randrange(len(text_lines) + 1), f"{random.choice(lines())}\n")
+    return "".join(text_lines)
 
 
-def _nested(random: Random, text: str) -> str:
+def _nest_line(random: Random, text: str) -> str:
     """Put a line into nested regions."""
-    found = text.splitlines(keepends=True)
-    at = random.randrange(len(found) or 1)
+    text_lines = text.splitlines(keepends=True)
+    position = random.randrange(len(text_lines) or 1)
     depth = random.choice((1, 10, 100, 200, 1000))
-    inside = found[at : at + 1] or [""]
-    found[at : at + 1] = [
+    inside = text_lines[position : position + 1] or [""]
+    text_lines[position : position + 1] = [
         "%nested = arith.constant true\n", "scf.if %nested {\n" * depth, *inside, "}\n" * depth
     ]  # fmt: skip
-    return "".join(found)
+    return "".join(text_lines)
 
 
 #: Mutations that leave most modules parsable are more frequent.
 _MUTATIONS = (
-    *(_number, _same_number_everywhere, _element, _same_element_everywhere) * 3,
-    *(_type, _same_type_everywhere, _value, _string, _entry, _entry_out, _entry_more) * 2,
-    *(_line_out, _line_twice, _lines_exchanged, _line_moved) * 2,
-    *(_token, _token_out, _token_twice, _character, _line_of_another, _nested),
+    *(_change_number, _change_number_everywhere, _change_element, _change_element_everywhere) * 3,
+    *(
+        _change_type,
+        _change_type_everywhere,
+        _change_value,
+        _change_string,
+        _change_entry,
+        _remove_entry,
+        _add_entry,
+    )
+    * 2,
+    *(_remove_lines, _duplicate_line, _exchange_lines, _move_line) * 2,
+    *(_change_token, _remove_token, _duplicate_token, _change_character, _insert_line, _nest_line),
 )

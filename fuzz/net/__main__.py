@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from . import record
-from .evaluating import evaluated
+from .evaluating import evaluate_programs
 from .programs import program
 from .verdicts import RIGHT, SCHEDULES, Row, row
 
@@ -77,13 +77,15 @@ def _record(options: argparse.Namespace) -> int:
     wanted = range(options.first, options.first + options.count)
     missing = [index for index in wanted if index not in rows]
     began = time.monotonic()
-    rows |= evaluated(missing, seed, SCHEDULES, options.jobs, options.seconds)
+    rows |= evaluate_programs(missing, seed, SCHEDULES, options.jobs, options.seconds)
     record.write(options.record, rows, seed, time.monotonic() - began)
-    left = sum(index not in rows for index in wanted)
-    print(f"{len(missing) - left} evaluated in {time.monotonic() - began:.0f} s; {left} are left")
-    proven = [i for i, each in rows.items() if each.verdict == "p" and {*each.runs} - {RIGHT}]
+    remaining = sum(index not in rows for index in wanted)
+    print(
+        f"{len(missing) - remaining} evaluated in {time.monotonic() - began:.0f} s; {remaining} are left"
+    )
+    proven = [i for i, entry in rows.items() if entry.verdict == "p" and {*entry.runs} - {RIGHT}]
     inserted = [
-        i for i, each in rows.items() if each.inserted == "p" and {*each.inserted_runs} - {RIGHT}
+        i for i, entry in rows.items() if entry.inserted == "p" and {*entry.inserted_runs} - {RIGHT}
     ]
     if proven:
         print(f"proven, but not right under every schedule: {sorted(proven)}")
@@ -96,14 +98,14 @@ def _compare(options: argparse.Namespace) -> int:
     before, seed = record.read(options.compare)
     indices = [i for i in range(options.first, options.first + options.count) if i in before]
     schedules = SCHEDULES if options.emulate else 0
-    after = evaluated(indices, seed, schedules, options.jobs, options.seconds, before)
-    left = len(indices) - len(after)
-    if left:
-        print(f"{left} programs have not been evaluated: the time was over")
+    after = evaluate_programs(indices, seed, schedules, options.jobs, options.seconds, before)
+    remaining = len(indices) - len(after)
+    if remaining:
+        print(f"{remaining} programs have not been evaluated: the time was over")
     if options.renew:
         _renew(options, before, after, seed)
     # What has not been evaluated is not known to be the same.
-    return compared(before, after) or (2 if left else 0)
+    return print_changes(before, after) or (2 if remaining else 0)
 
 
 def _renew(
@@ -116,12 +118,12 @@ def _renew(
         for i, now in after.items()
         if record.change(before[i], now) != record.SAME or record.insertion_change(before[i], now)
     ]
-    renewed = evaluated(changed, seed, SCHEDULES, options.jobs, options.seconds)
+    renewed = evaluate_programs(changed, seed, SCHEDULES, options.jobs, options.seconds)
     record.write(options.compare, before | renewed, seed, time.monotonic() - began)
     print(f"{len(renewed)} of {len(changed)} rows renewed")
 
 
-def compared(before: Mapping[int, Row], after: Mapping[int, Row]) -> int:
+def print_changes(before: Mapping[int, Row], after: Mapping[int, Row]) -> int:
     """Print what has become of programs since a record; return the exit code.
 
     Args:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ..frame.fuzzer import Fuzzer
-from ..frame.main import Run
-from ..frame.worker import Found
+from ..frame.main import FuzzRun
+from ..frame.worker import FailedInput
 from .programs import program
 from .verdicts import Row, row
 
@@ -17,7 +17,7 @@ from .verdicts import Row, row
 _SECONDS = 60.0
 
 
-def evaluated(
+def evaluate_programs(
     indices: Sequence[int],
     seed: int,
     schedules: int,
@@ -49,9 +49,9 @@ def evaluated(
         index, fields = json.loads(outcome)
         runs = {name: tuple(fields[name]) for name in ("runs", "inserted_runs")}
         rows[index] = Row(**fields | runs)
-    for found in run.failures:
-        code = "h" if found.failure.kind == "hang" else "c"
-        index = indices[found.number]
+    for failed in run.failures:
+        code = "h" if failed.failure.kind == "hang" else "c"
+        index = indices[failed.number]
         rows[index] = Row(program(index, seed).digest, code)
     return rows
 
@@ -62,11 +62,11 @@ class _Net(Fuzzer):
 
     indices: Sequence[int] = ()
 
-    def drawn(self, seed: int, number: int) -> str:
+    def input_text(self, seed: int, number: int) -> str:
         return str(self.indices[number])
 
 
-class _Evaluations(Run):
+class _Evaluations(FuzzRun):
     """Programs that are evaluated.
 
     Attributes:
@@ -75,7 +75,7 @@ class _Evaluations(Run):
 
     def __init__(self, fuzzer: Fuzzer, seed: int, jobs: int) -> None:
         super().__init__(fuzzer, seed, jobs)
-        self.failures: list[Found] = []
+        self.failures: list[FailedInput] = []
 
-    def _note(self, found: Found) -> None:
-        self.failures.append(found)
+    def _note(self, failed: FailedInput) -> None:
+        self.failures.append(failed)

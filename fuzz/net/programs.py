@@ -10,14 +10,14 @@ from mlir_smem.language import TraceError
 
 from ..generated import order_text
 from ..generated.blocks import BlockCase
-from ..generated.choices import Drawn
-from ..generated.kernels import Kernel
+from ..generated.choices import RandomChoices
+from ..generated.kernels import KernelCase
 from ..generated.order_kernels import language_kernels
-from ..generated.pipelines import Pipeline
+from ..generated.pipelines import PipelineCase
 from ..ordered.draw import draw as draw_ordered
 from ..ordered.kernels import kernels_of
 from ..programs import gemm_of
-from .text import EDITS, edited, synchronized
+from .text import EDITS, add_synchronization, apply_edit
 from .turns import turns_kernel
 
 #: Generators, as often as they are drawn.
@@ -43,7 +43,7 @@ _MOST_STEPS = 4
 
 
 @dataclass(frozen=True)
-class Program:
+class NetProgram:
     """A program of the net.
 
     Attributes:
@@ -56,7 +56,7 @@ class Program:
     index: int
     generator: str
     edit: str
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelCase, ...]
 
     @property
     def text(self) -> str:
@@ -69,31 +69,31 @@ class Program:
         return hashlib.sha256(self.text.encode()).hexdigest()[:6]
 
 
-def program(index: int, seed: int = 0) -> Program:
+def program(index: int, seed: int = 0) -> NetProgram:
     """Draw the program of an index.
 
     Raises:
         LookupError: if no kernel is found that fits and can have the edit.
     """
     block, place = divmod(index, len(STRATA))
-    generator, edit = _shuffled(seed, block)[place]
+    generator, edit = _shuffle_strata(seed, block)[place]
     random = Random(f"net {seed}/{index}")
     for _ in range(_MOST_DRAWN):
         kernels = _DRAWN[generator](random)
-        text = edited(kernels[0].text, edit, random) if kernels else None
+        text = apply_edit(kernels[0].text, edit, random) if kernels else None
         if text is not None:
             kernels = tuple(replace(kernel, text=text) for kernel in kernels)
-            return Program(index, generator, edit, kernels)
+            return NetProgram(index, generator, edit, kernels)
     raise LookupError(f"none of {_MOST_DRAWN} kernels of {generator} can have the edit '{edit}'")
 
 
 @cache
-def _shuffled(seed: int, block: int) -> tuple[tuple[str, str], ...]:
+def _shuffle_strata(seed: int, block: int) -> tuple[tuple[str, str], ...]:
     return tuple(Random(f"strata {seed}/{block}").sample(STRATA, len(STRATA)))
 
 
-def _gemm(random: Random) -> Sequence[Kernel]:
-    choose = Drawn(random)
+def _gemm(random: Random) -> Sequence[KernelCase]:
+    choose = RandomChoices(random)
     drawn = gemm_of(choose)
     arch = choose("arch", ("sm_90a", "sm_90a", "sm_100a", "sm_103a"))
     rows, columns = drawn.m * drawn.warpgroups, drawn.n * drawn.ctas
@@ -101,29 +101,29 @@ def _gemm(random: Random) -> Sequence[Kernel]:
     return [drawn.kernel(arch)] if small and drawn.fits_on(arch) else []
 
 
-def _pipeline(random: Random) -> Sequence[Kernel]:
-    drawn = Pipeline.draw(Drawn(random))
+def _pipeline(random: Random) -> Sequence[KernelCase]:
+    drawn = PipelineCase.draw(RandomChoices(random))
     x, y = drawn.ctas
     small = x * y * drawn.tiles * drawn.steps * drawn.consumers <= _MOST_STEPS
     return [drawn.kernel()] if small and drawn.fits else []
 
 
-def _blocks(random: Random) -> Sequence[Kernel]:
-    drawn = BlockCase.draw(Drawn(random))
+def _blocks(random: Random) -> Sequence[KernelCase]:
+    drawn = BlockCase.draw(RandomChoices(random))
     small = drawn.m * drawn.columns * drawn.k <= 2 * _MOST_PRODUCTS
     return [drawn.kernel()] if small and drawn.fits else []
 
 
-def _language(random: Random) -> Sequence[Kernel]:
+def _language(random: Random) -> Sequence[KernelCase]:
     try:
         kernels = language_kernels(order_text.draw(random))
     except TraceError:
         return []
-    return [replace(kernel, text=synchronized(kernel.text)) for kernel in kernels]
+    return [replace(kernel, text=add_synchronization(kernel.text)) for kernel in kernels]
 
 
-def _statements(random: Random) -> Sequence[Kernel]:
-    return kernels_of(draw_ordered(Drawn(random)), ordered=True)
+def _statements(random: Random) -> Sequence[KernelCase]:
+    return kernels_of(draw_ordered(RandomChoices(random)), ordered=True)
 
 
 _DRAWN = {

@@ -3,12 +3,12 @@
 import re
 from random import Random
 
-from ..generated.edits import moved, omissions
+from ..generated.edits import moves, omissions
 
 #: The edits of a program; "whole" leaves it as it is.
 EDITS = ("whole", "without", "weakened", "moved", "thinned")
 
-#: What puts each op in order with the next one, whatever they are.
+#: Ops that together order any op before the next one.
 _EVERYTHING = (
     '"smem.copy_commit"() : () -> ()',
     '"smem.copy_wait"() {pending = 0 : i32} : () -> ()',
@@ -33,7 +33,7 @@ _WAITS = re.compile(
 _PIPELINE = re.compile(r'^ *(%\w+) = "smem\.create_pipeline"\(\).*stages = (\d+)', re.MULTILINE)
 
 
-def synchronized(text: str) -> str:
+def add_synchronization(text: str) -> str:
     """Return a module in program order with every op that orders accesses after each access."""
     lines = []
     for line in text.splitlines():
@@ -52,7 +52,7 @@ def synchronized(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def edited(text: str, edit: str, random: Random) -> str | None:
+def apply_edit(text: str, edit: str, random: Random) -> str | None:
     """Return a module with an edit at a random place; None if no place can have it.
 
     Args:
@@ -65,39 +65,44 @@ def edited(text: str, edit: str, random: Random) -> str | None:
     if edit == "thinned":
         share = random.choice((0.03, 0.1, 0.3))
         lines = text.splitlines(keepends=True)
-        kept = [
+        remaining = [
             line for line in lines if not (_SYNC.match(line.rstrip()) and random.random() < share)
         ]
-        return "".join(kept) if len(kept) < len(lines) else None
-    texts = {"without": _without, "weakened": _weakened, "moved": _moved}[edit](text)
+        return "".join(remaining) if len(remaining) < len(lines) else None
+    texts = {"without": _omit, "weakened": _weaken, "moved": _move}[edit](text)
     return random.choice(texts) if texts else None
 
 
-def _without(text: str) -> list[str]:
+def _omit(text: str) -> list[str]:
     """The modules without one synchronisation, or without one turn."""
     lines = text.splitlines(keepends=True)
     turns = [i for i, line in enumerate(lines) if _TURN.match(line)]
-    return [*omissions(text).values(), *(_replaced(lines, i, []) for i in turns)]
+    return [*omissions(text).values(), *(_replace_line(lines, i, []) for i in turns)]
 
 
-def _weakened(text: str) -> list[str]:
+def _weaken(text: str) -> list[str]:
     """The modules in which a wait leaves one more pending, a count is another one, a barrier is one of a
     warpgroup, or the parity of a wait is flipped."""
     lines = text.splitlines(keepends=True)
     stages = dict(_PIPELINE.findall(text))
-    made = []
+    modules = []
     for i, line in enumerate(lines):
         if match := _PENDING.search(line):
-            made.append(_replaced(lines, i, [_with(line, match, int(match[2]) + 1)]))
+            modules.append(
+                _replace_line(lines, i, [_replace_number(line, match, int(match[2]) + 1)])
+            )
         for match in _COUNT.finditer(line):
             others = {int(match[2]) + 1, max(1, int(match[2]) - 1)} - {int(match[2])}
-            made += [_replaced(lines, i, [_with(line, match, each)]) for each in sorted(others)]
+            modules += [
+                _replace_line(lines, i, [_replace_number(line, match, count)])
+                for count in sorted(others)
+            ]
         if line.strip() == "gpu.barrier":
             weaker = line.replace("gpu.barrier", '"smem.warpgroup_barrier"() : () -> ()')
-            made.append(_replaced(lines, i, [weaker]))
+            modules.append(_replace_line(lines, i, [weaker]))
         if match := _WAITS.match(line.rstrip("\n")):
-            made.append(_replaced(lines, i, _of_other_parity(match, stages)))
-    return made
+            modules.append(_replace_line(lines, i, _of_other_parity(match, stages)))
+    return modules
 
 
 def _of_other_parity(match: re.Match[str], stages: dict[str, str]) -> list[str]:
@@ -111,10 +116,10 @@ def _of_other_parity(match: re.Match[str], stages: dict[str, str]) -> list[str]:
     ]
 
 
-def _moved(text: str) -> list[str]:
+def _move(text: str) -> list[str]:
     """The modules in which a synchronisation is moved after the next op, or a line up."""
     lines = text.splitlines(keepends=True)
-    later = list(moved(text).values())
+    later = list(moves(text).values())
     for i, line in enumerate(lines):
         before = lines[i - 1].rstrip() if i else "{"
         movable = _SYNC.match(line.rstrip()) or _TURN.match(line)
@@ -123,9 +128,9 @@ def _moved(text: str) -> list[str]:
     return later
 
 
-def _with(line: str, match: re.Match[str], number: int) -> str:
+def _replace_number(line: str, match: re.Match[str], number: int) -> str:
     return f"{line[: match.start()]}{match[1]}{number}{match[3]}{line[match.end() :]}"
 
 
-def _replaced(lines: list[str], i: int, others: list[str]) -> str:
+def _replace_line(lines: list[str], i: int, others: list[str]) -> str:
     return "".join([*lines[:i], *others, *lines[i + 1 :]])

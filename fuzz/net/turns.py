@@ -7,10 +7,10 @@ import numpy as np
 
 import mlir_smem.language as sl
 
-from ..generated.kernels import Kernel
+from ..generated.kernels import KernelCase
 
 
-def turns_kernel(random: Random) -> Kernel:
+def turns_kernel(random: Random) -> KernelCase:
     """Draw a kernel D = A @ B of several warpgroups and of a thread that loads by TMA.
 
     Each warpgroup multiplies its own rows. All read the same stages, or each reads stages of its own
@@ -33,7 +33,7 @@ def turns_kernel(random: Random) -> Kernel:
     exact = a.astype(np.float64) @ b.astype(np.float64)
     d = np.zeros(exact.shape, np.float32)
     inputs = {"A": a, "B": b, "D": d}
-    return Kernel(text, "kernel", inputs, "D", (1,), exact, np.zeros_like(exact))
+    return KernelCase(text, "kernel", inputs, "D", (1,), exact, np.zeros_like(exact))
 
 
 def _signature(warpgroups: int, steps: int, columns: int) -> str:
@@ -55,12 +55,12 @@ def _shared(
             with sl.partition(), sl.elect():
                 # Nothing reads index 0 of a late release.
                 for k in sl.range(steps + late):
-                    at = sl.ds(sl.unsigned(sl.maximum(k - late, 0)) * 64, 64)
+                    depth = sl.ds(sl.unsigned(sl.maximum(k - late, 0)) * 64, 64)
                     with pipe.producer(k) as stage:
-                        sl.tma_load(A[:, at], a[stage], stage)
-                        sl.tma_load(B[at, :], b[stage], stage)
+                        sl.tma_load(A[:, depth], a[stage], stage)
+                        sl.tma_load(B[depth, :], b[stage], stage)
             with sl.partition(warpgroups) as warpgroup:
-                own = sl.ds(warpgroup * 64, 64)
+                rows = sl.ds(warpgroup * 64, 64)
                 d = sl.zeros((64, columns), sl.f32, in_flight=bool(late))
                 if late:
                     pipe.wait(0)
@@ -68,17 +68,17 @@ def _shared(
                     if late:
                         d = sl.wait(d)
                         pipe.release(k)
-                    at = sl.make_warp_uniform(k + late)
-                    stage = pipe.wait(at)
+                    index = sl.make_warp_uniform(k + late)
+                    stage = pipe.wait(index)
                     if turns:
                         with sl.ordered():
-                            d = sl.mma(a[stage][own, :], b[stage], d)
+                            d = sl.mma(a[stage][rows, :], b[stage], d)
                     else:
-                        d = sl.mma(a[stage][own, :], b[stage], d)
+                        d = sl.mma(a[stage][rows, :], b[stage], d)
                     if not late:
                         d = sl.wait(d)
-                        pipe.release(at)
-                sl.store(sl.wait(d) if late else d, D[own, :])
+                        pipe.release(index)
+                sl.store(sl.wait(d) if late else d, D[rows, :])
 
     return kernel
 
@@ -99,21 +99,21 @@ def _alternating(
                     for w in sl.range(warpgroups):
                         with pipe.producer(k * warpgroups + w) as stage:
                             rows = sl.ds(w * 64, 64)
-                            at = sl.ds(k * 64, 64)
-                            sl.tma_load(A[rows, at], a[stage], stage)
-                            sl.tma_load(B[at, :], b[stage], stage)
+                            depth = sl.ds(k * 64, 64)
+                            sl.tma_load(A[rows, depth], a[stage], stage)
+                            sl.tma_load(B[depth, :], b[stage], stage)
             with sl.partition(warpgroups) as warpgroup:
                 d = sl.zeros((64, columns), sl.f32)
                 for k in sl.range(steps):
-                    at = sl.make_warp_uniform(k * warpgroups + warpgroup)
-                    stage = pipe.wait(at)
+                    index = sl.make_warp_uniform(k * warpgroups + warpgroup)
+                    stage = pipe.wait(index)
                     if turns:
                         with sl.ordered():
                             d = sl.mma(a[stage], b[stage], d)
                     else:
                         d = sl.mma(a[stage], b[stage], d)
                     d = sl.wait(d)
-                    pipe.release(at)
+                    pipe.release(index)
                 sl.store(d, D[sl.ds(warpgroup * 64, 64), :])
 
     return kernel

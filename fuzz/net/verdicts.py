@@ -1,4 +1,4 @@
-"""What the checker, `smem-insert-sync` and the emulator say of a program, as short codes."""
+"""The verdicts of the checker and `smem-insert-sync`, and outcomes of the emulator, as short codes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from mlir_smem.ir.walk import walk
 from mlir_smem.layout import LayoutError
 from mlir_smem.passes import OpError, pass_named
 
-from ..generated.kernels import CheckResult, emulated, lower
-from .programs import Program
+from ..generated.kernels import CheckResult, emulate_kernel, lower
+from .programs import NetProgram
 
 #: Schedules under which the emulator runs a program.
 SCHEDULES = 8
@@ -37,7 +37,7 @@ _CODES = {"proven": "p", "not proven": "u", "wrong": "w"}
 #: Schedules under which the emulator runs what `smem-insert-sync` has made of a program.
 INSERTED_SCHEDULES = 2
 
-#: What a run under a schedule that shows nothing wrong is called.
+#: The outcome of a run that shows nothing wrong.
 RIGHT = "right"
 
 _REFUSALS = (OpError, Invalid, LayoutError, ir.MLIRError)
@@ -51,7 +51,7 @@ _INSERTED = (
 
 @dataclass(frozen=True)
 class Row:
-    """What is known of a program.
+    """The verdicts and the outcomes of a program.
 
     Attributes:
         digest: see `Program.digest`.
@@ -76,7 +76,7 @@ class Row:
         return bool(self.runs) and set(self.runs) == {RIGHT}
 
 
-def row(program: Program, schedules: int = SCHEDULES, before: Row | None = None) -> Row:
+def row(program: NetProgram, schedules: int = SCHEDULES, before: Row | None = None) -> Row:
     """Evaluate a program.
 
     Args:
@@ -96,7 +96,7 @@ def row(program: Program, schedules: int = SCHEDULES, before: Row | None = None)
     return Row(program.digest, verdict, inserted, count, runs, inserted_runs)
 
 
-def _check(program: Program) -> tuple[str, Compiled | None]:
+def _check(program: NetProgram) -> tuple[str, Compiled | None]:
     """Return the verdict of a program, and the lowered module even if the checker refuses it."""
     results: list[CheckResult] = []
     try:
@@ -116,7 +116,7 @@ def _code(results: Sequence[CheckResult]) -> str:
     return _CODES[results[0].evaluation] if results else "r"
 
 
-def _insert_sync(program: Program) -> tuple[str, int, Compiled | None]:
+def _insert_sync(program: NetProgram) -> tuple[str, int, Compiled | None]:
     """Return what `smem-insert-sync` makes of a program without its synchronization.
 
     Returns:
@@ -159,12 +159,12 @@ def _strip(module: Module) -> None:
                 value.set_type(with_state(type_, False))
 
 
-def _runs(program: Program, compiled: Compiled, schedules: int) -> Iterator[str]:
+def _runs(program: NetProgram, compiled: Compiled, schedules: int) -> Iterator[str]:
     """Run a program under each schedule, with the inputs of its kernels in turn."""
     for schedule in range(schedules):
         kernel = program.kernels[schedule % len(program.kernels)]
         yield _outcome(
-            lambda kernel=kernel, schedule=schedule: emulated(compiled, kernel, schedule)
+            lambda kernel=kernel, schedule=schedule: emulate_kernel(compiled, kernel, schedule)
         )
 
 
@@ -173,5 +173,5 @@ def _outcome(run: Callable[[], str]) -> str:
         seen = run()
     except Exception as error:
         return f"crash: {type(error).__name__}"
-    # Which rule is broken first is no matter.
+    # The order of the broken rules does not matter.
     return "refused" if seen.startswith("refused") else ", ".join(sorted(seen.split(", "))) or RIGHT

@@ -9,7 +9,7 @@ from .program import BOUND
 
 
 @dataclass(frozen=True)
-class Function:
+class MapFunction:
     """An element-wise function.
 
     Attributes:
@@ -31,16 +31,16 @@ _CLAMPED = (
 )
 
 
-def _clamped(values: np.ndarray) -> np.ndarray:
+def _clamp(values: np.ndarray) -> np.ndarray:
     return np.clip(values, -BOUND, BOUND)
 
 
 FUNCTIONS = {
-    "negate": Function(1, ("%z = arith.negf %x : f32",), np.negative),
-    "clamp": Function(1, (_CLAMPED[0].replace("%u", "%x"), _CLAMPED[1]), _clamped),
-    "larger": Function(2, ("%z = arith.maximumf %x, %y : f32",), np.maximum),
-    "sum": Function(2, ("%u = arith.addf %x, %y : f32", *_CLAMPED), lambda x, y: _clamped(x + y)),
-    "difference": Function(
-        2, ("%u = arith.subf %x, %y : f32", *_CLAMPED), lambda x, y: _clamped(x - y)
+    "negate": MapFunction(1, ("%z = arith.negf %x : f32",), np.negative),
+    "clamp": MapFunction(1, (_CLAMPED[0].replace("%u", "%x"), _CLAMPED[1]), _clamp),
+    "larger": MapFunction(2, ("%z = arith.maximumf %x, %y : f32",), np.maximum),
+    "sum": MapFunction(2, ("%u = arith.addf %x, %y : f32", *_CLAMPED), lambda x, y: _clamp(x + y)),
+    "difference": MapFunction(
+        2, ("%u = arith.subf %x, %y : f32", *_CLAMPED), lambda x, y: _clamp(x - y)
     ),
 }

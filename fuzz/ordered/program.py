@@ -48,14 +48,14 @@ class View:
         stage: the stage; None if the tile has none.
         row: the first row; None for the whole tile, or stage.
         rows: how many rows.
-        own: whether each warpgroup has its own: the first row is `64 * warpgroup` later.
+        per_warpgroup: whether each warpgroup has rows of its own, from `64 * warpgroup` rows later on.
     """
 
     tile: int
     stage: Index | None
     row: Index | None
     rows: int
-    own: bool = False
+    per_warpgroup: bool = False
 
 
 @dataclass(frozen=True)
@@ -168,8 +168,8 @@ class ReadMemory:
 
 
 @dataclass(frozen=True)
-class Given:
-    """An op that orders accesses, in the program already; by its text."""
+class OrderingOp:
+    """An op that orders accesses, and that the program has before the pass; by its text."""
 
     text: str
 
@@ -199,21 +199,21 @@ class Condition:
     """A comparison that has the same result for all threads of a CTA.
 
     Attributes:
-        of: "block", "trips" (the argument) or "loop".
+        operand: "block", "trips" (the argument) or "loop".
         loop: the number of the loop.
         predicate: "eq", "ne" or "ult".
         number: what is compared with.
     """
 
-    of: str
+    operand: str
     loop: int
     predicate: str
     number: int
 
 
 @dataclass(frozen=True)
-class Choice:
-    """An accumulator that is one of two: from the branch, or from the other branch."""
+class BranchResult:
+    """A result of an `If`: an accumulator of either branch."""
 
     then: int
     otherwise: int
@@ -222,12 +222,12 @@ class Choice:
 
 @dataclass(frozen=True)
 class If:
-    """Two branches, of which the second may be empty, and accumulators that they result in."""
+    """Two branches, of which the second may be empty, and their results."""
 
     condition: Condition
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...]
-    results: tuple[Choice, ...] = ()
+    results: tuple[BranchResult, ...] = ()
 
 
 Statement = (
@@ -243,14 +243,14 @@ Statement = (
     | BulkStore
     | WriteMemory
     | ReadMemory
-    | Given
+    | OrderingOp
     | For
     | If
 )
 
 
 @dataclass(frozen=True)
-class TileOf:
+class ProgramTile:
     """A tile.
 
     Attributes:
@@ -263,7 +263,7 @@ class TileOf:
 
 
 @dataclass(frozen=True)
-class Program:
+class OrderedProgram:
     """A kernel.
 
     Attributes:
@@ -279,7 +279,7 @@ class Program:
     warpgroups: int
     blocks: int
     trips: int
-    tiles: tuple[TileOf, ...]
+    tiles: tuple[ProgramTile, ...]
     body: tuple[Statement, ...]
     outputs: int
     bulk_outputs: int = 0
@@ -306,11 +306,11 @@ def bodies(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
     return ()
 
 
-def views(statement: Statement) -> Iterator[int]:
+def accessed_tiles(statement: Statement) -> Iterator[int]:
     """Yield the tiles that a statement accesses, itself or within."""
     for body in bodies(statement):
-        for each in body:
-            yield from views(each)
+        for inner in body:
+            yield from accessed_tiles(inner)
     for value in vars(statement).values():
         if isinstance(value, View):
             yield value.tile

@@ -16,15 +16,15 @@ from .program import (
     Copy,
     Fill,
     For,
-    Given,
     If,
     Index,
     Load,
     LoadGlobal,
     Map,
     Mma,
+    OrderedProgram,
+    OrderingOp,
     Output,
-    Program,
     ReadMemory,
     Statement,
     Store,
@@ -41,7 +41,7 @@ _DYNAMIC = -(1 << 63)
 _GLOBAL = f"strided<[{COLUMNS}, 1], offset: ?>"
 _WORKGROUP = "#gpu.address_space<workgroup>"
 
-#: What puts each op in order with the next one, whatever they are.
+#: Ops that together order any op before the next one.
 _EVERYTHING = (
     '"smem.copy_commit"() : () -> ()',
     '"smem.copy_wait"() {pending = 0 : i32} : () -> ()',
@@ -50,7 +50,7 @@ _EVERYTHING = (
 )
 
 
-def text_of(program: Program, ordered: bool = False) -> str:
+def text_of(program: OrderedProgram, ordered: bool = False) -> str:
     """Return a program as MLIR.
 
     Args:
@@ -63,7 +63,7 @@ def text_of(program: Program, ordered: bool = False) -> str:
 class _Text:
     """The lines of a program."""
 
-    def __init__(self, program: Program, ordered: bool) -> None:
+    def __init__(self, program: OrderedProgram, ordered: bool) -> None:
         self._program, self._ordered = program, ordered
         self._lines: list[str] = []
         self._names = count()
@@ -164,42 +164,44 @@ gpu.module @kernels {{
         name, type_ = f"%tile{view.tile}", self._tile_type(view.tile)
         if view.stage is not None:
             stage = self._index(view.stage)
-            taken = self._tile_type(view.tile, staged=False)
-            name = self._new(f'"smem.stage"({name}, {stage}) : ({type_}, index) -> {taken}')
-            type_ = taken
+            result_type = self._tile_type(view.tile, staged=False)
+            name = self._new(f'"smem.stage"({name}, {stage}) : ({type_}, index) -> {result_type}')
+            type_ = result_type
         if view.row is None:
             return name, type_
-        taken = self._tile_type(view.tile, view.rows, staged=False)
-        static = view.row.loop is None and not view.own
+        result_type = self._tile_type(view.tile, view.rows, staged=False)
+        static = view.row.loop is None and not view.per_warpgroup
         if static:
             first = view.row.add * view.row.scale
             offsets = f"{{static_offsets = array<i64: {first}, 0>}}"
-            return self._new(f'"smem.subtile"({name}) {offsets} : ({type_}) -> {taken}'), taken
+            return self._new(
+                f'"smem.subtile"({name}) {offsets} : ({type_}) -> {result_type}'
+            ), result_type
         row = self._index(view.row) if view.row.loop is not None or view.row.add else None
-        if view.own:
+        if view.per_warpgroup:
             row = self._new(f"arith.addi {row}, %own : index") if row else "%own"
         offsets = f"{{static_offsets = array<i64: {_DYNAMIC}, 0>}}"
-        made = f'"smem.subtile"({name}, {row}) {offsets} : ({type_}, index) -> {taken}'
-        return self._new(made), taken
+        op = f'"smem.subtile"({name}, {row}) {offsets} : ({type_}, index) -> {result_type}'
+        return self._new(op), result_type
 
     def _window(self, array: str, row: str, rows: int, element: str) -> tuple[str, str]:
         """Take rows of an array in global memory; return their name and type."""
         type_ = f"memref<{rows}x{COLUMNS}x{element}, {_GLOBAL}>"
-        made = f"memref.subview %{array}[{row}, 0] [{rows}, {COLUMNS}] [1, 1] : !{array} to {type_}"
-        return self._new(made), type_
+        op = f"memref.subview %{array}[{row}, 0] [{rows}, {COLUMNS}] [1, 1] : !{array} to {type_}"
+        return self._new(op), type_
 
     def _part(self, window: Index, windows: int, per: int) -> str:
         """Return where a window of an output begins, in units of `per` for each CTA."""
         base = self._new(f"arith.muli %block, {self._constant(windows)} : index")
-        at = self._new(f"arith.addi {base}, {self._index(window)} : index")
-        return self._new(f"arith.muli {at}, {self._constant(per)} : index")
+        window_number = self._new(f"arith.addi {base}, {self._index(window)} : index")
+        return self._new(f"arith.muli {window_number}, {self._constant(per)} : index")
 
     # -- statements --------------------------------------------------------------------------------
 
     def _body(self, body: tuple[Statement, ...]) -> None:
         for statement in body:
             self._statement(statement)
-            if self._ordered and not isinstance(statement, For | If | Given | BulkStore):
+            if self._ordered and not isinstance(statement, For | If | OrderingOp | BulkStore):
                 # Kernels that store in bulk have no other asynchronous copies.
                 self._lines += _EVERYTHING[2 if self._program.bulk_outputs else 0 :]
 
@@ -224,16 +226,16 @@ gpu.module @kernels {{
             case Map(result, function, inputs):
                 self._map(f"%v{result}", FUNCTIONS[function].lines, inputs)
             case Convert(result, source):
-                clamped = self._clamped(source)
+                clamped = self._clamp(source)
                 self._types[result] = "!a"
                 self._add(f'%v{result} = "smem.convert"({clamped}) : (!accumulator) -> !a')
             case Store(value, target):
-                clamped = self._clamped(value)
+                clamped = self._clamp(value)
                 name, type_ = self._view(target)
                 self._add(f'"smem.store"({clamped}, {name}) : (!accumulator, {type_}) -> ()')
             case Output(value, window):
-                at = self._part(window, self._program.outputs, self._program.rows)
-                row = self._new(f"arith.addi {at}, %own : index")
+                start = self._part(window, self._program.outputs, self._program.rows)
+                row = self._new(f"arith.addi {start}, %own : index")
                 name, type_ = self._window("D", row, ROWS, "f32")
                 self._add(f'"smem.store"(%v{value}, {name}) : (!accumulator, {type_}) -> ()')
             case BulkStore():
@@ -242,7 +244,7 @@ gpu.module @kernels {{
                 self._write(statement)
             case ReadMemory():
                 self._read(statement)
-            case Given(text):
+            case OrderingOp(text):
                 self._add(text)
             case For():
                 self._for(statement)
@@ -266,16 +268,16 @@ gpu.module @kernels {{
         if mma.accumulator is not None:
             operands.append(f"%v{mma.accumulator}")
             types.append("!accumulator")
-        made = f'"smem.mma"({", ".join(operands)}) : ({", ".join(types)}) -> '
+        op = f'"smem.mma"({", ".join(operands)}) : ({", ".join(types)}) -> '
         if not self._ordered:
-            self._add(f"%v{mma.result} = {made}!accumulator")
+            self._add(f"%v{mma.result} = {op}!accumulator")
             return
-        started = self._new(f"{made}!in_flight")
+        started = self._new(f"{op}!in_flight")
         wait = f'"smem.wait"({started}) {{pending = 0 : i32}} : (!in_flight) -> !accumulator'
         self._add(f"%v{mma.result} = {wait}")
 
     def _map(self, result: str, lines: tuple[str, ...], inputs: tuple[int, ...]) -> None:
-        operands = ", ".join(f"%v{each}" for each in inputs)
+        operands = ", ".join(f"%v{number}" for number in inputs)
         types = ", ".join(["!accumulator"] * len(inputs))
         arguments = ", ".join(f"%{name}: f32" for name, _ in zip("xy", inputs, strict=False))
         self._add(f'{result} = "smem.map"({operands}) ({{')
@@ -284,7 +286,7 @@ gpu.module @kernels {{
             self._add(f"  {line}")
         self._add(f"  gpu.yield %z : f32\n    }}) : ({types}) -> !accumulator")
 
-    def _clamped(self, value: int) -> str:
+    def _clamp(self, value: int) -> str:
         name = f"%{next(self._names)}"
         self._map(name, FUNCTIONS["clamp"].lines, (value,))
         return name
@@ -309,8 +311,8 @@ gpu.module @kernels {{
         column = self._new("arith.remui %thread, %c2 : index")
         first = self._new(f"arith.muli {row}, {self._constant(8)} : index")
         linear = self._new(f"arith.addi {first}, {column} : index")
-        at = [self._new(f"arith.{op} {linear}, %c16 : index") for op in ("divui", "remui")]
-        return f"[{', '.join(at)}] : !memory"
+        indices = [self._new(f"arith.{op} {linear}, %c16 : index") for op in ("divui", "remui")]
+        return f"[{', '.join(indices)}] : !memory"
 
     def _write(self, write: WriteMemory) -> None:
         moved = self._new(f"arith.addi %thread, {self._constant(write.value)} : index")
@@ -322,8 +324,8 @@ gpu.module @kernels {{
     def _read(self, read: ReadMemory) -> None:
         element = self._element()
         value = self._new(f"memref.load %memory{read.tile}{element}")
-        at = self._part(read.window, self._program.reads, self._program.rows * 2)
-        place = self._new(f"arith.addi {at}, %thread : index")
+        start = self._part(read.window, self._program.reads, self._program.rows * 2)
+        place = self._new(f"arith.addi {start}, %thread : index")
         self._add(f"memref.store {value}, %F[{place}] : !F")
 
     # -- control flow ------------------------------------------------------------------------------
@@ -331,39 +333,41 @@ gpu.module @kernels {{
     def _for(self, loop: For) -> None:
         trips = "%n" if loop.trips is None else f"%c{loop.trips}"
         head = f"scf.for %i{loop.number} = %c0 to {trips} step %c1"
-        results = ", ".join(f"%v{each.result}" for each in loop.carried)
+        results = ", ".join(f"%v{carry.result}" for carry in loop.carried)
         types = ", ".join(["!accumulator"] * len(loop.carried))
         if loop.carried:
-            taken = ", ".join(f"%v{each.argument} = %v{each.initial}" for each in loop.carried)
-            head = f"{results} = {head} iter_args({taken}) -> ({types})"
+            initial_values = ", ".join(
+                f"%v{carry.argument} = %v{carry.initial}" for carry in loop.carried
+            )
+            head = f"{results} = {head} iter_args({initial_values}) -> ({types})"
         self._add(f"{head} {{")
         self._body(loop.body)
         self._end(loop.carried, types)
 
     def _end(self, carried: tuple[Carried, ...], types: str) -> None:
         if carried:
-            yielded = ", ".join(f"%v{each.yielded}" for each in carried)
+            yielded = ", ".join(f"%v{carry.yielded}" for carry in carried)
             self._add(f"scf.yield {yielded} : {types}")
         self._add("}")
 
     def _if(self, choice: If) -> None:
         condition = self._condition(choice.condition)
-        results = ", ".join(f"%v{each.result}" for each in choice.results)
+        results = ", ".join(f"%v{branch_result.result}" for branch_result in choice.results)
         types = ", ".join(["!accumulator"] * len(choice.results))
         head = f"{results} = scf.if {condition} -> ({types})" if results else f"scf.if {condition}"
         self._add(f"{head} {{")
         self._body(choice.then)
         if results:
-            yielded = ", ".join(f"%v{each.then}" for each in choice.results)
+            yielded = ", ".join(f"%v{branch_result.then}" for branch_result in choice.results)
             self._add(f"scf.yield {yielded} : {types}")
         if results or choice.otherwise:
             self._add("} else {")
             self._body(choice.otherwise)
         if results:
-            yielded = ", ".join(f"%v{each.otherwise}" for each in choice.results)
+            yielded = ", ".join(f"%v{branch_result.otherwise}" for branch_result in choice.results)
             self._add(f"scf.yield {yielded} : {types}")
         self._add("}")
 
     def _condition(self, condition: Condition) -> str:
-        value = {"block": "%block", "trips": "%n", "loop": f"%i{condition.loop}"}[condition.of]
+        value = {"block": "%block", "trips": "%n", "loop": f"%i{condition.loop}"}[condition.operand]
         return self._new(f"arith.cmpi {condition.predicate}, {value}, %c{condition.number} : index")

@@ -7,9 +7,12 @@ from mma_cases import Case
 
 from fuzz.generated.blocks import BlockCase
 from mlir_smem.advisor import choose_operands
-from mlir_smem.emulator.tcgen05.descriptors import instruction, matrix
+from mlir_smem.emulator.tcgen05.descriptors import (
+    decode_instruction,
+    decode_matrix,
+    decode_scaled_instruction,
+)
 from mlir_smem.emulator.tcgen05.narrow_floats import TCGEN05_MULTIPLICANDS
-from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout.tcgen05 import Tcgen05Descriptor
 
@@ -69,10 +72,10 @@ def check_emulator_reads(choice, last, begins):
     op = choice.op
     kind, ctas = str(op.kind), op.ctas
     if op.block:
-        decoded = scaled_instruction(last.instruction, kind, op.block, ctas)
+        decoded = decode_scaled_instruction(last.instruction, kind, op.block, ctas)
         assert (decoded.scales.factors, decoded.scales.block) == (op.scale, op.block)
     else:
-        decoded = instruction(last.instruction, kind, ctas)
+        decoded = decode_instruction(last.instruction, kind, ctas)
     shape = tuple(operand.mma_tiles.pieces[-1] * ctas for operand in choice.each)
     assert ((decoded.m, decoded.n), decoded.k_bytes) == (shape, op.k_bytes)
     sides = (
@@ -85,7 +88,7 @@ def check_emulator_reads(choice, last, begins):
         assert multiplicand == TCGEN05_MULTIPLICANDS[name]
         size, packed = max(1, element.bits // 8), 2 if element.bits == 4 else 1
         rows, k = operand.mma_tiles.pieces[-1], operand.instruction_k
-        source = matrix(bits, mn_major, size, op.k_bytes)
+        source = decode_matrix(bits, mn_major, size, op.k_bytes)
         read = matrix_bytes(source, 8 * size, mn_major, rows, op.k_bytes)
         written = begin + operand.role.orient(operand.layout).offsets()[-rows:, -k::packed]
         assert (read == written).all()

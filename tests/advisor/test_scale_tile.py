@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.advisor import decode_copy, diagnose_scales, match_scales
-from mlir_smem.emulator.tcgen05.descriptors import matrix
+from mlir_smem.emulator.tcgen05.descriptors import decode_matrix
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout import Arch, LayoutError, TileLayout, element, parse_layout
 from mlir_smem.layout.modes import Mode
@@ -50,7 +50,7 @@ def test_the_copies_read_the_whole_tile(tile, start):
 def test_the_emulator_copies_the_same_bytes(start, sbo):
     descriptor = Tcgen05Descriptor(16 * start, 0, 16 * sbo)
     # Indexed by line and byte: rows r, r + 32, r + 64 and r + 96 have 4 bytes each in line r.
-    lines = matrix_bytes(matrix(descriptor.encode(), False, 1), 8, False, 32, 16)
+    lines = matrix_bytes(decode_matrix(descriptor.encode(), False, 1), 8, False, 32, 16)
     expected = lines.reshape(32, 4, 4).transpose(1, 0, 2).reshape(128, 4)
     assert (copied_addresses(descriptor) == expected).all()
 

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 from seeded_faults.edits import without
 
-from fuzz.generated.gemms import Program
-from fuzz.generated.kernels import emulated, evaluated
+from fuzz.generated.gemms import GemmCase
+from fuzz.generated.kernels import check_and_lower, emulate_kernel
 
 #: Edits that make some programs wrong.
 DAMAGES = {
@@ -49,14 +49,14 @@ def test_proven_programs_are_right_and_rejected_ones_are_wrong(data):
         allowed = [item for item in items if name not in LIMITS or item <= LIMITS[name]]
         return data.draw(st.sampled_from(allowed), label=name)
 
-    program = Program.draw(choose)
+    program = GemmCase.draw(choose)
     assume(program.fits)
     damage = data.draw(st.sampled_from(sorted(DAMAGES)), label="damage")
     text = DAMAGES[damage](program.text)
     note(text)
     kernel = replace(program.kernel(), text=text)
-    found = evaluated(kernel)
-    reported = emulated(found.compiled, kernel)
+    found = check_and_lower(kernel)
+    reported = emulate_kernel(found.compiled, kernel)
     if found.check.evaluation == "proven":
         assert reported == ""
     if found.check.evaluation == "wrong":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from emulated import faults_of, memref, run_text
 
-from mlir_smem.emulator import EmulationError, ViolationKind, cluster
+from mlir_smem.emulator import EmulationError, ViolationKind, cta
 
 #: The address of eight bytes of each CTA's shared memory, which its mbarrier follows.
 START = 0x400
@@ -336,12 +336,12 @@ def test_elect_in_divergent_code_of_a_warp():
 def test_memory_is_freed_when_a_cluster_has_run(monkeypatch):
     clocks = []
 
-    class Clocks(cluster.VectorClocks):
+    class Clocks(cta.VectorClocks):
         def __init__(self, *sizes):
             clocks.append(weakref.ref(self))
             super().__init__(*sizes)
 
-    monkeypatch.setattr(cluster, "VectorClocks", Clocks)
+    monkeypatch.setattr(cta, "VectorClocks", Clocks)
     gc.disable()
     try:
         run("nvvm.cluster.arrive\nnvvm.cluster.wait", np.zeros((8, 32), np.int32), 8, (2,))

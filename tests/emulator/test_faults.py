@@ -8,7 +8,7 @@ from seeded_faults.bases import NAMES, base
 from seeded_faults.catalogue import FAULTS
 from seeded_faults.evaluations import Evaluation, evaluation
 
-from fuzz.generated.kernels import emulated, evaluated
+from fuzz.generated.kernels import check_and_lower, emulate_kernel
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCRIPT = runpy.run_path(str(DOCS / "faults.py"))
@@ -18,9 +18,9 @@ PAGE = (DOCS / "faults.md").read_text()
 @pytest.mark.parametrize("name", NAMES)
 def test_correct_kernels_have_no_faults(name):
     kernel = base(name)
-    found = evaluated(kernel)
+    found = check_and_lower(kernel)
     assert found.check.evaluation == "proven"
-    assert emulated(found.compiled, kernel) == ""
+    assert emulate_kernel(found.compiled, kernel) == ""
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlir_smem.emulator.lanes import Lanes
-from mlir_smem.emulator.values import POISON, MemRef, Registers, Values
+from mlir_smem.emulator.values import POISON, MemRef, RegisterStruct, ThreadValues
 
 THREADS = 8
 
@@ -22,12 +22,14 @@ ALL = lanes(*range(THREADS))
 def registers(value, count, pending=0, defined=True):
     """Registers of `count` threads, two each."""
     full = np.full(count, pending, np.int32)
-    return Registers(np.full((count, 2), value, np.float32), full, full - 1, np.full(2, defined))
+    return RegisterStruct(
+        np.full((count, 2), value, np.float32), full, full - 1, np.full(2, defined)
+    )
 
 
 @pytest.fixture
 def values():
-    return Values(1, THREADS)
+    return ThreadValues(1, THREADS)
 
 
 def test_write_replaces_the_rows_of_its_threads(values):
@@ -109,7 +111,7 @@ def test_numbers_are_poison_only_for_threads_that_did_not_define_them(values, or
 def test_register_in_flight_is_merged_with_numbers(values, order):
     # One register of an accumulator; only half of the threads have issued an mma with it.
     pair = registers(2, 4, pending=3)
-    flying = Registers(pair.data[:, :1], pair.pending, pair.stamp, pair.defined[:1])
+    flying = RegisterStruct(pair.data[:, :1], pair.pending, pair.stamp, pair.defined[:1])
     writes = [(LOW, np.arange(4, dtype=np.float32)), (HIGH, flying)]
     for i in order:
         values.write(0, *writes[i])

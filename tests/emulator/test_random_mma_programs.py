@@ -6,14 +6,14 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 import mlir_smem
-from fuzz.generated.gemms import Program
+from fuzz.generated.gemms import GemmCase
 from mlir_smem.runtime import run_on_cpu
 
 
 @st.composite
 def programs(draw):
     """Random programs that fit into shared memory."""
-    program = Program.draw(lambda name, items: draw(st.sampled_from(items), label=name))
+    program = GemmCase.draw(lambda name, items: draw(st.sampled_from(items), label=name))
     assume(program.fits)
     return program
 
@@ -37,4 +37,4 @@ def test_random_programs_compute_their_product(program):
 @pytest.mark.parametrize("seed", range(20))
 def test_programs_that_the_gpu_tests_run(seed):
     # The GPU tests compare the emulator with the chip on programs of these seeds, and of many more.
-    check(Program.seeded(seed))
+    check(GemmCase.from_seed(seed))

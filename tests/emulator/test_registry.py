@@ -26,7 +26,7 @@ def _exp10(op):
 def _double(op, text):
     if text != "add.f32 $0, $1, $1;":
         return None
-    return lambda convergent, value: 2 * convergent.checked(value)
+    return lambda convergent, value: 2 * convergent.check_value(value)
 '''
 
 BODY = """

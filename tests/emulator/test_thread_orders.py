@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from emulated import kernel, memref, triple
 
-from fuzz.generated.kernels import emulated, evaluated
+from fuzz.generated.kernels import check_and_lower, emulate_kernel
 from fuzz.net.turns import turns_kernel
 from mlir_smem.emulator import ViolationKind, Violations, emulate
 from mlir_smem.emulator.schedule import schedule_of
@@ -95,6 +95,6 @@ def test_a_negative_schedule_is_refused():
 
 def test_a_right_kernel_is_right_under_every_schedule():
     drawn = turns_kernel(Random(2))
-    found = evaluated(drawn)
+    found = check_and_lower(drawn)
     assert found.check.evaluation == "proven"
-    assert {emulated(found.compiled, drawn, schedule) for schedule in SCHEDULES} == {""}
+    assert {emulate_kernel(found.compiled, drawn, schedule) for schedule in SCHEDULES} == {""}

@@ -154,7 +154,7 @@ def assembled(op, text):
             if adds
             else overwritten_registers(convergent, passed, floats)
         )
-        a, b = (_as_wgmma(convergent.checked(others[number])) for number in (64, 65))
+        a, b = (_as_wgmma(convergent.check_value(others[number])) for number in (64, 65))
         return execute(convergent, form, sums, a, b)
 
     return operands.step(multiplies)

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from fuzz import programs
-from fuzz.generated.choices import Drawn, Read
-from fuzz.generated.edits import doubled, moved, omissions
-from fuzz.generated.kernels import emulated, evaluated
-from fuzz.generated.pipelines import Pipeline
+from fuzz.generated.choices import RandomChoices, ReadChoices
+from fuzz.generated.edits import duplications, moves, omissions
+from fuzz.generated.kernels import check_and_lower, emulate_kernel
+from fuzz.generated.pipelines import PipelineCase
 from fuzz.programs import gemm_of, kernel_of
 
 TEXT = """\
@@ -53,32 +53,32 @@ def test_a_wait_for_mma_leaves_one_more_pending():
 
 
 def test_ops_are_duplicated():
-    found = doubled(TEXT)
+    found = duplications(TEXT)
     assert list(found) == ["copy 1 twice", "fence 1 twice", "gpu.barrier 1 twice"]
     assert found["copy 1 twice"].count('"smem.copy"') == 2
 
 
 def test_ops_are_moved_later():
-    found = moved(TEXT)
+    found = moves(TEXT)
     assert list(found) == ["copy 1 later", "fence 1 later", "gpu.barrier 1 later"]
     lines = found["copy 1 later"].splitlines()
     assert [line.split('"')[1] for line in lines[3:5]] == ["smem.fence", "smem.copy"]
 
 
 def test_choices_are_read_as_they_were_drawn():
-    drawn = Drawn(Random(1))
+    drawn = RandomChoices(Random(1))
     items = {"a": (1, 2, 3), "b": ((1, 1), (2, 1)), "c": ("x", "y")}
     chosen = {name: drawn(name, values) for name, values in items.items()}
-    read = Read(drawn.text)
+    read = ReadChoices(drawn.text)
     assert {name: read(name, values) for name, values in items.items()} == chosen
 
 
 def test_simplest_kernel_is_a_gemm():
-    assert kernel_of(Read("")).text == gemm_of(Read("")).text
+    assert kernel_of(ReadChoices("")).text == gemm_of(ReadChoices("")).text
 
 
 def test_a_missing_choice_is_the_first_item():
-    read = Read("a = 9\n")
+    read = ReadChoices("a = 9\n")
     assert read("a", (1, 2)) == 1
     assert read("b", ("x", "y")) == "x"
 
@@ -86,17 +86,19 @@ def test_a_missing_choice_is_the_first_item():
 @pytest.mark.parametrize("seed", range(24))
 def test_a_pipeline_is_right(seed):
     random = Random(seed)
-    pipeline = next(p for p in iter(lambda: Pipeline.draw(Drawn(random)), None) if p.fits)
+    pipeline = next(
+        p for p in iter(lambda: PipelineCase.draw(RandomChoices(random)), None) if p.fits
+    )
     kernel = pipeline.kernel()
-    found = evaluated(kernel)
+    found = check_and_lower(kernel)
     assert found.check.evaluation != "wrong", found.check.messages
-    assert emulated(found.compiled, kernel) == ""
+    assert emulate_kernel(found.compiled, kernel) == ""
 
 
 @pytest.mark.parametrize("edit", ["without", "doubled", "moved"])
 def test_each_edit_can_be_chosen(edit):
-    choose = Read(f"edit = '{edit}'")
-    chosen, op, kernel = programs._edited(choose)
+    choose = ReadChoices(f"edit = '{edit}'")
+    chosen, op, kernel = programs._draw_edited(choose)
     assert chosen == edit
     assert op
     assert kernel.text != kernel_of(choose).text

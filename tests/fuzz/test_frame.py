@@ -101,6 +101,6 @@ def test_the_default_seed_is_random_and_printed(tmp_path):
     "fuzzer", [cache, files, layout, llvm, metamorphic, programs], ids=lambda f: f.FUZZER.name
 )
 def test_fuzzers_draw_by_seed_alone(fuzzer):
-    drawn = [fuzzer.FUZZER.drawn(1, number) for number in range(3)]
-    assert drawn == [fuzzer.FUZZER.drawn(1, number) for number in range(3)]
+    drawn = [fuzzer.FUZZER.input_text(1, number) for number in range(3)]
+    assert drawn == [fuzzer.FUZZER.input_text(1, number) for number in range(3)]
     assert len(set(drawn)) == 3

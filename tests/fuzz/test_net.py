@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.net import record, verdicts
-from fuzz.net.__main__ import compared
+from fuzz.net.__main__ import print_changes
 from fuzz.net.programs import STRATA, program
 from fuzz.net.verdicts import RIGHT, SCHEDULES, Row
 from mlir_smem.passes import pass_named
@@ -41,7 +41,7 @@ def test_a_checker_that_proves_everything_is_told(monkeypatch, capsys):
     )
     monkeypatch.setattr(pass_named("smem-check-async"), "run", lambda self, module: None)
     now = verdicts.row(program(index, seed), schedules=0)
-    assert compared(rows, {index: now}) == 1
+    assert print_changes(rows, {index: now}) == 1
     assert (
         f"UNSOUND: newly proven, and the emulator found it wrong: {index}"
         in capsys.readouterr().out
@@ -68,17 +68,17 @@ def test_a_checker_that_proves_everything_is_told(monkeypatch, capsys):
 def test_changes_of_verdicts(before, after, runs, expected):
     was, now = Row("abc", before, "p", 1, runs), Row("abc", after, "p", 1)
     assert record.change(was, now) == expected
-    assert compared({0: was}, {0: now}) == record.CHANGES[expected]
+    assert print_changes({0: was}, {0: now}) == record.CHANGES[expected]
 
 
 def test_another_text_fails():
     was, now = Row("abc", "w", "p", 1, WRONG_RUNS), Row("abd", "p", "p", 1)
     assert record.change(was, now) == record.DRIFTED
-    assert compared({0: was}, {0: now}) == 1
+    assert print_changes({0: was}, {0: now}) == 1
 
 
 def test_an_edit_that_nothing_can_have_is_told(monkeypatch):
-    monkeypatch.setattr("fuzz.net.programs.edited", lambda *_: None)
+    monkeypatch.setattr("fuzz.net.programs.apply_edit", lambda *_: None)
     monkeypatch.setattr("fuzz.net.programs._MOST_DRAWN", 2)
     with pytest.raises(LookupError, match="none of 2 kernels of"):
         program(0)
@@ -91,19 +91,19 @@ def test_a_program_that_the_emulator_now_finds_wrong_is_unsound():
 
 def test_a_lost_insertion_fails(capsys):
     was, now = Row("abc", "p", "p", 1, RIGHT_RUNS), Row("abc", "p", "r", 0)
-    assert compared({7: was}, {7: now}) == 1
+    assert print_changes({7: was}, {7: now}) == 1
     assert "smem-insert-sync: inserted, proven -> refused: 7" in capsys.readouterr().out
 
 
 def test_other_ops_that_the_emulator_finds_wrong_are_unsound(capsys):
     was = Row("abc", "p", "p", 3, RIGHT_RUNS, (RIGHT, RIGHT))
     now = Row("abc", "p", "p", 2, (), (RIGHT, "race"))
-    assert compared({7: was}, {7: now}) == 1
+    assert print_changes({7: was}, {7: now}) == 1
     message = (
         "smem-insert-sync: UNSOUND: inserted, proven, and the emulator found it wrong (race): 7"
     )
     assert message in capsys.readouterr().out
-    assert compared({7: was}, {7: Row("abc", "p", "p", 2, (), (RIGHT, RIGHT))}) == 0
+    assert print_changes({7: was}, {7: Row("abc", "p", "p", 2, (), (RIGHT, RIGHT))}) == 0
     assert "smem-insert-sync: other ops inserted: 7" in capsys.readouterr().out
 
 

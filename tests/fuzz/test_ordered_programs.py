@@ -6,14 +6,14 @@ from random import Random
 import pytest
 
 from fuzz.frame import Wrong
-from fuzz.generated.choices import Drawn, Read
-from fuzz.generated.kernels import emulated, evaluated
+from fuzz.generated.choices import RandomChoices, ReadChoices
+from fuzz.generated.kernels import check_and_lower, emulate_kernel
 from fuzz.generated.program_order import sync_of
 from fuzz.ordered.draw import draw
 from fuzz.ordered.kernels import kernels_of
 from fuzz.ordered.program import If, bodies
 from fuzz.ordered.text import text_of
-from fuzz.sync import mutants, outcome, synchronized
+from fuzz.sync import mutants, outcome, synchronize
 from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
 from mlir_smem.passes import insert_sync
@@ -26,7 +26,7 @@ _MATMUL = "stages of 0 = 2\nstages of 1 = 2\n0 is = 'matmul'\n0 B = 1\n0 trips =
 
 def program_of(seed):
     """A random program."""
-    return draw(Drawn(Random(seed)))
+    return draw(RandomChoices(Random(seed)))
 
 
 def statements_of(body):
@@ -47,18 +47,18 @@ def without(text, line, which):
 @pytest.mark.parametrize("seed", _SEEDS)
 def test_everything_after_every_op_computes_what_the_interpreter_does(seed):
     kernels = kernels_of(program_of(seed), ordered=True)
-    found = evaluated(kernels[0])
+    found = check_and_lower(kernels[0])
     assert found.check.evaluation != "wrong"
-    assert [emulated(found.compiled, kernel) for kernel in kernels] == ["", ""]
+    assert [emulate_kernel(found.compiled, kernel) for kernel in kernels] == ["", ""]
 
 
 @pytest.mark.parametrize("seed", range(0, 40, 5))
 def test_a_proven_program_is_left_alone(seed):
     kernel = kernels_of(program_of(seed), ordered=True)[0]
-    proven = evaluated(kernel).check.evaluation == "proven"
+    proven = check_and_lower(kernel).check.evaluation == "proven"
     with new_context():
         before = str(ir.Module.parse(kernel.text))
-    assert not proven or synchronized(kernel.text)[1] == before
+    assert not proven or synchronize(kernel.text)[1] == before
 
 
 def test_programs_have_no_synchronization_unless_it_is_given():
@@ -76,8 +76,8 @@ def test_each_kind_of_statement_is_drawn():
 
 
 def test_choices_make_the_same_program_again():
-    drawn = Drawn(Random(3))
-    assert draw(drawn) == draw(Read(drawn.text))
+    drawn = RandomChoices(Random(3))
+    assert draw(drawn) == draw(ReadChoices(drawn.text))
 
 
 def test_branches_have_results():
@@ -94,10 +94,10 @@ def test_branches_have_results():
     "line", ["gpu.barrier", "smem.copy_wait", "smem.fence", "smem.copy_commit"]
 )
 def test_the_emulator_objects_to_a_program_without_what_it_needs(line):
-    kernel = kernels_of(draw(Read(_MATMUL)))[0]
-    made = synchronized(kernel.text)[1]
+    kernel = kernels_of(draw(ReadChoices(_MATMUL)))[0]
+    made = synchronize(kernel.text)[1]
     seen = [
-        emulated(evaluated(replace(kernel, text=text)).compiled, kernel)
+        emulate_kernel(check_and_lower(replace(kernel, text=text)).compiled, kernel)
         for text in (made, without(made, line, -1))
     ]
     assert seen[0] == ""
@@ -105,8 +105,8 @@ def test_the_emulator_objects_to_a_program_without_what_it_needs(line):
 
 
 def test_synchronization_that_is_not_needed_survives():
-    text = text_of(draw(Read(_MATMUL)), ordered=True)
-    assert any(mutant.proven and "without" in mutant.what for mutant in mutants(text))
+    text = text_of(draw(ReadChoices(_MATMUL)), ordered=True)
+    assert any(mutant.proven and "without" in mutant.description for mutant in mutants(text))
 
 
 def test_inserted_synchronization_does_not_survive():

@@ -13,7 +13,7 @@ from edge_cases import CASES, kernel_of, operands
 from gpu_reference import operand
 
 import mlir_smem
-from fuzz.generated.gemms import Program, described
+from fuzz.generated.gemms import GemmCase, describe
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "matmul.mlir"
@@ -41,8 +41,8 @@ def assert_same_bytes(emulated, measured, record_property):
 
 @pytest.mark.parametrize("seed", range(700))
 def test_a_random_program(seed, record_property):
-    program = Program.seeded(seed)
-    record_property("program", described(program))
+    program = GemmCase.from_seed(seed)
+    record_property("program", describe(program))
     emulated, measured = both(
         program.text,
         "product",

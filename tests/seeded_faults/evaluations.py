@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from fuzz.generated.kernels import emulated, evaluated
+from fuzz.generated.kernels import check_and_lower, emulate_kernel
 from mlir_smem.codegen import Compiled
 from seeded_faults.bases import base
 from seeded_faults.catalogue import Fault
@@ -34,9 +34,9 @@ def evaluation(fault: Fault) -> Evaluation:
     kernel = base(fault.base)
     if not fault.lowered:
         broken = replace(kernel, text=fault.edit(kernel.text))
-        found = evaluated(broken)
-        return Evaluation(CHECKER[found.check.evaluation], emulated(found.compiled, broken))
-    return Evaluation("", emulated(_edited(evaluated(kernel).compiled, fault), kernel))
+        found = check_and_lower(broken)
+        return Evaluation(CHECKER[found.check.evaluation], emulate_kernel(found.compiled, broken))
+    return Evaluation("", emulate_kernel(_edited(check_and_lower(kernel).compiled, fault), kernel))
 
 
 def _edited(compiled: Compiled, fault: Fault) -> Compiled:

@@ -9,7 +9,7 @@ import numpy as np
 from math_cases import Array, Function
 
 import mlir_smem
-from mlir_smem.emulator.floats import rounded
+from mlir_smem.emulator.floats import round_to
 from mlir_smem.runtime import run_on_cpu, run_on_gpu
 
 #: Threads of a CTA; a kernel takes a multiple of that many rows. The emulator takes as long for more.
@@ -194,7 +194,7 @@ def distance(found: Array, exact: Array, element: str) -> Distance:
     precision, smallest, largest = _FORMATS[element]
     # NumPy rounds twice when it converts a long double to 16 bits.
     once = exact.astype(np.float64) if found.itemsize == 2 else exact
-    nearest = rounded(once, DTYPES[element])
+    nearest = round_to(once, DTYPES[element])
     # Larger numbers than the largest finite one count as the next power of two.
     beyond = np.ldexp(np.longdouble(1), largest + 1)
     ends = [np.clip(x.astype(np.longdouble), -beyond, beyond) for x in (found, exact)]

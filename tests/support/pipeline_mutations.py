@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 
 from fuzz.generated import kernels
-from fuzz.generated.kernels import CheckResult, Kernel
+from fuzz.generated.kernels import CheckResult, KernelCase
 from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
 from mlir_smem.kernels.gemm.generator.kernel import build
@@ -36,7 +36,7 @@ def emulated(text, config, extents):
     product = (a.astype(np.float32) @ b.astype(np.float32)).astype(ml_dtypes.bfloat16)
     exact = product.astype(np.float64)
     inputs = {"A": a, "B": b, "C": np.zeros((m, n), ml_dtypes.bfloat16)}
-    kernel = Kernel(text, "gemm", inputs, "C", config.cluster, exact, np.zeros_like(exact))
+    kernel = KernelCase(text, "gemm", inputs, "C", config.cluster, exact, np.zeros_like(exact))
     return kernels.emulated(kernels.evaluated(kernel).compiled, kernel)
 
 

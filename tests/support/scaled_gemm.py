@@ -6,7 +6,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from fuzz.generated.elements import DTYPES, packed
+from fuzz.generated.elements import DTYPES, pack_elements
 from mlir_smem.layout.tcgen05 import blocked
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -18,7 +18,7 @@ class Format:
 
     Attributes:
         element, factor: MLIR types.
-        held: MLIR type in global memory, of which one holds `packed` elements.
+        held: MLIR type in global memory, of which one holds `pack_elements` elements.
         k: elements along K of a tile; each `block` of them share a factor.
         stages: those of the pipeline.
     """
@@ -26,7 +26,7 @@ class Format:
     element: str = "f4E2M1FN"
     factor: str = "f8E4M3FN"
     held: str = "i8"
-    packed: int = 2
+    pack_elements: int = 2
     k: int = 256
     block: int = 16
     stages: int = 4
@@ -79,7 +79,7 @@ class Format:
 
     def inputs(self, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Return the arrays that the kernel reads."""
-        a, b = (packed(values[name], self.element) for name in "AB")
+        a, b = (pack_elements(values[name], self.element) for name in "AB")
         factors = {name: blocked(values[name]) for name in ("SA", "SB")}
         return {"A": a, "B": b.T, **factors, "Alpha": values["Alpha"]}
 

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from mlir_smem.emulator.tcgen05.descriptors import (
     KINDS,
-    Instruction,
-    Scales,
+    BlockScaling,
+    InstructionDescriptorFields,
     UnknownInstruction,
-    instruction,
-    matrix,
+    decode_instruction,
+    decode_matrix,
+    decode_scaled_instruction,
 )
 from mlir_smem.emulator.tcgen05.narrow_floats import TCGEN05_MULTIPLICANDS
-from mlir_smem.emulator.tcgen05.scaled_instructions import scaled_instruction
 from mlir_smem.emulator.tensor_core.multiplicands import MULTIPLICANDS
 from mlir_smem.emulator.tensor_core.operands import matrix_bytes
 from mlir_smem.layout import Major, Role, Swizzle, TileOrder, element, tile_of_atoms
@@ -46,7 +46,7 @@ def operands(draw):
 def test_both_rules_read_the_same_bytes(operand, rows):
     bits, name, size, major = operand
     mn_major = major == "mn"
-    found = matrix_bytes(matrix(bits, mn_major, size), 8 * size, mn_major, rows)
+    found = matrix_bytes(decode_matrix(bits, mn_major, size), 8 * size, mn_major, rows)
     assert (found == tcgen05_addresses(bits, name, major, rows)).all()
 
 
@@ -67,7 +67,7 @@ def test_canonical_layouts_are_read_as_the_isa_defines_them(form, element_):
     layout = form.layout(element_, m, k, lbo, sbo)
     rows, columns = layout.shape
     bits = Tcgen05Descriptor(0x400, lbo, sbo, swizzle=form.swizzle).encode()
-    operand = matrix(bits, mn_major, element_.bits // 8)
+    operand = decode_matrix(bits, mn_major, element_.bits // 8)
     found = matrix_bytes(operand, element_.bits, mn_major, rows, columns * element_.bits // 8)
     assert (found == 0x400 + layout.offsets()).all()
 
@@ -81,7 +81,7 @@ def test_both_rules_read_the_same_rows_of_48_bytes(first, second, unit, always, 
         start, lbo, 1024, swizzle=Swizzle.B128, absolute=crosses or always
     )
     bits = descriptor.encode()
-    found = matrix_bytes(matrix(bits, False, 1, 48), 8, False, rows, 48)
+    found = matrix_bytes(decode_matrix(bits, False, 1, 48), 8, False, rows, 48)
     assert (found == tcgen05_addresses(bits, "e2m1", "k", rows, 48)[:, ::2]).all()
 
 
@@ -96,7 +96,7 @@ def test_tiles_are_read_48_bytes_at_a_time_as_they_are_written(role, shape, orde
     for mn, piece in enumerate(found.pieces):
         for k in range(shape[1] // 96):
             bits = found.tile_descriptor(mn, k, 0x800).encode()
-            read = matrix_bytes(matrix(bits, False, 1, 48), 8, False, piece, 48)
+            read = matrix_bytes(decode_matrix(bits, False, 1, 48), 8, False, piece, 48)
             written = offsets[at : at + piece, 96 * k : 96 * (k + 1) : 2]
             assert (read == 0x800 + written).all()
         at += piece
@@ -119,7 +119,10 @@ def test_encodings_of_triton_and_cutlass_of_rows_of_48_bytes(bits, chunks):
     for row in (0, 1, 13):
         at = [byte + row // 8 * 1024 + row % 8 * 128 for byte in first]
         swizzled = [byte ^ (byte >> 7 & 7) << 4 for byte in at]
-        assert matrix_bytes(matrix(bits, False, 1, 48), 8, False, 16, 48)[row].tolist() == swizzled
+        assert (
+            matrix_bytes(decode_matrix(bits, False, 1, 48), 8, False, 16, 48)[row].tolist()
+            == swizzled
+        )
 
 
 @pytest.mark.parametrize(
@@ -145,7 +148,7 @@ def test_encodings_of_triton_and_cutlass_of_rows_of_48_bytes(bits, chunks):
 )
 def test_descriptors_of_rows_of_48_bytes_that_are_not_valid(bits, message):
     with pytest.raises(ValueError, match=message):
-        matrix(bits | 1 << 46, False, 1, 48)
+        decode_matrix(bits | 1 << 46, False, 1, 48)
 
 
 def refuses(function, *arguments):
@@ -163,7 +166,7 @@ def test_both_rules_refuse_the_same_rows_of_48_bytes(start, lbo, phase, mode, ab
     bits = start | lbo << 16 | 64 << 32 | 1 << 46 | phase << 49 | absolute << 52 | mode << 61
     for k_bytes in (32, 48):
         expected = refuses(tcgen05_addresses, bits, "e2m1", "k", 16, k_bytes)
-        assert refuses(matrix, bits, False, 1, k_bytes) == expected
+        assert refuses(decode_matrix, bits, False, 1, k_bytes) == expected
 
 
 @given(st.integers(0, (1 << 64) - 1), st.booleans(), elements, majors)
@@ -173,7 +176,7 @@ def test_both_rules_refuse_the_same_descriptors(bits, is_likely, typed, major):
         # Every field but the mode and the base offset gets a legal value, which is rare by chance.
         bits = bits & ~(0x1FF << 52 | 3 << 14 | 3 << 30 | 7 << 46) | 1 << 46
     expected = refuses(tcgen05_addresses, bits, name, major, 64)
-    assert refuses(matrix, bits, major == "mn", size) == expected
+    assert refuses(decode_matrix, bits, major == "mn", size) == expected
 
 
 @pytest.mark.parametrize(
@@ -190,7 +193,7 @@ def test_both_rules_refuse_the_same_descriptors(bits, is_likely, typed, major):
 )
 def test_matrix_descriptors_that_are_not_valid(bits, mn_major, size, message):
     with pytest.raises(ValueError, match=message):
-        matrix(bits, mn_major, size)
+        decode_matrix(bits, mn_major, size)
 
 
 # Instruction descriptors. Rules of block-scaled ones are also in test_tcgen05_scaled_rules.py.
@@ -212,11 +215,11 @@ def test_matrix_descriptors_that_are_not_valid(bits, mn_major, size, message):
 def test_encodings_of_triton_and_cutlass_of_scaled_instructions(bits, kind, block, expected):
     a, b, n, a_mn, b_mn, k_bytes, factors, *first = expected
     types = TCGEN05_MULTIPLICANDS[a], TCGEN05_MULTIPLICANDS[b]
-    scales = Scales(block, factors, *first)
-    expected_instruction = Instruction(
+    scales = BlockScaling(block, factors, *first)
+    expected_instruction = InstructionDescriptorFields(
         128, n, *types, "f32", a_mn, b_mn, 1, 1, False, k_bytes, scales
     )
-    assert scaled_instruction(bits, kind, block) == expected_instruction
+    assert decode_scaled_instruction(bits, kind, block) == expected_instruction
 
 
 def checked(bits, kind, group):
@@ -248,7 +251,7 @@ def test_both_rules_decode_an_instruction_alike(chosen, any_bit, kind, group):
 def check_agree(bits, kind, group=1):
     """Check that both rules decode, or both refuse, an instruction of a kind without scale factors."""
     try:
-        found = instruction(bits, kind, group)
+        found = decode_instruction(bits, kind, group)
     except UnknownInstruction:
         return
     except ValueError:
@@ -308,7 +311,7 @@ def test_both_rules_decode_each_field_of_scaled_instructions_alike(kind, block, 
     known = 0
     for other in variants(bits):
         try:
-            found = scaled_instruction(other, kind, block)
+            found = decode_scaled_instruction(other, kind, block)
         except (ValueError, UnknownInstruction):
             continue
         expected, known = checked(other, kind, 1), known + 1
@@ -331,8 +334,10 @@ def test_both_rules_decode_each_field_of_scaled_instructions_alike(kind, block, 
 def test_encodings_of_cutlass(bits, kind, expected):
     a, b, m, n, *rest = expected
     accumulator = "s32" if kind == "i8" else "f32"
-    found = Instruction(m, n, MULTIPLICANDS[a], MULTIPLICANDS[b], accumulator, *rest)
-    assert instruction(bits, kind, m // 128 or 1) == found
+    found = InstructionDescriptorFields(
+        m, n, MULTIPLICANDS[a], MULTIPLICANDS[b], accumulator, *rest
+    )
+    assert decode_instruction(bits, kind, m // 128 or 1) == found
 
 
 @pytest.mark.parametrize(
@@ -353,7 +358,7 @@ def test_encodings_of_cutlass(bits, kind, expected):
 )
 def test_instruction_descriptors_that_are_not_valid(bits, kind, message):
     with pytest.raises(ValueError, match=message):
-        instruction(bits, kind)
+        decode_instruction(bits, kind)
 
 
 @pytest.mark.parametrize(
@@ -367,4 +372,4 @@ def test_instruction_descriptors_that_are_not_valid(bits, kind, message):
 )
 def test_instruction_descriptors_that_are_not_valid_for_a_cta_pair(bits, kind, message):
     with pytest.raises(ValueError, match=message):
-        instruction(bits, kind, 2)
+        decode_instruction(bits, kind, 2)

@@ -14,7 +14,7 @@ from emulated import faults_of
 from mma_cases import MIXES, Case, majors, modified, more_of_tcgen05
 
 import mlir_smem
-from fuzz.generated.gemms import Program
+from fuzz.generated.gemms import GemmCase
 from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
 from mlir_smem.emulator import ViolationKind
@@ -56,7 +56,7 @@ def both(text, entry, inputs, outputs, grid=None, arch="sm_100a", **options):
 
 def test_random_programs():
     for seed in range(6):
-        program = Program.seeded(seed)
+        program = GemmCase.from_seed(seed)
         hopper, blackwell = both(
             program.text,
             "product",

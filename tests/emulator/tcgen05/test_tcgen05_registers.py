@@ -15,7 +15,7 @@ from tcgen05_kernels import (
 )
 
 from mlir_smem.emulator import EmulationError
-from mlir_smem.emulator.tcgen05.fragments import SHAPES, cells_of, lanes_of
+from mlir_smem.emulator.tcgen05.cells import SHAPES, cells_of, lanes_of
 from mlir_smem.emulator.wgmma.fragments import to_elements
 
 #: CuTe's layouts of the smallest transfers (`DstLayout`): the region's width in columns; then extents and

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mlir_smem.emulator.tensor_core.operands import Matrix
-from mlir_smem.emulator.wgmma.descriptors import matrix, operand_bytes
+from mlir_smem.emulator.tensor_core.operands import MatrixDescriptorFields
+from mlir_smem.emulator.wgmma.descriptors import decode_matrix, operand_bytes
 from mlir_smem.emulator.wgmma.fragments import to_elements, to_matrix
 from mlir_smem.layout import FORMS, Major, WgmmaDescriptor, element, fragment_d, operand_addresses
 from mlir_smem.layout.swizzle import WIDEST_FIRST
@@ -111,28 +111,28 @@ def test_both_rules_refuse_the_same_descriptors(bits, is_likely):
     "bits, expected",
     [
         # Each field of PTX ISA 9.7.15.5.1.2.2: its lowest bit alone, and all of its bits.
-        (0x0000000000000001, Matrix(0x10, 0, 0, 0, 16)),
-        (0x0000000000003FFF, Matrix(0x3FFF0, 0, 0, 0, 16)),
-        (0x0000000000010000, Matrix(0, 0x10, 0, 0, 16)),
-        (0x000000003FFF0000, Matrix(0, 0x3FFF0, 0, 0, 16)),
-        (0x0000000100000000, Matrix(0, 0, 0x10, 0, 16)),
-        (0x00003FFF00000000, Matrix(0, 0, 0x3FFF0, 0, 16)),
-        (0x4000000000000000, Matrix(0, 0, 0, 0, 128)),
-        (0x8000000000000000, Matrix(0, 0, 0, 0, 64)),
-        (0xC000000000000000, Matrix(0, 0, 0, 0, 32)),
-        (0x4002000000000000, Matrix(0, 0, 0, 1, 128)),
-        (0x400E000000000000, Matrix(0, 0, 0, 7, 128)),
-        (0x0002000000000000, Matrix(0, 0, 0, 1, 16)),
+        (0x0000000000000001, MatrixDescriptorFields(0x10, 0, 0, 0, 16)),
+        (0x0000000000003FFF, MatrixDescriptorFields(0x3FFF0, 0, 0, 0, 16)),
+        (0x0000000000010000, MatrixDescriptorFields(0, 0x10, 0, 0, 16)),
+        (0x000000003FFF0000, MatrixDescriptorFields(0, 0x3FFF0, 0, 0, 16)),
+        (0x0000000100000000, MatrixDescriptorFields(0, 0, 0x10, 0, 16)),
+        (0x00003FFF00000000, MatrixDescriptorFields(0, 0, 0x3FFF0, 0, 16)),
+        (0x4000000000000000, MatrixDescriptorFields(0, 0, 0, 0, 128)),
+        (0x8000000000000000, MatrixDescriptorFields(0, 0, 0, 0, 64)),
+        (0xC000000000000000, MatrixDescriptorFields(0, 0, 0, 0, 32)),
+        (0x4002000000000000, MatrixDescriptorFields(0, 0, 0, 1, 128)),
+        (0x400E000000000000, MatrixDescriptorFields(0, 0, 0, 7, 128)),
+        (0x0002000000000000, MatrixDescriptorFields(0, 0, 0, 1, 16)),
     ],
 )
 def test_fields_are_decoded_as_the_isa_defines_them(bits, expected):
-    assert matrix(bits) == expected
+    assert decode_matrix(bits) == expected
 
 
 def test_descriptor_with_bits_outside_the_fields():
     message = "sets bits 0x0000400000000000, which belong to no field of a wgmma descriptor"
     with pytest.raises(ValueError, match=message):
-        matrix(1 << 46)
+        decode_matrix(1 << 46)
 
 
 def test_k_major_operand_without_swizzle_by_hand():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mlir_smem.emulator.tcgen05.descriptors import instruction
+from mlir_smem.emulator.tcgen05.descriptors import decode_instruction
 from mlir_smem.emulator.tcgen05.mma import _cells_of_d
 from mlir_smem.layout.tcgen05 import MmaShape, MmaShapeError
 from mlir_smem.layout.tcgen05.accumulator import AccumulatorLayout
@@ -49,7 +49,7 @@ def test_layouts_by_their_letters(shape, letter, columns, places):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_emulator_has_d_in_the_same_cells(shape):
     found = AccumulatorLayout(shape)
-    form = instruction(0x10 | shape.n >> 3 << 17 | shape.m >> 4 << 24, "f16", shape.ctas)
+    form = decode_instruction(0x10 | shape.n >> 3 << 17 | shape.m >> 4 << 24, "f16", shape.ctas)
     cells = _cells_of_d(None, 0, form, shape.ctas)
     rows = shape.m // shape.ctas
     lanes, columns = np.broadcast_arrays(cells.lanes, cells.columns)

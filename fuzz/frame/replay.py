@@ -1,11 +1,11 @@
-"""Check given inputs."""
+"""Check inputs in processes of their own."""
 
 import math
 import select
 from collections.abc import Sequence
 
 from .fuzzer import Failure, Fuzzer
-from .worker import Found, Worker
+from .worker import FailedInput, Worker
 
 
 def outcome(fuzzer: Fuzzer, text: str) -> Failure | None:
@@ -24,7 +24,7 @@ def outcomes(fuzzer: Fuzzer, texts: Sequence[str]) -> list[Failure | None]:
         worker = Worker(fuzzer, inputs, math.inf)
         try:
             failed = _end(worker)
-            passed = failed.number - len(failures) if failed else worker.done
+            passed = failed.number - len(failures) if failed else worker.input_count
         finally:
             worker.close()
         failures += [None] * passed
@@ -33,11 +33,11 @@ def outcomes(fuzzer: Fuzzer, texts: Sequence[str]) -> list[Failure | None]:
     return failures
 
 
-def _end(worker: Worker) -> Found | None:
+def _end(worker: Worker) -> FailedInput | None:
     """Wait until a process ends; return the input that failed."""
     while True:
         ready, _, _ = select.select([worker.pipe], [], [], 0.5)
-        if ready and worker.ended():
+        if ready and worker.has_ended():
             return worker.result()
         if worker.hangs:
             return worker.kill()

@@ -17,7 +17,7 @@ TENSOR_MAP = "smem.tensor_map"
 
 
 @dataclass(eq=False)
-class Block:
+class DecodedBlock:
     """A basic block.
 
     Attributes:
@@ -27,12 +27,12 @@ class Block:
     """
 
     arguments: list[int]
-    instructions: list[Instruction] = field(default_factory=list)
-    successors: list[Block] = field(default_factory=list)
+    instructions: list[DecodedInstruction] = field(default_factory=list)
+    successors: list[DecodedBlock] = field(default_factory=list)
 
 
 @dataclass(eq=False)
-class Region:
+class DecodedRegion:
     """A region; its first block is the entry.
 
     Attributes:
@@ -40,21 +40,21 @@ class Region:
         waits: whether threads may have to wait for others within it.
     """
 
-    blocks: list[Block]
+    blocks: list[DecodedBlock]
     waits: bool = False
 
     @property
-    def entry(self) -> Block:
+    def entry(self) -> DecodedBlock:
         """The entry block."""
         return self.blocks[0]
 
 
 @dataclass(eq=False)
-class Instruction:
+class DecodedInstruction:
     """An op.
 
     Attributes:
-        number: its position in the program; indexes `Program.locations`.
+        number: its position in the kernel; indexes `DecodedKernel.locations`.
         name: of the op.
         location: in the source.
         operands, results: numbers of its values.
@@ -88,7 +88,7 @@ class Op:
     """An op, as it is passed to the functions of the registry while the program is decoded."""
 
     def __init__(
-        self, decoder: Decoder, op: Any, entry: Executor, blocks: dict[Any, Block]
+        self, decoder: Decoder, op: Any, entry: Executor, blocks: dict[Any, DecodedBlock]
     ) -> None:
         self._decoder = decoder
         # No op view: its properties are slower, since they belong to the op's class in Python.
@@ -157,34 +157,36 @@ class Op:
         return owner.operation.name, tuple(map(self._decoder.number_of, operands))
 
     def is_last_use(self, position: int) -> bool:
-        """Whether no other op uses an operand, which an op of the same name in the same block makes: this
-        op may then overwrite the array that the other one has made."""
+        """Whether this op alone uses an operand that an op of the same name in the same block defines;
+        it may then overwrite the operand's array."""
         value = self.operands[position]
         if isinstance(value.owner, ir.Block):
             return False
-        other = value.owner.operation
+        definition = value.owner.operation
         return (
-            other.name == self.name and other.block == self._op.block and len(list(value.uses)) == 1
+            definition.name == self.name
+            and definition.block == self._op.block
+            and len(list(value.uses)) == 1
         )
 
     def new_value(self) -> int:
         """Return the number of a new value that no SSA value has: state of the op for each thread."""
         return self._decoder.new_number()
 
-    def check_agrees(self, what: str, value: str) -> None:
+    def check_agrees(self, property_name: str, value: str) -> None:
         """Check that all ops of the kernel have the same value of a property.
 
         Args:
-            what: the property, for messages.
+            property_name: the property, for messages.
             value: its value for this op.
 
         Raises:
             EmulationError: if an earlier op has another value.
         """
-        first = self._decoder.agreed.setdefault(what, value)
+        first = self._decoder.agreed.setdefault(property_name, value)
         if first != value:
             raise self.refuse(
-                f"is of {what} {value}, but an op before it is of {first}; all must agree"
+                f"is of {property_name} {value}, but an op before it is of {first}; all must agree"
             )
 
     def refuse(self, message: str) -> EmulationError:
@@ -193,7 +195,7 @@ class Op:
 
 
 @dataclass(frozen=True)
-class Buffer:
+class WorkgroupBuffer:
     """A workgroup buffer that a kernel declares.
 
     Attributes:
@@ -206,7 +208,7 @@ class Buffer:
 
 
 @dataclass
-class Program:
+class DecodedKernel:
     """A decoded kernel.
 
     Attributes:
@@ -224,19 +226,19 @@ class Program:
     """
 
     name: str
-    body: Region
+    body: DecodedRegion
     values: int
     locations: list[Any]
     inputs: list[Any]
     tensor_maps: dict[int, Any]
     cluster: tuple[int, int, int]
-    buffers: list[Buffer]
+    buffers: list[WorkgroupBuffer]
     symbols: dict[str, Any]
     tracks: bool
 
 
 class Decoder:
-    """Numbers the values of a kernel, and makes its instructions."""
+    """Numbers the values of a kernel, and decodes its ops."""
 
     def __init__(self, symbols: dict[str, Any]) -> None:
         self.symbols = symbols
@@ -256,10 +258,10 @@ class Decoder:
         """Number of values."""
         return self._count
 
-    def region(self, region: Any) -> Region:
+    def region(self, region: Any) -> DecodedRegion:
         """Decode a region."""
         decoded = {
-            block: Block([self.number_of(argument) for argument in block.arguments])
+            block: DecodedBlock([self.number_of(argument) for argument in block.arguments])
             for block in list(region.blocks)
         }
         waits = False
@@ -269,7 +271,7 @@ class Decoder:
                 block.instructions.append(instruction)
                 waits |= instruction.waits
             block.successors = [decoded[s] for s in source.successors]
-        return Region(list(decoded.values()), waits)
+        return DecodedRegion(list(decoded.values()), waits)
 
     def number_of(self, value: Any) -> int:
         """Return the number of an SSA value; a use may come before its definition in textual order."""
@@ -278,14 +280,14 @@ class Decoder:
             number = self._numbers[value] = self.new_number()
         return number
 
-    def _instruction(self, op: Any, blocks: dict[Any, Block]) -> Instruction:
+    def _instruction(self, op: Any, blocks: dict[Any, DecodedBlock]) -> DecodedInstruction:
         entry = executor(op)
         position = len(self.locations)
         self.locations.append(op.location)
         self.tracks |= entry.tracked
         decoded = Op(self, op, entry, blocks)
         step = entry.make(decoded)
-        return Instruction(
+        return DecodedInstruction(
             position,
             decoded.name,
             decoded.location,
@@ -299,7 +301,7 @@ class Decoder:
         )
 
 
-def decode(module: Any, name: str) -> Program:
+def decode_kernel(module: Any, name: str) -> DecodedKernel:
     """Decode a kernel of a module after `smem-to-nvvm`.
 
     Args:
@@ -324,7 +326,7 @@ def decode(module: Any, name: str) -> Program:
     raise EmulationError(f"the module holds no gpu.func '{name}'")
 
 
-def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Program:
+def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> DecodedKernel:
     decoder = Decoder(symbols)
     body = decoder.region(function.regions[0])
     inputs = list(ir.TypeAttr(function.attributes["function_type"]).value.inputs)
@@ -337,7 +339,7 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
             f"{name} has tensor maps at {list(maps)} of its {len(inputs)} arguments; expected them "
             "after all others"
         )
-    return Program(
+    return DecodedKernel(
         name,
         body,
         decoder.count,
@@ -351,7 +353,7 @@ def _decode_function(function: Any, name: str, symbols: dict[str, Any]) -> Progr
     )
 
 
-def _buffers(function: Any, arguments: list[Any]) -> list[Buffer]:
+def _buffers(function: Any, arguments: list[Any]) -> list[WorkgroupBuffer]:
     """Return the workgroup buffers of a kernel.
 
     Raises:
@@ -366,13 +368,13 @@ def _buffers(function: Any, arguments: list[Any]) -> list[Buffer]:
             "memref.alloca",
             function.location,
         )
-    given = (
-        list(attributes["workgroup_attrib_attrs"]) if "workgroup_attrib_attrs" in attributes else []
-    )
-    each_attributes = [*given, *[{}] * (count - len(given))]
+    key = "workgroup_attrib_attrs"
+    dictionaries = list(attributes[key]) if key in attributes else []
+    dictionaries += [{}] * (count - len(dictionaries))
+    alignments = [d["llvm.align"].value if "llvm.align" in d else None for d in dictionaries]
     return [
-        Buffer(argument.type, each["llvm.align"].value if "llvm.align" in each else None)
-        for argument, each in zip(arguments, each_attributes, strict=True)
+        WorkgroupBuffer(argument.type, alignment)
+        for argument, alignment in zip(arguments, alignments, strict=True)
     ]
 
 
@@ -380,7 +382,11 @@ def _tensor_maps(function: Any) -> dict[int, Any]:
     if "arg_attrs" not in function.attributes:
         return {}
     attributes = enumerate(ir.ArrayAttr(function.attributes["arg_attrs"]))
-    return {at: found[TENSOR_MAP] for at, found in attributes if TENSOR_MAP in found}
+    return {
+        position: dictionary[TENSOR_MAP]
+        for position, dictionary in attributes
+        if TENSOR_MAP in dictionary
+    }
 
 
 def _cluster(function: Any) -> tuple[int, int, int]:
