@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from typing import Any
 
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
 
 
@@ -14,7 +14,7 @@ def traced(
     kernel: Callable[..., None],
     shapes: Mapping[str, str],
     types: Mapping[str, Any],
-    options: Options,
+    options: KernelOptions,
 ) -> Any:
     """Build a module with a kernel that takes any arguments.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....layout.wgmma import INSTRUCTION_M
 from .arguments import traced
 from .division import divided
@@ -44,7 +44,7 @@ def combine_text(problem: Problem) -> str:
         _combine(dict(zip(shapes, given, strict=True)), problem.heads)
 
     with new_context():
-        return str(traced(combine, shapes, types, Options(1)))
+        return str(traced(combine, shapes, types, KernelOptions(1)))
 
 
 def combine_grid(problem: Problem, tiles: int) -> tuple[int, int]:

@@ -13,7 +13,7 @@ def divided(number: sl.Index, by: sl.Index) -> tuple[sl.Index, sl.Index]:
     between two tiles, when the tensor cores wait.
     """
     word = arith.divui(_word(number), _word(by))
-    quotient = number.rewrapped(arith.index_castui(sl.index.type, word))
+    quotient = number.rewrap(arith.index_castui(sl.index.type, word))
     return sl.unsigned(quotient), sl.unsigned(number - quotient * by)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....layout.wgmma import INSTRUCTION_M
 from .arguments import traced
 from .blocks import Blocks
@@ -71,7 +71,7 @@ def build(problem: Problem, config: Config) -> Any:
     def attention(*given: Any) -> None:
         _attention(dict(zip(shapes, given, strict=True)), config, problem.heads)
 
-    options = Options(1 + config.consumers, (config.cluster,), min_blocks=1)
+    options = KernelOptions(1 + config.consumers, (config.cluster,), min_blocks=1)
     return traced(attention, shapes, types, options)
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ....language.call.frozen import frozen
-from ....language.call.reads import Reads
+from ....language.freeze import freeze
+from ....language.reads import Reads
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, LaunchError, Matrix, device_array
 from ....runtime.arguments import DTYPES
@@ -54,8 +54,8 @@ def identity(function: Callable[..., Any]) -> Hashable:
     """
     if not isinstance(function, FunctionType):
         raise ProblemError(f"the epilogue is {function!r}; expected a function of Python")
-    cells = tuple(frozen(cell.cell_contents) for cell in function.__closure__ or ())
-    return function.__code__, cells, frozen((function.__defaults__, function.__kwdefaults__))
+    cells = tuple(freeze(cell.cell_contents) for cell in function.__closure__ or ())
+    return function.__code__, cells, freeze((function.__defaults__, function.__kwdefaults__))
 
 
 def read_operands(operands: Mapping[str, Any]) -> tuple[Hashable, list[int], list[Any]]:

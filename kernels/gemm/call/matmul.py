@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-from ....language.call.reads import Reads
+from ....language.reads import Reads
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Prepared, device_array
 from ....runtime.plans import Kept

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .... import language as sl
 from ....dialect import new_context
 from ....dialect.types import tensor_of
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
 from .problem import FUSED_RESULTS, ProblemError
 
@@ -174,7 +174,7 @@ def fused(
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     epilogue.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     signature = ", ".join((*["(M,N)"] * products, *(each.signature(False) for each in operands)))
-    kernel = TracedFunction(epilogue, signature, Options(1))
+    kernel = TracedFunction(epilogue, signature, KernelOptions(1))
     with new_context():
         ir = str(kernel.trace(*[accumulator] * products, *(each.element for each in operands)))
     return Fusion(tuple(operands), ir, tuple(stored), products, function)

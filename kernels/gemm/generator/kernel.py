@@ -12,7 +12,7 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
 from ...registers import REGISTERS
 from .config import Config
@@ -46,7 +46,7 @@ def build(problem: Problem, config: Config) -> Any:
         _array("MN", problem.c_major == "n", [True] * len(problem.batch)),
     ]
     cluster = (config.cluster_k, 1) if config.cluster_k > 1 else config.cluster
-    options = Options(1 + config.consumers, cluster, min_blocks=1)
+    options = KernelOptions(1 + config.consumers, cluster, min_blocks=1)
     parameters = {"A": problem.a, "B": problem.b, "C": problem.c}
     if problem.gated:
         parameters["B2"] = problem.b

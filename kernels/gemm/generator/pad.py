@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .... import language as sl
 from ....bindings.mlir import nvvm
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
 from .config import ConfigError
 
@@ -96,7 +96,7 @@ def build_pad(copies: Sequence[Copy]) -> Any:
             raise ConfigError(f"width is {each.width} words; expected 8, 32 or 128")
     types = [_WORD_TYPES[each.word] for each in copies for _ in "XY"]
     one, two = (", ".join([f"({each}):(?,?,?)"] * 2) for each in ("L,M,N", "O,P,Q"))
-    options = Options(_THREADS // 128)
+    options = KernelOptions(_THREADS // 128)
     if len(copies) == 1:
         return TracedFunction(pad, one, options).trace(*types, copies=tuple(copies))
     return TracedFunction(pad_both, f"{one}, {two}", options).trace(*types, copies=tuple(copies))
