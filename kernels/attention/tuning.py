@@ -72,12 +72,12 @@ def tune(
     asked = Options(**options, factors=factors)
     call = described(arrays, asked).call
     sought, problem = call.sought, call.sought.problem
-    given = None if configs is None else list(configs)
-    written = None if given is None else [asdict(config) for config in given]
-    found = found_before(sought, written)
-    if found is not None:
-        return found
-    others = candidates(problem, sought.longest) if given is None else given
+    caller_configs = None if configs is None else list(configs)
+    written = None if caller_configs is None else [asdict(config) for config in caller_configs]
+    earlier = found_before(sought, written)
+    if earlier is not None:
+        return earlier
+    others = candidates(problem, sought.longest) if caller_configs is None else caller_configs
 
     def kernel(config: Config) -> str:
         parts = parts_of(problem, sought.extents, config)

@@ -109,12 +109,12 @@ def _add_shapes(command: argparse.ArgumentParser) -> None:
 
 def _seconds(text: str) -> float:
     try:
-        found = float(text)
+        seconds = float(text)
     except ValueError:
-        found = 0.0
-    if not 0 < found < inf:
+        seconds = 0.0
+    if not 0 < seconds < inf:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds; expected more than 0")
-    return found
+    return seconds
 
 
 def _jobs(text: str) -> int:
@@ -124,16 +124,16 @@ def _jobs(text: str) -> int:
 
 
 def _shapes(options: argparse.Namespace) -> list[Shape]:
-    found = [parse_shape(text) for text in options.shapes]
+    shapes = [parse_shape(text) for text in options.shapes]
     if options.file is not None:
         try:
             lines = Path(options.file).read_text().splitlines()
         except UnicodeDecodeError:
             raise ShapeError(f"{options.file} is no text") from None
-        found += read_shapes(lines, options.file)
-    if not found:
+        shapes += read_shapes(lines, options.file)
+    if not shapes:
         raise ShapeError("no shapes; expected MxNxK arguments or --from FILE")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(shapes))
 
 
 @contextmanager
@@ -166,9 +166,9 @@ def _warm(options: argparse.Namespace) -> int:
     kernels = kernels_of(shapes, options.candidates)
     with _executor(options) as executor:
         result = warm(kernels, options.arch, executor, progress)
-    for what, of in (("compiled", result.compiled), ("cached", result.cached)):
-        for kernel in of:
-            print(f"{what:8} {_described(kernel)}")
+    for state, kernels_of_state in (("compiled", result.compiled), ("cached", result.cached)):
+        for kernel in kernels_of_state:
+            print(f"{state:8} {_described(kernel)}")
     for kernel, reason in result.failed.items():
         print(f"failed   {_described(kernel)}: {reason}", file=sys.stderr)
     print(
@@ -210,8 +210,8 @@ def _tune(options: argparse.Namespace) -> int:
                     failed += 1
                     continue
                 config, speed = result
-                told = "found before" if speed is None else f"{speed:.3f} of the default's speed"
-                print(f"{shape}: {told}: {config}", flush=True)
+                speed_text = "found before" if speed is None else f"{speed:.3f} of the default's speed"
+                print(f"{shape}: {speed_text}: {config}", flush=True)
     return 1 if failed else 0
 
 
@@ -220,8 +220,8 @@ def _gpus(client: Any) -> list[Executor | None]:
 
     Another worker does the tasks of one that has died. If there is no such worker yet, tasks wait for it.
     """
-    found = client.scheduler_info(n_workers=-1)["workers"]
-    addresses = [address for address, each in found.items() if each["resources"].get("GPU", 0)]
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    addresses = [address for address, worker in workers.items() if worker["resources"].get("GPU", 0)]
     gpu = {"GPU": 1}
     return [
         client.get_executor(resources=gpu, workers=[address], allow_other_workers=True)
@@ -230,8 +230,8 @@ def _gpus(client: Any) -> list[Executor | None]:
 
 
 def _table(options: argparse.Namespace) -> int:
-    own = cache_folder()
-    folders: list[Path] = options.folders or ([own] if own else [])
+    cache = cache_folder()
+    folders: list[Path] = options.folders or ([cache] if cache else [])
     if not folders:
         raise TableError("the cache is off (MLIR_SMEM_CACHE); expected folders of caches")
     tables = collect(folders)
@@ -240,8 +240,8 @@ def _table(options: argparse.Namespace) -> int:
     gpu = options.gpu or next(iter(tables))
     if gpu not in tables or (options.gpu is None and len(tables) > 1):
         names = " or ".join(repr(name) for name in tables)
-        given = "is missing" if options.gpu is None else f"is {gpu!r}"
-        raise TableError(f"--gpu {given}; expected {names}")
+        problem_text = "is missing" if options.gpu is None else f"is {gpu!r}"
+        raise TableError(f"--gpu {problem_text}; expected {names}")
     old = read_table(options.out, gpu) if options.out.exists() else {}
     write_table(options.out, gpu, old | tables[gpu])
     print(

@@ -149,9 +149,9 @@ class _Rounds(Generic[C]):
     def seconds(self) -> dict[C, float]:
         """Return the default's median time, and that time times the median ratio for each other."""
         default = self.left[0]
-        own = median(times[default] for times in self.measured if default in times)
-        found = {c: None for times in self.measured for c in times if c not in self.dropped}
-        return {config: own * median(self._ratios(config)) for config in found}
+        default_time = median(times[default] for times in self.measured if default in times)
+        measured = {c: None for times in self.measured for c in times if c not in self.dropped}
+        return {config: default_time * median(self._ratios(config)) for config in measured}
 
     def _ratios(self, config: C, start: int = 0) -> list[float]:
         """Return the ratios to the default in the rounds that have both."""

@@ -68,10 +68,10 @@ class Search(Generic[C]):
         missing = [config for config in self._left if not is_cached(texts[config])]
         if not missing:
             return
-        with nullcontext(executor) if executor else local_processes() as given:
+        with nullcontext(executor) if executor else local_processes() as compilers:
             with nullcontext() if executor else hidden_main_module():
                 futures = {
-                    given.submit(compile_to_cache, texts[config]): config for config in missing
+                    compilers.submit(compile_to_cache, texts[config]): config for config in missing
                 }
             for future in self._completed(futures):
                 reason = future.result()

@@ -100,8 +100,8 @@ def attention(
     """
     if on not in _MACHINES:
         raise ValueError(f"unknown machine '{on}'; expected {' or '.join(_MACHINES)}")
-    given = Arrays(q, k, v, cu_seqlens_q, cu_seqlens_k, q_descale, k_descale, v_descale, out)
-    arrays, factors = with_factors(given)
+    all_arrays = Arrays(q, k, v, cu_seqlens_q, cu_seqlens_k, q_descale, k_descale, v_descale, out)
+    arrays, factors = with_factors(all_arrays)
     options = Options(causal, scale, window, layout, return_lse, max_seqlen_q, config, factors)
     torch = sys.modules.get("torch")
     if torch is not None and torch.compiler.is_compiling():
@@ -109,9 +109,9 @@ def attention(
             raise ProblemError("out, config and stream are not taken in a graph of torch.compile")
         from .torch_op import call_op
 
-        found, lse = call_op(arrays, options, on)
+        output, lse = call_op(arrays, options, on)
     elif on == "cpu":
-        found, lse = emulated(arrays, options)
+        output, lse = emulated(arrays, options)
     else:
-        found, lse = launch(arrays, options, stream)
-    return (found, lse) if return_lse else found
+        output, lse = launch(arrays, options, stream)
+    return (output, lse) if return_lse else output

@@ -84,7 +84,7 @@ class Checked(NamedTuple):
 
 
 def checked(
-    given: Sequence[Given],
+    qkv: Sequence[Given],
     descales: Sequence[Given],
     packing: Packing | None,
     options: Options,
@@ -93,7 +93,7 @@ def checked(
     """Return the kernels of a call.
 
     Args:
-        given: q, k and v by heads.
+        qkv: q, k and v by heads.
         descales: arrays of the factors of some of these.
         packing: packed sequences.
         options: what else is asked for.
@@ -102,12 +102,12 @@ def checked(
     Raises:
         ProblemError, ConfigError: as of `attention`.
     """
-    asked = extents = sizes(*given)
+    asked = extents = sizes(*qkv)
     sequences, longest = extents.batches, extents.queries
     if packing is not None:
         sequences, longest = packing.sequences, packing.longest
-    for each in descales:
-        check_descale(each, asked, sequences)
+    for descale in descales:
+        check_descale(descale, asked, sequences)
     left, right = window_of(options.causal, options.window)
     if longest == 1:
         right = None  # The last query sees all keys that others may not.
@@ -122,14 +122,14 @@ def checked(
         if options.config and heads % options.config.consumers:
             heads = 1
     problem = Problem(
-        given[0].element,
+        qkv[0].element,
         extents.dim,
         left is not None,
         right is not None,
         options.return_lse,
         packing is not None,
         heads=heads,
-        descaled="".join(each.name[0] for each in descales),
+        descaled="".join(descale.name[0] for descale in descales),
     )
     if not problem.is_8_bit and (descales or options.factors != ONES):
         raise ProblemError(
@@ -143,7 +143,7 @@ def checked(
     tiles = -(-longest // of_cluster) * config.cluster
     # No query sees further than all keys.
     most = extents.queries + extents.keys
-    sight = [min(each, most) for each in (left, right) if each is not None]
+    limits = [min(limit, most) for limit in (left, right) if limit is not None]
     by_head = asked.batches, asked.heads, asked.queries, asked.dim
     result = tuple(by_head[dim] for dim in LAYOUTS[options.layout])
     return Checked(
@@ -153,7 +153,7 @@ def checked(
         packs,
         packing,
         parts,
-        [*_numbers(options, problem), *sight],
+        [*_numbers(options, problem), *limits],
         sought,
         tiles * sequences * extents.heads // heads,
         # Packed arrays have no batches.

@@ -45,21 +45,21 @@ def emulated(arrays: Arrays, options: Options) -> tuple[Any, Any]:
     """
     packing = packing_of(arrays.cu_seqlens_q, arrays.cu_seqlens_k, options.max_seqlen_q)
     layout, packed = options.layout, packing is not None
-    given = [by_heads(_given(name, getattr(arrays, name)), layout, packed) for name in "qkv"]
-    descales = [_given(*each) for each in arrays.descales.items()]
-    call = checked(given, descales, packing, options)
+    qkv = [by_heads(_given(name, getattr(arrays, name)), layout, packed) for name in "qkv"]
+    descales = [_given(*array) for array in arrays.descales.items()]
+    call = checked(qkv, descales, packing, options)
     like, result = arrays.q, arrays.out
     if result is None:
         result = _new(like, call.result, call.problem.result)
-    check_result(by_heads(_given("out", result), layout, packed), given[0])
+    check_result(by_heads(_given("out", result), layout, packed), qkv[0])
     if not host_array("out", result)[0].flags.writeable:
         raise ProblemError("out is read-only; expected an array that can be written, or None")
     lse = _new(like, call.lse, "f32") if options.return_lse else None
     of_lse = None if lse is None else host_array("lse", lse)[0].reshape(call.lse_by_heads)
-    of_heads = [_of_host(each, layout, packed) for each in (*arrays[:3], result)]
-    _emulate(call, of_heads, of_lse, [host_array(*each)[0] for each in arrays.descales.items()])
-    found = _returned(like, result) if arrays.out is None else result
-    return found, None if lse is None else _returned(like, lse)
+    of_heads = [_of_host(array, layout, packed) for array in (*arrays[:3], result)]
+    _emulate(call, of_heads, of_lse, [host_array(*array)[0] for array in arrays.descales.items()])
+    output = _returned(like, result) if arrays.out is None else result
+    return output, None if lse is None else _returned(like, lse)
 
 
 def _new(like: Any, shape: tuple[int, ...], element: str) -> Any:
@@ -83,7 +83,7 @@ def _emulate(
 ) -> None:
     """Run the kernels; q, k, v, the result and the logarithms are given by heads."""
     if call.packs:
-        arrays[0], arrays[3] = (arrays[at][:, :, 0].reshape(call.by_heads) for at in (0, 3))
+        arrays[0], arrays[3] = (arrays[operand][:, :, 0].reshape(call.by_heads) for operand in (0, 3))
     q, k, v, result = arrays
     if call.problem.is_8_bit:
         *outer, keys, dim = v.shape
@@ -94,8 +94,8 @@ def _emulate(
     first = [np.empty(shape, np.float32) for shape in call.of_parts] or results
     tokens = call.extents.queries, call.extents.keys
     of_packing = call.packing.on_host(tokens) if call.packing else []
-    given = [q, k.swapaxes(-2, -1), v, *first, *of_packing, *descales, *call.numbers]
-    launch_on_cpu(attention_kernel(call.problem, call.config), None, given, (_EMULATED,))
+    arguments = [q, k.swapaxes(-2, -1), v, *first, *of_packing, *descales, *call.numbers]
+    launch_on_cpu(attention_kernel(call.problem, call.config), None, arguments, (_EMULATED,))
     if call.parts > 1:
         grid = combine_grid(call.problem, call.items)
         launch_on_cpu(combining_kernel(call.problem), None, [*first, *results], grid)

@@ -71,17 +71,17 @@ def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, A
         ProblemError, ConfigError, LaunchError: as of `attention`.
     """
     q, out = arrays.q, arrays.out
-    given = [each for each in arrays if each is not None]
+    given_arrays = [array for array in arrays if array is not None]
     addresses: list[int] = []
     try:
         signatures = []
-        for each in given:
-            address, signature = reader(type(each))(each)
+        for array in given_arrays:
+            address, signature = reader(type(array))(array)
             addresses.append(address)
             signatures.append(signature)
         # Whether TMA reads an array depends on its alignment.
         places = reduce(or_, addresses) % UNIT_BYTES and tuple(a % UNIT_BYTES for a in addresses)
-        missing = tuple([each is None for each in arrays])
+        missing = tuple([array is None for array in arrays])
         key: Hashable = tuple(signatures), missing, places, options
         call = _CALLS.get(key)
     except Exception:
@@ -90,18 +90,18 @@ def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, A
     if call is None:
         call = _checked(arrays, options)
         if key is None:
-            addresses = [device_array("an array", each).matrix.pointer for each in given]
+            addresses = [device_array("an array", array).matrix.pointer for array in given_arrays]
         else:
             _CALLS.keep(key, call)
     if call.waits:
-        for each in given:
-            wait_for(each)
+        for array in given_arrays:
+            wait_for(array)
     handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
-    results, found, lse = call.results(q, addresses, out)
+    results, result, lse = call.results(q, addresses, out)
     call.launch.start(addresses[:3], addresses[3:], results, handle)
     if call.waits:
-        finish(found)
-    return found, lse
+        finish(result)
+    return result, lse
 
 
 class Described(NamedTuple):
@@ -109,13 +109,13 @@ class Described(NamedTuple):
 
     Attributes:
         call: the call.
-        given: q, k, v and the result, by heads.
+        by_heads: q, k, v and the result, by heads.
         descales: arrays of factors.
         device: the number of their GPU.
     """
 
     call: Checked
-    given: list[Given]
+    by_heads: list[Given]
     descales: list[Given]
     device: int
 
@@ -128,24 +128,24 @@ def described(arrays: Arrays, options: Options) -> Described:
     """
     packing = packing_of(arrays.cu_seqlens_q, arrays.cu_seqlens_k, options.max_seqlen_q)
     layout, packed = options.layout, packing is not None
-    found, device = _read(arrays)
-    given = [by_heads(each, layout, packed) for each in found if "descale" not in each.name]
-    descales = [each for each in found if "descale" in each.name]
-    call = checked(given[:3], descales, packing, options, gpu_name(device))
+    matrices, device = _read(arrays)
+    qkv = [by_heads(matrix, layout, packed) for matrix in matrices if "descale" not in matrix.name]
+    descales = [matrix for matrix in matrices if "descale" in matrix.name]
+    call = checked(qkv[:3], descales, packing, options, gpu_name(device))
     if arrays.out is None:
         element = call.problem.result
         new = Matrix.contiguous(UNIT_BYTES, call.result, DTYPES[element].itemsize)
-        given.append(by_heads(Given("the result", new, element), layout, packed))
-    check_result(given[3], given[0])
-    return Described(call, given, descales, device)
+        qkv.append(by_heads(Given("the result", new, element), layout, packed))
+    check_result(qkv[3], qkv[0])
+    return Described(call, qkv, descales, device)
 
 
 def _checked(arrays: Arrays, options: Options) -> _Call:
     """Check a call, and load its kernels."""
-    of = described(arrays, options)
-    call, like = of.call, arrays.q
+    described_call = described(arrays, options)
+    call, like = described_call.call, arrays.q
     return _Call(
-        Launch(*of),
+        Launch(*described_call),
         maker(like, call.result, call.problem.result),
         maker(like, call.lse, "f32") if options.return_lse else None,
         any(map(exposes_no_stream, arrays)),
@@ -164,13 +164,13 @@ class Repeated:
     """
 
     def __init__(self, arrays: Arrays, options: Options) -> None:
-        given = [each for each in arrays if each is not None]
-        for each in given:
-            wait_for(each)
+        given_arrays = [array for array in arrays if array is not None]
+        for array in given_arrays:
+            wait_for(array)
         call = _checked(arrays, options)
-        addresses = [device_array("an array", each).matrix.pointer for each in given]
-        results, *made = call.results(arrays.q, addresses, arrays.out)
-        self._held = arrays, made
+        addresses = [device_array("an array", array).matrix.pointer for array in given_arrays]
+        results, *new_arrays = call.results(arrays.q, addresses, arrays.out)
+        self._held = arrays, new_arrays
         self._start, self._addresses = call.launch.start, (addresses[:3], addresses[3:], results)
 
     def launch(self, stream: Any = None) -> None:
@@ -185,7 +185,7 @@ def forget_calls() -> None:
 
 def _read(arrays: Arrays) -> tuple[list[Given], int]:
     """Return the arrays but those of packed sequences, and the number of their GPU."""
-    found = []
+    matrices = []
     device = None
     for name, array in arrays._asdict().items():
         if array is None or name.startswith("cu_seqlens"):
@@ -196,5 +196,5 @@ def _read(arrays: Arrays) -> tuple[list[Given], int]:
             raise ProblemError(
                 f"q is on GPU {device}, but {name} is on GPU {read.device}; expected one"
             )
-        found.append(Given(name, read.matrix, read.element))
-    return found, device or 0
+        matrices.append(Given(name, read.matrix, read.element))
+    return matrices, device or 0

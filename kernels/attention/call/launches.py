@@ -47,11 +47,11 @@ class Launch:
     def __init__(
         self, call: Checked, arrays: Sequence[Given], descales: Sequence[Given], device: int
     ) -> None:
-        given = list(arrays)
+        matrices = list(arrays)
         if call.packs:
             groups = call.extents.groups
-            given[0], given[3] = (with_heads_as_queries(given[at], groups) for at in (0, 3))
-        q, k, v, out = (each.matrix for each in given)
+            matrices[0], matrices[3] = (with_heads_as_queries(matrices[operand], groups) for operand in (0, 3))
+        q, k, v, out = (matrix.matrix for matrix in matrices)
         results = [out]
         if call.problem.lse:
             results.append(Matrix.contiguous(_ALIGNED, call.lse_by_heads, _F32))
@@ -69,24 +69,24 @@ class Launch:
         kernel = _kernel(call.problem, call.config, device)
         self._context = kernel.context
         grid = (min(call.items * call.parts, kernel.resident_blocks()),)
-        further = *starts, *(each.matrix for each in descales), *self._numbers
+        further = *starts, *(descale.matrix for descale in descales), *self._numbers
         self._plan = kernel.plan((q, k.transposed(), v, *(parts or results), *further), grid)
-        kept = (
+        scratch_bytes = (
             [whole_columns(v.shape[2], v.item_bytes) * v.bytes // v.shape[2]]
             if self._transposing
             else []
         )
-        kept += [each.bytes for each in parts]
+        scratch_bytes += [part.bytes for part in parts]
         #: Where each array of the scratch memory begins, and where the last one ends.
         self._starts = list(
-            accumulate((-(-each // _ALIGNED) * _ALIGNED for each in kept), initial=0)
+            accumulate((-(-size // _ALIGNED) * _ALIGNED for size in scratch_bytes), initial=0)
         )
         self._combining = None
         if parts:
             # Masks and factors are done.
-            of = replace(call.problem, left=False, right=False, descaled="")
-            of_all = combine_grid(of, call.items)
-            self._combining = _combining(of, device).plan([*parts, *results], of_all)
+            unmasked = replace(call.problem, left=False, right=False, descaled="")
+            of_all = combine_grid(unmasked, call.items)
+            self._combining = _combining(unmasked, device).plan([*parts, *results], of_all)
 
     def start(
         self, operands: Sequence[int], further: Sequence[int], results: Sequence[int], stream: int

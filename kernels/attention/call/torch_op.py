@@ -32,9 +32,9 @@ def _run(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     of_q, of_k, of_v = factors
     options = Options(window=(left, right), config=None, factors=(of_q, of_k, of_v), **asked)
-    given = Arrays(*arrays)
-    found, lse = emulated(given, options) if on == "cpu" else launch(given, options)
-    return found, _no_lse(given.q) if lse is None else lse
+    all_arrays = Arrays(*arrays)
+    out, lse = emulated(all_arrays, options) if on == "cpu" else launch(all_arrays, options)
+    return out, _no_lse(all_arrays.q) if lse is None else lse
 
 
 def _no_lse(q: torch.Tensor) -> torch.Tensor:

@@ -51,12 +51,12 @@ def tuned_config(sought: Sought) -> Config | None:
     return read_config(sought.key(), Config(), sought.problem)
 
 
-def found_before(sought: Sought, given: object) -> Config | None:
+def found_before(sought: Sought, caller_configs: object) -> Config | None:
     """Return the result of an earlier search.
 
     Args:
         sought: what for.
-        given: the configurations that the caller gives, as JSON data; None if these are the candidates,
+        caller_configs: the configurations that the caller gives, as JSON data; None if these are the candidates,
             which may be others in another version.
     """
-    return read_config(sought.key(), Config(), sought.problem, given)
+    return read_config(sought.key(), Config(), sought.problem, caller_configs)

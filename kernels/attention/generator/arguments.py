@@ -26,5 +26,5 @@ def traced(
     """
     parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in shapes]
     kernel.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    made = TracedFunction(kernel, ", ".join(shapes.values()), options)
-    return made.trace(*(types[name] for name in shapes))
+    traced_function = TracedFunction(kernel, ", ".join(shapes.values()), options)
+    return traced_function.trace(*(types[name] for name in shapes))

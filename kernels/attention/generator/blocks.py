@@ -119,10 +119,10 @@ class Blocks:
             if self._heads == 1:
                 sl.tma_load(self._arrays["Q"][batch, head, rows, :], self._q[stage], stage)
                 return
-            for each in range(self._heads):
-                window = self._arrays["Q"][batch, self._heads * head + each, rows, :]
-                own = sl.ds(each * self._of_head, self._of_head)
-                sl.tma_load(window, self._q[stage][own, :], stage)
+            for head_of_tile in range(self._heads):
+                window = self._arrays["Q"][batch, self._heads * head + head_of_tile, rows, :]
+                head_rows = sl.ds(head_of_tile * self._of_head, self._of_head)
+                sl.tma_load(window, self._q[stage][head_rows, :], stage)
 
     def _query_index(self, place: Place) -> sl.Index | int:
         """Return the pipeline index of a tile's queries."""
@@ -186,14 +186,14 @@ class Blocks:
         return s
 
     def attended(
-        self, tile: Tile, q: sl.Tile, own: Any, s: sl.Fragment
+        self, tile: Tile, q: sl.Tile, warpgroup_rows: Any, s: sl.Fragment
     ) -> tuple[sl.Fragment, Rows]:
         """Return the weighted sums of the values that a warpgroup's queries see, and the rows' sums.
 
         Args:
             tile: the tile.
             q: the warpgroup's queries.
-            own: their rows of the tile.
+            warpgroup_rows: their rows of the tile.
             s: the scores of the first block, in flight.
         """
         scale, power = self._scale(tile), self._power
@@ -203,7 +203,7 @@ class Blocks:
         early = self._config.consumers > 2 or late
         s = sl.wait(s)
         self._keys.release(tile.first)
-        s = visible(s, self.tiles.sight(tile, self._first_query(tile, own), 0))
+        s = visible(s, self.tiles.sight(tile, self._first_query(tile, warpgroup_rows), 0))
         if not late:
             self._values.wait(tile.first)
         p, rows, shrink = weights(s, scale, first_rows(s), power)
@@ -212,25 +212,25 @@ class Blocks:
         for begin, end, is_masked in self._ranges(tile):
             for block in sl.range(begin, end):
                 # The shuffle takes as long as the wait.
-                at = sl.make_warp_uniform(tile.first + block)
+                index = sl.make_warp_uniform(tile.first + block)
                 self._keys.wait(tile.first + block)
                 if late:
-                    self._values.wait(at - 1)
-                k, v = self._k[self._stage(at)], self._v[self._stage(at - 1)]
+                    self._values.wait(index - 1)
+                k, v = self._k[self._stage(index)], self._v[self._stage(index - 1)]
                 # While the products of one warpgroup run, others compute exponentials.
                 with sl.ordered():
                     s = sl.mma(q, k)
                     o = sl.mma(p, v, o if early else multiplied(o, shrink))
                 s = sl.wait(s, pending=1, in_flight=False)
-                self._keys.release(at)
+                self._keys.release(index)
                 if is_masked:
-                    s = visible(s, self.tiles.sight(tile, self._first_query(tile, own), block))
+                    s = visible(s, self.tiles.sight(tile, self._first_query(tile, warpgroup_rows), block))
                 rows = next_rows(s, rows)
                 # ptxas moves a wait for products before the arithmetic of its basic block, which begins
                 # at this wait and ends with the loop. So exponentials hide all else in it.
-                self._values.wait(at - 1 if late else at)
+                self._values.wait(index - 1 if late else index)
                 o = sl.wait(o)
-                self._values.release(at - 1)
+                self._values.release(index - 1)
                 p, rows, shrink = weights(s, scale, rows, power)
                 p = self._of_a(p)
                 if early:
@@ -245,9 +245,9 @@ class Blocks:
         self._values.release(last)
         return o, rows
 
-    def _first_query(self, tile: Tile, own: Any) -> sl.Index:
+    def _first_query(self, tile: Tile, warpgroup_rows: Any) -> sl.Index:
         """Return the first query of a warpgroup's rows."""
-        return tile.query + own.start if self._heads == 1 else tile.query
+        return tile.query + warpgroup_rows.start if self._heads == 1 else tile.query
 
     @property
     def _power(self) -> int:
@@ -277,42 +277,42 @@ class Blocks:
     def _ranges(self, tile: Tile) -> list[tuple[Any, Any, bool]]:
         """Return ranges of the blocks but the first one, with whether some query does not see all keys of
         such a block."""
-        found: list[tuple[sl.Index | int, sl.Index, bool]] = []
+        ranges: list[tuple[sl.Index | int, sl.Index, bool]] = []
         if isinstance(tile.masked, sl.Index):
-            found.append((1, tile.masked, True))
-        found.append((tile.masked, tile.unmasked, False))
+            ranges.append((1, tile.masked, True))
+        ranges.append((tile.masked, tile.unmasked, False))
         if tile.unmasked is not tile.blocks:
-            found.append((tile.unmasked, tile.blocks, True))
+            ranges.append((tile.unmasked, tile.blocks, True))
         # ptxas then takes the warps in the loop for converged.
         uniform = sl.make_warp_uniform
-        return [(uniform(begin), uniform(end), is_masked) for begin, end, is_masked in found]
+        return [(uniform(begin), uniform(end), is_masked) for begin, end, is_masked in ranges]
 
     def _of_a(self, weights: sl.Fragment) -> sl.Fragment:
         """Return weights as the first operand of a product, in registers."""
         return sl.op(smem.convert, weights, self._k.dtype.type)
 
-    def finish(self, tile: Tile, o: sl.Fragment, rows: Rows, q: sl.Tile, own: Any) -> None:
+    def finish(self, tile: Tile, o: sl.Fragment, rows: Rows, q: sl.Tile, warpgroup_rows: Any) -> None:
         """Store a warpgroup's rows of O, and of L.
 
         Args:
-            tile, q, own: as for `attended`.
+            tile, q, warpgroup_rows: as for `attended`.
             o, rows: what it returned.
         """
         inverse, lse = results(rows, self._scale(tile), self._power, self._factor(tile))
-        at, left = self._stored(tile, own)
-        window = self._arrays["O"][*at, :]
+        position, left = self._stored(tile, warpgroup_rows)
+        window = self._arrays["O"][*position, :]
         if "L" in self._arrays:
-            sl.store(lse, self._arrays["L"][at], rows=left)
+            sl.store(lse, self._arrays["L"][position], rows=left)
         if self._stores_through_queries:
             self._store_through(q, o * inverse, window)
         else:
             # The next queries are loaded meanwhile.
             sl.store(o * inverse, window, rows=left)
 
-    def _stored(self, tile: Tile, own: Any) -> tuple[tuple[Any, ...], sl.Index | None]:
+    def _stored(self, tile: Tile, warpgroup_rows: Any) -> tuple[tuple[Any, ...], sl.Index | None]:
         """Return where a warpgroup's rows are in L, and how many of them there are, for each head; None
         for all."""
-        first = self._first_query(tile, own)
+        first = self._first_query(tile, warpgroup_rows)
         left, row = tile.sequence.queries - first, tile.sequence.query + first
         rows = tile.batch, tile.head, sl.ds(row, INSTRUCTION_M)
         if self._is_split:
@@ -320,7 +320,7 @@ class Blocks:
             return (tile.part, *rows), left if self._heads == 1 else None
         if self._heads == 1:
             return rows, left
-        first_head = self._heads * tile.head + sl.unsigned(own.start) // self._of_head
+        first_head = self._heads * tile.head + sl.unsigned(warpgroup_rows.start) // self._of_head
         heads = sl.ds(first_head, INSTRUCTION_M // self._of_head)
         return (tile.batch, heads, sl.ds(row, self._of_head)), left
 

@@ -68,8 +68,8 @@ def build(problem: Problem, config: Config) -> Any:
         if is_there:
             shapes[name], types[name] = shape, type_
 
-    def attention(*given: Any) -> None:
-        _attention(dict(zip(shapes, given, strict=True)), config, problem.heads)
+    def attention(*arguments: Any) -> None:
+        _attention(dict(zip(shapes, arguments, strict=True)), config, problem.heads)
 
     options = KernelOptions(1 + config.consumers, (config.cluster,), min_blocks=1)
     return traced(attention, shapes, types, options)
@@ -93,13 +93,13 @@ def _attention(arrays: Mapping[str, Any], config: Config, heads: int) -> None:
             with sl.elect():
                 blocks.load()
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
-            own = sl.ds(warpgroup * INSTRUCTION_M, INSTRUCTION_M)
+            warpgroup_rows = sl.ds(warpgroup * INSTRUCTION_M, INSTRUCTION_M)
             blocks.begin()
             for place in blocks.tiles:
-                q = blocks.queries(place)[own, :]
+                q = blocks.queries(place)[warpgroup_rows, :]
                 s = blocks.first_scores(place, q)
                 # Where the tile is takes divisions, which run while the tensor cores multiply.
                 tile = place.tile
-                o, rows = blocks.attended(tile, q, own, s)
-                blocks.finish(tile, o, rows, q, own)
+                o, rows = blocks.attended(tile, q, warpgroup_rows, s)
+                blocks.finish(tile, o, rows, q, warpgroup_rows)
             blocks.end()

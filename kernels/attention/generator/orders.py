@@ -87,8 +87,8 @@ class LongestFirst:
     @staticmethod
     def _place(turns: sl.Index) -> sl.Index:
         """Return the place of the CTA in a round, after the order has been turned so often."""
-        odd, own = turns % 2, sl.block_id(0)
-        return own * (1 - odd) + (sl.grid_dim(0) - 1 - own) * odd
+        odd, cta = turns % 2, sl.block_id(0)
+        return cta * (1 - odd) + (sl.grid_dim(0) - 1 - cta) * odd
 
     def at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
         """See `Order`."""

@@ -53,8 +53,8 @@ class Packed(NamedTuple):
     def at(self, number: sl.Index) -> Sequence:
         """Return a sequence by its number."""
         query, key, query_end, key_end = (
-            sl.unsigned(starts[at].to(sl.index))
-            for at in (number, number + 1)
+            sl.unsigned(starts[index].to(sl.index))
+            for index in (number, number + 1)
             for starts in (self.queries, self.keys)
         )
         queries = sl.unsigned(query_end - query)
@@ -171,10 +171,10 @@ class Tiles:
         order = self._order()
 
         def locate(place: Place) -> Tile:
-            head, at = order.at(place.number)
+            head, tile = order.at(place.number)
             if self._parts is not None:
-                return self._part(head, at, self._parts, place)
-            return self._tile(head, at * self._of_tile, place)
+                return self._part(head, tile, self._parts, place)
+            return self._tile(head, tile * self._of_tile, place)
 
         first: sl.Index | int = 0
         for number in sl.range(0, order.count):
@@ -235,9 +235,9 @@ class Tiles:
     def _part(self, head: sl.Index, part: sl.Index, parts: sl.Index, place: Place) -> Tile:
         """Return the only tile of a head, with a part of its blocks, from the last one on."""
         whole = self._tile(head, part * 0, place)
-        each, _ = divided(sl.unsigned(whole.blocks + parts - 1), parts)
-        before = part * each
-        blocks = sl.unsigned(sl.maximum(sl.minimum(whole.blocks - before, each), 1))
+        blocks_of_part, _ = divided(sl.unsigned(whole.blocks + parts - 1), parts)
+        before = part * blocks_of_part
+        blocks = sl.unsigned(sl.maximum(sl.minimum(whole.blocks - before, blocks_of_part), 1))
         masked = whole.masked
         if isinstance(masked, sl.Index):
             masked = sl.unsigned(sl.minimum(sl.maximum(masked - before, 1), blocks))

@@ -33,7 +33,7 @@ def broadcast(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
         ProblemError: if they do not broadcast.
     """
     rank = max(len(a), len(b))
-    padded = [(1,) * (rank - len(each)) + tuple(each) for each in (a, b)]
+    padded = [(1,) * (rank - len(dims)) + tuple(dims) for dims in (a, b)]
     for one, other in zip(*padded, strict=True):
         if one != other and 1 not in (one, other):
             raise ProblemError(
@@ -60,8 +60,8 @@ def batched(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
     """
     extents = c.shape[:-2]
     steps = [
-        (c.strides[at], *(_step(each, at, len(extents)) for each in (a, b)))
-        for at in range(len(extents))
+        (c.strides[dim], *(_step(operand, dim, len(extents)) for operand in (a, b)))
+        for dim in range(len(extents))
     ]
     left: list[tuple[int, tuple[int, ...]]] = []
     for extent, step in zip(extents, steps, strict=True):
@@ -72,11 +72,11 @@ def batched(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
         else:
             left.append((extent, step))
     a, b, c = (
-        replace(each, shape=each.shape[-2:], strides=each.strides[-2:]) for each in (a, b, c)
+        replace(operand, shape=operand.shape[-2:], strides=operand.strides[-2:]) for operand in (a, b, c)
     )
     if joins_rows and left and _are_rows(a, c, *left[-1]):
         extent, (of_c, of_a, _) = left.pop()
-        a, c = (_with_rows(each, extent, step) for each, step in ((a, of_a), (c, of_c)))
+        a, c = (_with_rows(operand, extent, step) for operand, step in ((a, of_a), (c, of_c)))
     for extent, step in left:
         if not any(step[1:]):
             raise ProblemError(
@@ -90,20 +90,20 @@ def batched(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
     dims = tuple(
         "".join(name for name, s in zip("ab", step[1:], strict=True) if s) for _, step in left
     )
-    found = tuple(extent for extent, _ in left)
+    batch_extents = tuple(extent for extent, _ in left)
     return Batch(
         _with_leading(a, [(e, step[1]) for e, step in left if step[1]]),
         _with_leading(b, [(e, step[2]) for e, step in left if step[2]]),
         _with_leading(c, [(e, step[0]) for e, step in left]),
         dims,
-        found,
+        batch_extents,
     )
 
 
 def _step(operand: Matrix, dim: int, rank: int) -> int:
     """Return the stride of an operand along a leading dimension of C; 0 if it is broadcast."""
-    at = dim - (rank - (len(operand.shape) - 2))
-    return 0 if at < 0 or operand.shape[at] == 1 else operand.strides[at]
+    own_dim = dim - (rank - (len(operand.shape) - 2))
+    return 0 if own_dim < 0 or operand.shape[own_dim] == 1 else operand.strides[own_dim]
 
 
 def _are_rows(a: Matrix, c: Matrix, extent: int, step: tuple[int, ...]) -> bool:

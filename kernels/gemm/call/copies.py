@@ -95,10 +95,10 @@ class Copies:
             LaunchError: if the driver refuses a launch.
         """
         for plan, places in self._launches:
-            given: list[int] = []
+            pointers: list[int] = []
             for pair, source, target in places:
-                given += addresses[pair][0] + source, addresses[pair][1] + target
-            plan.start(given, (), stream)
+                pointers += addresses[pair][0] + source, addresses[pair][1] + target
+            plan.start(pointers, (), stream)
 
 
 def copy_matrices(pairs: Sequence[tuple[Matrix, Matrix]], device: int, stream: int) -> None:
@@ -110,15 +110,15 @@ def copy_matrices(pairs: Sequence[tuple[Matrix, Matrix]], device: int, stream: i
 def _parts(source: Matrix, target: Matrix) -> Iterator[_Part]:
     """Return the copies of matrices with one leading dimension: as few as the strides allow."""
     source, target = _joined(source, target)
-    for at in product(*map(range, source.shape[:-3])):
-        first, second = (_of_three(matrix_at(matrix, at)) for matrix in (source, target))
+    for index in product(*map(range, source.shape[:-3])):
+        first, second = (_of_three(matrix_at(matrix, index)) for matrix in (source, target))
         yield _Part(first, second, *_word(first, second))
 
 
 def _joined(source: Matrix, target: Matrix) -> tuple[Matrix, Matrix]:
     """Return the matrices with adjacent leading dimensions joined where both step through them evenly."""
     dims: list[tuple[int, int, int]] = []
-    leading = (each[:-2] for each in (source.shape, source.strides, target.strides))
+    leading = (values[:-2] for values in (source.shape, source.strides, target.strides))
     for extent, step, to in zip(*leading, strict=True):
         if extent == 1:
             continue

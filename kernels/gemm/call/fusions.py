@@ -41,7 +41,7 @@ class FusedCall(NamedTuple):
     @property
     def addresses(self) -> list[int]:
         """The addresses of its arrays."""
-        return [each.pointer for each in self.arguments if isinstance(each, Matrix)]
+        return [argument.pointer for argument in self.arguments if isinstance(argument, Matrix)]
 
 
 def identity(function: Callable[..., Any]) -> Hashable:
@@ -110,13 +110,13 @@ def fused_call(
         arguments.append(matrix)
     products = 2 if distance else 1
     key = identity(function), tuple(described), accumulator, products
-    found = _FUSIONS.get(key)
-    if found is None or not found[0].hold():
+    traced = _FUSIONS.get(key)
+    if traced is None or not traced[0].hold():
         # What a trace reads is noted before it, so that a value that changes meanwhile is noticed.
         reads = Reads(function)
-        found = reads, fused(function, described, accumulator, products)
-        _FUSIONS.keep(key, found)
-    return FusedCall(found[1], tuple(arguments), found[0], distance)
+        traced = reads, fused(function, described, accumulator, products)
+        _FUSIONS.keep(key, traced)
+    return FusedCall(traced[1], tuple(arguments), traced[0], distance)
 
 
 def _number(value: float, accumulator: str) -> str:
@@ -131,29 +131,29 @@ def _device_array(name: str, value: Any) -> DeviceArray:
 
 
 def _operand(
-    name: str, given: DeviceArray, extents: tuple[int, int], device: int
+    name: str, array: DeviceArray, extents: tuple[int, int], device: int
 ) -> tuple[Operand, Matrix]:
     """Return an operand, and its array with the dimensions along which it is not broadcast."""
-    shape, (m, n) = given.matrix.shape, extents
-    if given.device != device:
-        raise ProblemError(f"{name} is on GPU {given.device}, but A is on GPU {device}")
-    if given.element not in DTYPES:
-        raise ProblemError(f"{name} has elements of {given.element}; expected {', '.join(DTYPES)}")
+    shape, (m, n) = array.matrix.shape, extents
+    if array.device != device:
+        raise ProblemError(f"{name} is on GPU {array.device}, but A is on GPU {device}")
+    if array.element not in DTYPES:
+        raise ProblemError(f"{name} has elements of {array.element}; expected {', '.join(DTYPES)}")
     padded = (1,) * (2 - len(shape)) + tuple(shape)
     if len(shape) > 2 or any(x not in (1, y) for x, y in zip(padded, extents, strict=True)):
         raise ProblemError(
             f"{name} has the shape {list(shape)}, which does not broadcast to C of {m}x{n}; expected "
             f"[{m}, {n}], [{n}] for an element a column, [{m}, 1] for an element a row, or [1]"
         )
-    strides = (0,) * (2 - len(shape)) + tuple(given.matrix.strides)
-    kept = [dim for dim in range(2) if padded[dim] != 1]
+    strides = (0,) * (2 - len(shape)) + tuple(array.matrix.strides)
+    dims = [dim for dim in range(2) if padded[dim] != 1]
     matrix = replace(
-        given.matrix,
-        shape=tuple(padded[dim] for dim in kept) or (1,),
-        strides=tuple(strides[dim] for dim in kept) or (1,),
+        array.matrix,
+        shape=tuple(padded[dim] for dim in dims) or (1,),
+        strides=tuple(strides[dim] for dim in dims) or (1,),
     )
-    by_tma = len(kept) == 2 and given.element in _LOADED and _has_aligned_rows(matrix)
-    return Operand(name, given.element, "".join("mn"[dim] for dim in kept), by_tma), matrix
+    by_tma = len(dims) == 2 and array.element in _LOADED and _has_aligned_rows(matrix)
+    return Operand(name, array.element, "".join("mn"[dim] for dim in dims), by_tma), matrix
 
 
 def _has_aligned_rows(matrix: Matrix) -> bool:

@@ -55,11 +55,11 @@ class Launch:
     ) -> None:
         out, *others = outs
         fusion = fused.fusion if fused else None
-        of, (first, second, result) = operands(a, b, out, fusion, *others)
-        self._kernel, self._config, grid = _planned(of, config)
+        gemm, (first, second, result) = operands(a, b, out, fusion, *others)
+        self._kernel, self._config, grid = _planned(gemm, config)
         matrices = [first, second, result]
         if self._config.exchanged:
-            matrices = [each.transposed() for each in (second, first, result)]
+            matrices = [matrix.transposed() for matrix in (second, first, result)]
         self._distance = fused.distance if fused else 0
         if self._distance:
             matrices.append(replace(second, pointer=second.pointer + self._distance))
@@ -68,7 +68,7 @@ class Launch:
             matrices.append(replace(matrices[2], pointer=of_other[0], item_bytes=of_other[1]))
         self._workspace = 0, 0
         if self._config.split_k > 1:
-            extents = workspace_extents(of.problem, self._config, grid[0] * grid[1])
+            extents = workspace_extents(gemm.problem, self._config, grid[0] * grid[1])
             parts, semaphores = _matrices(extents)
             matrices += [parts, semaphores]
             self._workspace = parts.bytes, semaphores.bytes
@@ -109,7 +109,7 @@ class Launch:
         a: int,
         b: int,
         outs: Sequence[int],
-        held: Sequence[Any],
+        references: Sequence[Any],
         further: Sequence[int] = (),
         numbers: Sequence[Any] = (),
     ) -> Prepared:
@@ -117,14 +117,14 @@ class Launch:
 
         Args:
             a, b, outs: as for `start`.
-            held: what must not be freed meanwhile.
+            references: what must not be freed meanwhile.
             further, numbers: as for `start`.
         """
         addresses = self._addresses(a, b, outs)
         memories = [DeviceMemory(self._kernel.context, size) for size in self._workspace if size]
         of_memories = (memory.address for memory in memories)
         frame = self._plan.frame((*addresses, *of_memories, *further), numbers)
-        return Prepared(self._plan.starter, frame, (*held, *memories))
+        return Prepared(self._plan.starter, frame, (*references, *memories))
 
     def _addresses(self, a: int, b: int, outs: Sequence[int]) -> tuple[int, ...]:
         """Return the addresses of the kernel's first arguments."""
@@ -146,16 +146,16 @@ def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
 
 
 @lru_cache(maxsize=_SHAPES)
-def _planned(of: Operands, config: Config | None) -> tuple[Kernel, Config, tuple[int, int]]:
+def _planned(operands: Operands, config: Config | None) -> tuple[Kernel, Config, tuple[int, int]]:
     """Return the kernel for operands, its configuration and its grid."""
-    gemm = of.problem, of.m, of.n, of.k
+    gemm = operands.problem, operands.m, operands.n, operands.k
     config = (
         config
-        or tuned_config(gpu_name(of.device), *gemm, of.batch)
-        or choose(*gemm, batch=of.batch)
+        or tuned_config(gpu_name(operands.device), *gemm, operands.batch)
+        or choose(*gemm, batch=operands.batch)
     )
-    kernel = _kernel(of.problem, config, of.device)
-    grid = config.grid(of.m, of.n, of.k, kernel.resident_blocks(), of.batch)
+    kernel = _kernel(operands.problem, config, operands.device)
+    grid = config.grid(*gemm[1:], kernel.resident_blocks(), operands.batch)
     return kernel, config, grid
 
 

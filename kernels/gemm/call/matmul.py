@@ -146,7 +146,7 @@ def matmul(
         if out is None:
             signature = out_dtype
         elif type(out) is tuple:
-            results, signature = zip(*[reader(type(each))(each) for each in out], strict=True)
+            results, signature = zip(*[reader(type(array))(array) for array in out], strict=True)
             bits |= reduce(or_, results)
         else:
             result, signature = (read if type(out) is cls else reader(type(out)))(out)
@@ -154,7 +154,7 @@ def matmul(
             bits |= result
         # Which arrays are copied depends on their alignment.
         places = bits % UNIT_BYTES and tuple(
-            each % UNIT_BYTES for each in (first, second, *results)
+            address % UNIT_BYTES for address in (first, second, *results)
         )
         key = a_signature, b_signature, signature, out is None, places, config
         if epilogue is not None or operands or gated:
@@ -165,8 +165,8 @@ def matmul(
         # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
         key = call = None
     if call is None or not (call.reads is None or call.reads.hold()):
-        given = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle)
-        return _first_call(key, given)
+        operands_of_gemm = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle)
+        return _first_call(key, operands_of_gemm)
     if call.waits:
         wait_for(a)
         wait_for(b)
@@ -175,9 +175,9 @@ def matmul(
     if call.again:
         (first, second), copied = call.again.start((a, b), (first, second), handle)
     elif call.copies:
-        given = Operand(a, device_array("A", a)), Operand(b, device_array("B", b))
-        *copied, _ = readable(*given, handle)
-        first, second = (each.of.matrix.pointer for each in copied)
+        operands_of_gemm = Operand(a, device_array("A", a)), Operand(b, device_array("B", b))
+        *copied, _ = readable(*operands_of_gemm, handle)
+        first, second = (operand.of.matrix.pointer for operand in copied)
     if out is None:
         results, out = call.new(a)
     call.launch.start(first, second, results, handle, further, numbers)
@@ -186,42 +186,42 @@ def matmul(
     return out
 
 
-def _first_call(key: Hashable, given: _Given) -> Any:
+def _first_call(key: Hashable, arguments: _Given) -> Any:
     """Return the result of a call, checked; keep the launch for later calls if its result is not
     copied."""
-    a, b, stream = given.a, given.b, given.stream
-    arrays = [each for each in given.operands.values() if not isinstance(each, int | float)]
-    for each in (a, b, *arrays):
-        wait_for(each)
+    a, b, stream = arguments.a, arguments.b, arguments.stream
+    arrays = [operand for operand in arguments.operands.values() if not isinstance(operand, int | float)]
+    for array in (a, b, *arrays):
+        wait_for(array)
     given_a, given_b = device_array("A", a), device_array("B", b)
     # The copies live until the GEMM is enqueued after them.
     *copied, again = readable(Operand(a, given_a), Operand(b, given_b), stream)
-    first, second = (each.of for each in copied)
+    first, second = (operand.of for operand in copied)
     is_copied = (first, second) != (given_a, given_b)
-    second, fused = _fused(first, second, given.epilogue, given.operands, given.gated)
+    second, fused = _fused(first, second, arguments.epilogue, arguments.operands, arguments.gated)
     stored = fused.fusion.stored if fused else (stored_types(first.element),)
-    results = results_of(a, (first, second), stored, given.out, given.out_dtype)
-    views = [each.view for each in results]
-    launch = Launch(first, second, views, given.config, fused)
+    results = results_of(a, (first, second), stored, arguments.out, arguments.out_dtype)
+    views = [result.view for result in results]
+    launch = Launch(first, second, views, arguments.config, fused)
     pointers = [view.matrix.pointer for view in views]
-    further = _further(fused, given.operands)
+    further = _further(fused, arguments.operands)
     launch.start(first.matrix.pointer, second.matrix.pointer, pointers, stream, *further)
     finish(results[0].array)
-    waits = any(map(exposes_no_stream, (a, b, *(each.array for each in results))))
+    waits = any(map(exposes_no_stream, (a, b, *(result.array for result in results))))
     # JAX cannot cut an array that another kernel has yet to write.
     is_cut = waits and any(map(is_ragged, views))
-    if key is not None and not is_cut and all(each.target is None for each in results):
+    if key is not None and not is_cut and all(result.target is None for result in results):
         reads = fused.reads if fused else None
         _CALLS.keep(key, _Call(launch, _maker(a, results), waits, is_copied, again, reads))
-    found = tuple(each.finished(stream) for each in results)
-    if any(each.target is not None for each in results):
-        finish(found[0])
-    return found[0] if len(found) == 1 else found
+    outputs = tuple(result.finished(stream) for result in results)
+    if any(result.target is not None for result in results):
+        finish(outputs[0])
+    return outputs[0] if len(outputs) == 1 else outputs
 
 
 def _maker(like: Any, results: Sequence[Result]) -> Callable[[Any], tuple[Sequence[int], Any]]:
     """Return a function that makes new arrays as those of results, given A; see `_Call`."""
-    views = [each.view for each in results]
+    views = [result.view for result in results]
     size = min(view.matrix.item_bytes for view in views)
     shapes = [(*v.matrix.shape[:-1], whole_columns(v.matrix.shape[-1], size)) for v in views]
     makers = [maker(like, shape, v.element) for shape, v in zip(shapes, views, strict=True)]
@@ -236,7 +236,7 @@ def _maker(like: Any, results: Sequence[Result]) -> Callable[[Any], tuple[Sequen
 
     def several(like: Any) -> tuple[Sequence[int], Any]:
         addresses, arrays = zip(*[make(like) for make in makers], strict=True)
-        cut = tuple(without_padding(*each) for each in zip(arrays, views, strict=True))
+        cut = tuple(without_padding(*pair) for pair in zip(arrays, views, strict=True))
         return addresses, cut[0] if len(views) == 1 else cut
 
     return several
@@ -272,14 +272,14 @@ def prepare(
         >>> float(c[0, 0])  # on a GPU
         512.0
     """
-    given = operands or {}
-    views, fused = _views(a, b, out, epilogue, given, gated)
+    operands_by_name = operands or {}
+    views, fused = _views(a, b, out, epilogue, operands_by_name, gated)
     first, second, *results = views
     launch = Launch(first, second, results, config, fused)
     pointers = [result.matrix.pointer for result in results]
-    held = (a, b, *_outs(out), *given.values())
-    further = _further(fused, given)
-    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, held, *further)
+    references = (a, b, *_outs(out), *operands_by_name.values())
+    further = _further(fused, operands_by_name)
+    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, references, *further)
 
 
 def described(
@@ -314,7 +314,7 @@ def _views(
 ) -> tuple[list[DeviceArray], FusedCall | None]:
     """Return A, B and the results, as the kernel addresses them, and the epilogue."""
     first, second = device_array("A", a), device_array("B", b)
-    results = [device_array(*each) for each in zip("CD", _outs(out), strict=False)]
+    results = [device_array(*named_array) for named_array in zip("CD", _outs(out), strict=False)]
     for name, result in zip("CD", results, strict=False):
         if is_ragged(result):
             row = result.matrix.shape[-1] * result.matrix.item_bytes
@@ -342,8 +342,8 @@ def _fused(
     """Return B, or its columns for the gates, and the epilogue of a GEMM; None if it has none."""
     if epilogue is None:
         if operands or gated:
-            what = f"operands {', '.join(operands)} are" if operands else f"gated={gated!r} is"
-            raise ProblemError(f"{what} given without an epilogue")
+            text = f"operands {', '.join(operands)} are" if operands else f"gated={gated!r} is"
+            raise ProblemError(f"{text} given without an epilogue")
         return b, None
     check_matrices(a, b)
     distance = 0
@@ -360,5 +360,5 @@ def _further(
 ) -> tuple[Sequence[int], Sequence[Any]]:
     """Return the addresses of an epilogue's arrays, and its numbers."""
     return fused.addresses if fused else (), [
-        each for each in operands.values() if isinstance(each, int | float)
+        operand for operand in operands.values() if isinstance(operand, int | float)
     ]

@@ -48,8 +48,8 @@ def operands(
     Raises:
         ProblemError: if shapes, strides or element types do not fit a GEMM.
     """
-    for name, each in (("A", a), ("B", b), ("C", out)):
-        _check(name, each, a)
+    for name, matrix in (("A", a), ("B", b), ("C", out)):
+        _check(name, matrix, a)
     (*a_batch, m, k), (*b_batch, rows, n) = a.matrix.shape, b.matrix.shape
     if rows != k:
         raise ProblemError(
@@ -92,28 +92,28 @@ def operands(
     return Operands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)
 
 
-def matrix_at(matrices: Matrix, at: tuple[int, ...]) -> Matrix:
+def matrix_at(matrices: Matrix, index: tuple[int, ...]) -> Matrix:
     """Return the matrices at a place in their first leading dimensions."""
-    elements = sum(i * stride for i, stride in zip(at, matrices.strides, strict=False))
+    elements = sum(i * stride for i, stride in zip(index, matrices.strides, strict=False))
     pointer = matrices.pointer + elements * matrices.item_bytes
-    rest = len(at)
+    rest = len(index)
     return Matrix(pointer, matrices.shape[rest:], matrices.strides[rest:], matrices.item_bytes)
 
 
-def _check(name: str, each: DeviceArray, first: DeviceArray) -> None:
-    shape = each.matrix.shape
+def _check(name: str, array: DeviceArray, first: DeviceArray) -> None:
+    shape = array.matrix.shape
     if len(shape) < 2:
         raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
     if 0 in shape:
         raise ProblemError(f"{name} has no elements in {list(shape)}")
-    if each.device != first.device:
+    if array.device != first.device:
         raise ProblemError(
-            f"{name} is on GPU {each.device}, but A is on GPU {first.device}; expected the same GPU"
+            f"{name} is on GPU {array.device}, but A is on GPU {first.device}; expected the same GPU"
         )
 
 
-def _by(each: DeviceArray) -> str:
-    return "x".join(map(str, each.matrix.shape))
+def _by(array: DeviceArray) -> str:
+    return "x".join(map(str, array.matrix.shape))
 
 
 def contiguous_dim(name: str, matrix: Matrix, usual: int) -> int:

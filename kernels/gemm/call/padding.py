@@ -20,11 +20,11 @@ class Operand(NamedTuple):
 
     Attributes:
         array: the array that owns the memory.
-        of: its address, shape and element type.
+        view: its address, shape and element type.
     """
 
     array: Any
-    of: DeviceArray
+    view: DeviceArray
 
 
 class Again:
@@ -45,19 +45,19 @@ class Again:
         self, arrays: Sequence[Any], addresses: Sequence[int], stream: int
     ) -> tuple[list[int], list[Any]]:
         """Start the copies; return the addresses of the operands to multiply, and the new arrays."""
-        found: list[int] = []
-        made: list[Any] = []
+        readable_addresses: list[int] = []
+        new_arrays: list[Any] = []
         pairs: list[tuple[int, int]] = []
         for make, array, address in zip(self._makers, arrays, addresses, strict=True):
             if make is None:
-                found.append(address)
+                readable_addresses.append(address)
                 continue
-            own, copy = make(array)
-            made.append(copy)
-            found.append(own)
-            pairs.append((address, own))
+            new_address, copy = make(array)
+            new_arrays.append(copy)
+            readable_addresses.append(new_address)
+            pairs.append((address, new_address))
         self._copies.start(pairs, stream)
-        return found, made
+        return readable_addresses, new_arrays
 
 
 def readable(a: Operand, b: Operand, stream: int) -> tuple[Operand, Operand, Again | None]:
@@ -78,34 +78,34 @@ def readable(a: Operand, b: Operand, stream: int) -> tuple[Operand, Operand, Aga
     Raises:
         ProblemError: for negative strides, or if the library of an array to be copied is not supported.
     """
-    given = [("A", a, 1), ("B", b, 0)]
+    operands = [("A", a, 1), ("B", b, 0)]
     if not _go_together(a.of, b.of):
         # The checks of the operands say what is wrong.
         return a, b, None
-    found: list[Operand] = []
+    readable_operands: list[Operand] = []
     pairs: list[tuple[Matrix, Matrix]] = []
     makers: list[Callable[[Any], tuple[int, Any]] | None] = []
     repeated = _repeated(a.of.matrix, b.of.matrix)
-    for name, each, k in given:
+    for name, operand, k in operands:
         # A is copied along those that it has, and B along the others.
-        own = {dim for dim in repeated if (_extent(a.of.matrix, dim) > 1) == (name == "A")}
-        if is_aligned(each.of.matrix) and not own:
-            found.append(each)
+        copied_dims = {dim for dim in repeated if (_extent(a.of.matrix, dim) > 1) == (name == "A")}
+        if is_aligned(operand.of.matrix) and not copied_dims:
+            readable_operands.append(operand)
             makers.append(None)
             continue
-        _check_strides(name, each.of.matrix)
-        source, target, copied = _padded(name, each, k, own)
+        _check_strides(name, operand.of.matrix)
+        source, target, copied = _padded(name, operand, k, copied_dims)
         pairs.append((source, target))
-        found.append(copied)
+        readable_operands.append(copied)
         shape = *target.shape[:-1], whole_columns(target.shape[-1], target.item_bytes)
-        makers.append(maker(each.array, shape, each.of.element))
+        makers.append(maker(operand.array, shape, operand.of.element))
     copies = Copies(pairs, a.of.device)
     copies.start([(source.pointer, target.pointer) for source, target in pairs], stream)
     first, second = (
-        Operand(*k_major(name, *each, k, stream))
-        for each, (name, _, k) in zip(found, given, strict=True)
+        Operand(*k_major(name, *operand, k, stream))
+        for operand, (name, _, k) in zip(readable_operands, operands, strict=True)
     )
-    is_all = all(x.array is y.array for x, y in zip((first, second), found, strict=True))
+    is_all = all(x.array is y.array for x, y in zip((first, second), readable_operands, strict=True))
     return first, second, Again(makers, copies) if pairs and is_all else None
 
 
@@ -154,8 +154,8 @@ def _repeated(a: Matrix, b: Matrix) -> set[int]:
     return {
         dim
         for dim in range(-rank, -2)
-        if max(_extent(each, dim) for each in (a, b)) > 1
-        and all(_extent(each, dim) == 1 or each.strides[dim] == 0 for each in (a, b))
+        if max(_extent(matrix, dim) for matrix in (a, b)) > 1
+        and all(_extent(matrix, dim) == 1 or matrix.strides[dim] == 0 for matrix in (a, b))
     }
 
 
@@ -163,7 +163,7 @@ def _extent(matrix: Matrix, dim: int) -> int:
     return matrix.shape[dim] if -dim <= len(matrix.shape) else 1
 
 
-def _padded(name: str, operand: Operand, k: int, kept: set[int]) -> tuple[Matrix, Matrix, Operand]:
+def _padded(name: str, operand: Operand, k: int, copied_dims: set[int]) -> tuple[Matrix, Matrix, Operand]:
     """Return the source and the target of a copy to padded rows, both with the rows along the last
     dimension, and the copy as the operand.
 
@@ -176,12 +176,12 @@ def _padded(name: str, operand: Operand, k: int, kept: set[int]) -> tuple[Matrix
         is_free = multiplicand(operand.of.element) in MN_MAJOR
         along = k if not is_free or matrix.strides[k - 2] <= matrix.strides[-1 - k] else 1 - k
     source = matrix if along == 1 else matrix.transposed()
-    source = _once(source, kept)
+    source = _once(source, copied_dims)
     *rows, columns = source.shape
     width = whole_columns(columns, matrix.item_bytes)
     memory = empty(operand.array, (*rows, width), operand.of.element, f"a copy of {name}")
-    made = device_array(name, memory).matrix
-    target = replace(made, shape=source.shape)
+    padded = device_array(name, memory).matrix
+    target = replace(padded, shape=source.shape)
     steps = (
         0 if extent == 1 else step
         for extent, step in zip(target.shape[:-2], target.strides[:-2], strict=True)
@@ -191,8 +191,8 @@ def _padded(name: str, operand: Operand, k: int, kept: set[int]) -> tuple[Matrix
         shape=(*matrix.shape[:-2], *target.shape[-2:]),
         strides=(*steps, *target.strides[-2:]),
     )
-    of = replace(operand.of, matrix=seen if along == 1 else seen.transposed())
-    return source, target, Operand(memory, of)
+    view = replace(operand.of, matrix=seen if along == 1 else seen.transposed())
+    return source, target, Operand(memory, view)
 
 
 def _contiguous(matrix: Matrix, k: int) -> int | None:
@@ -200,11 +200,11 @@ def _contiguous(matrix: Matrix, k: int) -> int | None:
     return next((dim for dim in (k, 1 - k) if matrix.strides[dim - 2] == 1), None)
 
 
-def _once(matrix: Matrix, kept: set[int]) -> Matrix:
+def _once(matrix: Matrix, copied_dims: set[int]) -> Matrix:
     """Return matrices without the leading dimensions along which they are the same, but for some."""
     rank = len(matrix.shape)
     shape = (
-        1 if matrix.strides[at] == 0 and at - rank not in kept else matrix.shape[at]
-        for at in range(rank - 2)
+        1 if matrix.strides[dim] == 0 and dim - rank not in copied_dims else matrix.shape[dim]
+        for dim in range(rank - 2)
     )
     return replace(matrix, shape=(*shape, *matrix.shape[-2:]))

@@ -20,14 +20,14 @@ _CTAS = 2
 
 
 def k_major(
-    name: str, array: Any, of: DeviceArray, dim: int, stream: Any
+    name: str, array: Any, view: DeviceArray, dim: int, stream: Any
 ) -> tuple[Any, DeviceArray]:
     """Return an operand that tensor cores can read: the array itself, or a K-major copy.
 
     Args:
         name: "A" or "B".
         array: the operand; a copy belongs to the same library.
-        of: its address, shape and element type.
+        view: its address, shape and element type.
         dim: the dimension of K: 1 for A, 0 for B.
         stream: the stream of the copy.
 
@@ -39,24 +39,24 @@ def k_major(
             supported.
         LaunchError: for memory that TMA cannot read.
     """
-    if len(of.matrix.shape) < 2 or 0 in of.matrix.shape or not is_multiplied(of.element):
-        return array, of
-    if multiplicand(of.element) in MN_MAJOR or contiguous_dim(name, of.matrix, dim) == dim:
-        return array, of
-    source = of.matrix if dim == 1 else of.matrix.transposed()
+    if len(view.matrix.shape) < 2 or 0 in view.matrix.shape or not is_multiplied(view.element):
+        return array, view
+    if multiplicand(view.element) in MN_MAJOR or contiguous_dim(name, view.matrix, dim) == dim:
+        return array, view
+    source = view.matrix if dim == 1 else view.matrix.transposed()
     *batch, rows, columns = source.shape
     copy = empty(
         array,
         (*batch, rows, whole_columns(columns, source.item_bytes)),
-        of.element,
+        view.element,
         f"a copy of {name}",
     )
     target = replace(device_array(name, copy).matrix, shape=source.shape)
-    kernel = _kernel("f32" if source.item_bytes == 4 else "i8", of.device)
+    kernel = _kernel("f32" if source.item_bytes == 4 else "i8", view.device)
     ctas = _CTAS * kernel.device.properties.multiprocessor_count
-    for at in product(*map(range, batch)):
-        kernel.prepare(matrix_at(source, at), matrix_at(target, at), grid=(ctas,)).launch(stream)
-    return copy, replace(of, matrix=target if dim == 1 else target.transposed())
+    for index in product(*map(range, batch)):
+        kernel.prepare(matrix_at(source, index), matrix_at(target, index), grid=(ctas,)).launch(stream)
+    return copy, replace(view, matrix=target if dim == 1 else target.transposed())
 
 
 @lru_cache(maxsize=8)

@@ -38,11 +38,11 @@ def gemm_key(problem: Problem, m: int, n: int, k: int) -> str:
         'bf16,bf16,bf16,k,n,n 512x256x128'
     """
     types = problem.a, problem.b, problem.c, problem.a_major, problem.b_major, problem.c_major
-    of = ",".join(types)
+    text = ",".join(types)
     if problem.batch or problem.fusion:
         described = json.dumps(problem.described(), sort_keys=True)
-        of += f",{sha256(described.encode()).hexdigest()[:16]}"
-    return f"{of} {m}x{n}x{k}"
+        text += f",{sha256(described.encode()).hexdigest()[:16]}"
+    return f"{text} {m}x{n}x{k}"
 
 
 def packaged_config(gpu: str, problem: Problem, m: int, n: int, k: int) -> Config | None:

@@ -22,7 +22,7 @@ class Task:
         problem: element types and major-ness.
         m, n, k: extents.
         configs: the configurations to search, the default first.
-        given: whether the caller of `tune` gave them; else they are the candidates, which may be others
+        from_caller: whether the caller of `tune` gave them; else they are the candidates, which may be others
             in another version.
         batch: the leading dimensions of the result.
     """
@@ -33,7 +33,7 @@ class Task:
     n: int
     k: int
     configs: tuple[Config, ...]
-    given: bool = False
+    from_caller: bool = False
     batch: tuple[int, ...] = ()
 
     def key(self) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def tuned_config(
     if not is_used():
         return None
     key = Task(gpu, problem, m, n, k, (), batch=batch).key()
-    found = read_config(key, Config(), problem)
-    return found or (None if batch else packaged_config(gpu, problem, m, n, k))
+    config = read_config(key, Config(), problem)
+    return config or (None if batch else packaged_config(gpu, problem, m, n, k))
 
 
 def write_tuned(task: Task, result: Result[Config]) -> None:

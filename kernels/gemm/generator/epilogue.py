@@ -134,14 +134,14 @@ class StoringThread:
         for work in scheduler.work_tiles():
             for i in sl.range(config.stores):
                 warpgroup, part = self._place(i)
-                own = sl.ds(work.row + warpgroup * self._rows, self._rows)
+                rows = sl.ds(work.row + warpgroup * self._rows, self._rows)
                 first = part * self._columns
                 index = work.number * config.stores + i
                 # The warpgroup releases the stage when it has written the buffer.
                 self._stores.acquire(index + config.store_stages)
                 columns = sl.ds(work.column + first, self._columns)
                 for result, tiles in zip(self._results, self._tiles, strict=True):
-                    window = result[*work.batch, own, columns]
+                    window = result[*work.batch, rows, columns]
                     sl.tma_store(tiles[index % config.store_buffers], window)
                 sl.tma_commit()
                 sl.tma_wait(in_flight, read=True)
@@ -189,8 +189,8 @@ class _OwnStores:
         warpgroup: sl.Index,
     ) -> None:
         """Store an epilogue tile by TMA, from the next buffer."""
-        own = self._rows_of(warpgroup)
-        buffers = [tiles[i % self._config.own_buffers][own, :] for tiles in self._tiles]
+        rows_of_tile = self._rows_of(warpgroup)
+        buffers = [tiles[i % self._config.own_buffers][rows_of_tile, :] for tiles in self._tiles]
         read = self._elements.read(work, warpgroup, i)
         with sl.elect():
             sl.tma_wait(self._config.own_buffers - 1, read=True)
@@ -260,8 +260,8 @@ class AddingWarpgroups(_OwnStores):
     def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
         """Store a consumer warpgroup's rows of the CTA's share of a tile; every CTA of the cluster runs
         it together with its producer, whose barrier of the cluster is the one in here."""
-        own = self._rows_of(warpgroup)
-        total = self._of_two(acc, own) if self._halves else self._of_all(acc, own)
+        rows = self._rows_of(warpgroup)
+        total = self._of_two(acc, rows) if self._halves else self._of_all(acc, rows)
         share = work._replace(column=work.column + self._rank * self._share)
         if self._config.finishing_ctas == self._config.cluster_k:
             self._store_all(total, share, warpgroup)
@@ -269,35 +269,35 @@ class AddingWarpgroups(_OwnStores):
             with sl.when(self._rank < self._config.finishing_ctas):
                 self._store_all(total, share, warpgroup)
 
-    def _of_all(self, acc: sl.Fragment, own: Ds) -> Callable[[int, int], sl.Fragment]:
+    def _of_all(self, acc: sl.Fragment, rows: Ds) -> Callable[[int, int], sl.Fragment]:
         """Write all columns, and return what returns the sum in columns of the CTA's share."""
-        sl.store(acc, self._part[own, :])
+        sl.store(acc, self._part[rows, :])
         sl.cluster_barrier()
 
         def total(column: int, count: int) -> sl.Fragment:
-            part = self._part[own, sl.ds(self._rank * self._share + column, count)]
-            found = sl.load(part, rank=0)
+            part = self._part[rows, sl.ds(self._rank * self._share + column, count)]
+            total_columns = sl.load(part, rank=0)
             for rank in range(1, self._config.cluster_k):
-                found = found + sl.load(part, rank=rank)
-            return found
+                total_columns = total_columns + sl.load(part, rank=rank)
+            return total_columns
 
         return total
 
-    def _of_two(self, acc: sl.Fragment, own: Ds) -> Callable[[int, int], sl.Fragment]:
+    def _of_two(self, acc: sl.Fragment, rows: Ds) -> Callable[[int, int], sl.Fragment]:
         """Write the other CTA's share alone, and add its part to the CTA's own, in registers: half the
         shared memory. The sum of two does not depend on their order."""
         n, share, is_first = self._config.tile[1], self._share, self._rank < 1
-        kept: list[sl.Fragment] = []
+        own_halves: list[sl.Fragment] = []
         for product in range(self._products):
-            halves = [acc[:, at : at + share] for at in (product * n, product * n + share)]
-            kept.append(sl.where(is_first, *halves))
-            given = sl.where(is_first, *reversed(halves))
-            sl.store(given, self._part[own, product * share : (product + 1) * share])
+            halves = [acc[:, first_column : first_column + share] for first_column in (product * n, product * n + share)]
+            own_halves.append(sl.where(is_first, *halves))
+            other_half = sl.where(is_first, *reversed(halves))
+            sl.store(other_half, self._part[rows, product * share : (product + 1) * share])
         sl.cluster_barrier()
 
         def total(column: int, count: int) -> sl.Fragment:
             product, first = divmod(column, n)
-            theirs = self._part[own, product * share + first : product * share + first + count]
-            return kept[product][:, first : first + count] + sl.load(theirs, rank=1 - self._rank)
+            theirs = self._part[rows, product * share + first : product * share + first + count]
+            return own_halves[product][:, first : first + count] + sl.load(theirs, rank=1 - self._rank)
 
         return total

@@ -49,7 +49,7 @@ class Operand(NamedTuple):
         """Return its part of the kernel's signature."""
         extents = _SHAPES[self.shape]
         if exchanged:
-            extents = tuple({"M": "N", "N": "M"}.get(str(each), each) for each in extents)
+            extents = tuple({"M": "N", "N": "M"}.get(str(extent), extent) for extent in extents)
         strides = f":({','.join('?' * len(extents))})" if self.shape in ("mn", "m", "n") else ""
         if self.by_tma:
             strides = ":(?,1)"
@@ -107,12 +107,12 @@ class Fusion:
             exchanged: whether the kernel's C is C^T.
             loaded: the names of operands that are not read.
         """
-        at = [first + sl.iota(dim) for dim, first in enumerate(place)]
+        positions = [first + sl.iota(dim) for dim, first in enumerate(place)]
         # Positions beyond C read its last elements, for results that are not stored.
-        read = [sl.minimum(each, extent - 1) for each, extent in zip(at, extents, strict=True)]
+        read = [sl.minimum(position, extent - 1) for position, extent in zip(positions, extents, strict=True)]
         if exchanged:
-            at, read = at[::-1], read[::-1]
-        named: dict[str, Any] = dict(zip(_POSITIONS, at, strict=True))
+            positions, read = positions[::-1], read[::-1]
+        named: dict[str, Any] = dict(zip(_POSITIONS, positions, strict=True))
         for operand in self.operands:
             if operand.name not in loaded:
                 element = _element(arrays[operand.name], operand, *read)
@@ -127,13 +127,13 @@ class Fusion:
             named: positions and operands' elements, by name.
         """
         wanted = list(inspect.signature(self.function).parameters)[self.products :]
-        made = self.function(*products, **{name: named[name] for name in wanted})
-        given = made if isinstance(made, tuple) else (made,)
-        if not 1 <= len(given) <= MAX_RESULTS:
+        returned = self.function(*products, **{name: named[name] for name in wanted})
+        outputs = returned if isinstance(returned, tuple) else (returned,)
+        if not 1 <= len(outputs) <= MAX_RESULTS:
             raise ProblemError(
-                f"the epilogue returns {len(given)} results; expected 1 or {MAX_RESULTS}"
+                f"the epilogue returns {len(outputs)} results; expected 1 or {MAX_RESULTS}"
             )
-        return [_checked(each, products[0]) for each in given]
+        return [_checked(output, products[0]) for output in outputs]
 
 
 def fused(
@@ -160,23 +160,23 @@ def fused(
     stored: list[tuple[str, ...]] = []
 
     def epilogue(*arrays: Any) -> None:
-        given = arrays[products:]
-        named = {each.name: array for each, array in zip(operands, given, strict=True)}
+        operand_arrays = arrays[products:]
+        named = {operand.name: array for operand, array in zip(operands, operand_arrays, strict=True)}
         loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
         read = fusion.read(named, (64, 64), (0, 0), arrays[0].shape, exchanged=False)
         for result in fusion.apply(loaded, read):
             # The conversion of an expression's result is left to the store.
-            held = str(tensor_of(result.value.type).element_type)
-            stored.append(FUSED_RESULTS[held])
+            element = str(tensor_of(result.value.type).element_type)
+            stored.append(FUSED_RESULTS[element])
 
     of_products = [f"product{number}" for number in range(products)]
     names = [*of_products, *(operand.name for operand in operands)]
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     epilogue.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    signature = ", ".join((*["(M,N)"] * products, *(each.signature(False) for each in operands)))
+    signature = ", ".join((*["(M,N)"] * products, *(operand.signature(False) for operand in operands)))
     kernel = TracedFunction(epilogue, signature, KernelOptions(1))
     with new_context():
-        ir = str(kernel.trace(*[accumulator] * products, *(each.element for each in operands)))
+        ir = str(kernel.trace(*[accumulator] * products, *(operand.element for operand in operands)))
     return Fusion(tuple(operands), ir, tuple(stored), products, function)
 
 
@@ -184,8 +184,8 @@ def _element(array: Any, operand: Operand, row: sl.Fragment, column: sl.Fragment
     """Return the operand's element at a place of C; floats as f32."""
     if operand.shape == "number":
         return array
-    at = {"mn": (row, column), "m": (row,), "n": (column,), "": (0,)}[operand.shape]
-    element = array[at]
+    indices = {"mn": (row, column), "m": (row,), "n": (column,), "": (0,)}[operand.shape]
+    element = array[indices]
     return element.to(sl.f32) if element.dtype.is_float else element
 
 
@@ -227,10 +227,10 @@ def _check_parameters(
 def _checked(result: Any, x: sl.Fragment) -> sl.Fragment:
     """Return what the function returned, if it is a fragment of x's shape that can be stored."""
     if not isinstance(result, sl.Fragment) or result.shape != x.shape or result.axis is not None:
-        what = getattr(result, "type_text", None) or repr(result)
+        text = getattr(result, "type_text", None) or repr(result)
         rows, columns = x.shape or (0, 0)
         raise ProblemError(
-            f"the epilogue returns {what}; expected a fragment {rows}x{columns}, of the shape of the "
+            f"the epilogue returns {text}; expected a fragment {rows}x{columns}, of the shape of the "
             "product that it takes"
         )
     return result

@@ -89,13 +89,13 @@ def build_pad(copies: Sequence[Copy]) -> Any:
     """
     if len(copies) not in (1, 2):
         raise ConfigError(f"{len(copies)} matrices are copied; expected 1 or 2")
-    for each in copies:
-        if each.word not in _WORD_TYPES:
-            raise ConfigError(f"word is {each.word} bytes; expected 1, 2, 4 or 8")
-        if each.width not in WIDTHS:
-            raise ConfigError(f"width is {each.width} words; expected 8, 32 or 128")
-    types = [_WORD_TYPES[each.word] for each in copies for _ in "XY"]
-    one, two = (", ".join([f"({each}):(?,?,?)"] * 2) for each in ("L,M,N", "O,P,Q"))
+    for copy in copies:
+        if copy.word not in _WORD_TYPES:
+            raise ConfigError(f"word is {copy.word} bytes; expected 1, 2, 4 or 8")
+        if copy.width not in WIDTHS:
+            raise ConfigError(f"width is {copy.width} words; expected 8, 32 or 128")
+    types = [_WORD_TYPES[copy.word] for copy in copies for _ in "XY"]
+    one, two = (", ".join([f"({extents}):(?,?,?)"] * 2) for extents in ("L,M,N", "O,P,Q"))
     options = KernelOptions(_THREADS // 128)
     if len(copies) == 1:
         return TracedFunction(pad, one, options).trace(*types, copies=tuple(copies))
@@ -152,7 +152,7 @@ def _copy_window(X: sl.Array, Y: sl.Array, number: sl.Index, copy: Copy) -> None
     matrix = number // across // down
     places = [row + i * (_THREADS // copy.width) for i in range(_WORDS)]
     inside = sl.where(column < words, column, words - 1)
-    loaded = [X[matrix, sl.where(at < rows, at, rows - 1), inside] for at in places]
-    for at, word in zip(places, loaded, strict=True):
-        with sl.when((at < rows) & (column < words)):
-            Y[matrix, at, column] = word
+    loaded = [X[matrix, sl.where(row_of_word < rows, row_of_word, rows - 1), inside] for row_of_word in places]
+    for row_of_word, word in zip(places, loaded, strict=True):
+        with sl.when((row_of_word < rows) & (column < words)):
+            Y[matrix, row_of_word, column] = word

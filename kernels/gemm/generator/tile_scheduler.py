@@ -214,9 +214,9 @@ class StreamKTileScheduler:
         """Return where a cluster's part of the row begins."""
         return cluster * self._in_row // self._clusters
 
-    def _owner(self, at: sl.Index) -> sl.Index:
+    def _owner(self, block: sl.Index) -> sl.Index:
         """Return the cluster whose part of the row holds a K block: the last that begins there or before.
 
         `cluster * in_row // clusters <= at` is `cluster * in_row < (at + 1) * clusters`.
         """
-        return sl.unsigned((at + 1) * self._clusters - 1) // self._in_row
+        return sl.unsigned((block + 1) * self._clusters - 1) // self._in_row

@@ -162,17 +162,17 @@ class TimeModel:
         """Return the times of GEMMs, each with its work."""
         times = self.times(Work(*np.array(works, float).T))
         parts = (times.mainloop, times.epilogue, times.split, times.fixed, times.memory)
-        columns = [each / 1e6 for each in (times.whole, *parts)]
+        columns = [microseconds / 1e6 for microseconds in (times.whole, *parts)]
         bounds = np.argmax(np.array(times.limits), axis=0)
-        found: list[Prediction] = []
+        predictions: list[Prediction] = []
         for place, work in enumerate(works):
             whole, mainloop, epilogue, split, fixed, memory = (float(x[place]) for x in columns)
-            own = fixed + mainloop + epilogue + split
-            bound = "memory" if memory > own else ("mma", "L2", "latency")[bounds[place]]
-            found.append(
+            cta_seconds = fixed + mainloop + epilogue + split
+            bound = "memory" if memory > cta_seconds else ("mma", "L2", "latency")[bounds[place]]
+            predictions.append(
                 Prediction(whole, bound, work.waves, mainloop, epilogue, split, fixed, memory)
             )
-        return found
+        return predictions
 
     def times(self, work: Any) -> Times:
         """Return the times of several configurations.
@@ -195,11 +195,11 @@ class TimeModel:
         added = self.add + 2 * work.part_bytes / self.added_bytes / _CYCLES
         split = np.where(work.arrivals > 0, summed, 0) + np.where(work.added > 0, added, 0)
         fixed = self.launch + self.cluster_launch * work.clustered
-        own = fixed + (mainloop + epilogue) / _CYCLES + split
+        cta_time = fixed + (mainloop + epilogue) / _CYCLES + split
         memory = self.launch + self._moved(work, more)
-        whole = _joined((own, memory), self.smooth) * (1 + self.sharing * work.clustered)
+        whole = _joined((cta_time, memory), self.smooth) * (1 + self.sharing * work.clustered)
         return Times(
-            whole, mainloop / _CYCLES, epilogue / _CYCLES, split, fixed + 0 * own, memory, limits
+            whole, mainloop / _CYCLES, epilogue / _CYCLES, split, fixed + 0 * cta_time, memory, limits
         )
 
     def _limits(self, work: Any) -> tuple[Any, Any, Any]:

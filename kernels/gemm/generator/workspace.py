@@ -78,11 +78,11 @@ class Workspace:
         first, parts = self._scheduler.parts(work.tile)
 
         def total(column: int, count: int) -> sl.Fragment:
-            found = sl.load(self._window(self._place(0, first), warpgroup, column, count))
+            part_sum = sl.load(self._window(self._place(0, first), warpgroup, column, count))
             for part in sl.range(1, parts):
                 place = self._place(part, first + part)
-                found = found + sl.load(self._window(place, warpgroup, column, count))
-            return found
+                part_sum = part_sum + sl.load(self._window(place, warpgroup, column, count))
+            return part_sum
 
         return total
 

@@ -84,15 +84,15 @@ def tune(
         raise ValueError("measure='remote' needs an executor whose workers have GPUs")
     if measure == "remote" and epilogue is not None:
         raise ValueError("measure='remote' measures no epilogue; expected measure='local'")
-    of = described(a, b, out, epilogue, operands, gated)
-    gemm = of.problem, of.m, of.n, of.k
+    gemm_operands = described(a, b, out, epilogue, operands, gated)
+    gemm = gemm_operands.problem, gemm_operands.m, gemm_operands.n, gemm_operands.k
     if remote := executor if measure == "remote" else None:
-        task = _task(remote.submit(gpu_name).result(), *gemm, of.batch, configs)
+        task = _task(remote.submit(gpu_name).result(), *gemm, gemm_operands.batch, configs)
         return read_tuned(task) or _measured_remotely(task, remote, progress, budget).config
-    task = _task(gpu_name(of.device), *gemm, of.batch, configs)
-    found = read_tuned(task)
-    if found is not None:
-        return found
+    task = _task(gpu_name(gemm_operands.device), *gemm, gemm_operands.batch, configs)
+    tuned = read_tuned(task)
+    if tuned is not None:
+        return tuned
     ready = partial(prepare, a, b, out, epilogue=epilogue, operands=operands, gated=gated)
     return _measured(task, ready, executor, progress, budget).config
 
@@ -124,9 +124,9 @@ def tune_shape(
     """
     gpu = remote.submit(gpu_name).result() if remote else gpu_name()
     task = _task(gpu, *shape.gemm)
-    found = read_tuned(task)
-    if found is not None:
-        return Tuned(found, None)
+    tuned = read_tuned(task)
+    if tuned is not None:
+        return Tuned(tuned, None)
     if remote:
         result = _measured_remotely(task, remote, progress, budget)
     else:

@@ -36,13 +36,13 @@ class Warmed:
 
 def kernels_of(shapes: Iterable[Shape], with_candidates: bool) -> list[Kernel]:
     """Return the different kernels of GEMMs: the default's of each, and those that `tune` measures."""
-    found: dict[Kernel, None] = {}
+    kernels: dict[Kernel, None] = {}
     for shape in shapes:
         configs = [choose(*shape.gemm)]
         if with_candidates:
             configs += candidates(*shape.gemm)
-        found |= {(shape.problem, config): None for config in configs}
-    return list(found)
+        kernels |= {(shape.problem, config): None for config in configs}
+    return list(kernels)
 
 
 def warm(
