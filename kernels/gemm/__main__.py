@@ -21,7 +21,7 @@ from ..tuning.compiling import hidden_main_module, local_processes
 from ..tuning.halving import TuningError
 from .call.tuned_table import TableError, read_table, write_table
 from .tuning.collecting import collect
-from .tuning.shapes import Shape, ShapeError, parse_shape, read_shapes
+from .tuning.shapes import GemmShape, GemmShapeError, parse_shape, read_shapes
 from .tuning.warming import Kernel, kernels_of, warm
 
 _PROGRAM = "python -m mlir_smem.kernels.gemm"
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return options.run(options)
-    except (ShapeError, TableError, LaunchError, OSError) as error:
+    except (GemmShapeError, TableError, LaunchError, OSError) as error:
         parser.error(str(error))
 
 
@@ -123,16 +123,16 @@ def _jobs(text: str) -> int:
     return int(text)
 
 
-def _shapes(options: argparse.Namespace) -> list[Shape]:
+def _shapes(options: argparse.Namespace) -> list[GemmShape]:
     shapes = [parse_shape(text) for text in options.shapes]
     if options.file is not None:
         try:
             lines = Path(options.file).read_text().splitlines()
         except UnicodeDecodeError:
-            raise ShapeError(f"{options.file} is no text") from None
+            raise GemmShapeError(f"{options.file} is no text") from None
         shapes += read_shapes(lines, options.file)
     if not shapes:
-        raise ShapeError("no shapes; expected MxNxK arguments or --from FILE")
+        raise GemmShapeError("no shapes; expected MxNxK arguments or --from FILE")
     return list(dict.fromkeys(shapes))
 
 
@@ -157,7 +157,9 @@ def _client(address: str) -> Any:
 
 def _warm(options: argparse.Namespace) -> int:
     if cache_folder() is None:
-        raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost")
+        raise GemmShapeError(
+            "the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost"
+        )
     shapes = _shapes(options)
 
     def progress(done: Iterator[Any], total: int) -> Iterable[Any]:
@@ -168,9 +170,9 @@ def _warm(options: argparse.Namespace) -> int:
         result = warm(kernels, options.arch, executor, progress)
     for state, kernels_of_state in (("compiled", result.compiled), ("cached", result.cached)):
         for kernel in kernels_of_state:
-            print(f"{state:8} {_described(kernel)}")
+            print(f"{state:8} {_kernel_text(kernel)}")
     for kernel, reason in result.failed.items():
-        print(f"failed   {_described(kernel)}: {reason}", file=sys.stderr)
+        print(f"failed   {_kernel_text(kernel)}: {reason}", file=sys.stderr)
     print(
         f"{len(shapes)} shapes, {len(kernels)} kernels: {len(result.compiled)} compiled, "
         f"{len(result.cached)} cached, {len(result.failed)} failed"
@@ -183,7 +185,7 @@ def _tune(options: argparse.Namespace) -> int:
     from .tuning.tuner import Tuned, tune_shape
 
     if cache_folder() is None:
-        raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so results would be lost")
+        raise GemmShapeError("the cache is off (MLIR_SMEM_CACHE), so results would be lost")
     shapes, failed = _shapes(options), 0
     with _client(options.executor) if options.executor else nullcontext() as client:
         gpus = _gpus(client) if client else [None]
@@ -191,7 +193,7 @@ def _tune(options: argparse.Namespace) -> int:
         for gpu in gpus:
             free.put(gpu)
 
-        def tuned(shape: Shape) -> Tuned | TuningError:
+        def tuned(shape: GemmShape) -> Tuned | TuningError:
             gpu = free.get()
             try:
                 return tune_shape(shape, gpu, progress=len(gpus) == 1, budget=options.budget)
@@ -210,7 +212,9 @@ def _tune(options: argparse.Namespace) -> int:
                     failed += 1
                     continue
                 config, speed = result
-                speed_text = "found before" if speed is None else f"{speed:.3f} of the default's speed"
+                speed_text = (
+                    "found before" if speed is None else f"{speed:.3f} of the default's speed"
+                )
                 print(f"{shape}: {speed_text}: {config}", flush=True)
     return 1 if failed else 0
 
@@ -221,7 +225,9 @@ def _gpus(client: Any) -> list[Executor | None]:
     Another worker does the tasks of one that has died. If there is no such worker yet, tasks wait for it.
     """
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    addresses = [address for address, worker in workers.items() if worker["resources"].get("GPU", 0)]
+    addresses = [
+        address for address, worker in workers.items() if worker["resources"].get("GPU", 0)
+    ]
     gpu = {"GPU": 1}
     return [
         client.get_executor(resources=gpu, workers=[address], allow_other_workers=True)
@@ -251,7 +257,7 @@ def _table(options: argparse.Namespace) -> int:
     return 0
 
 
-def _described(kernel: Kernel) -> str:
+def _kernel_text(kernel: Kernel) -> str:
     problem, config = kernel
     types = f"{problem.a},{problem.b},{problem.c}"
     return f"{types} {problem.a_major.upper()}{problem.b_major.upper()} {config}"

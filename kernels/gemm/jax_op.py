@@ -20,7 +20,7 @@ from ...runtime.plans import Kept
 from ...runtime.xla_ffi import Buffer, CustomCall, handler
 from ..libraries import element_named, whole_columns
 from .call.batches import broadcast
-from .call.launches import Launch
+from .call.launches import GemmLaunch
 from .call.results import result_element
 from .generator.problem import ProblemError, multiplicand
 
@@ -30,7 +30,7 @@ TARGET = "mlir_smem_matmul"
 #: Types in which a gradient is computed.
 _DIFFERENTIABLE = ("bf16", "f16", "f32")
 
-_LAUNCHES: Kept[Launch] = Kept()
+_LAUNCHES: Kept[GemmLaunch] = Kept()
 
 
 def matmul(
@@ -113,10 +113,10 @@ def _backward(
         of_b = matmul(grad, a, transpose_a=True, transpose_b=transpose_a)
     else:
         of_b = matmul(a, grad, transpose_a=not transpose_a)
-    return _summed(of_a, a), _summed(of_b, b)
+    return _sum_to_shape(of_a, a), _sum_to_shape(of_b, b)
 
 
-def _summed(grad: Any, operand: Any) -> Any:
+def _sum_to_shape(grad: Any, operand: Any) -> Any:
     """Return a gradient, summed over the leading dimensions along which its operand was broadcast."""
     shape = (1,) * (grad.ndim - operand.ndim) + operand.shape
     along = [i for i, (x, y) in enumerate(zip(grad.shape, shape, strict=True)) if x != y]
@@ -133,7 +133,7 @@ def _call(a: Any, b: Any, transpose_a: bool, transpose_b: bool, dtype: Any) -> A
     n = b.shape[-2 if transpose_b else -1]
     leading = broadcast(a.shape[:-2], b.shape[:-2])
     # Operands of equal ranks stay together where `vmap` adds a dimension.
-    a, b = (_padded(array.reshape(_ranked(array.shape, len(leading) + 2))) for array in (a, b))
+    a, b = (_pad_rows(array.reshape(_with_rank(array.shape, len(leading) + 2))) for array in (a, b))
     columns = whole_columns(n, dtype.itemsize)
     call = jax.ffi.ffi_call(
         TARGET, jax.ShapeDtypeStruct((*leading, m, columns), dtype), vmap_method="expand_dims"
@@ -147,11 +147,11 @@ _with_gradient = jax.custom_vjp(_call, nondiff_argnums=(2, 3, 4))
 _with_gradient.defvjp(_forward, _backward)
 
 
-def _ranked(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+def _with_rank(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
     return (1,) * (rank - len(shape)) + shape
 
 
-def _padded(array: Any) -> Any:
+def _pad_rows(array: Any) -> Any:
     """Return an array whose rows are multiples of 16 bytes."""
     columns = array.shape[-1]
     missing = whole_columns(columns, array.dtype.itemsize) - columns
@@ -172,7 +172,7 @@ def _start(call: CustomCall) -> None:
             for buffer, shape, flag in zip((a, b), shapes, transposed, strict=True)
         )
         result = _operand(out, (m, n), 0, call.device)
-        launch = Launch(first, second, [result], None)
+        launch = GemmLaunch(first, second, [result], None)
         _LAUNCHES.keep(key, launch)
     launch.start(a.pointer, b.pointer, [out.pointer], call.stream)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...runtime import cache_folder, read_cached, write_cached
-from .halving import Result
+from .halving import SearchResult
 
 #: What the name of a result's file ends with.
 SUFFIX = ".tuned.json"
@@ -67,7 +67,7 @@ def _entry(key: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def write_entry(key: Mapping[str, Any], caller_configs: object, result: Result[D]) -> None:
+def write_entry(key: Mapping[str, Any], caller_configs: object, result: SearchResult[D]) -> None:
     """Write a result; warn if it cannot be written.
 
     Args:

@@ -10,20 +10,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....layout.wgmma import INSTRUCTION_M
 from ...errors import ProblemError
 from ..generator.combine import ROWS
-from ..generator.config import Config
+from ..generator.config import QUERY_MULTIPLE, Config
 from ..generator.problem import LOG2_E, RESULTS, Problem
 from .descale import ONES, Factors, check_descale
-from .operands import LAYOUTS, Given, Sizes, check_readable, sizes, window_of
+from .operands import (
+    LAYOUTS,
+    AttentionExtents,
+    NamedMatrix,
+    check_extents,
+    check_readable,
+    window_of,
+)
 from .packing import Packing
-from .sharing import heads_of_tile
 from .split import parts_of
-from .tuned import Sought, tuned_config
+from .tuned import AttentionTask, tuned_config
 
 
 @dataclass(frozen=True)
-class Options:
+class AttentionOptions:
     """What a call asks for, but for its arrays; as for `attention`."""
 
     causal: bool = False
@@ -36,7 +43,7 @@ class Options:
     factors: Factors = ONES
 
 
-class Checked(NamedTuple):
+class CheckedCall(NamedTuple):
     """A call whose arguments have been checked.
 
     Attributes:
@@ -46,19 +53,19 @@ class Checked(NamedTuple):
         packing: where packed sequences begin; None if there are batches.
         parts: the parts of the keys of each head, whose results a second launch combines; 1 for all.
         numbers: the kernel's last arguments.
-        sought: what `tune` seeks a configuration for.
+        task: what `tune` seeks a configuration for.
         items: tiles of all heads.
         result, lse: the shapes of the arrays that the caller gets.
     """
 
     problem: Problem
     config: Config
-    extents: Sizes
+    extents: AttentionExtents
     packs: bool
     packing: Packing | None
     parts: int
     numbers: list[Any]
-    sought: Sought
+    task: AttentionTask
     items: int
     result: tuple[int, ...]
     lse: tuple[int, ...]
@@ -83,13 +90,13 @@ class Checked(NamedTuple):
         return [(*shape, self.extents.dim), shape]
 
 
-def checked(
-    qkv: Sequence[Given],
-    descales: Sequence[Given],
+def check_call(
+    qkv: Sequence[NamedMatrix],
+    descales: Sequence[NamedMatrix],
     packing: Packing | None,
-    options: Options,
+    options: AttentionOptions,
     gpu: str | None = None,
-) -> Checked:
+) -> CheckedCall:
     """Return the kernels of a call.
 
     Args:
@@ -102,7 +109,7 @@ def checked(
     Raises:
         ProblemError, ConfigError: as of `attention`.
     """
-    asked = extents = sizes(*qkv)
+    asked = extents = check_extents(*qkv)
     sequences, longest = extents.batches, extents.queries
     if packing is not None:
         sequences, longest = packing.sequences, packing.longest
@@ -135,8 +142,8 @@ def checked(
         raise ProblemError(
             f"q, k and v have elements of {problem.element}; expected e4m3 where factors are given"
         )
-    sought = Sought(gpu, problem, extents, sequences, longest * heads)
-    config = options.config or tuned_config(sought) or sought.default
+    task = AttentionTask(gpu, problem, extents, sequences, longest * heads)
+    config = options.config or tuned_config(task) or task.default
     config.check(problem)
     parts = parts_of(problem, extents, config)
     of_cluster = config.rows // heads * config.cluster
@@ -146,23 +153,41 @@ def checked(
     limits = [min(limit, most) for limit in (left, right) if limit is not None]
     by_head = asked.batches, asked.heads, asked.queries, asked.dim
     result = tuple(by_head[dim] for dim in LAYOUTS[options.layout])
-    return Checked(
+    return CheckedCall(
         replace(problem, split=parts > 1),
         config,
         extents,
         packs,
         packing,
         parts,
-        [*_numbers(options, problem), *limits],
-        sought,
+        [*_scalar_arguments(options, problem), *limits],
+        task,
         tiles * sequences * extents.heads // heads,
-        # Packed arrays have no batches.
+        # PackedSequences arrays have no batches.
         result[1:] if packing else result,
         by_head[1:3] if packing else by_head[:3],
     )
 
 
-def check_result(out: Given, q: Given) -> None:
+def heads_of_tile(queries: int, sharing: int) -> int:
+    """Return the number of heads, a power of two; 1 where the queries of one head fill a tile.
+
+    Args:
+        queries: the queries of a head.
+        sharing: the heads that share keys.
+
+    Example:
+        >>> heads_of_tile(4, 8), heads_of_tile(20, 8), heads_of_tile(4, 6), heads_of_tile(64, 8)
+        (8, 2, 2, 1)
+    """
+    heads = 1
+    least = max(queries, QUERY_MULTIPLE)
+    while sharing % (2 * heads) == 0 and INSTRUCTION_M // (2 * heads) >= least:
+        heads *= 2
+    return heads
+
+
+def check_result(out: NamedMatrix, q: NamedMatrix) -> None:
     """Check the array that a caller gives for the result; both are by heads.
 
     Raises:
@@ -177,7 +202,7 @@ def check_result(out: Given, q: Given) -> None:
     check_readable(out)
 
 
-def _numbers(options: Options, problem: Problem) -> list[Any]:
+def _scalar_arguments(options: AttentionOptions, problem: Problem) -> list[Any]:
     """Return the factor of scores, for powers of two, and that of the result of e4m3."""
     scale, (of_q, of_k, of_v) = options.scale, options.factors
     factor = problem.dim**-0.5 if scale is None else scale

@@ -6,7 +6,7 @@ from math import isfinite
 from numbers import Real
 
 from ...errors import ProblemError
-from .operands import Arrays, Given, Sizes
+from .operands import AttentionArrays, AttentionExtents, NamedMatrix
 
 #: The numbers by which q, k and v are multiplied.
 Factors = tuple[float, float, float]
@@ -14,7 +14,7 @@ Factors = tuple[float, float, float]
 ONES: Factors = (1.0, 1.0, 1.0)
 
 
-def with_factors(arrays: Arrays) -> tuple[Arrays, Factors]:
+def separate_factors(arrays: AttentionArrays) -> tuple[AttentionArrays, Factors]:
     """Return arrays whose descales are arrays, and the numbers that were given for others.
 
     Raises:
@@ -31,7 +31,7 @@ def with_factors(arrays: Arrays) -> tuple[Arrays, Factors]:
     return arrays._replace(**dict.fromkeys(numbers)), (factors[0], factors[1], factors[2])
 
 
-def check_descale(descale: Given, extents: Sizes, sequences: int) -> None:
+def check_descale(descale: NamedMatrix, extents: AttentionExtents, sequences: int) -> None:
     """Check the array of a descale.
 
     Args:

@@ -17,16 +17,16 @@ from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_
 from ...device import gpu_name
 from ...errors import ProblemError
 from ...libraries import maker
-from .checked import Checked, Options, check_result, checked
-from .launches import Launch
-from .operands import Arrays, Given, by_heads
+from .checked import AttentionOptions, CheckedCall, check_call, check_result
+from .launches import AttentionLaunch
+from .operands import AttentionArrays, NamedMatrix, by_heads
 from .packing import packing_of
 
 #: Makes an array like the one that it is given; returns its address, too.
 _Maker = Callable[[Any], tuple[int, Any]]
 
 
-class _Call(NamedTuple):
+class _CachedCall(NamedTuple):
     """A call that later calls find by what was read of their arrays.
 
     Attributes:
@@ -36,7 +36,7 @@ class _Call(NamedTuple):
         waits: whether the arrays' library hides its streams.
     """
 
-    launch: Launch
+    launch: AttentionLaunch
     result: _Maker
     lse: _Maker | None
     waits: bool
@@ -56,10 +56,12 @@ class _Call(NamedTuple):
         return [first, second], result, lse
 
 
-_CALLS: Kept[_Call] = Kept()
+_CALLS: Kept[_CachedCall] = Kept()
 
 
-def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, Any]:
+def launch(
+    arrays: AttentionArrays, options: AttentionOptions, stream: Any = None
+) -> tuple[Any, Any]:
     """Return the result and the logarithms, None if these are not asked for.
 
     Args:
@@ -88,7 +90,7 @@ def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, A
         # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
         key = call = None
     if call is None:
-        call = _checked(arrays, options)
+        call = _load_call(arrays, options)
         if key is None:
             addresses = [device_array("an array", array).matrix.pointer for array in given_arrays]
         else:
@@ -104,7 +106,7 @@ def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, A
     return result, lse
 
 
-class Described(NamedTuple):
+class DescribedCall(NamedTuple):
     """A call, checked, before its kernels are loaded.
 
     Attributes:
@@ -114,13 +116,13 @@ class Described(NamedTuple):
         device: the number of their GPU.
     """
 
-    call: Checked
-    by_heads: list[Given]
-    descales: list[Given]
+    call: CheckedCall
+    by_heads: list[NamedMatrix]
+    descales: list[NamedMatrix]
     device: int
 
 
-def described(arrays: Arrays, options: Options) -> Described:
+def describe_call(arrays: AttentionArrays, options: AttentionOptions) -> DescribedCall:
     """Check a call.
 
     Raises:
@@ -128,31 +130,31 @@ def described(arrays: Arrays, options: Options) -> Described:
     """
     packing = packing_of(arrays.cu_seqlens_q, arrays.cu_seqlens_k, options.max_seqlen_q)
     layout, packed = options.layout, packing is not None
-    matrices, device = _read(arrays)
+    matrices, device = _read_arrays(arrays)
     qkv = [by_heads(matrix, layout, packed) for matrix in matrices if "descale" not in matrix.name]
     descales = [matrix for matrix in matrices if "descale" in matrix.name]
-    call = checked(qkv[:3], descales, packing, options, gpu_name(device))
+    call = check_call(qkv[:3], descales, packing, options, gpu_name(device))
     if arrays.out is None:
         element = call.problem.result
         new = Matrix.contiguous(UNIT_BYTES, call.result, DTYPES[element].itemsize)
-        qkv.append(by_heads(Given("the result", new, element), layout, packed))
+        qkv.append(by_heads(NamedMatrix("the result", new, element), layout, packed))
     check_result(qkv[3], qkv[0])
-    return Described(call, qkv, descales, device)
+    return DescribedCall(call, qkv, descales, device)
 
 
-def _checked(arrays: Arrays, options: Options) -> _Call:
+def _load_call(arrays: AttentionArrays, options: AttentionOptions) -> _CachedCall:
     """Check a call, and load its kernels."""
-    described_call = described(arrays, options)
+    described_call = describe_call(arrays, options)
     call, like = described_call.call, arrays.q
-    return _Call(
-        Launch(*described_call),
+    return _CachedCall(
+        AttentionLaunch(*described_call),
         maker(like, call.result, call.problem.result),
         maker(like, call.lse, "f32") if options.return_lse else None,
         any(map(exposes_no_stream, arrays)),
     )
 
 
-class Repeated:
+class PreparedAttention:
     """A call to be launched many times, with the same arrays.
 
     Args:
@@ -163,11 +165,11 @@ class Repeated:
         ProblemError, ConfigError, LaunchError: as of `attention`.
     """
 
-    def __init__(self, arrays: Arrays, options: Options) -> None:
+    def __init__(self, arrays: AttentionArrays, options: AttentionOptions) -> None:
         given_arrays = [array for array in arrays if array is not None]
         for array in given_arrays:
             wait_for(array)
-        call = _checked(arrays, options)
+        call = _load_call(arrays, options)
         addresses = [device_array("an array", array).matrix.pointer for array in given_arrays]
         results, *new_arrays = call.results(arrays.q, addresses, arrays.out)
         self._held = arrays, new_arrays
@@ -183,7 +185,7 @@ def forget_calls() -> None:
     _CALLS.clear()
 
 
-def _read(arrays: Arrays) -> tuple[list[Given], int]:
+def _read_arrays(arrays: AttentionArrays) -> tuple[list[NamedMatrix], int]:
     """Return the arrays but those of packed sequences, and the number of their GPU."""
     matrices = []
     device = None
@@ -196,5 +198,5 @@ def _read(arrays: Arrays) -> tuple[list[Given], int]:
             raise ProblemError(
                 f"q is on GPU {device}, but {name} is on GPU {read.device}; expected one"
             )
-        matrices.append(Given(name, read.matrix, read.element))
+        matrices.append(NamedMatrix(name, read.matrix, read.element))
     return matrices, device or 0

@@ -17,7 +17,7 @@ LAYOUTS = {"bshd": (0, 2, 1, 3), "bhsd": (0, 1, 2, 3)}
 Window = tuple[int | None, int | None]
 
 
-class Arrays(NamedTuple):
+class AttentionArrays(NamedTuple):
     """The arrays of a call; None for each that is not given."""
 
     q: Any
@@ -37,7 +37,7 @@ class Arrays(NamedTuple):
         return {name: array for name, array in descales.items() if array is not None}
 
 
-class Given(NamedTuple):
+class NamedMatrix(NamedTuple):
     """An array that a caller gives.
 
     Attributes:
@@ -52,7 +52,7 @@ class Given(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sizes:
+class AttentionExtents:
     """The extents of a problem.
 
     Attributes:
@@ -70,7 +70,7 @@ class Sizes:
     dim: int
 
 
-def by_heads(array: Given, layout: str, packed: bool = False) -> Given:
+def by_heads(array: NamedMatrix, layout: str, packed: bool = False) -> NamedMatrix:
     """Return an array with its dimensions in the kernel's order: batch, head, sequence, dim.
 
     Args:
@@ -86,7 +86,7 @@ def by_heads(array: Given, layout: str, packed: bool = False) -> Given:
     matrix, expected = array.matrix, layout.replace("b", "") if packed else layout
     if len(matrix.shape) != len(expected):
         raise ProblemError(
-            f"{array.name} has the shape {_shown(matrix.shape)}; expected {len(expected)} dimensions, "
+            f"{array.name} has the shape {_list_text(matrix.shape)}; expected {len(expected)} dimensions, "
             f"{expected}"
         )
     if packed:
@@ -94,11 +94,13 @@ def by_heads(array: Given, layout: str, packed: bool = False) -> Given:
         shape, strides = (1, *matrix.shape), (max(matrix.strides), *matrix.strides)
         matrix = replace(matrix, shape=shape, strides=strides)
     order = LAYOUTS[layout]
-    shape, strides = (tuple(values[dim] for dim in order) for values in (matrix.shape, matrix.strides))
+    shape, strides = (
+        tuple(values[dim] for dim in order) for values in (matrix.shape, matrix.strides)
+    )
     return array._replace(matrix=replace(matrix, shape=shape, strides=strides))
 
 
-def with_heads_as_queries(array: Given, groups: int) -> Given:
+def with_heads_as_queries(array: NamedMatrix, groups: int) -> NamedMatrix:
     """Return an array by heads, of one query, with the heads that share a head of keys as its queries.
 
     They are then rows of one tile, which reads the keys once for all of them.
@@ -110,7 +112,7 @@ def with_heads_as_queries(array: Given, groups: int) -> Given:
     return array._replace(matrix=replace(matrix, shape=shape, strides=strides))
 
 
-def sizes(q: Given, k: Given, v: Given) -> Sizes:
+def check_extents(q: NamedMatrix, k: NamedMatrix, v: NamedMatrix) -> AttentionExtents:
     """Return the extents of arrays by heads.
 
     Raises:
@@ -123,26 +125,28 @@ def sizes(q: Given, k: Given, v: Given) -> Sizes:
             )
     if k.matrix.shape != v.matrix.shape:
         raise ProblemError(
-            f"k has {_of(k)}, but v has {_of(v)}; expected equal batches, heads, lengths and dimensions"
+            f"k has {_shape_text(k)}, but v has {_shape_text(v)}; expected equal batches, heads, lengths and dimensions"
         )
     batches, heads, queries, dim = q.matrix.shape
     key_batches, groups, keys, key_dim = k.matrix.shape
     if (batches, dim) != (key_batches, key_dim):
         raise ProblemError(
-            f"q has {_of(q)}, but k has {_of(k)}; expected equal batches and dimensions"
+            f"q has {_shape_text(q)}, but k has {_shape_text(k)}; expected equal batches and dimensions"
         )
     if not all((batches, heads, groups, queries, keys)):
-        raise ProblemError(f"q has {_of(q)}, and k has {_of(k)}; expected one or more of each")
+        raise ProblemError(
+            f"q has {_shape_text(q)}, and k has {_shape_text(k)}; expected one or more of each"
+        )
     if heads % groups:
         raise ProblemError(
             f"q has {heads} heads, and k and v have {groups}; expected a multiple of theirs"
         )
     for array in (q, k, v):
         check_readable(array)
-    return Sizes(batches, heads, groups, queries, keys, dim)
+    return AttentionExtents(batches, heads, groups, queries, keys, dim)
 
 
-def check_readable(array: Given) -> None:
+def check_readable(array: NamedMatrix) -> None:
     """Check that TMA reads an array by heads.
 
     Raises:
@@ -153,14 +157,14 @@ def check_readable(array: Given) -> None:
     *outer, last = matrix.strides
     if last != 1:
         raise ProblemError(
-            f"{array.name} has strides of {_shown(matrix.strides)} elements; expected a contiguous last "
+            f"{array.name} has strides of {_list_text(matrix.strides)} elements; expected a contiguous last "
             "dimension"
         )
     units = UNIT_BYTES // matrix.item_bytes
     for extent, stride in zip(matrix.shape, outer, strict=False):
         if extent > 1 and (stride % units or stride <= 0):
             raise ProblemError(
-                f"{array.name} has strides of {_shown(matrix.strides)} elements; expected positive "
+                f"{array.name} has strides of {_list_text(matrix.strides)} elements; expected positive "
                 f"multiples of {units} ({UNIT_BYTES} bytes)"
             )
     if matrix.pointer % UNIT_BYTES:
@@ -189,10 +193,10 @@ def window_of(causal: bool, window: object) -> Window:
     return left, 0 if causal else right
 
 
-def _shown(numbers: Sequence[int]) -> str:
+def _list_text(numbers: Sequence[int]) -> str:
     return str(list(numbers))
 
 
-def _of(array: Given) -> str:
+def _shape_text(array: NamedMatrix) -> str:
     batches, heads, length, dim = array.matrix.shape
     return f"{batches} batches of {heads} heads, length {length}, dimension {dim}"

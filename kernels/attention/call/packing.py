@@ -14,7 +14,7 @@ _NAMES = ("cu_seqlens_q", "cu_seqlens_k")
 
 
 class Packing(NamedTuple):
-    """Packed sequences, as a caller gives them.
+    """PackedSequences sequences, as a caller gives them.
 
     Attributes:
         queries, keys: arrays of i32 with where each sequence begins, and where the last one ends.
@@ -39,8 +39,8 @@ class Packing(NamedTuple):
             ProblemError: for arrays of another type, of other shapes, or of another GPU.
             LaunchError: for arrays that are in no GPU's memory.
         """
-        read = [device_array(name, array) for name, array in self._named]
-        for (name, _), array in zip(self._named, read, strict=True):
+        read = [device_array(name, array) for name, array in self._named_arrays]
+        for (name, _), array in zip(self._named_arrays, read, strict=True):
             self._check(name, array.matrix.shape, array.matrix.strides, array.element)
             if array.device != device:
                 raise ProblemError(
@@ -58,7 +58,7 @@ class Packing(NamedTuple):
             ProblemError: for arrays of another type or shape, and for lengths that do not fit.
         """
         starts: list[Any] = []
-        for (name, argument), end in zip(self._named, tokens, strict=True):
+        for (name, argument), end in zip(self._named_arrays, tokens, strict=True):
             array, element = host_array(name, argument)
             strides = tuple(stride // array.itemsize for stride in array.strides)
             self._check(name, array.shape, strides, element)
@@ -77,7 +77,7 @@ class Packing(NamedTuple):
         return [*starts, self.longest]
 
     @property
-    def _named(self) -> list[tuple[str, Any]]:
+    def _named_arrays(self) -> list[tuple[str, Any]]:
         return list(zip(_NAMES, self[:2], strict=True))
 
     def _check(

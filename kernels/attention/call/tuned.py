@@ -8,7 +8,7 @@ from typing import Any
 from ...tuning.cache import is_used, read_config
 from ..generator.config import Config, default_config
 from ..generator.problem import Problem
-from .operands import Sizes
+from .operands import AttentionExtents
 
 #: The version of what a `Config` means. Raise it where the generator makes another kernel of equal
 #: fields: results of another version are not read.
@@ -16,8 +16,8 @@ _MEANING = 1
 
 
 @dataclass(frozen=True)
-class Sought:
-    """What a configuration is sought for.
+class AttentionTask:
+    """What a configuration is task for.
 
     Attributes:
         gpu: the GPU's name; None for the emulator.
@@ -29,7 +29,7 @@ class Sought:
 
     gpu: str | None
     problem: Problem
-    extents: Sizes
+    extents: AttentionExtents
     sequences: int
     longest: int
 
@@ -44,19 +44,19 @@ class Sought:
         return {"meaning": _MEANING, "kernel": "attention"} | asdict(self)
 
 
-def tuned_config(sought: Sought) -> Config | None:
+def tuned_config(task: AttentionTask) -> Config | None:
     """Return the configuration that `tune` found; None if it found none, or `MLIR_SMEM_TUNED` is off."""
-    if sought.gpu is None or not is_used():
+    if task.gpu is None or not is_used():
         return None
-    return read_config(sought.key(), Config(), sought.problem)
+    return read_config(task.key(), Config(), task.problem)
 
 
-def found_before(sought: Sought, caller_configs: object) -> Config | None:
+def read_searched(task: AttentionTask, caller_configs: object) -> Config | None:
     """Return the result of an earlier search.
 
     Args:
-        sought: what for.
+        task: what for.
         caller_configs: the configurations that the caller gives, as JSON data; None if these are the candidates,
             which may be others in another version.
     """
-    return read_config(sought.key(), Config(), sought.problem, caller_configs)
+    return read_config(task.key(), Config(), task.problem, caller_configs)

@@ -10,7 +10,7 @@ from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
 
 
-def traced(
+def trace_kernel(
     kernel: Callable[..., None],
     shapes: Mapping[str, str],
     types: Mapping[str, Any],

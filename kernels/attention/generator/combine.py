@@ -9,8 +9,8 @@ from .... import language as sl
 from ....dialect import new_context
 from ....language.build import KernelOptions
 from ....layout.wgmma import INSTRUCTION_M
-from .arguments import traced
-from .division import divided
+from .arguments import trace_kernel
+from .division import divmod_u32
 from .problem import Problem
 
 #: The rows of a head in the arrays of parts: the queries of one warpgroup.
@@ -41,10 +41,10 @@ def combine_text(problem: Problem) -> str:
         shapes["L"], types["L"] = "(B,H,M)", "f32"
 
     def combine(*arguments: Any) -> None:
-        _combine(dict(zip(shapes, arguments, strict=True)), problem.heads)
+        _store_columns(dict(zip(shapes, arguments, strict=True)), problem.heads)
 
     with new_context():
-        return str(traced(combine, shapes, types, KernelOptions(1)))
+        return str(trace_kernel(combine, shapes, types, KernelOptions(1)))
 
 
 def combine_grid(problem: Problem, tiles: int) -> tuple[int, int]:
@@ -52,7 +52,7 @@ def combine_grid(problem: Problem, tiles: int) -> tuple[int, int]:
     return tiles, problem.dim // _COLUMNS
 
 
-def _combine(arrays: Mapping[str, Any], heads: int) -> None:
+def _store_columns(arrays: Mapping[str, Any], heads: int) -> None:
     """Store columns of the result of a tile, and its logarithms.
 
     Args:
@@ -61,9 +61,9 @@ def _combine(arrays: Mapping[str, Any], heads: int) -> None:
     """
     parts, result = arrays["P"], arrays["O"]
     queries = result.shape[2]
-    batch, tile = divided(sl.block_id(0), parts.shape[2])
+    batch, tile = divmod_u32(sl.block_id(0), parts.shape[2])
     columns = sl.ds(sl.block_id(1) * _COLUMNS, _COLUMNS)
-    o, lse = _combined(parts, arrays["T"], (batch, tile, sl.ds(0, ROWS)), columns)
+    o, lse = _combine_parts(parts, arrays["T"], (batch, tile, sl.ds(0, ROWS)), columns)
     output_rows: tuple[Any, ...] = batch, tile, sl.ds(0, ROWS)
     if heads > 1:
         output_rows = batch, sl.ds(tile * heads, heads), sl.ds(0, ROWS // heads)
@@ -73,7 +73,7 @@ def _combine(arrays: Mapping[str, Any], heads: int) -> None:
             sl.store(lse, arrays["L"][output_rows], rows=queries)
 
 
-def _combined(
+def _combine_parts(
     parts: Any, logarithms: Any, rows: tuple[Any, ...], columns: Any
 ) -> tuple[sl.Fragment, sl.Fragment]:
     """Return columns of the result of a tile, and its logarithms."""

@@ -6,7 +6,7 @@ from .... import language as sl
 from ....bindings.mlir import arith
 
 
-def divided(number: sl.Index, by: sl.Index) -> tuple[sl.Index, sl.Index]:
+def divmod_u32(number: sl.Index, by: sl.Index) -> tuple[sl.Index, sl.Index]:
     """Return the quotient and the remainder of a number by another one, both from 0 to 2^32 - 1.
 
     An index has 64 bits, whose division takes three times the instructions. Places of tiles are divided

@@ -15,7 +15,7 @@ from .... import language as sl
 from ....dialect import new_context
 from ....language.build import KernelOptions
 from ....layout.wgmma import INSTRUCTION_M
-from .arguments import traced
+from .arguments import trace_kernel
 from .blocks import Blocks
 from .config import REGISTERS, Config
 from .problem import Problem
@@ -72,7 +72,7 @@ def build(problem: Problem, config: Config) -> Any:
         _attention(dict(zip(shapes, arguments, strict=True)), config, problem.heads)
 
     options = KernelOptions(1 + config.consumers, (config.cluster,), min_blocks=1)
-    return traced(attention, shapes, types, options)
+    return trace_kernel(attention, shapes, types, options)
 
 
 def text(problem: Problem, config: Config) -> str:
@@ -100,6 +100,6 @@ def _attention(arrays: Mapping[str, Any], config: Config, heads: int) -> None:
                 s = blocks.first_scores(place, q)
                 # Where the tile is takes divisions, which run while the tensor cores multiply.
                 tile = place.tile
-                o, rows = blocks.attended(tile, q, warpgroup_rows, s)
+                o, rows = blocks.attend(tile, q, warpgroup_rows, s)
                 blocks.finish(tile, o, rows, q, warpgroup_rows)
             blocks.end()

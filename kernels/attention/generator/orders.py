@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from .... import language as sl
-from .division import divided
+from .division import divmod_u32
 
 
-class Order(Protocol):
+class TileOrder(Protocol):
     """The tiles of the CTA.
 
     Attributes:
@@ -22,7 +22,7 @@ class Order(Protocol):
 
     count: sl.Index
 
-    def at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
+    def tile_at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
         """Return the head and the tile of the head, of the tile of a number."""
         ...
 
@@ -46,9 +46,9 @@ class HeadByHead:
         rest = sl.maximum(self._of_head * heads - self._own, 0)
         self.count = sl.unsigned(rest + self._clusters - 1) // self._clusters
 
-    def at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
-        """See `Order`."""
-        head, tile = divided(self._own + number * self._clusters, self._of_head)
+    def tile_at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
+        """See `TileOrder`."""
+        head, tile = divmod_u32(self._own + number * self._clusters, self._of_head)
         if self._cluster > 1:
             tile = tile * self._cluster + sl.block_id(0) % self._cluster
         return head, tile
@@ -90,13 +90,13 @@ class LongestFirst:
         odd, cta = turns % 2, sl.block_id(0)
         return cta * (1 - odd) + (sl.grid_dim(0) - 1 - cta) * odd
 
-    def at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
-        """See `Order`."""
-        two, of_two = divided(number, sl.maximum(self._of_two, 1))
+    def tile_at(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
+        """See `TileOrder`."""
+        two, of_two = divmod_u32(number, sl.maximum(self._of_two, 1))
         is_odd = sl.minimum(sl.maximum(of_two - self._even + 1, 0), 1)
         round = sl.unsigned(of_two - self._even * is_odd)
         first = (2 * two + is_odd) * self._of_section
         heads = sl.unsigned(sl.minimum(self._heads - first, self._of_section))
         place = round * sl.grid_dim(0) + self._place(sl.unsigned(round + is_odd))
-        rank, head = divided(place, heads)
+        rank, head = divmod_u32(place, heads)
         return first + head, sl.unsigned(self._tiles - 1 - rank)

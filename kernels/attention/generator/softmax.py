@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from .... import language as sl
 from ....bindings.mlir import arith, math
-from .tiles import Sight
+from .tiles import KeyMask
 
 #: Columns of which a thread has its own in each row: partial sums have as many.
 _OWN_COLUMNS = 8
@@ -18,7 +18,7 @@ _APPROXIMATE = arith.FastMathFlags.afn
 _LN2 = 0.6931471805599453
 
 
-class Rows(NamedTuple):
+class RowState(NamedTuple):
     """What is known of each row so far.
 
     Attributes:
@@ -32,21 +32,21 @@ class Rows(NamedTuple):
     sums: sl.Fragment
 
 
-def first_rows(s: sl.Fragment) -> Rows:
+def first_rows(s: sl.Fragment) -> RowState:
     """Return what the first block of scores says, which may all be -inf."""
     rows, _ = s.shape or (0, 0)
     nothing = sl.full((rows,), float("-inf"), sl.f32, axis=1)
-    return Rows(nothing, s.max(axis=1), sl.zeros((rows, _OWN_COLUMNS), sl.f32))
+    return RowState(nothing, s.max(axis=1), sl.zeros((rows, _OWN_COLUMNS), sl.f32))
 
 
-def next_rows(s: sl.Fragment, rows: Rows) -> Rows:
+def next_rows(s: sl.Fragment, rows: RowState) -> RowState:
     """Return what is known with another block of scores, when those before have been weighted."""
-    return Rows(rows.maximum, sl.maximum(rows.maximum, s.max(axis=1)), rows.sums)
+    return RowState(rows.maximum, sl.maximum(rows.maximum, s.max(axis=1)), rows.sums)
 
 
 def weights(
-    s: sl.Fragment, scale: sl.Scalar, rows: Rows, power: int = 0
-) -> tuple[sl.Fragment, Rows, sl.Fragment]:
+    s: sl.Fragment, scale: sl.Scalar, rows: RowState, power: int = 0
+) -> tuple[sl.Fragment, RowState, sl.Fragment]:
     """Return the weights of a block of scores, and by what the sums of earlier blocks are multiplied.
 
     Args:
@@ -61,13 +61,13 @@ def weights(
     return p, rows._replace(sums=rows.sums * shrink + _partial_sums(p)), shrink
 
 
-def multiplied(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
+def rescale(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
     """Return the sums of values, with each row multiplied: here, and not where the product is used."""
     _, columns = o.shape or (0, 0)
     return sl.map(arith.mulf, o, sl.broadcast(shrink, columns))
 
 
-def multiplied_last(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
+def rescale_last(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
     """Return what `multiplied` does, for the last block.
 
     LLVM would take this multiplication for the loop's, and do both where the loop begins; so this adds 0.
@@ -81,7 +81,7 @@ def multiplied_last(o: sl.Fragment, shrink: sl.Fragment) -> sl.Fragment:
 
 
 def results(
-    rows: Rows, scale: sl.Scalar, power: int = 0, factor: sl.Scalar | float = 1.0
+    rows: RowState, scale: sl.Scalar, power: int = 0, factor: sl.Scalar | float = 1.0
 ) -> tuple[sl.Fragment, sl.Fragment]:
     """Return by what each row of weights * V is multiplied, and the logarithm of each row's sum of
     exponentials: 0 and -inf for a row without keys.
@@ -99,7 +99,7 @@ def results(
     return inverse, sl.where(some, lse, float("-inf"))
 
 
-def visible(s: sl.Fragment, sight: Sight) -> sl.Fragment:
+def mask_scores(s: sl.Fragment, sight: KeyMask) -> sl.Fragment:
     """Return scores, with -inf where a query does not see a key.
 
     Args:

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from .... import language as sl
 from .config import Config
-from .division import divided
-from .orders import HeadByHead, LongestFirst, Order
+from .division import divmod_u32
+from .orders import HeadByHead, LongestFirst, TileOrder
 
 #: What keys and values may take of the L2 cache, of which an H100 and an H200 have 50 MB.
 _CACHED_BYTES = 32 << 20
 
 
-class Sequence(NamedTuple):
+class SequencePair(NamedTuple):
     """A sequence of queries and the one of its keys.
 
     Attributes:
@@ -33,7 +33,7 @@ class Sequence(NamedTuple):
     hidden: sl.Index | None = None
 
 
-class Packed(NamedTuple):
+class PackedSequences(NamedTuple):
     """What is known of sequences that follow each other.
 
     Attributes:
@@ -50,7 +50,7 @@ class Packed(NamedTuple):
     longest: sl.Index
     multiple: int
 
-    def at(self, number: sl.Index) -> Sequence:
+    def at(self, number: sl.Index) -> SequencePair:
         """Return a sequence by its number."""
         query, key, query_end, key_end = (
             sl.unsigned(starts[index].to(sl.index))
@@ -62,10 +62,10 @@ class Packed(NamedTuple):
         if self.multiple > 1:
             hidden = key % self.multiple
             key = sl.unsigned(key - hidden)
-        return Sequence(number, queries, sl.unsigned(key_end - key), query, key, hidden)
+        return SequencePair(number, queries, sl.unsigned(key_end - key), query, key, hidden)
 
 
-class Tile(NamedTuple):
+class QueryTile(NamedTuple):
     """A tile of queries of a head.
 
     Attributes:
@@ -84,7 +84,7 @@ class Tile(NamedTuple):
 
     batch: sl.Index | int
     head: sl.Index
-    sequence: Sequence
+    sequence: SequencePair
     query: sl.Index
     blocks: sl.Index
     masked: sl.Index | int
@@ -95,7 +95,7 @@ class Tile(NamedTuple):
     part: sl.Index | int = 0
 
 
-class Place:
+class ScheduledTile:
     """The place of a tile in the CTA's sequence, which is known before where the tile is.
 
     Attributes:
@@ -103,16 +103,18 @@ class Place:
         first: how many blocks the CTA has read before: the pipeline index of the first one.
     """
 
-    def __init__(self, number: sl.Index, first: sl.Index | int, locate: Callable[[Place], Tile]):
+    def __init__(
+        self, number: sl.Index, first: sl.Index | int, locate: Callable[[ScheduledTile], QueryTile]
+    ):
         self.number, self.first, self._locate = number, first, locate
 
     @cached_property
-    def tile(self) -> Tile:
+    def tile(self) -> QueryTile:
         """The tile; what computes where it is, is emitted where this is first asked for."""
         return self._locate(self)
 
 
-class Sight(NamedTuple):
+class KeyMask(NamedTuple):
     """The keys of a block that a query sees, by their places in the block.
 
     Attributes:
@@ -130,7 +132,7 @@ class Sight(NamedTuple):
     first: sl.Index | None
 
 
-class Tiles:
+class QueryTiles:
     """The tiles of a CTA; every role of the kernel runs the loop over their places.
 
     The query at place i of M sees the keys up to place i + N - M + right, and from i + N - M - left on:
@@ -159,7 +161,7 @@ class Tiles:
         left: sl.Index | None,
         right: sl.Index | None,
         config: Config,
-        packed: Packed | None = None,
+        packed: PackedSequences | None = None,
         parts: sl.Index | None = None,
     ) -> None:
         self._batches, self._heads, self._queries = shape
@@ -167,22 +169,22 @@ class Tiles:
         self._packed, self._parts = packed, parts
         self._keys, self._left, self._right, self._config = keys, left, right, config
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[ScheduledTile]:
         order = self._order()
 
-        def locate(place: Place) -> Tile:
-            head, tile = order.at(place.number)
+        def locate(place: ScheduledTile) -> QueryTile:
+            head, tile = order.tile_at(place.number)
             if self._parts is not None:
                 return self._part(head, tile, self._parts, place)
             return self._tile(head, tile * self._of_tile, place)
 
         first: sl.Index | int = 0
         for number in sl.range(0, order.count):
-            place = Place(number, first, locate)
+            place = ScheduledTile(number, first, locate)
             yield place
             first = first + place.tile.blocks
 
-    def _order(self) -> Order:
+    def _order(self) -> TileOrder:
         count, longest, keys = self._batches, self._queries, self._keys
         if self._packed is not None:
             count, longest = self._packed.sequences, self._packed.longest
@@ -195,9 +197,9 @@ class Tiles:
         bytes_of_head = sl.maximum(keys, 1) * self._key_bytes
         return LongestFirst(tiles, heads, _CACHED_BYTES * self._sharing // bytes_of_head)
 
-    def _tile(self, head: sl.Index, query: sl.Index, place: Place) -> Tile:
-        batch, head = divided(head, self._heads)
-        sequence = Sequence(batch, self._queries, self._keys, 0, 0)
+    def _tile(self, head: sl.Index, query: sl.Index, place: ScheduledTile) -> QueryTile:
+        batch, head = divmod_u32(head, self._heads)
+        sequence = SequencePair(batch, self._queries, self._keys, 0, 0)
         if self._packed is not None:
             sequence = self._packed.at(batch)
         end, blocks = self._blocks(query, sequence)
@@ -219,7 +221,7 @@ class Tiles:
         if some is not None:
             rest = sl.unsigned(blocks - masked)
             unmasked = sl.unsigned(blocks - sl.minimum(rest, some))
-        return Tile(
+        return QueryTile(
             batch if self._packed is None else 0,
             head,
             sequence,
@@ -232,10 +234,12 @@ class Tiles:
             place.number,
         )
 
-    def _part(self, head: sl.Index, part: sl.Index, parts: sl.Index, place: Place) -> Tile:
+    def _part(
+        self, head: sl.Index, part: sl.Index, parts: sl.Index, place: ScheduledTile
+    ) -> QueryTile:
         """Return the only tile of a head, with a part of its blocks, from the last one on."""
         whole = self._tile(head, part * 0, place)
-        blocks_of_part, _ = divided(sl.unsigned(whole.blocks + parts - 1), parts)
+        blocks_of_part, _ = divmod_u32(sl.unsigned(whole.blocks + parts - 1), parts)
         before = part * blocks_of_part
         blocks = sl.unsigned(sl.maximum(sl.minimum(whole.blocks - before, blocks_of_part), 1))
         masked = whole.masked
@@ -249,7 +253,7 @@ class Tiles:
             part=part,
         )
 
-    def _blocks(self, query: sl.Index, sequence: Sequence) -> tuple[sl.Index, sl.Index]:
+    def _blocks(self, query: sl.Index, sequence: SequencePair) -> tuple[sl.Index, sl.Index]:
         """Return one more than the number of the last block that queries of a tile see, and how many
         blocks they see: one where they see no key, or there is no query."""
         block, shift = self._config.keys, sequence.keys - sequence.queries
@@ -265,7 +269,7 @@ class Tiles:
         begin = sl.unsigned(sl.maximum(query + shift - self._left, 0)) // block
         return end, sl.unsigned(end - sl.minimum(begin, sl.unsigned(end - 1)))
 
-    def sight(self, tile: Tile, query: sl.Index, block: sl.Index | int) -> Sight:
+    def key_mask(self, tile: QueryTile, query: sl.Index, block: sl.Index | int) -> KeyMask:
         """Return what a query sees of a block.
 
         Args:
@@ -275,7 +279,7 @@ class Tiles:
         """
         key, sequence = (tile.last - block) * self._config.keys, tile.sequence
         place = query + sequence.keys - sequence.queries - key
-        return Sight(
+        return KeyMask(
             sequence.keys - key,
             None if self._right is None else place + self._right + 1,
             None if self._left is None else place - self._left,

@@ -44,7 +44,7 @@ def broadcast(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
     return tuple(y if x == 1 else x for x, y in zip(*padded, strict=True))
 
 
-def batched(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
+def fold_batch(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
     """Return the operands with as few leading dimensions as their strides allow.
 
     Adjacent dimensions become one where all operands step through both evenly. If B has none, those of A
@@ -72,7 +72,8 @@ def batched(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
         else:
             left.append((extent, step))
     a, b, c = (
-        replace(operand, shape=operand.shape[-2:], strides=operand.strides[-2:]) for operand in (a, b, c)
+        replace(operand, shape=operand.shape[-2:], strides=operand.strides[-2:])
+        for operand in (a, b, c)
     )
     if joins_rows and left and _are_rows(a, c, *left[-1]):
         extent, (of_c, of_a, _) = left.pop()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ....dialect import new_context
 from ....runtime import Kernel, Matrix, cached_compile
 from ....runtime.plans import Plan
-from ..generator.pad import Copy, build_pad, width_for, windows, word_bytes
+from ..generator.pad import CopyConfig, build_pad, width_for, windows, word_bytes
 from .operands import matrix_at
 
 #: Bytes of two matrices that are copied by one launch at most. It copies both by the smaller word, which
@@ -19,7 +19,7 @@ from .operands import matrix_at
 _SHARED_BYTES = 4 << 20
 
 
-class _Part(NamedTuple):
+class _CopyPart(NamedTuple):
     """Matrices (L, rows, words) that one launch can copy.
 
     Attributes:
@@ -40,7 +40,7 @@ class _Part(NamedTuple):
         return _in_words(self.source, word), _in_words(self.target, word)
 
 
-class _Place(NamedTuple):
+class _PartOffset(NamedTuple):
     """Where a part is: the number of its pair, and bytes from the beginnings of source and target."""
 
     pair: int
@@ -48,7 +48,7 @@ class _Place(NamedTuple):
     target: int
 
 
-class Copies:
+class MatrixCopies:
     """Copies of matrices (..., rows, columns) to others of the same shape and size of elements.
 
     Their addresses may change between starts, but not whether these are multiples of 16 bytes.
@@ -59,12 +59,12 @@ class Copies:
     """
 
     def __init__(self, pairs: Sequence[tuple[Matrix, Matrix]], device: int) -> None:
-        self._launches: list[tuple[Plan, list[_Place]]] = []
-        placed: list[tuple[_Place, _Part]] = []
+        self._launches: list[tuple[Plan, list[_PartOffset]]] = []
+        placed: list[tuple[_PartOffset, _CopyPart]] = []
         for number, (source, target) in enumerate(pairs):
             for part in _parts(source, target):
                 ways = part.source.pointer - source.pointer, part.target.pointer - target.pointer
-                placed.append((_Place(number, *ways), part))
+                placed.append((_PartOffset(number, *ways), part))
         parts = [part for _, part in placed]
         if len(parts) == 2 and sum(part.source.bytes for part in parts) <= _SHARED_BYTES:
             word = min(part.word for part in parts)
@@ -74,10 +74,10 @@ class Copies:
         for place, part in placed:
             self._add([(place, part)], part.word, device)
 
-    def _add(self, placed: Sequence[tuple[_Place, _Part]], word: int, device: int) -> None:
+    def _add(self, placed: Sequence[tuple[_PartOffset, _CopyPart]], word: int, device: int) -> None:
         """Add a launch that copies one or two parts."""
         in_words = [part.in_words(word) for _, part in placed]
-        copy = Copy(word, max(width_for(source.shape[-1]) for source, _ in in_words))
+        copy = CopyConfig(word, max(width_for(source.shape[-1]) for source, _ in in_words))
         ctas = sum(windows(copy, *source.shape) for source, _ in in_words)
         kernel = _kernel((copy,) * len(placed), device)
         # Copies of equal strides and extents share a plan, also those that are started once.
@@ -102,20 +102,22 @@ class Copies:
 
 
 def copy_matrices(pairs: Sequence[tuple[Matrix, Matrix]], device: int, stream: int) -> None:
-    """Copy matrices once; see `Copies`."""
+    """Copy matrices once; see `MatrixCopies`."""
     addresses = [(source.pointer, target.pointer) for source, target in pairs]
-    Copies(pairs, device).start(addresses, stream)
+    MatrixCopies(pairs, device).start(addresses, stream)
 
 
-def _parts(source: Matrix, target: Matrix) -> Iterator[_Part]:
+def _parts(source: Matrix, target: Matrix) -> Iterator[_CopyPart]:
     """Return the copies of matrices with one leading dimension: as few as the strides allow."""
-    source, target = _joined(source, target)
+    source, target = _join_dims(source, target)
     for index in product(*map(range, source.shape[:-3])):
-        first, second = (_of_three(matrix_at(matrix, index)) for matrix in (source, target))
-        yield _Part(first, second, *_word(first, second))
+        first, second = (
+            _normalize_strides(matrix_at(matrix, index)) for matrix in (source, target)
+        )
+        yield _CopyPart(first, second, *_word(first, second))
 
 
-def _joined(source: Matrix, target: Matrix) -> tuple[Matrix, Matrix]:
+def _join_dims(source: Matrix, target: Matrix) -> tuple[Matrix, Matrix]:
     """Return the matrices with adjacent leading dimensions joined where both step through them evenly."""
     dims: list[tuple[int, int, int]] = []
     leading = (values[:-2] for values in (source.shape, source.strides, target.strides))
@@ -133,7 +135,7 @@ def _joined(source: Matrix, target: Matrix) -> tuple[Matrix, Matrix]:
     )
 
 
-def _of_three(matrix: Matrix) -> Matrix:
+def _normalize_strides(matrix: Matrix) -> Matrix:
     """Return matrices (L, rows, columns), without the strides of extents of 1."""
     strides = [
         0 if extent == 1 else stride
@@ -162,7 +164,7 @@ def _in_words(matrix: Matrix, word: int) -> Matrix:
 
 
 @lru_cache(maxsize=64)
-def _kernel(copies: tuple[Copy, ...], device: int) -> Kernel:
+def _kernel(copies: tuple[CopyConfig, ...], device: int) -> Kernel:
     with new_context():
         text = str(build_pad(copies))
     return Kernel(cached_compile(text), device=device)

@@ -14,11 +14,14 @@ from ....runtime import DeviceArray, LaunchError, Matrix, device_array
 from ....runtime.arguments import DTYPES
 from ....runtime.plans import Kept
 from ....runtime.readers import reader
-from ..generator.fusion import Fusion, Operand, fused
+from ..generator.fusion import EpilogueOperand, Fusion, trace_epilogue
 from ..generator.problem import ProblemError
 
 #: Element types of matrices that TMA loads, and that are converted to f32 exactly.
 _LOADED = ("bf16", "f16", "f32")
+
+#: How columns of B are shared out: alternating, gates first; or its first half for gates.
+GATED = ("interleaved", "halves")
 
 _FUSIONS: Kept[tuple[Reads, Fusion]] = Kept()
 
@@ -44,7 +47,7 @@ class FusedCall(NamedTuple):
         return [argument.pointer for argument in self.arguments if isinstance(argument, Matrix)]
 
 
-def identity(function: Callable[..., Any]) -> Hashable:
+def function_identity(function: Callable[..., Any]) -> Hashable:
     """Return what tells a function from others whose trace may differ, besides what it reads.
 
     A lambda that is made anew in each call is the same one if its closure holds the same values.
@@ -98,23 +101,23 @@ def fused_call(
             does not fit.
         TraceError: for a mistake in the function.
     """
-    described: list[Operand] = []
+    described: list[EpilogueOperand] = []
     arguments: list[Matrix | int] = []
     for name, value in operands.items():
         if isinstance(value, int | float):
-            described.append(Operand(name, _number(value, accumulator), "number"))
+            described.append(EpilogueOperand(name, _number(value, accumulator), "number"))
             arguments.append(0)
             continue
         operand, matrix = _operand(name, _device_array(name, value), extents, device)
         described.append(operand)
         arguments.append(matrix)
     products = 2 if distance else 1
-    key = identity(function), tuple(described), accumulator, products
+    key = function_identity(function), tuple(described), accumulator, products
     traced = _FUSIONS.get(key)
     if traced is None or not traced[0].hold():
         # What a trace reads is noted before it, so that a value that changes meanwhile is noticed.
         reads = Reads(function)
-        traced = reads, fused(function, described, accumulator, products)
+        traced = reads, trace_epilogue(function, described, accumulator, products)
         _FUSIONS.keep(key, traced)
     return FusedCall(traced[1], tuple(arguments), traced[0], distance)
 
@@ -132,7 +135,7 @@ def _device_array(name: str, value: Any) -> DeviceArray:
 
 def _operand(
     name: str, array: DeviceArray, extents: tuple[int, int], device: int
-) -> tuple[Operand, Matrix]:
+) -> tuple[EpilogueOperand, Matrix]:
     """Return an operand, and its array with the dimensions along which it is not broadcast."""
     shape, (m, n) = array.matrix.shape, extents
     if array.device != device:
@@ -153,7 +156,7 @@ def _operand(
         strides=tuple(strides[dim] for dim in dims) or (1,),
     )
     by_tma = len(dims) == 2 and array.element in _LOADED and _has_aligned_rows(matrix)
-    return Operand(name, array.element, "".join("mn"[dim] for dim in dims), by_tma), matrix
+    return EpilogueOperand(name, array.element, "".join("mn"[dim] for dim in dims), by_tma), matrix
 
 
 def _has_aligned_rows(matrix: Matrix) -> bool:
@@ -161,3 +164,29 @@ def _has_aligned_rows(matrix: Matrix) -> bool:
     row, along = matrix.strides
     bytes_of_row = row * matrix.item_bytes
     return along == 1 and row > 0 and not (matrix.pointer % UNIT_BYTES or bytes_of_row % UNIT_BYTES)
+
+
+def gate_columns(b: Matrix, gated: str) -> tuple[Matrix, int]:
+    """Return the columns of B for the gates, and the bytes from there to the others.
+
+    Args:
+        b: B (..., K, 2 * N).
+        gated: how the columns are shared out, one of `GATED`.
+
+    Raises:
+        ProblemError: for something else, an odd number of columns, or columns that TMA cannot take apart.
+    """
+    if gated not in GATED:
+        raise ProblemError(f"gated is {gated!r}; expected {' or '.join(map(repr, GATED))}")
+    *batch, k, columns = b.shape
+    *steps, down, along = b.strides
+    if gated == "interleaved" and down != 1 and k > 1:
+        raise ProblemError(
+            f"B has the strides {list(b.strides)} and interleaved columns; expected contiguous columns, "
+            "as those of a transposed weight, or gated='halves'"
+        )
+    if columns % 2:
+        raise ProblemError(f"B has {columns} columns; expected an even number for gated={gated!r}")
+    shape = (*batch, k, columns // 2)
+    step, distance = (2 * along, along) if gated == "interleaved" else (along, columns // 2 * along)
+    return replace(b, shape=shape, strides=(*steps, down, step)), distance * b.item_bytes

@@ -16,7 +16,7 @@ from ..generator.kernel import text
 from ..generator.problem import Problem
 from ..generator.workspace import WorkspaceExtents, workspace_extents
 from .fusions import FusedCall
-from .operands import Operands, operands
+from .operands import GemmOperands, check_operands
 from .tuning_cache import tuned_config
 
 #: Numbers of shapes whose configurations stay chosen, and of kernels that stay loaded, for later calls.
@@ -32,7 +32,7 @@ _ALIGNED = 256
 _PARTS, _SEMAPHORES = Scratch(), Scratch()
 
 
-class Launch:
+class GemmLaunch:
     """A launch of a GEMM kernel, whose operands may change their addresses.
 
     Args:
@@ -55,8 +55,8 @@ class Launch:
     ) -> None:
         out, *others = outs
         fusion = fused.fusion if fused else None
-        gemm, (first, second, result) = operands(a, b, out, fusion, *others)
-        self._kernel, self._config, grid = _planned(gemm, config)
+        gemm, (first, second, result) = check_operands(a, b, out, fusion, *others)
+        self._kernel, self._config, grid = _plan_kernel(gemm, config)
         matrices = [first, second, result]
         if self._config.exchanged:
             matrices = [matrix.transposed() for matrix in (second, first, result)]
@@ -135,7 +135,7 @@ class Launch:
 
 def forget_configurations() -> None:
     """Choose configurations anew in later calls, so that they use those that `tune` has found since."""
-    _planned.cache_clear()
+    _plan_kernel.cache_clear()
 
 
 def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
@@ -146,7 +146,9 @@ def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
 
 
 @lru_cache(maxsize=_SHAPES)
-def _planned(operands: Operands, config: Config | None) -> tuple[Kernel, Config, tuple[int, int]]:
+def _plan_kernel(
+    operands: GemmOperands, config: Config | None
+) -> tuple[Kernel, Config, tuple[int, int]]:
     """Return the kernel for operands, its configuration and its grid."""
     gemm = operands.problem, operands.m, operands.n, operands.k
     config = (

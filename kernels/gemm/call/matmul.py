@@ -19,17 +19,14 @@ from ...libraries import maker, whole_columns
 from ..generator.config import Config
 from ..generator.problem import ProblemError, accumulator
 from ..generator.problem import results as stored_types
-from .fusions import FusedCall, fused_call, identity, read_operands
-from .gates import gates
-from .launches import Launch, forget_configurations
-from .operands import Operands
-from .operands import operands as operands_of
-from .padding import Again, Operand, readable
-from .results import Result, check_matrices, is_ragged, without_padding
-from .results import results as results_of
+from .fusions import FusedCall, function_identity, fused_call, gate_columns, read_operands
+from .launches import GemmLaunch, forget_configurations
+from .operands import GemmOperands, check_operands
+from .padding import GemmOperand, RepeatedCopies, make_readable
+from .results import ResultArray, check_matrices, is_ragged, result_arrays, without_padding
 
 
-class _Call(NamedTuple):
+class _GemmCall(NamedTuple):
     """A call that later calls find by what was read of their arrays.
 
     Attributes:
@@ -38,19 +35,19 @@ class _Call(NamedTuple):
             array without padding, or a tuple of two.
         waits: whether the arrays' library hides its streams.
         copies: whether operands are copied first, because TMA or tensor cores cannot read them.
-        again: what copies them; None if nothing is copied, or something is transposed.
+        repeated_copies: what copies them; None if nothing is copied, or something is transposed.
         reads: what the trace of its epilogue read.
     """
 
-    launch: Launch
+    launch: GemmLaunch
     new: Callable[[Any], tuple[Sequence[int], Any]]
     waits: bool
     copies: bool
-    again: Again | None
+    repeated_copies: RepeatedCopies | None
     reads: Reads | None
 
 
-class _Given(NamedTuple):
+class _GemmArguments(NamedTuple):
     """The arguments of a call, and the handle of its stream."""
 
     a: Any
@@ -64,7 +61,7 @@ class _Given(NamedTuple):
     stream: int
 
 
-_CALLS: Kept[_Call] = Kept()
+_CALLS: Kept[_GemmCall] = Kept()
 
 
 def matmul(
@@ -159,25 +156,30 @@ def matmul(
         key = a_signature, b_signature, signature, out is None, places, config
         if epilogue is not None or operands or gated:
             of_operands, further, numbers = read_operands(operands or {})
-            key = *key, epilogue and identity(epilogue), of_operands, gated
+            key = *key, epilogue and function_identity(epilogue), of_operands, gated
         call = _CALLS.get(key)
     except Exception:
         # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
         key = call = None
     if call is None or not (call.reads is None or call.reads.hold()):
-        operands_of_gemm = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle)
+        operands_of_gemm = _GemmArguments(
+            a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle
+        )
         return _first_call(key, operands_of_gemm)
     if call.waits:
         wait_for(a)
         wait_for(b)
     # The copies live until the GEMM is enqueued after them.
     copied: Any = None
-    if call.again:
-        (first, second), copied = call.again.start((a, b), (first, second), handle)
+    if call.repeated_copies:
+        (first, second), copied = call.repeated_copies.start((a, b), (first, second), handle)
     elif call.copies:
-        operands_of_gemm = Operand(a, device_array("A", a)), Operand(b, device_array("B", b))
-        *copied, _ = readable(*operands_of_gemm, handle)
-        first, second = (operand.of.matrix.pointer for operand in copied)
+        operands_of_gemm = (
+            GemmOperand(a, device_array("A", a)),
+            GemmOperand(b, device_array("B", b)),
+        )
+        *copied, _ = make_readable(*operands_of_gemm, handle)
+        first, second = (operand.view.matrix.pointer for operand in copied)
     if out is None:
         results, out = call.new(a)
     call.launch.start(first, second, results, handle, further, numbers)
@@ -186,25 +188,31 @@ def matmul(
     return out
 
 
-def _first_call(key: Hashable, arguments: _Given) -> Any:
+def _first_call(key: Hashable, arguments: _GemmArguments) -> Any:
     """Return the result of a call, checked; keep the launch for later calls if its result is not
     copied."""
     a, b, stream = arguments.a, arguments.b, arguments.stream
-    arrays = [operand for operand in arguments.operands.values() if not isinstance(operand, int | float)]
+    arrays = [
+        operand for operand in arguments.operands.values() if not isinstance(operand, int | float)
+    ]
     for array in (a, b, *arrays):
         wait_for(array)
     given_a, given_b = device_array("A", a), device_array("B", b)
     # The copies live until the GEMM is enqueued after them.
-    *copied, again = readable(Operand(a, given_a), Operand(b, given_b), stream)
-    first, second = (operand.of for operand in copied)
+    *copied, repeated_copies = make_readable(
+        GemmOperand(a, given_a), GemmOperand(b, given_b), stream
+    )
+    first, second = (operand.view for operand in copied)
     is_copied = (first, second) != (given_a, given_b)
-    second, fused = _fused(first, second, arguments.epilogue, arguments.operands, arguments.gated)
+    second, fused = _fuse_epilogue(
+        first, second, arguments.epilogue, arguments.operands, arguments.gated
+    )
     stored = fused.fusion.stored if fused else (stored_types(first.element),)
-    results = results_of(a, (first, second), stored, arguments.out, arguments.out_dtype)
+    results = result_arrays(a, (first, second), stored, arguments.out, arguments.out_dtype)
     views = [result.view for result in results]
-    launch = Launch(first, second, views, arguments.config, fused)
+    launch = GemmLaunch(first, second, views, arguments.config, fused)
     pointers = [view.matrix.pointer for view in views]
-    further = _further(fused, arguments.operands)
+    further = _epilogue_arguments(fused, arguments.operands)
     launch.start(first.matrix.pointer, second.matrix.pointer, pointers, stream, *further)
     finish(results[0].array)
     waits = any(map(exposes_no_stream, (a, b, *(result.array for result in results))))
@@ -212,15 +220,20 @@ def _first_call(key: Hashable, arguments: _Given) -> Any:
     is_cut = waits and any(map(is_ragged, views))
     if key is not None and not is_cut and all(result.target is None for result in results):
         reads = fused.reads if fused else None
-        _CALLS.keep(key, _Call(launch, _maker(a, results), waits, is_copied, again, reads))
-    outputs = tuple(result.finished(stream) for result in results)
+        _CALLS.keep(
+            key,
+            _GemmCall(launch, _result_maker(a, results), waits, is_copied, repeated_copies, reads),
+        )
+    outputs = tuple(result.finish(stream) for result in results)
     if any(result.target is not None for result in results):
         finish(outputs[0])
     return outputs[0] if len(outputs) == 1 else outputs
 
 
-def _maker(like: Any, results: Sequence[Result]) -> Callable[[Any], tuple[Sequence[int], Any]]:
-    """Return a function that makes new arrays as those of results, given A; see `_Call`."""
+def _result_maker(
+    like: Any, results: Sequence[ResultArray]
+) -> Callable[[Any], tuple[Sequence[int], Any]]:
+    """Return a function that makes new arrays as those of results, given A; see `_GemmCall`."""
     views = [result.view for result in results]
     size = min(view.matrix.item_bytes for view in views)
     shapes = [(*v.matrix.shape[:-1], whole_columns(v.matrix.shape[-1], size)) for v in views]
@@ -275,21 +288,23 @@ def prepare(
     operands_by_name = operands or {}
     views, fused = _views(a, b, out, epilogue, operands_by_name, gated)
     first, second, *results = views
-    launch = Launch(first, second, results, config, fused)
+    launch = GemmLaunch(first, second, results, config, fused)
     pointers = [result.matrix.pointer for result in results]
     references = (a, b, *_outs(out), *operands_by_name.values())
-    further = _further(fused, operands_by_name)
-    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, references, *further)
+    further = _epilogue_arguments(fused, operands_by_name)
+    return launch.prepared(
+        first.matrix.pointer, second.matrix.pointer, pointers, references, *further
+    )
 
 
-def described(
+def describe_operands(
     a: Any,
     b: Any,
     out: Any,
     epilogue: Callable[..., Any] | None = None,
     operands: Mapping[str, Any] | None = None,
     gated: str | None = None,
-) -> Operands:
+) -> GemmOperands:
     """Return the properties of the matrices of a GEMM that `prepare` takes.
 
     Raises:
@@ -297,7 +312,7 @@ def described(
     """
     (first, second, result, *others), fused = _views(a, b, out, epilogue, operands or {}, gated)
     fusion = fused.fusion if fused else None
-    return operands_of(first, second, result, fusion, *others)[0]
+    return check_operands(first, second, result, fusion, *others)[0]
 
 
 def _outs(out: Any) -> tuple[Any, ...]:
@@ -322,7 +337,7 @@ def _views(
                 f"the rows of {name} are {row} bytes, but TMA writes multiples of 16: it would write "
                 "zeros after their ends; call matmul, which writes to a padded array first"
             )
-    second, fused = _fused(first, second, epilogue, operands, gated)
+    second, fused = _fuse_epilogue(first, second, epilogue, operands, gated)
     return [first, second, *results], fused
 
 
@@ -332,7 +347,7 @@ def forget_calls() -> None:
     forget_configurations()
 
 
-def _fused(
+def _fuse_epilogue(
     a: DeviceArray,
     b: DeviceArray,
     epilogue: Callable[..., Any] | None,
@@ -348,14 +363,14 @@ def _fused(
     check_matrices(a, b)
     distance = 0
     if gated is not None:
-        matrix, distance = gates(b.matrix, gated)
+        matrix, distance = gate_columns(b.matrix, gated)
         b = replace(b, matrix=matrix)
     extents = a.matrix.shape[-2], b.matrix.shape[-1]
     summed = accumulator(a.element)
     return b, fused_call(epilogue, operands, summed, extents, a.device, distance)
 
 
-def _further(
+def _epilogue_arguments(
     fused: FusedCall | None, operands: Mapping[str, Any]
 ) -> tuple[Sequence[int], Sequence[Any]]:
     """Return the addresses of an epilogue's arrays, and its numbers."""

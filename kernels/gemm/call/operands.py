@@ -8,11 +8,11 @@ from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Matrix
 from ..generator.fusion import Fusion
 from ..generator.problem import Problem, ProblemError
-from .batches import batched, broadcast
+from .batches import broadcast, fold_batch
 
 
 @dataclass(frozen=True)
-class Operands:
+class GemmOperands:
     """The properties of a GEMM's matrices.
 
     Attributes:
@@ -30,13 +30,13 @@ class Operands:
     device: int
 
 
-def operands(
+def check_operands(
     a: DeviceArray,
     b: DeviceArray,
     out: DeviceArray,
     fusion: Fusion | None = None,
     second: DeviceArray | None = None,
-) -> tuple[Operands, tuple[Matrix, Matrix, Matrix]]:
+) -> tuple[GemmOperands, tuple[Matrix, Matrix, Matrix]]:
     """Return the operands of `out = a @ b`, and A, B and C as the kernel addresses them.
 
     Args:
@@ -74,7 +74,7 @@ def operands(
                 f"{list(out.matrix.strides)}, as C"
             )
     # An epilogue sees the rows of its matrix, not those of several.
-    batch = batched(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
+    batch = fold_batch(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
     a_major, b_major = "mk"[a_dim], "kn"[b_dim]
     gated = fusion is not None and fusion.products > 1
     problem = Problem(
@@ -89,7 +89,7 @@ def operands(
         d=second.element if second else None,
     )
     m = batch.c.shape[-2]
-    return Operands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)
+    return GemmOperands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)
 
 
 def matrix_at(matrices: Matrix, index: tuple[int, ...]) -> Matrix:

@@ -18,7 +18,7 @@ from .copies import copy_matrices
 from .padding import is_aligned
 
 
-class Result(NamedTuple):
+class ResultArray(NamedTuple):
     """A result of a call.
 
     Attributes:
@@ -33,11 +33,11 @@ class Result(NamedTuple):
     out: Any
     target: DeviceArray | None = None
 
-    def finished(self, stream: int) -> Any:
+    def finish(self, stream: int) -> Any:
         """Return the array for the caller; it is copied to the given one, if that is another."""
         if self.target is not None:
             copy_matrices([(self.view.matrix, self.target.matrix)], self.target.device, stream)
-        return without_padding(self.array, self.view) if self.given is None else self.given
+        return without_padding(self.array, self.view) if self.out is None else self.out
 
 
 def without_padding(array: Any, view: DeviceArray) -> Any:
@@ -46,13 +46,13 @@ def without_padding(array: Any, view: DeviceArray) -> Any:
     return cut
 
 
-def results(
+def result_arrays(
     like: Any,
     operands: tuple[DeviceArray, DeviceArray],
     stored: Sequence[Sequence[str]],
     out: Any,
     out_dtype: Any,
-) -> list[Result]:
+) -> list[ResultArray]:
     """Return the results of a call.
 
     Args:
@@ -65,26 +65,26 @@ def results(
     Raises:
         ProblemError: for another number of arrays or types, or another type.
     """
-    outs = _each("out", out, len(stored))
-    dtypes = _each("out_dtype", out_dtype, len(stored))
+    outs = _as_tuple("out", out, len(stored))
+    dtypes = _as_tuple("out_dtype", out_dtype, len(stored))
     named = list(zip("CD", outs, stored, strict=False))
     views = [out if out is None else device_array(name, out) for name, out, _ in named]
     writable = [view for view in views if view is not None and _is_writable(view)]
     if len(writable) == len(views):
-        return [Result(out, view, out) for out, view in zip(outs, writable, strict=True)]
+        return [ResultArray(out, view, out) for out, view in zip(outs, writable, strict=True)]
     elements = [
         _element(operands[0], fitting, view.element if view else dtype)
         for (_, _, fitting), view, dtype in zip(named, views, dtypes, strict=True)
     ]
     # Results have equal strides, in elements; so their rows have equal padding.
     size = min(DTYPES[element].itemsize for element in elements)
-    arrays: list[Result] = []
+    arrays: list[ResultArray] = []
     for (name, out, _), view, element in zip(named, views, elements, strict=True):
         purpose = "the result" if out is None else f"a copy of {name}"
         array, padded_view = _new(like, operands, element, size, purpose)
         if view is not None:
             _check_target(name, view, padded_view)
-        arrays.append(Result(array, padded_view, out, view))
+        arrays.append(ResultArray(array, padded_view, out, view))
     return arrays
 
 
@@ -155,13 +155,15 @@ def result_element(a: str, b: str, dtype: Any) -> str:
     return element
 
 
-def _each(name: str, argument: Any, count: int) -> tuple[Any, ...]:
+def _as_tuple(name: str, argument: Any, count: int) -> tuple[Any, ...]:
     """Return what a call gives for each result; None for each if it gives nothing."""
     if argument is None:
         return (None,) * count
     arguments = argument if isinstance(argument, tuple) else (argument,)
     if len(arguments) != count:
-        raise ProblemError(f"{name} is of {len(arguments)} results, but the epilogue returns {count}")
+        raise ProblemError(
+            f"{name} is of {len(arguments)} results, but the epilogue returns {count}"
+        )
     return arguments
 
 

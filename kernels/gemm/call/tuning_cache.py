@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...tuning.cache import is_used, read_config, write_entry
-from ...tuning.halving import Result
+from ...tuning.halving import SearchResult
 from ..generator.config import Config
 from ..generator.problem import Problem
 from .tuned_table import MEANING, packaged_config
@@ -48,7 +48,7 @@ def read_tuned(task: Task) -> Config | None:
     A result of the candidates is one of later candidates, too: a search need not be repeated because the
     list has changed. Where the caller gave the configurations, they are those of the result.
     """
-    return read_config(task.key(), Config(), task.problem, _given(task))
+    return read_config(task.key(), Config(), task.problem, _caller_configs(task))
 
 
 def tuned_config(
@@ -65,12 +65,12 @@ def tuned_config(
     return config or (None if batch else packaged_config(gpu, problem, m, n, k))
 
 
-def write_tuned(task: Task, result: Result[Config]) -> None:
+def write_tuned(task: Task, result: SearchResult[Config]) -> None:
     """Write a result; warn if it cannot be written."""
-    write_entry(task.key(), _given(task), result)
+    write_entry(task.key(), _caller_configs(task), result)
 
 
-def _given(task: Task) -> list[dict[str, Any]] | None:
-    if not task.given:
+def _caller_configs(task: Task) -> list[dict[str, Any]] | None:
+    if not task.from_caller:
         return None
     return json.loads(json.dumps([asdict(config) for config in task.configs]))

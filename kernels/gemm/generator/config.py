@@ -17,7 +17,7 @@ from ...registers import REGISTERS
 from .problem import Problem, item_bytes
 
 if TYPE_CHECKING:
-    from .fusion import Operand
+    from .fusion import EpilogueOperand
 
 #: The registers of a consumer that its accumulator can have; with 16 more, ptxas 13.5 spills or fails.
 _ACCUMULATOR_REGISTERS = {1: 208, 2: 160, 3: 96}
@@ -161,7 +161,7 @@ class Config:
         """The number of epilogue tiles of a CTA's tile."""
         return self.consumers * (self.tile[1] // self.store_columns)
 
-    def sources(self, problem: Problem) -> tuple[Operand, ...]:
+    def sources(self, problem: Problem) -> tuple[EpilogueOperand, ...]:
         """The matrices of the epilogue that a thread loads by TMA. The problem is the kernel's."""
         if self.warpgroups_store or self.exchanged or problem.fusion is None:
             return ()
@@ -334,7 +334,9 @@ class Config:
 
 def _nearest(extent: int, multiple: int) -> str:
     """Return the next multiples below and above an extent, as text."""
-    return _either(sorted({max(multiple, x * multiple) for x in (extent // multiple, -(-extent // multiple))}))
+    return _either(
+        sorted({max(multiple, x * multiple) for x in (extent // multiple, -(-extent // multiple))})
+    )
 
 
 def _either(numbers: Iterable[int]) -> str:

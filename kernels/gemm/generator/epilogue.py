@@ -289,7 +289,10 @@ class AddingWarpgroups(_OwnStores):
         n, share, is_first = self._config.tile[1], self._share, self._rank < 1
         own_halves: list[sl.Fragment] = []
         for product in range(self._products):
-            halves = [acc[:, first_column : first_column + share] for first_column in (product * n, product * n + share)]
+            halves = [
+                acc[:, first_column : first_column + share]
+                for first_column in (product * n, product * n + share)
+            ]
             own_halves.append(sl.where(is_first, *halves))
             other_half = sl.where(is_first, *reversed(halves))
             sl.store(other_half, self._part[rows, product * share : (product + 1) * share])
@@ -298,6 +301,8 @@ class AddingWarpgroups(_OwnStores):
         def total(column: int, count: int) -> sl.Fragment:
             product, first = divmod(column, n)
             theirs = self._part[rows, product * share + first : product * share + first + count]
-            return own_halves[product][:, first : first + count] + sl.load(theirs, rank=1 - self._rank)
+            return own_halves[product][:, first : first + count] + sl.load(
+                theirs, rank=1 - self._rank
+            )
 
         return total

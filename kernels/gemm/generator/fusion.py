@@ -12,7 +12,7 @@ from ....dialect import new_context
 from ....dialect.types import tensor_of
 from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
-from .problem import FUSED_RESULTS, ProblemError
+from ...errors import ProblemError
 
 #: Parameters of an epilogue that are the element's place in C.
 _POSITIONS = ("row", "col")
@@ -23,12 +23,19 @@ _RESERVED = ("A", "B", "C", "B2", "D", "W", "S")
 #: Results of an epilogue: C, and one more.
 MAX_RESULTS = 2
 
+#: Element types as which results of an epilogue can be stored, the default first, by their own type.
+_STORED_AS = {
+    "f32": ("bf16", "f32", "f16", "f8E4M3FN", "f8E5M2"),
+    "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
+    "i32": ("i32", "i8", "ui8"),
+}
+
 #: By how an operand is broadcast to C: its dimensions in the kernel's signature. "number" is passed by
 #: value, the others are arrays.
 _SHAPES = {"mn": ("M", "N"), "m": ("M",), "n": ("N",), "": (1,), "number": ()}
 
 
-class Operand(NamedTuple):
+class EpilogueOperand(NamedTuple):
     """A further operand of an epilogue, which is broadcast to C.
 
     Attributes:
@@ -71,14 +78,14 @@ class Fusion:
             and the positions `row` and `col`; it returns a fragment of the same shape, or two.
     """
 
-    operands: tuple[Operand, ...]
+    operands: tuple[EpilogueOperand, ...]
     ir: str
     stored: tuple[tuple[str, ...], ...]
     products: int
     function: Callable[..., Any] = field(compare=False, repr=False)
 
     @property
-    def matrices(self) -> tuple[Operand, ...]:
+    def matrices(self) -> tuple[EpilogueOperand, ...]:
         """The operands that TMA can load."""
         return tuple(operand for operand in self.operands if operand.by_tma)
 
@@ -109,7 +116,10 @@ class Fusion:
         """
         positions = [first + sl.iota(dim) for dim, first in enumerate(place)]
         # Positions beyond C read its last elements, for results that are not stored.
-        read = [sl.minimum(position, extent - 1) for position, extent in zip(positions, extents, strict=True)]
+        read = [
+            sl.minimum(position, extent - 1)
+            for position, extent in zip(positions, extents, strict=True)
+        ]
         if exchanged:
             positions, read = positions[::-1], read[::-1]
         named: dict[str, Any] = dict(zip(_POSITIONS, positions, strict=True))
@@ -133,12 +143,12 @@ class Fusion:
             raise ProblemError(
                 f"the epilogue returns {len(outputs)} results; expected 1 or {MAX_RESULTS}"
             )
-        return [_checked(output, products[0]) for output in outputs]
+        return [_check_output(output, products[0]) for output in outputs]
 
 
-def fused(
+def trace_epilogue(
     function: Callable[..., Any],
-    operands: Sequence[Operand],
+    operands: Sequence[EpilogueOperand],
     accumulator: str,
     products: int = 1,
 ) -> Fusion:
@@ -161,26 +171,32 @@ def fused(
 
     def epilogue(*arrays: Any) -> None:
         operand_arrays = arrays[products:]
-        named = {operand.name: array for operand, array in zip(operands, operand_arrays, strict=True)}
+        named = {
+            operand.name: array for operand, array in zip(operands, operand_arrays, strict=True)
+        }
         loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
         read = fusion.read(named, (64, 64), (0, 0), arrays[0].shape, exchanged=False)
         for result in fusion.apply(loaded, read):
             # The conversion of an expression's result is left to the store.
             element = str(tensor_of(result.value.type).element_type)
-            stored.append(FUSED_RESULTS[element])
+            stored.append(_STORED_AS[element])
 
     of_products = [f"product{number}" for number in range(products)]
     names = [*of_products, *(operand.name for operand in operands)]
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     epilogue.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    signature = ", ".join((*["(M,N)"] * products, *(operand.signature(False) for operand in operands)))
+    signature = ", ".join(
+        (*["(M,N)"] * products, *(operand.signature(False) for operand in operands))
+    )
     kernel = TracedFunction(epilogue, signature, KernelOptions(1))
     with new_context():
-        ir = str(kernel.trace(*[accumulator] * products, *(operand.element for operand in operands)))
+        ir = str(
+            kernel.trace(*[accumulator] * products, *(operand.element for operand in operands))
+        )
     return Fusion(tuple(operands), ir, tuple(stored), products, function)
 
 
-def _element(array: Any, operand: Operand, row: sl.Fragment, column: sl.Fragment) -> Any:
+def _element(array: Any, operand: EpilogueOperand, row: sl.Fragment, column: sl.Fragment) -> Any:
     """Return the operand's element at a place of C; floats as f32."""
     if operand.shape == "number":
         return array
@@ -189,7 +205,7 @@ def _element(array: Any, operand: Operand, row: sl.Fragment, column: sl.Fragment
     return element.to(sl.f32) if element.dtype.is_float else element
 
 
-def _read(element: Any, operand: Operand, shape: tuple[int, int], exchanged: bool) -> Any:
+def _read(element: Any, operand: EpilogueOperand, shape: tuple[int, int], exchanged: bool) -> Any:
     """Return the element in registers: a slice of a vector's elements, or a fragment of a matrix's."""
     if operand.shape not in ("mn", "m", "n") or element.dtype not in (sl.f32, sl.i32):
         return element
@@ -200,7 +216,7 @@ def _read(element: Any, operand: Operand, shape: tuple[int, int], exchanged: boo
 
 
 def _check_parameters(
-    function: Callable[..., Any], operands: Sequence[Operand], products: int
+    function: Callable[..., Any], operands: Sequence[EpilogueOperand], products: int
 ) -> None:
     parameters = list(inspect.signature(function).parameters)
     names = [operand.name for operand in operands]
@@ -224,7 +240,7 @@ def _check_parameters(
         raise ProblemError(f"the epilogue has no parameter for the operand {unused[0]}")
 
 
-def _checked(result: Any, x: sl.Fragment) -> sl.Fragment:
+def _check_output(result: Any, x: sl.Fragment) -> sl.Fragment:
     """Return what the function returned, if it is a fragment of x's shape that can be stored."""
     if not isinstance(result, sl.Fragment) or result.shape != x.shape or result.axis is not None:
         text = getattr(result, "type_text", None) or repr(result)

@@ -57,7 +57,9 @@ class Mainloop:
             for k in sl.range(work.k_blocks):
                 with self._loads.producer(work.first + k) as stage:
                     depth_slice = sl.ds((work.k_block + k) * depth, depth)
-                    sl.tma_load(self._A[*of_a, rows, depth_slice], self._tiles_a[stage], stage, share_a)
+                    sl.tma_load(
+                        self._A[*of_a, rows, depth_slice], self._tiles_a[stage], stage, share_a
+                    )
                     for tile, B in zip(self._parts_of_b(stage), self._Bs, strict=True):  # noqa: N806
                         sl.tma_load(B[*of_b, depth_slice, columns], tile, stage, share_b)
 

@@ -29,7 +29,7 @@ WIDTHS = (8, 32, 128)
 _WORD_TYPES = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 
 
-class Copy(NamedTuple):
+class CopyConfig(NamedTuple):
     """The part of the kernel that copies one matrix.
 
     Attributes:
@@ -45,7 +45,7 @@ class Copy(NamedTuple):
         """Rows of a window.
 
         Example:
-            >>> Copy(word=2, width=128).height
+            >>> CopyConfig(word=2, width=128).height
             16
         """
         return _THREADS * _WORDS // self.width
@@ -75,7 +75,7 @@ def width_for(words: int) -> int:
     return next((width for width in WIDTHS if width >= words), WIDTHS[-1])
 
 
-def build_pad(copies: Sequence[Copy]) -> Any:
+def build_pad(copies: Sequence[CopyConfig]) -> Any:
     """Build a module with the kernel `pad(X, Y)`: Y = X of any extents and strides, in words.
 
     X and Y are batches of matrices (L, M, N). For two copies it is `pad_both(X, Y, U, V)`, with V = U. A
@@ -102,17 +102,17 @@ def build_pad(copies: Sequence[Copy]) -> Any:
     return TracedFunction(pad_both, f"{one}, {two}", options).trace(*types, copies=tuple(copies))
 
 
-def windows(copy: Copy, matrices: int, rows: int, words: int) -> int:
+def windows(copy: CopyConfig, matrices: int, rows: int, words: int) -> int:
     """Return how many windows cover a batch of matrices: the CTAs that copy it.
 
     Example:
-        >>> windows(Copy(2, 128), 1, 100, 1001)
+        >>> windows(CopyConfig(2, 128), 1, 100, 1001)
         56
     """
     return matrices * -(-rows // copy.height) * -(-words // copy.width)
 
 
-def pad(X: sl.Array, Y: sl.Array, *, copies: tuple[Copy, ...]) -> None:  # noqa: N803
+def pad(X: sl.Array, Y: sl.Array, *, copies: tuple[CopyConfig, ...]) -> None:  # noqa: N803
     """Copy X (L, M, N) to Y (L, M, N)."""
     _follow()
     _copy_window(X, Y, sl.block_id(0), copies[0])
@@ -124,7 +124,7 @@ def pad_both(
     U: sl.Array,  # noqa: N803
     V: sl.Array,  # noqa: N803
     *,
-    copies: tuple[Copy, ...],
+    copies: tuple[CopyConfig, ...],
 ) -> None:
     """Copy X (L, M, N) to Y (L, M, N), and U (O, P, Q) to V (O, P, Q)."""
     _follow()
@@ -142,7 +142,7 @@ def _follow() -> None:
     sl.op(nvvm.griddepcontrol, nvvm.GridDepActionKind.wait)
 
 
-def _copy_window(X: sl.Array, Y: sl.Array, number: sl.Index, copy: Copy) -> None:  # noqa: N803
+def _copy_window(X: sl.Array, Y: sl.Array, number: sl.Index, copy: CopyConfig) -> None:  # noqa: N803
     """Copy a window; its words beyond the edges are loaded from the last row or column, and dropped."""
     _, rows, words = X.shape
     across, down = sl.cdiv(words, copy.width), sl.cdiv(rows, copy.height)
@@ -152,7 +152,10 @@ def _copy_window(X: sl.Array, Y: sl.Array, number: sl.Index, copy: Copy) -> None
     matrix = number // across // down
     places = [row + i * (_THREADS // copy.width) for i in range(_WORDS)]
     inside = sl.where(column < words, column, words - 1)
-    loaded = [X[matrix, sl.where(row_of_word < rows, row_of_word, rows - 1), inside] for row_of_word in places]
+    loaded = [
+        X[matrix, sl.where(row_of_word < rows, row_of_word, rows - 1), inside]
+        for row_of_word in places
+    ]
     for row_of_word, word in zip(places, loaded, strict=True):
         with sl.when((row_of_word < rows) & (column < words)):
             Y[matrix, row_of_word, column] = word

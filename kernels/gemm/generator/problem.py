@@ -26,13 +26,6 @@ _MULTIPLICANDS = {
     "ui8": ("u8", ("i32",)),
 }
 
-#: Element types as which results of an epilogue can be stored, the default first, by their own type.
-FUSED_RESULTS = {
-    "f32": ("bf16", "f32", "f16", "f8E4M3FN", "f8E5M2"),
-    "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
-    "i32": ("i32", "i8", "ui8"),
-}
-
 #: Element types of results that are not types of A and B.
 _RESULTS = {"i32": "s32"}
 

@@ -182,7 +182,7 @@ class TimeModel:
         """
         limits = self._limits(work)
         waiting = self.step + self.cluster * work.clustered
-        mainloop = work.blocks * (_joined(limits, _SHARP) + waiting)
+        mainloop = work.blocks * (_norm(limits, _SHARP) + waiting)
         more = 1 + self.store_unaligned * (work.c_alignment >= len(ALIGNMENTS) - 1)
         stored = work.store_bytes * more
         epilogue = (
@@ -196,10 +196,16 @@ class TimeModel:
         split = np.where(work.arrivals > 0, summed, 0) + np.where(work.added > 0, added, 0)
         fixed = self.launch + self.cluster_launch * work.clustered
         cta_time = fixed + (mainloop + epilogue) / _CYCLES + split
-        memory = self.launch + self._moved(work, more)
-        whole = _joined((cta_time, memory), self.smooth) * (1 + self.sharing * work.clustered)
+        memory = self.launch + self._memory_microseconds(work, more)
+        whole = _norm((cta_time, memory), self.smooth) * (1 + self.sharing * work.clustered)
         return Times(
-            whole, mainloop / _CYCLES, epilogue / _CYCLES, split, fixed + 0 * cta_time, memory, limits
+            whole,
+            mainloop / _CYCLES,
+            epilogue / _CYCLES,
+            split,
+            fixed + 0 * cta_time,
+            memory,
+            limits,
         )
 
     def _limits(self, work: Any) -> tuple[Any, Any, Any]:
@@ -221,9 +227,9 @@ class TimeModel:
             self.line * lines + self.box * work.boxes,
             requests,
         )
-        return mma, _joined(l2, _SHARP), self.latency / work.stages
+        return mma, _norm(l2, _SHARP), self.latency / work.stages
 
-    def _moved(self, work: Any, more: Any) -> Any:
+    def _memory_microseconds(self, work: Any, more: Any) -> Any:
         """Return the microseconds in which device memory or L2 moves all bytes."""
         moved = (work.read_bytes + work.written_bytes) / 1e6
         left = moved**_LEAVING / (moved**_LEAVING + self.cached**_LEAVING)
@@ -232,7 +238,7 @@ class TimeModel:
         return (work.read_bytes * read + work.written_bytes * more * written) / 1e3
 
 
-def _joined(limits: Sequence[Any], exponent: float) -> Any:
+def _norm(limits: Sequence[Any], exponent: float) -> Any:
     """Return the norm of several limits."""
     return sum(limit**exponent for limit in limits) ** (1 / exponent)
 
