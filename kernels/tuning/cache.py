@@ -72,7 +72,7 @@ def write_entry(key: Mapping[str, Any], caller_configs: object, result: SearchRe
 
     Args:
         key: the input of the search, as JSON data.
-        caller_configs: the configurations that the caller gave, as JSON data; None if these are the candidates.
+        caller_configs: the configurations of the caller, as JSON data; None for the candidates.
         result: the result.
     """
     path = entry_path(key)

@@ -1,4 +1,4 @@
-"""What is checked of a call of attention: its problem, and which kernels compute it."""
+"""Checks of a call of attention: its problem, and the kernels that compute it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .tuned import AttentionTask, tuned_config
 
 @dataclass(frozen=True)
 class AttentionOptions:
-    """What a call asks for, but for its arrays; as for `attention`."""
+    """The options of a call, without its arrays; as for `attention`."""
 
     causal: bool = False
     scale: float | None = None
@@ -48,13 +48,13 @@ class CheckedCall(NamedTuple):
 
     Attributes:
         problem, config: the kernel.
-        extents: of the kernel's arrays.
-        packs: whether heads that share keys, of one query each, are queries of one.
-        packing: where packed sequences begin; None if there are batches.
-        parts: the parts of the keys of each head, whose results a second launch combines; 1 for all.
+        extents: the extents of the kernel's arrays.
+        packs: whether heads that share keys, of one query each, become queries of one head.
+        packing: the packed sequences; None for batches.
+        parts: the parts of the keys of each head, whose results a second launch combines; 1 without.
         numbers: the kernel's last arguments.
-        task: what `tune` seeks a configuration for.
-        items: tiles of all heads.
+        task: the input of a search for the configuration.
+        items: the tiles of all heads.
         result, lse: the shapes of the arrays that the caller gets.
     """
 
@@ -72,17 +72,17 @@ class CheckedCall(NamedTuple):
 
     @property
     def by_heads(self) -> tuple[int, ...]:
-        """The shape of Q and of the result, as the kernel has them."""
+        """The shape of Q and of the result in the kernel."""
         return (*self.lse_by_heads, self.extents.dim)
 
     @property
     def lse_by_heads(self) -> tuple[int, ...]:
-        """The shape of the logarithms, as the kernel has them."""
+        """The shape of the logarithms in the kernel."""
         return self.extents.batches, self.extents.heads, self.extents.queries
 
     @property
-    def of_parts(self) -> list[tuple[int, ...]]:
-        """The shapes of the results of parts and of their logarithms, of f32, if there are parts."""
+    def part_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the parts' results and of their logarithms, of f32; empty without parts."""
         if self.parts == 1:
             return []
         tiles = self.extents.heads // self.problem.heads
@@ -97,29 +97,29 @@ def check_call(
     options: AttentionOptions,
     gpu: str | None = None,
 ) -> CheckedCall:
-    """Return the kernels of a call.
+    """Check a call, and return its kernels.
 
     Args:
         qkv: q, k and v by heads.
         descales: arrays of the factors of some of these.
         packing: packed sequences.
-        options: what else is asked for.
-        gpu: the name of the GPU, for which a configuration may have been found by `tune`.
+        options: the options of the call.
+        gpu: the name of the GPU, for configurations of `tune`; None for the emulator.
 
     Raises:
         ProblemError, ConfigError: as of `attention`.
     """
-    asked = extents = check_extents(*qkv)
+    array_extents = extents = check_extents(*qkv)
     sequences, longest = extents.batches, extents.queries
     if packing is not None:
         sequences, longest = packing.sequences, packing.longest
     for descale in descales:
-        check_descale(descale, asked, sequences)
+        check_descale(descale, array_extents, sequences)
     left, right = window_of(options.causal, options.window)
     if longest == 1:
-        right = None  # The last query sees all keys that others may not.
-    shares = extents.heads > extents.groups
-    packs = packing is None and longest == 1 and shares and left is None
+        right = None  # The last query sees all keys: there are none behind it.
+    shares_keys = extents.heads > extents.groups
+    packs = packing is None and longest == 1 and shares_keys and left is None
     if packs:
         longest = extents.heads // extents.groups
         extents = replace(extents, heads=extents.groups, queries=longest)
@@ -146,13 +146,18 @@ def check_call(
     config = options.config or tuned_config(task) or task.default
     config.check(problem)
     parts = parts_of(problem, extents, config)
-    of_cluster = config.rows // heads * config.cluster
-    tiles = -(-longest // of_cluster) * config.cluster
+    cluster_queries = config.rows // heads * config.cluster
+    tiles = -(-longest // cluster_queries) * config.cluster
     # No query sees further than all keys.
     most = extents.queries + extents.keys
     limits = [min(limit, most) for limit in (left, right) if limit is not None]
-    by_head = asked.batches, asked.heads, asked.queries, asked.dim
-    result = tuple(by_head[dim] for dim in LAYOUTS[options.layout])
+    by_heads = (
+        array_extents.batches,
+        array_extents.heads,
+        array_extents.queries,
+        array_extents.dim,
+    )
+    result = tuple(by_heads[dim] for dim in LAYOUTS[options.layout])
     return CheckedCall(
         replace(problem, split=parts > 1),
         config,
@@ -163,14 +168,14 @@ def check_call(
         [*_scalar_arguments(options, problem), *limits],
         task,
         tiles * sequences * extents.heads // heads,
-        # PackedSequences arrays have no batches.
+        # Packed arrays have no batches.
         result[1:] if packing else result,
-        by_head[1:3] if packing else by_head[:3],
+        by_heads[1:3] if packing else by_heads[:3],
     )
 
 
 def heads_of_tile(queries: int, sharing: int) -> int:
-    """Return the number of heads, a power of two; 1 where the queries of one head fill a tile.
+    """Return the number of heads whose queries share a tile, a power of two; 1 if one head fills it.
 
     Args:
         queries: the queries of a head.
@@ -204,9 +209,9 @@ def check_result(out: NamedMatrix, q: NamedMatrix) -> None:
 
 def _scalar_arguments(options: AttentionOptions, problem: Problem) -> list[Any]:
     """Return the factor of scores, for powers of two, and that of the result of e4m3."""
-    scale, (of_q, of_k, of_v) = options.scale, options.factors
+    scale, (q_factor, k_factor, v_factor) = options.scale, options.factors
     factor = problem.dim**-0.5 if scale is None else scale
     if not isinstance(factor, Real) or not 0 < float(factor) < inf:
         raise ProblemError(f"scale is {scale!r}; expected a positive number")
-    of_scores = np.float32(float(factor) * of_q * of_k * LOG2_E)
-    return [of_scores, np.float32(of_v)] if problem.is_8_bit else [of_scores]
+    score_factor = np.float32(float(factor) * q_factor * k_factor * LOG2_E)
+    return [score_factor, np.float32(v_factor)] if problem.is_8_bit else [score_factor]

@@ -15,7 +15,7 @@ ONES: Factors = (1.0, 1.0, 1.0)
 
 
 def separate_factors(arrays: AttentionArrays) -> tuple[AttentionArrays, Factors]:
-    """Return arrays whose descales are arrays, and the numbers that were given for others.
+    """Return the arrays without descales that are numbers, and these numbers, 1 for the others.
 
     Raises:
         ProblemError: for a number that is not finite, or not positive for q or k.
@@ -36,11 +36,11 @@ def check_descale(descale: NamedMatrix, extents: AttentionExtents, sequences: in
 
     Args:
         descale: the array.
-        extents: the problem's.
-        sequences: how many there are.
+        extents: the problem's extents.
+        sequences: the number of sequences.
 
     Raises:
-        ProblemError: if it has not a factor of f32 for each sequence and head of keys.
+        ProblemError: if it lacks a factor of f32 for each sequence and head of keys.
     """
     expected = sequences, extents.groups
     if descale.matrix.shape != expected or descale.element != "f32":

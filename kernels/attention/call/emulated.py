@@ -34,11 +34,11 @@ _KERNELS = 64
 
 
 def emulate(arrays: AttentionArrays, options: AttentionOptions) -> tuple[Any, Any]:
-    """Return the result and the logarithms, None if these are not asked for.
+    """Return the result and the logarithms; None for these without `return_lse`.
 
     Args:
-        arrays: those of the call.
-        options: what else is asked for.
+        arrays: the arrays of the call.
+        options: the options of the call.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as of `attention`.
@@ -55,17 +55,17 @@ def emulate(arrays: AttentionArrays, options: AttentionOptions) -> tuple[Any, An
     if not host_array("out", result)[0].flags.writeable:
         raise ProblemError("out is read-only; expected an array that can be written, or None")
     lse = _new_array(like, call.lse, "f32") if options.return_lse else None
-    of_lse = None if lse is None else host_array("lse", lse)[0].reshape(call.lse_by_heads)
-    of_heads = [_host_view(array, layout, packed) for array in (*arrays[:3], result)]
+    lse_view = None if lse is None else host_array("lse", lse)[0].reshape(call.lse_by_heads)
+    views = [_host_view(array, layout, packed) for array in (*arrays[:3], result)]
     _run_kernels(
-        call, of_heads, of_lse, [host_array(*array)[0] for array in arrays.descales.items()]
+        call, views, lse_view, [host_array(*array)[0] for array in arrays.descales.items()]
     )
     output = _to_library(like, result) if arrays.out is None else result
     return output, None if lse is None else _to_library(like, lse)
 
 
 def _new_array(like: Any, shape: tuple[int, ...], element: str) -> Any:
-    """Return memory for a result of the library of `like`: of NumPy, where that writes no arrays."""
+    """Return a new array of the library of `like`, or of NumPy if that library's arrays are immutable."""
     if isinstance(like, np.ndarray) or library(like) in _IMMUTABLE:
         return np.empty(shape, DTYPES[element])
     return empty(like, shape, element)
@@ -95,10 +95,10 @@ def _run_kernels(
         v_t[...] = v.swapaxes(-2, -1)
         v = v_t.swapaxes(-2, -1)
     results = [result, *([] if lse is None else [lse])]
-    first = [np.empty(shape, np.float32) for shape in call.of_parts] or results
+    first = [np.empty(shape, np.float32) for shape in call.part_shapes] or results
     tokens = call.extents.queries, call.extents.keys
-    of_packing = call.packing.on_host(tokens) if call.packing else []
-    arguments = [q, k.swapaxes(-2, -1), v, *first, *of_packing, *descales, *call.numbers]
+    starts = call.packing.on_host(tokens) if call.packing else []
+    arguments = [q, k.swapaxes(-2, -1), v, *first, *starts, *descales, *call.numbers]
     launch_on_cpu(attention_kernel(call.problem, call.config), None, arguments, (_EMULATED,))
     if call.parts > 1:
         grid = combine_grid(call.problem, call.items)

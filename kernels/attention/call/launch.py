@@ -27,12 +27,12 @@ _Maker = Callable[[Any], tuple[int, Any]]
 
 
 class _CachedCall(NamedTuple):
-    """A call that later calls find by what was read of their arrays.
+    """A call, cached for later calls with arrays of the same signatures.
 
     Attributes:
         launch: its launch.
-        result: makes the result, unless one is given.
-        lse: makes the array for the logarithms, if they are asked for.
+        result: makes the array for the result.
+        lse: makes the array for the logarithms; None without `return_lse`.
         waits: whether the arrays' library hides its streams.
     """
 
@@ -46,7 +46,7 @@ class _CachedCall(NamedTuple):
 
         Args:
             q: the queries; new arrays are of their library.
-            addresses: of the arrays that are given, the last of them for the result; it is taken out.
+            addresses: those of the given arrays; with `out`, its address is last, and is removed.
             out: the array for the result; None for a new one.
         """
         first, result = self.result(q) if out is None else (addresses.pop(), out)
@@ -172,7 +172,8 @@ class PreparedAttention:
         call = _load_call(arrays, options)
         addresses = [device_array("an array", array).matrix.pointer for array in given_arrays]
         results, *new_arrays = call.results(arrays.q, addresses, arrays.out)
-        self._held = arrays, new_arrays
+        # The kernels write to these arrays as long as this lives.
+        self._references = arrays, new_arrays
         self._start, self._addresses = call.launch.start, (addresses[:3], addresses[3:], results)
 
     def launch(self, stream: Any = None) -> None:

@@ -76,7 +76,7 @@ class AttentionLaunch:
             target = keys_contiguous(v, _ALIGNED)
             self._transposing = plan_transpose(v, target, device)
             v = target
-        parts = [Matrix.contiguous(_ALIGNED, shape, _F32) for shape in call.of_parts]
+        parts = [Matrix.contiguous(_ALIGNED, shape, _F32) for shape in call.part_shapes]
         kernel = _kernel(call.problem, call.config, device)
         self._context = kernel.context
         grid = (min(call.items * call.parts, kernel.resident_blocks()),)
@@ -96,8 +96,8 @@ class AttentionLaunch:
         if parts:
             # Masks and factors are done.
             unmasked = replace(call.problem, left=False, right=False, descaled="")
-            of_all = combine_grid(unmasked, call.items)
-            self._combining = _combine_kernel(unmasked, device).plan([*parts, *results], of_all)
+            grid = combine_grid(unmasked, call.items)
+            self._combining = _combine_kernel(unmasked, device).plan([*parts, *results], grid)
 
     def start(
         self, operands: Sequence[int], further: Sequence[int], results: Sequence[int], stream: int
@@ -107,7 +107,7 @@ class AttentionLaunch:
         Args:
             operands: the addresses of q, k and v.
             further: those of `cu_seqlens_q` and `cu_seqlens_k`, if sequences are packed, and of factors.
-            results: that of the result, and that of the logarithms if they are asked for.
+            results: that of the result, and with `return_lse` that of the logarithms.
             stream: the stream's handle.
 
         Raises:

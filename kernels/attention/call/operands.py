@@ -1,4 +1,4 @@
-"""Queries, keys and values as the kernel addresses them, and what is checked of them."""
+"""Queries, keys and values as the kernel addresses them, and their checks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ...errors import ProblemError
 #: The order of an array's dimensions: batch, sequence, head, dim.
 LAYOUTS = {"bshd": (0, 2, 1, 3), "bhsd": (0, 1, 2, 3)}
 
-#: How many keys a query sees before and behind its place; None for all.
+#: The numbers of keys that a query sees before and behind its position; None for all.
 Window = tuple[int | None, int | None]
 
 
 class AttentionArrays(NamedTuple):
-    """The arrays of a call; None for each that is not given."""
+    """The arrays of a call; None for those that are missing."""
 
     q: Any
     k: Any
@@ -32,13 +32,13 @@ class AttentionArrays(NamedTuple):
 
     @property
     def descales(self) -> dict[str, Any]:
-        """The factors of q, k and v that are given, by their names."""
+        """The given factors of q, k and v, by name."""
         descales = {name: array for name, array in self._asdict().items() if "descale" in name}
         return {name: array for name, array in descales.items() if array is not None}
 
 
 class NamedMatrix(NamedTuple):
-    """An array that a caller gives.
+    """An array of a call, with its name.
 
     Attributes:
         name: its name in messages.
@@ -86,8 +86,8 @@ def by_heads(array: NamedMatrix, layout: str, packed: bool = False) -> NamedMatr
     matrix, expected = array.matrix, layout.replace("b", "") if packed else layout
     if len(matrix.shape) != len(expected):
         raise ProblemError(
-            f"{array.name} has the shape {_list_text(matrix.shape)}; expected {len(expected)} dimensions, "
-            f"{expected}"
+            f"{array.name} has the shape {_list_text(matrix.shape)}; expected {len(expected)} "
+            f"dimensions, {expected}"
         )
     if packed:
         # No step is taken in a dimension of extent 1; TMA takes a stride of whole rows.
@@ -125,7 +125,8 @@ def check_extents(q: NamedMatrix, k: NamedMatrix, v: NamedMatrix) -> AttentionEx
             )
     if k.matrix.shape != v.matrix.shape:
         raise ProblemError(
-            f"k has {_shape_text(k)}, but v has {_shape_text(v)}; expected equal batches, heads, lengths and dimensions"
+            f"k has {_shape_text(k)}, but v has {_shape_text(v)}; expected equal batches, heads, lengths "
+            "and dimensions"
         )
     batches, heads, queries, dim = q.matrix.shape
     key_batches, groups, keys, key_dim = k.matrix.shape
@@ -157,8 +158,8 @@ def check_readable(array: NamedMatrix) -> None:
     *outer, last = matrix.strides
     if last != 1:
         raise ProblemError(
-            f"{array.name} has strides of {_list_text(matrix.strides)} elements; expected a contiguous last "
-            "dimension"
+            f"{array.name} has strides of {_list_text(matrix.strides)} elements; expected a contiguous "
+            "last dimension"
         )
     units = UNIT_BYTES // matrix.item_bytes
     for extent, stride in zip(matrix.shape, outer, strict=False):
@@ -174,7 +175,7 @@ def check_readable(array: NamedMatrix) -> None:
 
 
 def window_of(causal: bool, window: object) -> Window:
-    """Return how far a query sees, of the arguments of a call.
+    """Return the numbers of keys that a query sees before and behind it, from a call's arguments.
 
     Raises:
         ProblemError: for a window that is none.

@@ -1,4 +1,4 @@
-"""Sequences that follow each other in packed arrays, with FlashAttention's names for where they begin."""
+"""Packed sequences, which follow each other in arrays, with FlashAttention's names of their begins."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _NAMES = ("cu_seqlens_q", "cu_seqlens_k")
 
 
 class Packing(NamedTuple):
-    """PackedSequences sequences, as a caller gives them.
+    """Packed sequences, as a caller gives them.
 
     Attributes:
-        queries, keys: arrays of i32 with where each sequence begins, and where the last one ends.
-        longest: a number of queries that no sequence has more of.
+        queries, keys: arrays of i32 with the begin of each sequence, and the end of the last one.
+        longest: an upper bound of the queries of a sequence.
     """
 
     queries: Any

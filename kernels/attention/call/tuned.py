@@ -1,4 +1,4 @@
-"""The configurations that `tune` has found, by what they depend on."""
+"""Configurations on disk that `tune` has measured, by the inputs of the search."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MEANING = 1
 
 @dataclass(frozen=True)
 class AttentionTask:
-    """What a configuration is task for.
+    """The input of a search for a configuration.
 
     Attributes:
         gpu: the GPU's name; None for the emulator.
         problem: the problem.
-        extents: those of the kernel's arrays.
-        sequences: how many there are.
-        longest: a number of queries that no sequence has more of, times the heads of a tile.
+        extents: the extents of the kernel's arrays.
+        sequences: the number of sequences.
+        longest: an upper bound of the queries of a sequence, times the heads of a tile.
     """
 
     gpu: str | None
@@ -36,11 +36,11 @@ class AttentionTask:
     @property
     def default(self) -> Config:
         """The configuration without a search."""
-        of_one = -(-self.extents.keys // max(self.sequences, 1))
-        return default_config(self.problem, self.longest, of_one)
+        keys = -(-self.extents.keys // max(self.sequences, 1))
+        return default_config(self.problem, self.longest, keys)
 
     def key(self) -> dict[str, Any]:
-        """Return what the result's file is named after, as JSON data."""
+        """Return the key of the result's file, as JSON data."""
         return {"meaning": _MEANING, "kernel": "attention"} | asdict(self)
 
 
@@ -55,8 +55,8 @@ def read_searched(task: AttentionTask, caller_configs: object) -> Config | None:
     """Return the result of an earlier search.
 
     Args:
-        task: what for.
-        caller_configs: the configurations that the caller gives, as JSON data; None if these are the candidates,
-            which may be others in another version.
+        task: the input of the search.
+        caller_configs: the configurations that the caller gives, as JSON data; None for the candidates,
+            which may differ in another version.
     """
     return read_config(task.key(), Config(), task.problem, caller_configs)

@@ -45,8 +45,8 @@ class Blocks:
 
     def __init__(self, arrays: Mapping[str, Any], config: Config, heads: int) -> None:
         self._arrays, self._config, self._heads = arrays, config, heads
-        # A tile has so many queries of each of its heads.
-        self._of_head = config.rows // heads
+        # The queries of each head in a tile.
+        self._head_queries = config.rows // heads
         q, v = arrays["Q"], arrays["V"]
         batches, all_heads, queries, dim = q.shape
         tile_heads = all_heads // heads if heads > 1 else all_heads
@@ -61,7 +61,7 @@ class Blocks:
             self._packed = PackedSequences(*starts, sequences, arrays["longest"], multiple)
         self.tiles = QueryTiles(
             (batches, tile_heads, queries),
-            self._of_head,
+            self._head_queries,
             self._sharing,
             v.shape[2],
             2 * dim * q.dtype.bits // 8,
@@ -102,10 +102,10 @@ class Blocks:
             # Consumers release an index when the next tile's scores have been issued. Nothing reads the
             # first index.
             self._load_tile(0, 0, 0, 0)
-        for place in self.tiles:
-            tile = place.tile
+        for scheduled in self.tiles:
+            tile = scheduled.tile
             row = tile.sequence.query + tile.query
-            self._load_tile(self._query_index(place), tile.batch, tile.head, row)
+            self._load_tile(self._query_index(scheduled), tile.batch, tile.head, row)
 
     def _load_tile(
         self,
@@ -115,24 +115,24 @@ class Blocks:
         row: sl.Index | int,
     ) -> None:
         with self._queries.producer(index) as stage:
-            rows = sl.ds(row, self._of_head)
+            rows = sl.ds(row, self._head_queries)
             if self._heads == 1:
                 sl.tma_load(self._arrays["Q"][batch, head, rows, :], self._q[stage], stage)
                 return
             for head_of_tile in range(self._heads):
                 window = self._arrays["Q"][batch, self._heads * head + head_of_tile, rows, :]
-                head_rows = sl.ds(head_of_tile * self._of_head, self._of_head)
+                head_rows = sl.ds(head_of_tile * self._head_queries, self._head_queries)
                 sl.tma_load(window, self._q[stage][head_rows, :], stage)
 
-    def _query_index(self, place: ScheduledTile) -> sl.Index | int:
+    def _query_index(self, scheduled: ScheduledTile) -> sl.Index | int:
         """Return the pipeline index of a tile's queries."""
-        return place.number + 1 if self._stores_through_queries else place.number
+        return scheduled.number + 1 if self._stores_through_queries else scheduled.number
 
     def load(self) -> None:
         """Load the blocks of every tile, from the last one on; one thread runs this. The keys of a block
         come before the values of the block before it, as the consumers take them."""
-        for place in self.tiles:
-            tile = place.tile
+        for scheduled in self.tiles:
+            tile = scheduled.tile
             self._load_keys(tile, 0)
             for block in sl.range(1, tile.blocks):
                 self._load_keys(tile, block)
@@ -150,7 +150,7 @@ class Blocks:
             sl.tma_load(window, self._v[stage], stage, self._multicast, _CACHED)
 
     def _head(self, tile: QueryTile) -> tuple[sl.Index | int, sl.Index]:
-        """Return the place of the head whose keys and values a tile's queries see."""
+        """Return the batch and the head of the keys and values that a tile's queries see."""
         return tile.batch, divmod_u32(tile.head, self._sharing)[0]
 
     def _rows(self, tile: QueryTile, block: sl.Index | int) -> Any:
@@ -161,7 +161,7 @@ class Blocks:
     # The consumers.
 
     def begin(self) -> None:
-        """Take the index of queries that nothing reads."""
+        """Wait for the first index of queries, which nothing reads."""
         if self._stores_through_queries:
             self._queries.wait(0)
 
@@ -171,18 +171,18 @@ class Blocks:
             with sl.elect():
                 sl.tma_wait(0, read=True)
 
-    def queries(self, place: ScheduledTile) -> sl.Tile:
+    def queries(self, scheduled: ScheduledTile) -> sl.Tile:
         """Wait for the queries of a tile, and return them."""
-        return self._q[self._queries.wait(sl.make_warp_uniform(self._query_index(place)))]
+        return self._q[self._queries.wait(sl.make_warp_uniform(self._query_index(scheduled)))]
 
-    def first_scores(self, place: ScheduledTile, q: sl.Tile) -> sl.Fragment:
+    def first_scores(self, scheduled: ScheduledTile, q: sl.Tile) -> sl.Fragment:
         """Issue the product of a warpgroup's queries and the first block of keys, and return it."""
-        self._keys.wait(place.first)
-        k = self._k[self._stage(sl.make_warp_uniform(place.first))]
+        self._keys.wait(scheduled.first)
+        k = self._k[self._stage(sl.make_warp_uniform(scheduled.first))]
         with sl.ordered():
             s = sl.mma(q, k)
         if self._stores_through_queries:
-            self._release_stored(place.number)
+            self._release_stored(scheduled.number)
         return s
 
     def attend(
@@ -253,7 +253,7 @@ class Blocks:
 
     @property
     def _power(self) -> int:
-        """What `weights` calls power: e4m3 has few small numbers."""
+        """The `power` of `weights`: e4m3 has few small numbers."""
         return _POWER if "factor" in self._arrays else 0
 
     def _scale(self, tile: QueryTile) -> sl.Scalar:
@@ -277,8 +277,8 @@ class Blocks:
         return sl.unsigned(index) % self._config.stages
 
     def _block_ranges(self, tile: QueryTile) -> list[tuple[Any, Any, bool]]:
-        """Return ranges of the blocks but the first one, with whether some query does not see all keys of
-        such a block."""
+        """Return ranges (begin, end, is masked) of the blocks after the first one. A range is masked if
+        some query does not see all keys of a block."""
         ranges: list[tuple[sl.Index | int, sl.Index, bool]] = []
         if isinstance(tile.masked, sl.Index):
             ranges.append((1, tile.masked, True))
@@ -300,7 +300,7 @@ class Blocks:
 
         Args:
             tile, q, warpgroup_rows: as for `attend`.
-            o, rows: what it returned.
+            o, rows: the results of `attend`.
         """
         inverse, lse = results(rows, self._scale(tile), self._power, self._factor(tile))
         position, left = self._output_rows(tile, warpgroup_rows)
@@ -316,8 +316,8 @@ class Blocks:
     def _output_rows(
         self, tile: QueryTile, warpgroup_rows: Any
     ) -> tuple[tuple[Any, ...], sl.Index | None]:
-        """Return where a warpgroup's rows are in L, and how many of them there are, for each head; None
-        for all."""
+        """Return the indices of a warpgroup's rows in L, and the number of rows for each head; None for
+        all."""
         first = self._first_query(tile, warpgroup_rows)
         left, row = tile.sequence.queries - first, tile.sequence.query + first
         rows = tile.batch, tile.head, sl.ds(row, INSTRUCTION_M)
@@ -326,9 +326,11 @@ class Blocks:
             return (tile.part, *rows), left if self._heads == 1 else None
         if self._heads == 1:
             return rows, left
-        first_head = self._heads * tile.head + sl.unsigned(warpgroup_rows.start) // self._of_head
-        heads = sl.ds(first_head, INSTRUCTION_M // self._of_head)
-        return (tile.batch, heads, sl.ds(row, self._of_head)), left
+        first_head = (
+            self._heads * tile.head + sl.unsigned(warpgroup_rows.start) // self._head_queries
+        )
+        heads = sl.ds(first_head, INSTRUCTION_M // self._head_queries)
+        return (tile.batch, heads, sl.ds(row, self._head_queries)), left
 
     def _store_through(self, q: sl.Tile, o: sl.Fragment, window: sl.Window) -> None:
         """Store rows of O by TMA, through the memory of their queries."""

@@ -84,7 +84,7 @@ def _combine_parts(
     for first in sl.range(0, count, _AHEAD):
         parts_ahead = []
         for offset in range(_AHEAD):
-            # The last part stands for those behind it, with the weight 0.
+            # Beyond the last part, the last part is loaded again, with the weight 0.
             part = sl.unsigned(sl.minimum(first + offset, count - 1))
             logarithm = sl.load(logarithms[part, *rows], axis=1)
             logarithm = sl.where(first + offset < count, logarithm, float("-inf"))
@@ -100,6 +100,6 @@ def _combine_parts(
             weight = sl.exp(logarithm - shift)
             o, total = o + values * weight, total + weight
         maximum = larger
-    some = total > 0.0
-    lse = sl.where(some, maximum + sl.log(total), float("-inf"))
-    return o * sl.where(some, sl.fdiv(1.0, total), 0.0), lse
+    has_keys = total > 0.0
+    lse = sl.where(has_keys, maximum + sl.log(total), float("-inf"))
+    return o * sl.where(has_keys, sl.fdiv(1.0, total), 0.0), lse

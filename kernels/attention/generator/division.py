@@ -1,4 +1,4 @@
-"""Division of places that have 32 bits."""
+"""Division of indices by 32-bit instructions."""
 
 from __future__ import annotations
 

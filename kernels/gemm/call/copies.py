@@ -41,7 +41,7 @@ class _CopyPart(NamedTuple):
 
 
 class _PartOffset(NamedTuple):
-    """Where a part is: the number of its pair, and bytes from the beginnings of source and target."""
+    """The offset of a part: the number of its pair, and bytes from the begins of source and target."""
 
     pair: int
     source: int
@@ -60,29 +60,34 @@ class MatrixCopies:
 
     def __init__(self, pairs: Sequence[tuple[Matrix, Matrix]], device: int) -> None:
         self._launches: list[tuple[Plan, list[_PartOffset]]] = []
-        placed: list[tuple[_PartOffset, _CopyPart]] = []
+        entries: list[tuple[_PartOffset, _CopyPart]] = []
         for number, (source, target) in enumerate(pairs):
             for part in _parts(source, target):
-                ways = part.source.pointer - source.pointer, part.target.pointer - target.pointer
-                placed.append((_PartOffset(number, *ways), part))
-        parts = [part for _, part in placed]
+                distances = (
+                    part.source.pointer - source.pointer,
+                    part.target.pointer - target.pointer,
+                )
+                entries.append((_PartOffset(number, *distances), part))
+        parts = [part for _, part in entries]
         if len(parts) == 2 and sum(part.source.bytes for part in parts) <= _SHARED_BYTES:
             word = min(part.word for part in parts)
             if all(part.is_divisible or part.word == word for part in parts):
-                self._add(placed, word, device)
+                self._add(entries, word, device)
                 return
-        for place, part in placed:
-            self._add([(place, part)], part.word, device)
+        for offset, part in entries:
+            self._add([(offset, part)], part.word, device)
 
-    def _add(self, placed: Sequence[tuple[_PartOffset, _CopyPart]], word: int, device: int) -> None:
+    def _add(
+        self, entries: Sequence[tuple[_PartOffset, _CopyPart]], word: int, device: int
+    ) -> None:
         """Add a launch that copies one or two parts."""
-        in_words = [part.in_words(word) for _, part in placed]
+        in_words = [part.in_words(word) for _, part in entries]
         copy = CopyConfig(word, max(width_for(source.shape[-1]) for source, _ in in_words))
         ctas = sum(windows(copy, *source.shape) for source, _ in in_words)
-        kernel = _kernel((copy,) * len(placed), device)
+        kernel = _kernel((copy,) * len(entries), device)
         # Copies of equal strides and extents share a plan, also those that are started once.
         plan, *_ = kernel.planned([matrix for pair in in_words for matrix in pair], (ctas,))
-        self._launches.append((plan, [place for place, _ in placed]))
+        self._launches.append((plan, [offset for offset, _ in entries]))
 
     def start(self, addresses: Sequence[tuple[int, int]], stream: int) -> None:
         """Start the copies.
@@ -94,9 +99,9 @@ class MatrixCopies:
         Raises:
             LaunchError: if the driver refuses a launch.
         """
-        for plan, places in self._launches:
+        for plan, offsets in self._launches:
             pointers: list[int] = []
-            for pair, source, target in places:
+            for pair, source, target in offsets:
                 pointers += addresses[pair][0] + source, addresses[pair][1] + target
             plan.start(pointers, (), stream)
 

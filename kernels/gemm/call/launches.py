@@ -64,8 +64,10 @@ class GemmLaunch:
         if self._distance:
             matrices.append(replace(second, pointer=second.pointer + self._distance))
         for other in others:
-            of_other = other.matrix.pointer, other.matrix.item_bytes
-            matrices.append(replace(matrices[2], pointer=of_other[0], item_bytes=of_other[1]))
+            matrix = other.matrix
+            matrices.append(
+                replace(matrices[2], pointer=matrix.pointer, item_bytes=matrix.item_bytes)
+            )
         self._workspace = 0, 0
         if self._config.split_k > 1:
             extents = workspace_extents(gemm.problem, self._config, grid[0] * grid[1])
@@ -117,7 +119,7 @@ class GemmLaunch:
 
         Args:
             a, b, outs: as for `start`.
-            references: what must not be freed meanwhile.
+            references: objects that the launch keeps alive.
             further, numbers: as for `start`.
         """
         addresses = self._addresses(a, b, outs)

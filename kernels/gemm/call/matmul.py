@@ -27,16 +27,16 @@ from .results import ResultArray, check_matrices, is_ragged, result_arrays, with
 
 
 class _GemmCall(NamedTuple):
-    """A call that later calls find by what was read of their arrays.
+    """A call, cached for later calls with arrays of the same signatures.
 
     Attributes:
         launch: its launch.
-        new: returns the addresses of new arrays for the results, given A, and what the call returns: an
+        new: makes arrays for the results, from A; returns their addresses, and the result of the call: an
             array without padding, or a tuple of two.
         waits: whether the arrays' library hides its streams.
         copies: whether operands are copied first, because TMA or tensor cores cannot read them.
-        repeated_copies: what copies them; None if nothing is copied, or something is transposed.
-        reads: what the trace of its epilogue read.
+        repeated_copies: the copies; None if no operand is copied, or one is transposed.
+        reads: the values that the trace of its epilogue read.
     """
 
     launch: GemmLaunch
@@ -45,6 +45,24 @@ class _GemmCall(NamedTuple):
     copies: bool
     repeated_copies: RepeatedCopies | None
     reads: Reads | None
+
+
+class _ReadCall(NamedTuple):
+    """The addresses and the signatures of a call's arrays.
+
+    Attributes:
+        operands: the addresses of A and B.
+        results: those of the results; none for new arrays.
+        further: those of the epilogue's arrays.
+        numbers: the epilogue's numbers.
+        key: the signatures, alignments and options: all that a launch depends on.
+    """
+
+    operands: tuple[int, int]
+    results: Sequence[int]
+    further: Sequence[int]
+    numbers: Sequence[Any]
+    key: Hashable
 
 
 class _GemmArguments(NamedTuple):
@@ -130,62 +148,78 @@ def matmul(
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype is the element type of a new array, but out is given")
     handle = (current_stream(a) or LEGACY_STREAM) if stream is None else stream_handle(stream)
-    further: Sequence[int] = ()
-    numbers: Sequence[Any] = ()
-    first = second = 0
-    results: Sequence[int] = ()
     try:
-        cls = type(a)
-        read = reader(cls)
-        first, a_signature = read(a)
-        second, b_signature = (read if type(b) is cls else reader(type(b)))(b)
-        bits = first | second
-        if out is None:
-            signature = out_dtype
-        elif type(out) is tuple:
-            results, signature = zip(*[reader(type(array))(array) for array in out], strict=True)
-            bits |= reduce(or_, results)
-        else:
-            result, signature = (read if type(out) is cls else reader(type(out)))(out)
-            results = (result,)
-            bits |= result
-        # Which arrays are copied depends on their alignment.
-        places = bits % UNIT_BYTES and tuple(
-            address % UNIT_BYTES for address in (first, second, *results)
-        )
-        key = a_signature, b_signature, signature, out is None, places, config
-        if epilogue is not None or operands or gated:
-            of_operands, further, numbers = read_operands(operands or {})
-            key = *key, epilogue and function_identity(epilogue), of_operands, gated
-        call = _CALLS.get(key)
+        read = _read_call(a, b, out, out_dtype, config, epilogue, operands or {}, gated)
     except Exception:
-        # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
+        # An error of any library: an argument is no array on a GPU. The checks say which, and why.
+        read = None
+    key = None if read is None else read.key
+    try:
+        call = _CALLS.get(key)
+    except TypeError:  # an argument cannot be hashed
         key = call = None
-    if call is None or not (call.reads is None or call.reads.hold()):
-        operands_of_gemm = _GemmArguments(
+    if read is None or call is None or not (call.reads is None or call.reads.hold()):
+        arguments = _GemmArguments(
             a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle
         )
-        return _first_call(key, operands_of_gemm)
+        return _first_call(key, arguments)
     if call.waits:
         wait_for(a)
         wait_for(b)
+    first, second = read.operands
     # The copies live until the GEMM is enqueued after them.
     copied: Any = None
     if call.repeated_copies:
         (first, second), copied = call.repeated_copies.start((a, b), (first, second), handle)
     elif call.copies:
-        operands_of_gemm = (
-            GemmOperand(a, device_array("A", a)),
-            GemmOperand(b, device_array("B", b)),
-        )
-        *copied, _ = make_readable(*operands_of_gemm, handle)
+        views = device_array("A", a), device_array("B", b)
+        *copied, _ = make_readable(GemmOperand(a, views[0]), GemmOperand(b, views[1]), handle)
         first, second = (operand.view.matrix.pointer for operand in copied)
+    results = read.results
     if out is None:
         results, out = call.new(a)
-    call.launch.start(first, second, results, handle, further, numbers)
+    call.launch.start(first, second, results, handle, read.further, read.numbers)
     if call.waits:
         finish(out[0] if isinstance(out, tuple) else out)
     return out
+
+
+def _read_call(
+    a: Any,
+    b: Any,
+    out: Any,
+    out_dtype: Any,
+    config: Config | None,
+    epilogue: Callable[..., Any] | None,
+    operands: Mapping[str, Any],
+    gated: str | None,
+) -> _ReadCall:
+    """Read the arrays of a call; their libraries may raise any error for an object that is no array."""
+    cls = type(a)
+    read = reader(cls)
+    first, a_signature = read(a)
+    second, b_signature = (read if type(b) is cls else reader(type(b)))(b)
+    bits = first | second
+    results: Sequence[int] = ()
+    if out is None:
+        signature = out_dtype
+    elif type(out) is tuple:
+        results, signature = zip(*[reader(type(array))(array) for array in out], strict=True)
+        bits |= reduce(or_, results)
+    else:
+        result, signature = (read if type(out) is cls else reader(type(out)))(out)
+        results = (result,)
+        bits |= result
+    # Which arrays are copied depends on their alignment.
+    offsets = bits % UNIT_BYTES and tuple(
+        address % UNIT_BYTES for address in (first, second, *results)
+    )
+    key = a_signature, b_signature, signature, out is None, offsets, config
+    if epilogue is None and not operands and not gated:
+        return _ReadCall((first, second), results, (), (), key)
+    signatures, further, numbers = read_operands(operands)
+    key = *key, epilogue and function_identity(epilogue), signatures, gated
+    return _ReadCall((first, second), results, further, numbers, key)
 
 
 def _first_call(key: Hashable, arguments: _GemmArguments) -> Any:

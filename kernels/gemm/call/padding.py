@@ -38,9 +38,9 @@ class RepeatedCopies:
     """The copies of a call, for later calls with operands of the same strides, types and alignments.
 
     Args:
-        makers: for A and B, what makes the array for the copy, with its address; None for one that is not
-            copied.
-        copies: the copies of those that are.
+        makers: for A and B, a function that makes the array for the copy, and returns its address, too;
+            None for an operand that is not copied.
+        copies: the copies of the others.
     """
 
     def __init__(
@@ -82,21 +82,21 @@ def make_readable(
         stream: the handle of the stream of the copies.
 
     Returns:
-        A, B, and what repeats the copies; None if nothing is copied, or something is transposed.
+        A, B, and the copies for later calls; None if no operand is copied, or one is transposed.
 
     Raises:
         ProblemError: for negative strides, or if the library of an array to be copied is not supported.
     """
     operands = [("A", a, 1), ("B", b, 0)]
     if not _are_operands(a.view, b.view):
-        # The checks of the operands say what is wrong.
+        # The checks of the operands have the error message.
         return a, b, None
     readable_operands: list[GemmOperand] = []
     pairs: list[tuple[Matrix, Matrix]] = []
     makers: list[Callable[[Any], tuple[int, Any]] | None] = []
     broadcast_dims = _broadcast_dims(a.view.matrix, b.view.matrix)
     for name, operand, k in operands:
-        # A is copied along those that it has, and B along the others.
+        # A is copied along the broadcast dimensions that it has, and B along the others.
         copied_dims = {
             dim for dim in broadcast_dims if (_extent(a.view.matrix, dim) > 1) == (name == "A")
         }

@@ -22,8 +22,8 @@ class Task:
         problem: element types and major-ness.
         m, n, k: extents.
         configs: the configurations to search, the default first.
-        from_caller: whether the caller of `tune` gave them; else they are the candidates, which may be others
-            in another version.
+        from_caller: whether the caller of `tune` gave them; else they are the candidates, which may
+            differ in another version.
         batch: the leading dimensions of the result.
     """
 
@@ -37,7 +37,7 @@ class Task:
     batch: tuple[int, ...] = ()
 
     def key(self) -> dict[str, Any]:
-        """Return what the result's file is named after, as JSON data."""
+        """Return the key of the result's file, as JSON data."""
         extents = {"m": self.m, "n": self.n, "k": self.k, "batch": list(self.batch)}
         return {"meaning": MEANING, "gpu": self.gpu, "problem": self.problem.described(), **extents}
 

@@ -222,8 +222,8 @@ class Config:
         ):
             if extent < multiple or extent % multiple:
                 raise ConfigError(
-                    f"the tile's {name} is {extent}; expected a multiple of {multiple} ({why}), for example "
-                    f"{_nearest(extent, multiple)}"
+                    f"the tile's {name} is {extent}; expected a multiple of {multiple} ({why}), for "
+                    f"example {_nearest(extent, multiple)}"
                 )
 
     def _check_store_columns(self, problem: Problem) -> None:
@@ -278,8 +278,8 @@ class Config:
             multiple = self.cluster_k * _COLUMN_MULTIPLE
             raise ConfigError(
                 f"each of {self.cluster_k} CTAs stores an equal share of a tile's {self.tile[1]} "
-                f"columns; expected a multiple of {self.cluster_k} * {_COLUMN_MULTIPLE} = {multiple}, for "
-                f"example {_nearest(self.tile[1], multiple)}"
+                f"columns; expected a multiple of {self.cluster_k} * {_COLUMN_MULTIPLE} = {multiple}, "
+                f"for example {_nearest(self.tile[1], multiple)}"
             )
 
     def _check_registers(self, problem: Problem) -> None:

@@ -15,7 +15,7 @@ from .workspace import Workspace
 
 
 class _Elements:
-    """The elements of the results: those of A * B, or what the problem's epilogue makes of them.
+    """The elements of the results: those of A * B, or of the problem's epilogue.
 
     Args:
         arrays, problem, config: as for the epilogues.
@@ -28,7 +28,7 @@ class _Elements:
     def read(
         self, work: WorkTile, warpgroup: sl.Index, part: int, sources: Sources | None = None
     ) -> dict[str, Any]:
-        """Return what the problem's epilogue takes besides products; `of` has the arguments.
+        """Return the arguments of the problem's epilogue besides products.
 
         Loads from global memory begin here, so this comes before the warpgroup waits for a buffer: an
         activation has branches, across which they are not moved, and each would be waited for in turn.
@@ -53,7 +53,7 @@ class _Elements:
         Args:
             columns: returns columns of the products, by the first and their number.
             part: the number of the epilogue tile in the rows.
-            named: what the problem's epilogue takes besides products.
+            named: the arguments of the problem's epilogue besides products.
         """
         width = self._config.store_columns
         starts = range(part * width, self._products * self._config.tile[1], self._config.tile[1])
@@ -78,7 +78,7 @@ class StoringThread:
         config: the configuration.
 
     Attributes:
-        sources: what loads matrices of the problem's epilogue; None if there are none.
+        sources: the loads of matrices of the problem's epilogue; None without such matrices.
     """
 
     def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
@@ -104,7 +104,7 @@ class StoringThread:
         return (work.number * config.consumers + warpgroup) * self._parts + part
 
     def _place(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
-        """Return the warpgroup of the epilogue tile of a number, and the number of its columns' part."""
+        """Return the warpgroup of an epilogue tile by its number, and the number of its columns."""
         if self.sources:
             return number % self._config.consumers, number // self._config.consumers
         return number // self._parts, number % self._parts
@@ -270,39 +270,37 @@ class AddingWarpgroups(_OwnStores):
                 self._store_all(total, share, warpgroup)
 
     def _of_all(self, acc: sl.Fragment, rows: Ds) -> Callable[[int, int], sl.Fragment]:
-        """Write all columns, and return what returns the sum in columns of the CTA's share."""
+        """Write all columns, and return a function for the sum in columns of the CTA's share."""
         sl.store(acc, self._part[rows, :])
         sl.cluster_barrier()
 
         def total(column: int, count: int) -> sl.Fragment:
             part = self._part[rows, sl.ds(self._rank * self._share + column, count)]
-            total_columns = sl.load(part, rank=0)
+            acc = sl.load(part, rank=0)
             for rank in range(1, self._config.cluster_k):
-                total_columns = total_columns + sl.load(part, rank=rank)
-            return total_columns
+                acc = acc + sl.load(part, rank=rank)
+            return acc
 
         return total
 
     def _of_two(self, acc: sl.Fragment, rows: Ds) -> Callable[[int, int], sl.Fragment]:
-        """Write the other CTA's share alone, and add its part to the CTA's own, in registers: half the
-        shared memory. The sum of two does not depend on their order."""
+        """Write the peer CTA's share alone, and add the peer's part to the CTA's share in registers: half
+        the shared memory. The sum of two does not depend on their order."""
         n, share, is_first = self._config.tile[1], self._share, self._rank < 1
-        own_halves: list[sl.Fragment] = []
+        shares: list[sl.Fragment] = []
         for product in range(self._products):
-            halves = [
-                acc[:, first_column : first_column + share]
-                for first_column in (product * n, product * n + share)
-            ]
-            own_halves.append(sl.where(is_first, *halves))
-            other_half = sl.where(is_first, *reversed(halves))
-            sl.store(other_half, self._part[rows, product * share : (product + 1) * share])
+            starts = product * n, product * n + share
+            halves = [acc[:, start : start + share] for start in starts]
+            shares.append(sl.where(is_first, *halves))
+            peer_share = sl.where(is_first, *reversed(halves))
+            sl.store(peer_share, self._part[rows, product * share : (product + 1) * share])
         sl.cluster_barrier()
 
         def total(column: int, count: int) -> sl.Fragment:
             product, first = divmod(column, n)
-            theirs = self._part[rows, product * share + first : product * share + first + count]
-            return own_halves[product][:, first : first + count] + sl.load(
-                theirs, rank=1 - self._rank
-            )
+            start = product * share + first
+            peer_part = self._part[rows, start : start + count]
+            columns = shares[product][:, first : first + count]
+            return columns + sl.load(peer_part, rank=1 - self._rank)
 
         return total

@@ -90,7 +90,7 @@ class Fusion:
         return tuple(operand for operand in self.operands if operand.by_tma)
 
     def described(self) -> list[Any]:
-        """Return what a kernel depends on, as JSON data."""
+        """Return all that a kernel depends on, as JSON data."""
         return [self.ir, [operand.name for operand in self.matrices]]
 
     def read(
@@ -102,7 +102,7 @@ class Fusion:
         exchanged: bool,
         loaded: Collection[str] = (),
     ) -> dict[str, Any]:
-        """Return what the function takes besides products, by name: positions, and operands' elements.
+        """Return the arguments of the function besides products, by name: positions, operands' elements.
 
         Their loads begin here.
 
@@ -241,7 +241,7 @@ def _check_parameters(
 
 
 def _check_output(result: Any, x: sl.Fragment) -> sl.Fragment:
-    """Return what the function returned, if it is a fragment of x's shape that can be stored."""
+    """Check that an output is a fragment of x's shape that can be stored, and return it."""
     if not isinstance(result, sl.Fragment) or result.shape != x.shape or result.axis is not None:
         text = getattr(result, "type_text", None) or repr(result)
         rows, columns = x.shape or (0, 0)

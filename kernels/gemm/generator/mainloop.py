@@ -46,22 +46,22 @@ class Mainloop:
         m, n, depth = self._config.tile
         for work in scheduler.work_tiles():
             rows, columns = sl.ds(work.row, m), sl.ds(work.column, n)
-            of_a, of_b = (
+            a_batch, b_batch = (
                 tuple(
                     index
                     for index, having in zip(work.batch, self._problem.batch, strict=True)
-                    if x in having
+                    if operand in having
                 )
-                for x in "ab"
+                for operand in "ab"
             )
             for k in sl.range(work.k_blocks):
                 with self._loads.producer(work.first + k) as stage:
                     depth_slice = sl.ds((work.k_block + k) * depth, depth)
                     sl.tma_load(
-                        self._A[*of_a, rows, depth_slice], self._tiles_a[stage], stage, share_a
+                        self._A[*a_batch, rows, depth_slice], self._tiles_a[stage], stage, share_a
                     )
                     for tile, B in zip(self._parts_of_b(stage), self._Bs, strict=True):  # noqa: N806
-                        sl.tma_load(B[*of_b, depth_slice, columns], tile, stage, share_b)
+                        sl.tma_load(B[*b_batch, depth_slice, columns], tile, stage, share_b)
 
     def _parts_of_b(self, stage: sl.Stage) -> list[sl.Tile]:
         """Return the columns of a stage's B that each B is loaded to."""

@@ -1,4 +1,4 @@
-"""Tile schedulers: which tiles of C a CTA computes, and which of their K blocks, one after the other."""
+"""Tile schedulers: the tiles of C that a CTA computes, one after the other, and their K blocks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class WorkTile(NamedTuple):
         batch: the matrix of C: an index for each leading dimension.
         row, column: the first element of the CTA's tile in C.
         tile: the tile's number among the tiles of clusters.
-        number: how many the CTA has computed before.
+        number: the number of work tiles that the CTA has computed before.
         k_block: the first of its K blocks.
-        k_blocks: how many it has; one or more.
-        first: how many K blocks the CTA has loaded before: the pipeline index of its first one.
+        k_blocks: the number of its K blocks; one or more.
+        first: the number of K blocks that the CTA has loaded before: the pipeline index of its first one.
     """
 
     batch: tuple[sl.Index, ...]
@@ -194,8 +194,8 @@ class StreamKTileScheduler:
         first: sl.Index | int = 0
         for number in sl.range(parts + whole):
             is_part = number < parts
-            later = self.streamed + self._cluster + sl.unsigned(number - parts) * clusters
-            tile = sl.where(is_part, first_tile + number, later)
+            whole_tile = self.streamed + self._cluster + sl.unsigned(number - parts) * clusters
+            tile = sl.where(is_part, first_tile + number, whole_tile)
             start = sl.unsigned(sl.maximum(sl.signed(begin - tile * k_blocks), 0))
             stop = sl.unsigned(sl.minimum(sl.signed(end - tile * k_blocks), k_blocks))
             k_block = sl.where(is_part, start, 0)

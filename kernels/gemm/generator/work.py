@@ -1,4 +1,4 @@
-"""What a GEMM kernel has to do: the numbers from which the model of time predicts how long it takes."""
+"""The work of a GEMM kernel: the numbers from which the model of time predicts its duration."""
 
 from __future__ import annotations
 
