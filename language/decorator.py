@@ -115,9 +115,9 @@ class Kernel(TracedFunction, CallableOnArrays):
         options = {name.replace("-", "_") for name in pass_named("smem-to-nvvm").options()}
         for name in options_of_call:
             if name not in options | {"source_name"}:
-                known = ", ".join(self.constants) or "none"
+                constants = ", ".join(self.constants) or "none"
                 raise TraceError(
-                    f"{self.__name__} has no constant {name}; it has {known}, and options of compile"
+                    f"{self.__name__} has no constant {name}; it has {constants}, and options of compile"
                 )
         return kernel_constants, options_of_call
 

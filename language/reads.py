@@ -91,15 +91,15 @@ class Reads:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         for first, names in _chains(code):
             if first in cells and first in code.co_freevars:
-                value = _content(cells[first])
+                target = _content(cells[first])
                 if (id(cells[first]), first) not in self._seen_names:
                     self._seen_names.add((id(cells[first]), first))
                     self._read(partial(_content, cells[first]))
             elif first in code.co_names:
-                value = self._read_name(function.__globals__, first)
+                target = self._read_name(function.__globals__, first)
             else:
                 continue
-            self._follow_attributes(value, names)
+            self._follow_attributes(target, names)
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 self._follow_code(function, constant)

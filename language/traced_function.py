@@ -105,8 +105,8 @@ class TracedFunction:
     def _constants(self, constants: dict[str, Any]) -> dict[str, Any]:
         for name in constants:
             if name not in self.constants:
-                known = ", ".join(self.constants) or "none"
-                raise TraceError(f"{self.__name__} has no constant {name}; it has {known}")
+                choices = ", ".join(self.constants) or "none"
+                raise TraceError(f"{self.__name__} has no constant {name}; it has {choices}")
         values = {**self.constants, **constants}
         for name, value in values.items():
             if value is inspect.Parameter.empty:

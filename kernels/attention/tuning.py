@@ -69,24 +69,24 @@ def tune(
     """
     named = {name: options.pop(name, None) for name in AttentionArrays._fields[3:]}
     arrays, factors = separate_factors(AttentionArrays(q, k, v, **named))
-    asked = AttentionOptions(**options, factors=factors)
-    call = describe_call(arrays, asked).call
+    attention_options = AttentionOptions(**options, factors=factors)
+    call = describe_call(arrays, attention_options).call
     task, problem = call.task, call.task.problem
     caller_configs = None if configs is None else list(configs)
     written = None if caller_configs is None else [asdict(config) for config in caller_configs]
     earlier = read_searched(task, written)
     if earlier is not None:
         return earlier
-    others = candidates(problem, task.longest) if caller_configs is None else caller_configs
+    alternatives = candidates(problem, task.longest) if caller_configs is None else caller_configs
 
     def kernel(config: Config) -> str:
         parts = parts_of(problem, task.extents, config)
         return text(replace(problem, split=parts > 1), config)
 
     check = partial(_check, problem)
-    search = Search(dict.fromkeys([task.default, *others]), check, kernel, progress, budget)
+    search = Search(dict.fromkeys([task.default, *alternatives]), check, kernel, progress, budget)
     search.compile(executor)
-    ready = partial(_ready, arrays, asked)
+    ready = partial(_ready, arrays, attention_options)
     with closing(Stopwatch(ready)) as stopwatch:
         result = search.fastest(stopwatch)
     write_entry(task.key(), written, result)

@@ -193,7 +193,7 @@ def _tune(options: argparse.Namespace) -> int:
         for gpu in gpus:
             free.put(gpu)
 
-        def tuned(shape: GemmShape) -> Tuned | TuningError:
+        def tune_one(shape: GemmShape) -> Tuned | TuningError:
             gpu = free.get()
             try:
                 return tune_shape(shape, gpu, progress=len(gpus) == 1, budget=options.budget)
@@ -204,7 +204,7 @@ def _tune(options: argparse.Namespace) -> int:
 
         # Without workers, this thread's GPU measures.
         with ThreadPoolExecutor(len(gpus)) if client else nullcontext() as pool:
-            results = pool.map(tuned, shapes) if pool else map(tuned, shapes)
+            results = pool.map(tune_one, shapes) if pool else map(tune_one, shapes)
             bar = tqdm(results, "tuning", len(shapes), leave=False, unit="shape", disable=None)
             for shape, result in zip(shapes, bar, strict=True):
                 if isinstance(result, TuningError):

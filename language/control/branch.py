@@ -318,8 +318,8 @@ class _Branch:
 
     def _check_states(self, ends: Any, first: list[Any], second: list[Any] | None) -> None:
         names = [name for name, (before, _) in ends.items() for _ in flatten(before)]
-        for name, value, other_value in zip(names, first, second or first, strict=True):
-            if value.type != other_value.type:
+        for name, then_yield, else_yield in zip(names, first, second or first, strict=True):
+            if then_yield.type != else_yield.type:
                 raise TraceError(
                     f"{name} is in flight after one branch and readable after the other; put sl.wait "
                     "in both, or after them"

@@ -191,7 +191,7 @@ class LoopBody:
         variable, *arguments = self.block.arguments
         new = iter([e.rewrap(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
         self.inside = {name: unflatten(before, new) for name, before in self.before.items()}
-        self.first = {name: flatten(value) for name, value in self.inside.items()}
+        self.first = {name: flatten(inner) for name, inner in self.inside.items()}
         assign(frame, self.inside)
         self.variable = Index(variable, self.scope, unsigned=unsigned)
         return self.variable

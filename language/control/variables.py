@@ -147,7 +147,7 @@ def can_be_lost(before: Any, after: Any) -> bool:
 
     It can for numbers, texts and traced values. Only `x is None` is no error: it is no operation of x.
     """
-    return all(is_constant(value) or isinstance(value, Traced) for value in (before, after))
+    return all(is_constant(end) or isinstance(end, Traced) for end in (before, after))
 
 
 def lost_value(scope: KernelScope) -> Any:

@@ -53,21 +53,21 @@ def unwrap(operand: Any) -> Any:
     return operand
 
 
-def wrap(value: Any) -> Any:
+def wrap(built: Any) -> Any:
     """Return an MLIR value as a value of the kernel; other things as they are."""
-    if not isinstance(value, ir.Value):
-        return value
-    type_ = value.type
+    if not isinstance(built, ir.Value):
+        return built
+    type_ = built.type
     if isinstance(type_, ir.IndexType):
-        return Index(value)
+        return Index(built)
     if isinstance(type_, TileType):
-        return Tile(value)
+        return Tile(built)
     if isinstance(type_, FragmentType):
-        return Fragment(value)
+        return Fragment(built)
     if isinstance(type_, ir.IntegerType) and type_.width == 1:
-        return Bool(value)
+        return Bool(built)
     is_number = isinstance(type_, ir.IntegerType | ir.FloatType)
-    return Scalar(value) if is_number else value
+    return Scalar(built) if is_number else built
 
 
 @op_builder

@@ -159,11 +159,11 @@ def _operand(a: Any, b: Any) -> Any:
     node = fragment.node
     rounded = rounding_source(node)
     if rounded is not None and isinstance(node, Operation):
-        known = fragment_of(node, "a")
-        if known is None:
-            known = Fragment(smem.convert(Fragment(node=rounded).value, node.dtype.type))
-            node.computed["a"] = known
-        return known.value
+        converted = fragment_of(node, "a")
+        if converted is None:
+            converted = Fragment(smem.convert(Fragment(node=rounded).value, node.dtype.type))
+            node.computed["a"] = converted
+        return converted.value
     wanted = b.dtype if isinstance(b, Tile) else "f16"
     if fragment.dtype != wanted:
         raise TraceError(

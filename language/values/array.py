@@ -89,14 +89,14 @@ class Array(Traced):
         return Window(self, slices)
 
     @op_builder
-    def __setitem__(self, indices: Any, value: Any) -> None:
+    def __setitem__(self, indices: Any, element: Any) -> None:
         slices = dim_slices(self.type_text, self.names, indices)
         if not all(dim_slice.dropped for dim_slice in slices):
             raise TraceError(
                 f"a window of {self.name} is assigned; write sl.store(value, {self.name}[...])"
             )
         memref.store(
-            as_scalar(value, self.dtype).value, self.value, [index_value(r.start) for r in slices]
+            as_scalar(element, self.dtype).value, self.value, [index_value(r.start) for r in slices]
         )
 
 

@@ -203,13 +203,15 @@ def _operation(node: Operation, values: list[Any]) -> Any:
 
 
 def _build_element_op(node: ElementOp, values: list[Any]) -> Any:
-    element = node.build(*values)
-    value = VALUE.take(element)
-    if value is REFUSED:
-        raise wrong_argument("sl.map", "the result of the function", element, VALUE.expected)
-    if value.type != node.dtype.type:
-        raise TraceError(f"the function of sl.map returns {value.type}; expected {node.dtype.type}")
-    return value
+    built = node.build(*values)
+    element = VALUE.take(built)
+    if element is REFUSED:
+        raise wrong_argument("sl.map", "the result of the function", built, VALUE.expected)
+    if element.type != node.dtype.type:
+        raise TraceError(
+            f"the function of sl.map returns {element.type}; expected {node.dtype.type}"
+        )
+    return element
 
 
 def element_of(type_: Any) -> DType:

@@ -124,7 +124,8 @@ def _slice_part(source: str, dim: int, extent: Any, part: slice) -> DimSlice:
     if size is None:
         raise TraceError(
             f"dimension {dim} of {source} is sliced from {_bound_text(start)} to {_bound_text(stop)}, "
-            "whose distance is known at run time only; expected start : start + number, or sl.ds(start, size)"
+            "whose distance is known at run time only; expected start : start + number, or "
+            "sl.ds(start, size)"
         )
     if size < 1:
         raise TraceError(

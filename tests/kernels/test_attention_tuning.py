@@ -109,8 +109,10 @@ def test_a_damaged_result_is_not_used(gpu, clock, config):
     whole = {**entry["config"], **config} if isinstance(config, dict) else config
     file.write_text(json.dumps(entry | {"config": whole}))
     assert threads(gpu) == 4 * 128
-    sought = launch.described(launch.Arrays(Q, K, V, out=OUT), launch.Options()).call.sought
-    assert read_searched(sought, entry["given"]) is None
+    task = launch.describe_call(
+        launch.AttentionArrays(Q, K, V, out=OUT), launch.AttentionOptions()
+    ).call.task
+    assert read_searched(task, entry["given"]) is None
 
 
 def test_what_does_not_fit_is_dropped(gpu):

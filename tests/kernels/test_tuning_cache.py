@@ -57,7 +57,7 @@ def test_the_file_is_readable_json(folder):
         {"m": 4095},
         {"n": 4096},
         {"k": 1025},
-        {"given": True},
+        {"from_caller": True},
     ],
     ids=str,
 )

@@ -99,11 +99,11 @@ def launch(
         for array in given_arrays:
             wait_for(array)
     handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
-    results, result, lse = call.results(q, addresses, out)
+    results, output, lse = call.results(q, addresses, out)
     call.launch.start(addresses[:3], addresses[3:], results, handle)
     if call.waits:
-        finish(result)
-    return result, lse
+        finish(output)
+    return output, lse
 
 
 class DescribedCall(NamedTuple):

@@ -28,11 +28,11 @@ def _run(
     right: int | None,
     factors: list[float],
     on: str,
-    **asked: Any,
+    **options_of_call: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     of_q, of_k, of_v = factors
     options = AttentionOptions(
-        window=(left, right), config=None, factors=(of_q, of_k, of_v), **asked
+        window=(left, right), config=None, factors=(of_q, of_k, of_v), **options_of_call
     )
     all_arrays = AttentionArrays(*arrays)
     out, lse = emulate(all_arrays, options) if on == "cpu" else launch(all_arrays, options)

@@ -303,15 +303,15 @@ class Blocks:
             o, rows: the results of `attend`.
         """
         inverse, lse = results(rows, self._scale(tile), self._power, self._factor(tile))
-        position, left = self._output_rows(tile, warpgroup_rows)
+        position, row_count = self._output_rows(tile, warpgroup_rows)
         window = self._arrays["O"][*position, :]
         if "L" in self._arrays:
-            sl.store(lse, self._arrays["L"][position], rows=left)
+            sl.store(lse, self._arrays["L"][position], rows=row_count)
         if self._stores_through_queries:
             self._store_through(q, o * inverse, window)
         else:
             # The next queries are loaded meanwhile.
-            sl.store(o * inverse, window, rows=left)
+            sl.store(o * inverse, window, rows=row_count)
 
     def _output_rows(
         self, tile: QueryTile, warpgroup_rows: Any
@@ -319,18 +319,18 @@ class Blocks:
         """Return the indices of a warpgroup's rows in L, and the number of rows for each head; None for
         all."""
         first = self._first_query(tile, warpgroup_rows)
-        left, row = tile.sequence.queries - first, tile.sequence.query + first
+        row_count, row = tile.sequence.queries - first, tile.sequence.query + first
         rows = tile.batch, tile.head, sl.ds(row, INSTRUCTION_M)
         if self._is_split:
             # Where a tile has several heads, rows without a query are between others.
-            return (tile.part, *rows), left if self._heads == 1 else None
+            return (tile.part, *rows), row_count if self._heads == 1 else None
         if self._heads == 1:
-            return rows, left
+            return rows, row_count
         first_head = (
             self._heads * tile.head + sl.unsigned(warpgroup_rows.start) // self._head_queries
         )
         heads = sl.ds(first_head, INSTRUCTION_M // self._head_queries)
-        return (tile.batch, heads, sl.ds(row, self._head_queries)), left
+        return (tile.batch, heads, sl.ds(row, self._head_queries)), row_count
 
     def _store_through(self, q: sl.Tile, o: sl.Fragment, window: sl.Window) -> None:
         """Store rows of O by TMA, through the memory of their queries."""

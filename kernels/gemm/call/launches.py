@@ -53,9 +53,9 @@ class GemmLaunch:
         config: Config | None,
         fused: FusedCall | None = None,
     ) -> None:
-        out, *others = outs
+        out, *second_result = outs
         fusion = fused.fusion if fused else None
-        gemm, (first, second, result) = check_operands(a, b, out, fusion, *others)
+        gemm, (first, second, result) = check_operands(a, b, out, fusion, *second_result)
         self._kernel, self._config, grid = _plan_kernel(gemm, config)
         matrices = [first, second, result]
         if self._config.exchanged:
@@ -63,7 +63,7 @@ class GemmLaunch:
         self._distance = fused.distance if fused else 0
         if self._distance:
             matrices.append(replace(second, pointer=second.pointer + self._distance))
-        for other in others:
+        for other in second_result:
             matrix = other.matrix
             matrices.append(
                 replace(matrices[2], pointer=matrix.pointer, item_bytes=matrix.item_bytes)
@@ -106,7 +106,7 @@ class GemmLaunch:
             addresses = (*addresses, parts, semaphores)
         self._plan.start((*addresses, *further) if further else addresses, numbers, stream)
 
-    def prepared(
+    def prepare(
         self,
         a: int,
         b: int,

@@ -243,23 +243,23 @@ def _first_call(key: Hashable, arguments: _GemmArguments) -> Any:
     )
     stored = fused.fusion.stored if fused else (stored_types(first.element),)
     results = result_arrays(a, (first, second), stored, arguments.out, arguments.out_dtype)
-    views = [result.view for result in results]
+    views = [output.view for output in results]
     launch = GemmLaunch(first, second, views, arguments.config, fused)
     pointers = [view.matrix.pointer for view in views]
     further = _epilogue_arguments(fused, arguments.operands)
     launch.start(first.matrix.pointer, second.matrix.pointer, pointers, stream, *further)
     finish(results[0].array)
-    waits = any(map(exposes_no_stream, (a, b, *(result.array for result in results))))
+    waits = any(map(exposes_no_stream, (a, b, *(output.array for output in results))))
     # JAX cannot cut an array that another kernel has yet to write.
     is_cut = waits and any(map(is_ragged, views))
-    if key is not None and not is_cut and all(result.target is None for result in results):
+    if key is not None and not is_cut and all(output.target is None for output in results):
         reads = fused.reads if fused else None
         _CALLS.keep(
             key,
             _GemmCall(launch, _result_maker(a, results), waits, is_copied, repeated_copies, reads),
         )
-    outputs = tuple(result.finish(stream) for result in results)
-    if any(result.target is not None for result in results):
+    outputs = tuple(output.finish(stream) for output in results)
+    if any(output.target is not None for output in results):
         finish(outputs[0])
     return outputs[0] if len(outputs) == 1 else outputs
 
@@ -268,7 +268,7 @@ def _result_maker(
     like: Any, results: Sequence[ResultArray]
 ) -> Callable[[Any], tuple[Sequence[int], Any]]:
     """Return a function that makes new arrays as those of results, given A; see `_GemmCall`."""
-    views = [result.view for result in results]
+    views = [output.view for output in results]
     size = min(view.matrix.item_bytes for view in views)
     shapes = [(*v.matrix.shape[:-1], whole_columns(v.matrix.shape[-1], size)) for v in views]
     makers = [maker(like, shape, v.element) for shape, v in zip(shapes, views, strict=True)]
@@ -326,7 +326,7 @@ def prepare(
     pointers = [result.matrix.pointer for result in results]
     references = (a, b, *_outs(out), *operands_by_name.values())
     further = _epilogue_arguments(fused, operands_by_name)
-    return launch.prepared(
+    return launch.prepare(
         first.matrix.pointer, second.matrix.pointer, pointers, references, *further
     )
 
@@ -344,9 +344,11 @@ def describe_operands(
     Raises:
         ProblemError, LaunchError: as in `prepare`.
     """
-    (first, second, result, *others), fused = _views(a, b, out, epilogue, operands or {}, gated)
+    (first, second, result, *second_result), fused = _views(
+        a, b, out, epilogue, operands or {}, gated
+    )
     fusion = fused.fusion if fused else None
-    return check_operands(first, second, result, fusion, *others)[0]
+    return check_operands(first, second, result, fusion, *second_result)[0]
 
 
 def _outs(out: Any) -> tuple[Any, ...]:

@@ -96,8 +96,10 @@ def matrix_at(matrices: Matrix, index: tuple[int, ...]) -> Matrix:
     """Return the matrices at a place in their first leading dimensions."""
     elements = sum(i * stride for i, stride in zip(index, matrices.strides, strict=False))
     pointer = matrices.pointer + elements * matrices.item_bytes
-    rest = len(index)
-    return Matrix(pointer, matrices.shape[rest:], matrices.strides[rest:], matrices.item_bytes)
+    leading = len(index)
+    return Matrix(
+        pointer, matrices.shape[leading:], matrices.strides[leading:], matrices.item_bytes
+    )
 
 
 def _check(name: str, array: DeviceArray, first: DeviceArray) -> None:

@@ -137,13 +137,15 @@ def is_aligned(matrix: Matrix) -> bool:
     ]
     return any(
         (matrix.strides[along] == 1 or matrix.shape[along] == 1)
-        and not any(extent > 1 and rest for dim, (extent, rest) in enumerate(steps) if dim != along)
+        and not any(
+            extent > 1 and offset for dim, (extent, offset) in enumerate(steps) if dim != along
+        )
         for along in (rank - 1, rank - 2)
     )
 
 
 def _are_operands(a: DeviceArray, b: DeviceArray) -> bool:
-    """Return whether A and B have the shapes, types and place of operands."""
+    """Return whether A and B have the shapes, types and device of operands."""
     shapes = a.matrix.shape, b.matrix.shape
     return (
         all(len(shape) >= 2 and 0 not in shape for shape in shapes)

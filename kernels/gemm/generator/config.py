@@ -199,8 +199,8 @@ class Config:
 
     def _max_stages(self, problem: Problem) -> int:
         stages, *others, barriers = self._shared(problem)
-        rest = sum(others) + barriers - self.stages * _STAGE_BARRIERS
-        return (MAX_BYTES - rest) // (stages // self.stages + _STAGE_BARRIERS)
+        other_bytes = sum(others) + barriers - self.stages * _STAGE_BARRIERS
+        return (MAX_BYTES - other_bytes) // (stages // self.stages + _STAGE_BARRIERS)
 
     def _check_numbers(self) -> None:
         least = {"stages": _MIN_STAGES, **dict.fromkeys(_COUNTS, 1)}

@@ -233,8 +233,8 @@ def _check_parameters(
         raise ProblemError(f"the epilogue has {len(parameters)} parameters; expected {expected}")
     for name in parameters[products:]:
         if name not in (*names, *_POSITIONS):
-            known = ", ".join((*names, *_POSITIONS))
-            raise ProblemError(f"the epilogue has the parameter {name}; there are {known}")
+            choices = ", ".join((*names, *_POSITIONS))
+            raise ProblemError(f"the epilogue has the parameter {name}; there are {choices}")
     unused = [name for name in names if name not in parameters[products:]]
     if unused:
         raise ProblemError(f"the epilogue has no parameter for the operand {unused[0]}")

@@ -95,11 +95,13 @@ def build_pad(copies: Sequence[CopyConfig]) -> Any:
         if copy.width not in WIDTHS:
             raise ConfigError(f"width is {copy.width} words; expected 8, 32 or 128")
     types = [_WORD_TYPES[copy.word] for copy in copies for _ in "XY"]
-    one, two = (", ".join([f"({extents}):(?,?,?)"] * 2) for extents in ("L,M,N", "O,P,Q"))
+    first, second = (", ".join([f"({extents}):(?,?,?)"] * 2) for extents in ("L,M,N", "O,P,Q"))
     options = KernelOptions(_THREADS // 128)
     if len(copies) == 1:
-        return TracedFunction(pad, one, options).trace(*types, copies=tuple(copies))
-    return TracedFunction(pad_both, f"{one}, {two}", options).trace(*types, copies=tuple(copies))
+        return TracedFunction(pad, first, options).trace(*types, copies=tuple(copies))
+    return TracedFunction(pad_both, f"{first}, {second}", options).trace(
+        *types, copies=tuple(copies)
+    )
 
 
 def windows(copy: CopyConfig, matrices: int, rows: int, words: int) -> int:

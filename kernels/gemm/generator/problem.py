@@ -130,7 +130,7 @@ class Problem:
             >>> of.a_major, of.b_major, of.c_major
             ('m', 'k', 'm')
         """
-        return _exchanged(self)
+        return _exchange(self)
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ class Problem:
 
 
 @lru_cache(maxsize=1024)
-def _exchanged(problem: Problem) -> Problem:
+def _exchange(problem: Problem) -> Problem:
     a_major = "k" if problem.b_major == "k" else "m"
     b_major = "k" if problem.a_major == "k" else "n"
     c_major = "m" if problem.c_major == "n" else "n"

@@ -179,9 +179,9 @@ class StreamKTileScheduler:
         self._cluster = sl.block_id(0) // along_m
         self._clusters = sl.grid_dim(0) // along_m
         self._tiles = tiles = self._order.tiles
-        rest = tiles % self._clusters
-        with_a_wave = sl.minimum(rest + self._clusters, tiles)
-        self.streamed = sl.where(rest < 1, rest, with_a_wave)
+        last_wave = tiles % self._clusters
+        with_a_wave = sl.minimum(last_wave + self._clusters, tiles)
+        self.streamed = sl.where(last_wave < 1, last_wave, with_a_wave)
         self._in_row = self.streamed * k_blocks
 
     def work_tiles(self) -> Iterator[WorkTile]:

@@ -232,9 +232,9 @@ class TimeModel:
     def _memory_microseconds(self, work: Any, more: Any) -> Any:
         """Return the microseconds in which device memory or L2 moves all bytes."""
         moved = (work.read_bytes + work.written_bytes) / 1e6
-        left = moved**_LEAVING / (moved**_LEAVING + self.cached**_LEAVING)
-        read = left / self.memory + (1 - left) / self.l2_memory
-        written = left / self.written + (1 - left) / self.l2_written
+        uncached = moved**_LEAVING / (moved**_LEAVING + self.cached**_LEAVING)
+        read = uncached / self.memory + (1 - uncached) / self.l2_memory
+        written = uncached / self.written + (1 - uncached) / self.l2_written
         return (work.read_bytes * read + work.written_bytes * more * written) / 1e3
 
 

@@ -149,8 +149,8 @@ def _task(
     configs: Iterable[Config] | None = None,
 ) -> Task:
     gemm = problem, m, n, k
-    others = candidates(*gemm, batch=batch) if configs is None else configs
-    measured = dict.fromkeys([choose(*gemm, batch=batch), *others])
+    alternatives = candidates(*gemm, batch=batch) if configs is None else configs
+    measured = dict.fromkeys([choose(*gemm, batch=batch), *alternatives])
     return Task(gpu, *gemm, tuple(measured), configs is not None, batch)
 
 
