@@ -87,11 +87,11 @@ def ours(
 ) -> Iterator[tuple[str, Callable[[], object], str]]:
     """This project's GEMM, tuned and (if different) untuned: name suffix, call and configuration."""
     from mlir_smem.kernels.gemm import prepare, tune
-    from mlir_smem.kernels.gemm.call.operands import operands
+    from mlir_smem.kernels.gemm.call.operands import check_operands
     from mlir_smem.kernels.gemm.generator.candidates import choose
     from mlir_smem.runtime import device_array
 
-    gemm_operands, _ = operands(device_array("A", a), device_array("B", b), device_array("C", out))
+    gemm_operands, _ = check_operands(device_array("A", a), device_array("B", b), device_array("C", out))
     configs = {
         "": tune(a, b, out),
         " untuned": choose(

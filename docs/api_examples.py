@@ -93,7 +93,7 @@ def _trace_kernel() -> Iterator[dict[str, Any]]:
     """Enter a kernel that is being traced, and return the names that are defined there."""
     import mlir_smem.language as sl
     from mlir_smem.dialect import new_context
-    from mlir_smem.language.build import Options, new_kernel
+    from mlir_smem.language.build import KernelOptions, enter_kernel
     from mlir_smem.language.signature import parse
 
     @sl.kernel("(M,64), (M,64)", sync="manual")
@@ -106,10 +106,10 @@ def _trace_kernel() -> Iterator[dict[str, Any]]:
     parameters = dict(zip(names, parsed, strict=True))
     types = (sl.bf16, sl.f32, sl.bf16, sl.bf16, sl.i32, sl.i32)
     dtypes = dict(zip(names, types, strict=True))
-    options = Options(1, (1, 1, 1), None)
+    options = KernelOptions(1, (1, 1, 1), None)
     with (
         new_context(),
-        new_kernel(_trace_kernel.__code__, parameters, dtypes, options) as (_, _, arrays),
+        enter_kernel(_trace_kernel.__code__, parameters, dtypes, options) as (_, _, arrays),
     ):
         a, b = sl.alloc((64, 64), sl.bf16), sl.alloc((64, 64), sl.bf16)
         zeros = sl.zeros((64, 64), sl.f32)

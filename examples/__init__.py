@@ -29,8 +29,8 @@ def names() -> list[str]:
         True
     """
     files = (file for suffix in ("mlir", "py") for file in _FOLDER.rglob(f"*.{suffix}"))
-    found = (file.relative_to(_FOLDER).as_posix() for file in files)
-    return sorted(name for name in found if name not in _OWN)
+    paths = (file.relative_to(_FOLDER).as_posix() for file in files)
+    return sorted(name for name in paths if name not in _OWN)
 
 
 def path(name: str) -> Path:

@@ -25,7 +25,7 @@ def matmul(element: str, output: str, tile_n: int) -> ir.Module:
     index = ir.IndexType.get()
     dynamic = ir.ShapedType.get_dynamic_size()
     elements = [ir.Type.parse(name) for name in (element, element, output)]
-    matrices = [ir.MemRefType.get([dynamic, dynamic], each) for each in elements]
+    matrices = [ir.MemRefType.get([dynamic, dynamic], type_) for type_ in elements]
     with ir.InsertionPoint(module.body):
         kernels = gpu.GPUModuleOp("kernels")
         block = kernels.bodyRegion.blocks.append()
@@ -84,9 +84,9 @@ def build_body(a, b, c, element, tile_n: int, index) -> None:
         in_range = arith.cmpi(arith.CmpIPredicate.ult, k_block, k_blocks)
         branch = scf.IfOp(in_range)
         with ir.InsertionPoint(branch.then_block):
-            at, slot = times(k_block, TILE_K), arith.remui(k_block, constant(STAGES))
-            smem.copy_async(window(a, row, at, TILE_M, TILE_K), smem.stage(a_tiles, slot))
-            smem.copy_async(window(b, at, column, TILE_K, tile_n), smem.stage(b_tiles, slot))
+            k, slot = times(k_block, TILE_K), arith.remui(k_block, constant(STAGES))
+            smem.copy_async(window(a, row, k, TILE_M, TILE_K), smem.stage(a_tiles, slot))
+            smem.copy_async(window(b, k, column, TILE_K, tile_n), smem.stage(b_tiles, slot))
             scf.yield_([])
         smem.copy_commit()
 

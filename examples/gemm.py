@@ -23,10 +23,10 @@ def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffe
 
     def tiles():  # the first row and column of each tile of the CTA, and its number
         number = 0
-        for at in sl.range(sl.block_id(0), tiles_m * tiles_n, sl.grid_dim(0)):
-            first = at // (group * tiles_n) * group
+        for tile in sl.range(sl.block_id(0), tiles_m * tiles_n, sl.grid_dim(0)):
+            first = tile // (group * tiles_n) * group
             height = sl.minimum(sl.unsigned(tiles_m - first), group)
-            within = at % (group * tiles_n)
+            within = tile % (group * tiles_n)
             yield (first + within % height) * bm, within // height * bn, number
             number = number + 1
 
@@ -36,9 +36,9 @@ def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffe
                 for row, column, number in tiles():
                     for k in sl.range(steps):
                         with loads.producer(number * steps + k) as stage:
-                            at = sl.ds(k * bk, bk)
-                            sl.tma_load(A[row : row + bm, at], a[stage], stage)
-                            sl.tma_load(B[at, column : column + bn], b[stage], stage)
+                            k_slice = sl.ds(k * bk, bk)
+                            sl.tma_load(A[row : row + bm, k_slice], a[stage], stage)
+                            sl.tma_load(B[k_slice, column : column + bn], b[stage], stage)
             with sl.elect(warp=1):
                 stores.commit(0)
                 for row, column, number in tiles():
@@ -50,11 +50,11 @@ def gemm(A, B, C, *, bm=128, bn=256, bk=64, stages=4, group=16, width=128, buffe
                         sl.tma_store(c[index % buffers], C[at_m, at_n])
                         stores.commit(index + buffers - 1)
         with sl.partition(2, registers=232) as warpgroup:
-            own = sl.ds(warpgroup * rows, rows)
+            half = sl.ds(warpgroup * rows, rows)
 
             def product(index, acc=None):
                 stage = loads.wait(index)
-                return sl.mma(a[stage][own, :], b[stage], acc)
+                return sl.mma(a[stage][half, :], b[stage], acc)
 
             for _, _, number in tiles():
                 acc = product(number * steps)

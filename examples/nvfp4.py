@@ -29,9 +29,9 @@ def nvfp4(A, B, SA, SB, alpha, C, *, element=sl.e2m1, factor=sl.e4m3, step=256, 
         with sl.partition(1), sl.elect(scope="cta"):
             for k in sl.range(steps):
                 with loads.producer(k) as stage:
-                    at = k * 128
-                    sl.tma_load(A[row : row + 128, at : at + 128], a[stage], stage)
-                    sl.tma_load(B[at : at + 128, column : column + 128], b[stage], stage)
+                    k_byte = k * 128
+                    sl.tma_load(A[row : row + 128, k_byte : k_byte + 128], a[stage], stage)
+                    sl.tma_load(B[k_byte : k_byte + 128, column : column + 128], b[stage], stage)
                     for scales, tile, first in ((SA, sa, row), (SB, sb, column)):
                         sl.op(smem.tma_load, scales, tile[stage], loads, k, (first, k * factors))
         with sl.partition(1):

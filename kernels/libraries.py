@@ -65,14 +65,14 @@ def whole_columns(n: int, item_bytes: int) -> int:
     return (n + unit - 1) // unit * unit
 
 
-def empty(like: Any, shape: tuple[int, ...], element: str, what: str = "the result") -> Any:
+def empty(like: Any, shape: tuple[int, ...], element: str, purpose: str = "the result") -> Any:
     """Return a new contiguous array of the same library and in the same memory as `like`.
 
     Args:
         like: an array.
         shape: its extents.
         element: MLIR's name of the element type.
-        what: what it is, for messages.
+        purpose: what it is, for messages.
 
     Raises:
         ProblemError: if the library is not supported.
@@ -89,9 +89,9 @@ def empty(like: Any, shape: tuple[int, ...], element: str, what: str = "the resu
             # The kernel writes it in place; no other code has this array yet.
             return jnp.zeros(shape, dtype=name, device=like.device).block_until_ready()
         case other:
-            instead = "give it as `out`, or use" if what == "the result" else "use"
+            instead = "give it as `out`, or use" if purpose == "the result" else "use"
             raise ProblemError(
-                f"cannot make an array of {other} for {what}; {instead} arrays of torch, cupy or jax"
+                f"cannot make an array of {other} for {purpose}; {instead} arrays of torch, cupy or jax"
             )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import language as sl
-from ..language.build import Options
+from ..language.build import KernelOptions
 from ..language.traced_function import TracedFunction
 from .errors import ConfigError
 
@@ -66,7 +66,7 @@ def build_transpose(
     signature = "(M,N):(1,?), (M,N):(?,1)"
     if of_many:
         signature = "(A,B,M,N):(?,?,1,?), (A,B,M,N):(?,?,?,1)"
-    kernel = TracedFunction(transpose, signature, Options(config.warpgroups))
+    kernel = TracedFunction(transpose, signature, KernelOptions(config.warpgroups))
     return kernel.trace(element, element, config=config)
 
 

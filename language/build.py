@@ -12,22 +12,22 @@ from .control.grid import WARPGROUP
 from .dtypes import DType
 from .dtypes import index as index_type
 from .errors import TraceError
-from .places import Locations
+from .locations import Locations
 from .signature import Parameter
-from .trace import Trace, tracing
+from .trace import KernelTrace, tracing
 from .values.array import Array
 from .values.boolean import Bool
 from .values.index import Index
 from .values.scalar import Scalar
 
 
-class Options:
-    """What the decorator says of a kernel.
+class KernelOptions:
+    """The options of a kernel: arguments of the decorator.
 
     Attributes:
-        warpgroups: of a CTA.
+        warpgroups: warpgroups of a CTA.
         cluster: CTAs of a cluster along x, y and z.
-        min_blocks: CTAs of a multiprocessor at least (`.minnctapersm`); None leaves it.
+        min_blocks: CTAs of a multiprocessor at least (`.minnctapersm`); None for no limit.
         inserts_sync: whether `smem-insert-sync` synchronizes the kernel, and not its author.
     """
 
@@ -49,7 +49,7 @@ def build(
     parameters: Mapping[str, Parameter],
     dtypes: Mapping[str, DType],
     constants: Mapping[str, Any],
-    options: Options,
+    options: KernelOptions,
 ) -> Any:
     """Trace a function in the current context, and return the module; it is not verified yet.
 
@@ -63,35 +63,35 @@ def build(
     Raises:
         TraceError: for a mistake in the kernel, at its line.
     """
-    with new_kernel(function.__code__, parameters, dtypes, options) as (trace, module, given):
-        returned = function(*given, **constants)
+    with enter_kernel(function.__code__, parameters, dtypes, options) as (trace, module, arguments):
+        returned = function(*arguments, **constants)
         _check_end(trace, returned)
     return module
 
 
 @contextmanager
-def new_kernel(
+def enter_kernel(
     code: CodeType,
     parameters: Mapping[str, Parameter],
     dtypes: Mapping[str, DType],
-    options: Options,
-) -> Iterator[tuple[Trace, Any, list[Any]]]:
-    """Enter the body of a new kernel. Gives its trace, its module, and its arguments.
+    options: KernelOptions,
+) -> Iterator[tuple[KernelTrace, Any, list[Any]]]:
+    """Enter the body of a new kernel; yield its trace, its module, and its arguments.
 
     Args:
         code: of the function that is traced.
         parameters, dtypes, options: as for `build`.
     """
     location = ir.Location.file(code.co_filename, code.co_firstlineno, 1)
-    trace = Trace(code.co_name, Locations(code), options.warpgroups, options.inserts_sync)
+    trace = KernelTrace(code.co_name, Locations(code), options.warpgroups, options.inserts_sync)
     with location:
         module = ir.Module.create()
         with ir.InsertionPoint(module.body):
             holder = gpu.GPUModuleOp("kernels")
             body = holder.bodyRegion.blocks.append()
         with ir.InsertionPoint(body):
-            made = _function(code.co_name, parameters, dtypes, options)
-        block = made.add_entry_block()
+            function = _build_function(code.co_name, parameters, dtypes, options)
+        block = function.add_entry_block()
     with tracing(trace), location, ir.InsertionPoint(block):
         trace.begin()
         try:
@@ -103,72 +103,80 @@ def new_kernel(
             trace.close()
         gpu.ReturnOp([])
         trace.erase_unused()
-    _attributes(made, trace, options)
+    _set_attributes(function, trace, options)
 
 
-def _function(
-    name: str, parameters: Mapping[str, Parameter], dtypes: Mapping[str, DType], options: Options
+def _build_function(
+    symbol: str,
+    parameters: Mapping[str, Parameter],
+    dtypes: Mapping[str, DType],
+    options: KernelOptions,
 ) -> Any:
-    types = [parameter.type(dtypes[each]) for each, parameter in parameters.items()]
+    types = [parameter.type(dtypes[name]) for name, parameter in parameters.items()]
     return gpu.GPUFuncOp(
         ir.FunctionType.get(types, []),
-        name,
+        symbol,
         kernel=True,
         known_block_size=[WARPGROUP * options.warpgroups, 1, 1],
-        arg_attrs=[_described(each, parameter) for each, parameter in parameters.items()],
+        arg_attrs=[_argument_attributes(name, parameter) for name, parameter in parameters.items()],
     )
 
 
-def _described(name: str, parameter: Parameter) -> dict[str, Any]:
-    described = {"smem.name": ir.StringAttr.get(name)}
+def _argument_attributes(name: str, parameter: Parameter) -> dict[str, Any]:
+    attributes = {"smem.name": ir.StringAttr.get(name)}
     if not parameter.is_scalar:
         number = ir.IntegerType.get_signless(64)
         extents = [
-            ir.IntegerAttr.get(number, each) if isinstance(each, int) else ir.StringAttr.get(each)
-            for each in parameter.shape
+            ir.IntegerAttr.get(number, extent)
+            if isinstance(extent, int)
+            else ir.StringAttr.get(extent)
+            for extent in parameter.shape
         ]
-        described["smem.shape"] = ir.ArrayAttr.get(extents)
-    return described
+        attributes["smem.shape"] = ir.ArrayAttr.get(extents)
+    return attributes
 
 
 def _arguments(
     parameters: Mapping[str, Parameter], dtypes: Mapping[str, DType], values: Any
 ) -> list[Any]:
-    """Return what the function receives for its parameters."""
-    given: list[Any] = []
+    """Return the traced arguments of the function, one for each parameter."""
+    arguments: list[Any] = []
     for (name, parameter), value in zip(parameters.items(), values, strict=True):
         if not parameter.is_scalar:
-            given.append(Array(value, name, parameter.shape))
+            arguments.append(Array(value, name, parameter.shape))
         elif dtypes[name] == index_type:
-            given.append(Index(value))
+            arguments.append(Index(value))
         else:
-            given.append(Bool(value) if dtypes[name].kind == "bool" else Scalar(value))
-    return given
+            arguments.append(Bool(value) if dtypes[name].kind == "bool" else Scalar(value))
+    return arguments
 
 
-def _check_end(trace: Trace, returned: Any) -> None:
+def _check_end(trace: KernelTrace, returned: Any) -> None:
     if trace.broken is not None:
         raise trace.broken
     if len(trace.scopes) > 1:
-        raise TraceError(f"the kernel {trace.name} ends in {trace.scope.what}, by a return")
+        raise TraceError(f"the kernel {trace.name} ends in {trace.scope.label}, by a return")
     if returned is not None:
         raise TraceError(
             f"the kernel {trace.name} returns a value; it writes its results to arrays, by sl.store"
         )
 
 
-def _attributes(made: Any, trace: Trace, options: Options) -> None:
-    attributes = made.operation.attributes
-    number = ir.IntegerType.get_signless(64, made.operation.context)
+def _set_attributes(function: Any, trace: KernelTrace, options: KernelOptions) -> None:
+    attributes = function.operation.attributes
+    number = ir.IntegerType.get_signless(64, function.operation.context)
     if trace.grid is not None:
         entries = [
-            ir.ArrayAttr.get([ir.StringAttr.get(extent), ir.IntegerAttr.get(number, by)])
-            for extent, by in trace.grid
+            ir.ArrayAttr.get([ir.StringAttr.get(extent), ir.IntegerAttr.get(number, block)])
+            for extent, block in trace.grid
         ]
         attributes["smem.grid"] = ir.ArrayAttr.get(entries)
     if trace.multiples:
         attributes["smem.multiples"] = ir.DictAttr.get(
-            {extent: ir.IntegerAttr.get(number, by) for extent, by in trace.multiples.items()}
+            {
+                extent: ir.IntegerAttr.get(number, multiple)
+                for extent, multiple in trace.multiples.items()
+            }
         )
     if options.cluster != (1, 1, 1):
         attributes["known_cluster_size"] = ir.DenseI32ArrayAttr.get(list(options.cluster))

@@ -1,4 +1,4 @@
-"""`@sl.kernel`: a Python function as a kernel, and what can be asked of it."""
+"""`@sl.kernel`: a Python function as a kernel, which is compiled, checked and explained."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..ir.kernel import functions_of
 from ..passes import pass_named
 from ..passes.check_async.assumptions import remark_assumptions
 from ..runtime import cached_compile
-from .build import Options
-from .call.on_arrays import OnArrays
+from .build import KernelOptions
+from .call.on_arrays import CallableOnArrays
 from .diagnosis import Remarks, remarks, run_located
 from .errors import TraceError
 from .traced_function import TracedFunction
@@ -21,7 +21,7 @@ from .traced_function import TracedFunction
 SYNC = ("auto", "manual")
 
 
-class Kernel(TracedFunction, OnArrays):
+class Kernel(TracedFunction, CallableOnArrays):
     """A kernel: what `@sl.kernel` makes of a function. It is called on arrays.
 
     Its other methods take the arguments of a call, where an element type can stand for an array or a
@@ -40,7 +40,7 @@ class Kernel(TracedFunction, OnArrays):
 
     def compile(
         self,
-        *given: Any,
+        *arguments: Any,
         arch: str = "sm_90a",
         emit: str = "cubin",
         debug_info: str = "none",
@@ -49,7 +49,7 @@ class Kernel(TracedFunction, OnArrays):
         """Compile the kernel; see `mlir_smem.compile`.
 
         Args:
-            given: arrays, numbers, or element types.
+            arguments: arrays, numbers, or element types.
             arch: the architecture.
             emit: the last stage: "nvvm", "llvm", "ptx" or "cubin".
             debug_info: "lines" for the line of the kernel of each instruction.
@@ -62,27 +62,27 @@ class Kernel(TracedFunction, OnArrays):
             >>> double.compile(sl.f32, sl.f32, emit="ptx").manifest["kernels"][0]["entry"]
             'double'
         """
-        own, rest = self._split(constants)
+        kernel_constants, options_of_call = self._split(constants)
         with new_context():
-            module = self.trace(*given, **own)
-            options = {**self.lowering, **rest}
+            module = self.trace(*arguments, **kernel_constants)
+            options = {**self.lowering, **options_of_call}
             return run_located(
                 lambda: compile_in_place(module, arch, emit, debug_info=debug_info, **options)
             )
 
-    def ptx(self, *given: Any, **options: Any) -> str:
+    def ptx(self, *arguments: Any, **options: Any) -> str:
         """Return the PTX; arguments as for `compile`.
 
         Example:
             >>> ".entry double" in double.ptx(sl.f32, sl.f32)
             True
         """
-        ptx = self.compile(*given, emit="ptx", **options).ptx
+        ptx = self.compile(*arguments, emit="ptx", **options).ptx
         assert ptx is not None
         return ptx
 
     def cubin(
-        self, *given: Any, arch: str = "sm_90a", debug_info: str = "none", **constants: Any
+        self, *arguments: Any, arch: str = "sm_90a", debug_info: str = "none", **constants: Any
     ) -> bytes:
         """Return the machine code, from the cache on disk that calls use; arguments as for `compile`.
 
@@ -90,54 +90,58 @@ class Kernel(TracedFunction, OnArrays):
             >>> len(double.cubin(sl.f32, sl.f32)) > 0
             True
         """
-        own, options = self._split(constants)
+        kernel_constants, options = self._split(constants)
         if debug_info != "none":
             options["debug_info"] = debug_info
         with new_context():
-            module = self.trace(*given, **own)
+            module = self.trace(*arguments, **kernel_constants)
             options = {**self.lowering, **options}
-            made = run_located(lambda: cached_compile(module, arch, **options))
-        assert made.cubin is not None
-        return made.cubin
+            compiled = run_located(lambda: cached_compile(module, arch, **options))
+        assert compiled.cubin is not None
+        return compiled.cubin
 
-    def _split(self, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _split(self, keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the constants of the kernel among keywords, and the options of `smem-to-nvvm`.
 
         Raises:
             TraceError: for another keyword.
         """
-        own = {name: value for name, value in given.items() if name in self.constants}
-        rest = {name: value for name, value in given.items() if name not in self.constants}
+        kernel_constants = {
+            name: value for name, value in keywords.items() if name in self.constants
+        }
+        options_of_call = {
+            name: value for name, value in keywords.items() if name not in self.constants
+        }
         options = {name.replace("-", "_") for name in pass_named("smem-to-nvvm").options()}
-        for name in rest:
+        for name in options_of_call:
             if name not in options | {"source_name"}:
-                known = ", ".join(self.constants) or "none"
+                constants = ", ".join(self.constants) or "none"
                 raise TraceError(
-                    f"{self.__name__} has no constant {name}; it has {known}, and options of compile"
+                    f"{self.__name__} has no constant {name}; it has {constants}, and options of compile"
                 )
-        return own, rest
+        return kernel_constants, options_of_call
 
-    def explain(self, *given: Any, **options: Any) -> Remarks:
+    def explain(self, *arguments: Any, **options: Any) -> Remarks:
         """Return why the passes chose what they chose, at the lines of the kernel; printed, as text.
 
         Args:
-            given: arrays, numbers, or element types.
+            arguments: arrays, numbers, or element types.
             options: constants, and options as for `compile`.
 
         Example:
             >>> double.explain(sl.f32, sl.f32)
             ()
         """
-        with remarks() as found:
-            self.compile(*given, emit="nvvm", explain=True, **options)
-        return Remarks(found)
+        with remarks() as collected:
+            self.compile(*arguments, emit="nvvm", explain=True, **options)
+        return Remarks(collected)
 
-    def check(self, *given: Any, **options: Any) -> Remarks:
+    def check(self, *arguments: Any, **options: Any) -> Remarks:
         """Prove that accesses of tiles are in order, and return what is not proven: nothing, if all is.
         What the kernel assumes (`sl.assume`) is not proven.
 
         Args:
-            given: arrays, numbers, or element types.
+            arguments: arrays, numbers, or element types.
             options: constants, and options as for `compile`.
 
         Raises:
@@ -147,13 +151,15 @@ class Kernel(TracedFunction, OnArrays):
             >>> double.check(sl.f32, sl.f32)
             ()
         """
-        own = {name: value for name, value in options.items() if name in self.constants}
-        with remarks() as found:
-            self.compile(*given, emit="nvvm", **options)
+        kernel_constants = {
+            name: value for name, value in options.items() if name in self.constants
+        }
+        with remarks() as collected:
+            self.compile(*arguments, emit="nvvm", **options)
             with new_context():
-                for function in functions_of(self.trace(*given, **own)):
+                for function in functions_of(self.trace(*arguments, **kernel_constants)):
                     remark_assumptions(function)
-        return Remarks(found)
+        return Remarks(collected)
 
 
 def kernel(
@@ -193,5 +199,5 @@ def kernel(
             f'sync is {sync!r}; expected "auto", or "manual" for a kernel that has its waits, fences and '
             "barriers"
         )
-    options = Options(warpgroups, cluster, min_blocks, sync == "auto")
+    options = KernelOptions(warpgroups, cluster, min_blocks, sync == "auto")
     return lambda function: Kernel(function, signature, options)

@@ -54,10 +54,10 @@ class Remarks(tuple[Remark, ...]):
 
 def position_in(location: Any) -> Position | None:
     """Return the position of an MLIR location: of the innermost call; None outside of files."""
-    found = frames(location)
-    if not found:
+    locations = frames(location)
+    if not locations:
         return None
-    first = found[0]
+    first = locations[0]
     return Position(first.file, first.line, first.column)
 
 
@@ -74,7 +74,7 @@ def run_located(run: Callable[[], R]) -> R:
         if not diagnostics:
             raise
         first = diagnostics[0]
-        found = TraceError(from_here(first.message), position_in(first.location))
+        located_error = TraceError(from_here(first.message), position_in(first.location))
         for note in first.notes:
             # MLIR attaches the whole op; the line says where it is.
             if note.message.startswith("see current operation"):
@@ -82,15 +82,17 @@ def run_located(run: Callable[[], R]) -> R:
             place = position_in(note.location)
             message = from_here(note.message)
             line = f"{place}: note: {message}{excerpt(place)}" if place else message
-            found.add_note(line)
-    raise found
+            located_error.add_note(line)
+    raise located_error
 
 
 @contextmanager
 def remarks() -> Iterator[list[Remark]]:
     """Collect the remarks of the passes that run in the `with` block."""
-    found: list[Remark] = []
+    collected: list[Remark] = []
     with remark_handler(
-        lambda at, message: found.append(Remark(from_here(message), position_in(at)))
+        lambda location, message: collected.append(
+            Remark(from_here(message), position_in(location))
+        )
     ):
-        yield found
+        yield collected

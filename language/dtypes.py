@@ -113,19 +113,19 @@ def dtype_of(given: Any) -> DType:
     if isinstance(given, DType):
         return given
     is_array = hasattr(given, "dtype") and not isinstance(given, type)
-    found = _BY_NAME.get(_name(given.dtype if is_array else given))
-    if found is None and isinstance(given, bool | int | float):
-        found = b1 if isinstance(given, bool) else i32 if isinstance(given, int) else f32
-    if found is None:
+    dtype = _BY_NAME.get(_name(given.dtype if is_array else given))
+    if dtype is None and isinstance(given, bool | int | float):
+        dtype = b1 if isinstance(given, bool) else i32 if isinstance(given, int) else f32
+    if dtype is None:
         names = ", ".join(dtype.name for dtype in ALL)
         raise TraceError(f"{given!r} is no element type; expected an array, or one of {names}")
-    return found
+    return dtype
 
 
-def _name(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    name = getattr(given, "name", None) or getattr(given, "__name__", None) or str(given)
+def _name(dtype: Any) -> str:
+    if isinstance(dtype, str):
+        return dtype
+    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
     return str(name).removeprefix("torch.")
 
 
@@ -135,7 +135,7 @@ def of_mlir(type_: Any) -> DType:
     Raises:
         TraceError: if the language has no name for it.
     """
-    found = _BY_NAME.get(str(type_))
-    if found is None:
+    dtype = _BY_NAME.get(str(type_))
+    if dtype is None:
         raise TraceError(f"elements of {type_} have no name in the language")
-    return found
+    return dtype

@@ -76,7 +76,7 @@ def without_frames(traceback: TracebackType | None, folder: str) -> TracebackTyp
     """Return a traceback without the frames of files in a folder."""
     if traceback is None:
         return None
-    rest = without_frames(traceback.tb_next, folder)
+    next_frames = without_frames(traceback.tb_next, folder)
     if traceback.tb_frame.f_code.co_filename.startswith(folder):
-        return rest
-    return TracebackType(rest, traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)
+        return next_frames
+    return TracebackType(next_frames, traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno)

@@ -63,20 +63,20 @@ def parse(text: str) -> tuple[Parameter, ...]:
     Raises:
         TraceError: if the text is malformed.
     """
-    found: list[Parameter] = []
-    at = 0
-    while at < len(text):
-        match = _PARAMETER.match(text, at)
+    parameters: list[Parameter] = []
+    offset = 0
+    while offset < len(text):
+        match = _PARAMETER.match(text, offset)
         if match is None:
             raise TraceError(
-                f"the signature {text!r} is malformed at {text[at:].strip()[:20]!r}; expected a form "
+                f"the signature {text!r} is malformed at {text[offset:].strip()[:20]!r}; expected a form "
                 f"like {_FORM}"
             )
-        found.append(_parameter(match["shape"], _SUFFIX.findall(match["suffixes"])))
-        at = match.end()
-        if match["end"] and at >= len(text.rstrip()):
+        parameters.append(_parameter(match["shape"], _SUFFIX.findall(match["suffixes"])))
+        offset = match.end()
+        if match["end"] and offset >= len(text.rstrip()):
             raise TraceError(f"the signature {text!r} ends with a comma")
-    return tuple(found)
+    return tuple(parameters)
 
 
 def _parameter(shape: str, suffixes: list[str]) -> Parameter:
@@ -96,11 +96,11 @@ def _parameter(shape: str, suffixes: list[str]) -> Parameter:
     return Parameter(extents, strides, dtype)
 
 
-def _words(text: str, form: re.Pattern[str], what: str) -> list[str]:
+def _words(text: str, form: re.Pattern[str], role: str) -> list[str]:
     words = [word.strip() for word in text.split(",")]
     if words and not words[-1]:
         words.pop()
     for word in words:
         if not form.fullmatch(word):
-            raise TraceError(f"the signature has {word!r} as {what}; expected a form like {_FORM}")
+            raise TraceError(f"the signature has {word!r} as {role}; expected a form like {_FORM}")
     return words

@@ -12,26 +12,26 @@ from ..bindings.diagnostics import Invalid
 from ..bindings.mlir import arith, ir
 from ..layout import LayoutError
 from .errors import Position, TraceError
-from .places import Locations, author_frame, position_of
+from .locations import Locations, author_frame, position_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class Scope:
+class KernelScope:
     """A region of the kernel that is being traced: its body, a loop, a branch, a partition.
 
     Attributes:
-        what: for messages, for example "the loop at matmul.py:12".
+        label: for messages, for example "the loop in line 12".
         open: whether its values can still be used.
     """
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, label: str) -> None:
+        self.label = label
         self.open = True
 
 
-class Trace:
+class KernelTrace:
     """The trace of one kernel.
 
     Attributes:
@@ -41,10 +41,11 @@ class Trace:
         scopes: the open scopes, the innermost last.
         pure: ops without effects, which are erased at the end if nothing uses them.
         extents: the indices of named extents, by name.
-        grid, multiples: what `grid` and `multiple_of` declared.
+        grid, multiples: the declarations of `grid` and `multiple_of`.
         broken: the error of a loop or a block that was left before its end.
         last_branch: the latest `when`, which an `otherwise` may follow.
-        hidden: what partitions changed: by place, what it held before and after, and the scope.
+        changed_by_partitions: variables that partitions changed: the value before and after, and the
+            scope.
     """
 
     def __init__(
@@ -54,13 +55,13 @@ class Trace:
         self.warpgroups = warpgroups
         self.inserts_sync = inserts_sync
         self.locations = locations
-        self.scopes = [Scope(f"the kernel {name}")]
+        self.scopes = [KernelScope(f"the kernel {name}")]
         self.pure: list[Any] = []
         self.grid: list[list[Any]] | None = None
         self.multiples: dict[str, int] = {}
         self.broken: TraceError | None = None
         self.last_branch: Any = None
-        self.hidden: dict[Any, Any] = {}
+        self.changed_by_partitions: dict[Any, Any] = {}
         self.extents: dict[str, Any] = {}
         self._constants: dict[Any, Any] = {}
         self._anchor: Any = None
@@ -73,44 +74,44 @@ class Trace:
         self._anchor = arith.constant(ir.IndexType.get(), 0).owner
         self.pure.append(self._anchor)
 
-    def hoisted(self) -> Any:
+    def hoisting_point(self) -> Any:
         """Return the insertion point of ops that the whole kernel can use."""
         return ir.InsertionPoint(self._anchor)
 
     def constant(self, type_: Any, number: float) -> Any:
         """Return a constant, of which there is one for each type and number."""
         key = (str(type_), repr(number))
-        found = self._constants.get(key)
-        if found is None:
-            with self.hoisted():
-                found = self._constants[key] = arith.constant(type_, number)
-            self.pure.append(found.owner)
-        return found
+        constant = self._constants.get(key)
+        if constant is None:
+            with self.hoisting_point():
+                constant = self._constants[key] = arith.constant(type_, number)
+            self.pure.append(constant.owner)
+        return constant
 
     def index(self, number: int) -> Any:
         """Return a constant of type index."""
         return self.constant(ir.IndexType.get(), number)
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> KernelScope:
         """The innermost scope."""
         return self.scopes[-1]
 
-    def enter(self, scope: Scope, block: Any) -> None:
+    def enter(self, scope: KernelScope, block: Any) -> None:
         """Begin a scope: ops are created at the end of a block."""
         point = ir.InsertionPoint(block)
         point.__enter__()
         self._points.append(point)
         self.scopes.append(scope)
 
-    def leave(self, scope: Scope) -> None:
+    def leave(self, scope: KernelScope) -> None:
         """End a scope; its values can be used until it is closed.
 
         Raises:
             TraceError: if another scope in it has not ended.
         """
         if self.scope is not scope:
-            raise TraceError(f"{self.scope.what} does not end in {scope.what}")
+            raise TraceError(f"{self.scope.label} does not end in {scope.label}")
         self._points.pop().__exit__(None, None, None)
         self.scopes.pop()
 
@@ -125,12 +126,12 @@ class Trace:
         return ir.Block.create_at_start(holder.regions[0], types), holder
 
     def mark(self) -> tuple[Any, ...]:
-        """Return what `discard` needs to take back what is traced from here on."""
-        return len(self.pure), self.grid, dict(self.multiples), dict(self.hidden)
+        """Return a mark with which `discard` undoes what is traced after it."""
+        return len(self.pure), self.grid, dict(self.multiples), dict(self.changed_by_partitions)
 
     def discard(self, mark: tuple[Any, ...], holder: Any) -> None:
-        """Take back what was traced since a mark, into a block whose op is not built."""
-        count, self.grid, self.multiples, self.hidden = mark
+        """Undo what was traced since a mark, into a block whose op is not built."""
+        count, self.grid, self.multiples, self.changed_by_partitions = mark
         entry = ir.InsertionPoint(self._anchor).block
         # Constants of the whole kernel stay.
         self.pure[count:] = [op for op in self.pure[count:] if ir.InsertionPoint(op).block == entry]
@@ -146,17 +147,17 @@ class Trace:
             self._holders.pop().erase()
 
     def fail(self, error: BaseException) -> None:
-        """Note that an exception has left a block, which has no end: the trace cannot go on after it."""
+        """Note that an exception has left a block before its end: the trace cannot continue."""
         if self.broken is None:
             reason = error.message if isinstance(error, TraceError) else f"{type(error).__name__}"
             self.broken = TraceError(
-                f"{self.scope.what} was left by an exception ({reason}), which a kernel cannot handle",
+                f"{self.scope.label} was left by an exception ({reason}), which a kernel cannot handle",
                 here(),
             )
 
     def here(self) -> Any:
         """Return the location of the author's code."""
-        return self.locations.at(author_frame())
+        return self.locations.of_frame(author_frame())
 
     def close(self) -> None:
         """End all scopes: no value of the trace can be used any more."""
@@ -164,7 +165,7 @@ class Trace:
             scope.open = False
 
     def erase_unused(self) -> None:
-        """Erase the blocks that were taken back, and the ops without effects that nothing uses."""
+        """Erase the blocks of discarded bodies, and the ops without effects that nothing uses."""
         for holder in self._discarded:
             self._holders.remove(holder)
             holder.erase()
@@ -175,13 +176,13 @@ class Trace:
         self.pure.clear()
 
 
-_CURRENT: ContextVar[Trace | None] = ContextVar("trace", default=None)
+_CURRENT: ContextVar[KernelTrace | None] = ContextVar("trace", default=None)
 
 #: Errors of builders that are the author's: a violated rule, an argument of another type.
 _MISTAKES = (Invalid, LayoutError, TypeError, ValueError)
 
 
-def current() -> Trace:
+def current() -> KernelTrace:
     """Return the trace that runs.
 
     Raises:
@@ -196,7 +197,7 @@ def current() -> Trace:
 
 
 @contextmanager
-def tracing(trace: Trace) -> Iterator[None]:
+def tracing(trace: KernelTrace) -> Iterator[None]:
     """Make a trace the current one."""
     token = _CURRENT.set(trace)
     try:
@@ -205,31 +206,31 @@ def tracing(trace: Trace) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
-def traced(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function create its ops at the author's line, and raise its errors there.
+def op_builder(function: Callable[P, R]) -> Callable[P, R]:
+    """Wrap a function that creates ops: they get the location of the author's line, and so do its errors.
 
     An error of a builder becomes a `TraceError`.
     """
 
     @functools.wraps(function)
-    def call(*given: P.args, **named: P.kwargs) -> R:
-        with current().locations.at(author_frame()):
-            return function(*given, **named)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        with current().locations.of_frame(author_frame()):
+            return function(*args, **kwargs)
 
     return statement(call)
 
 
 def statement(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function raise its errors at the author's line; it enters or leaves a region.
+    """Wrap a function that enters or leaves a region: its errors get the author's line.
 
-    It sets no location: the bindings keep locations and insertion points on one stack.
+    It sets no location: the bindings have locations and insertion points on one stack.
     """
 
     @functools.wraps(function)
-    def call(*given: P.args, **named: P.kwargs) -> R:
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
         frame = author_frame()
         try:
-            return function(*given, **named)
+            return function(*args, **kwargs)
         except TraceError as error:
             if error.position is None:
                 error.position = position_of(frame)
@@ -240,7 +241,7 @@ def statement(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def located(error: TraceError) -> TraceError:
+def with_author_position(error: TraceError) -> TraceError:
     """Return an error with the author's position, if it has none."""
     if error.position is None:
         error.position = position_of(author_frame())

@@ -9,11 +9,11 @@ from typing import Any
 from ..bindings.mlir import ir, is_dialect_loaded
 from ..dialect import new_context
 from ..dialect.smem import Smem
-from .build import Options, build
+from .build import KernelOptions, build
 from .diagnosis import run_located
 from .dtypes import DType, dtype_of
 from .errors import TraceError, without_frames
-from .places import FOLDER
+from .locations import FOLDER
 from .signature import Parameter, parse
 
 #: Options of `compile`, which are no names for constants of a trace.
@@ -21,7 +21,7 @@ _OPTIONS = ("arch", "debug_info", "emit", "on", "out", "stream")
 
 
 class TracedFunction:
-    """The part of `Kernel` that traces: what builds modules alone uses it without the rest.
+    """The part of `Kernel` that traces; generators of modules use it alone.
 
     Args:
         function: the Python function.
@@ -34,7 +34,9 @@ class TracedFunction:
 
     __name__: str
 
-    def __init__(self, function: Callable[..., Any], signature: str, options: Options) -> None:
+    def __init__(
+        self, function: Callable[..., Any], signature: str, options: KernelOptions
+    ) -> None:
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self.__module__ = function.__module__
@@ -42,34 +44,34 @@ class TracedFunction:
         self.options = options
         self.parameters, self.constants = _parameters(function, signature)
 
-    def dtypes(self, *given: Any) -> dict[str, DType]:
+    def dtypes(self, *arguments: Any) -> dict[str, DType]:
         """Return the element type of each parameter for arguments of a call.
 
         Args:
-            given: arrays, numbers, or element types; none for parameters whose types are fixed.
+            arguments: arrays, numbers, or element types; none for parameters whose types are fixed.
 
         Raises:
             TraceError: for another number of arguments, or a type that the signature does not have.
         """
         names = list(self.parameters)
-        if not given and all(each.dtype for each in self.parameters.values()):
-            return {name: dtype_of(each.dtype) for name, each in self.parameters.items()}
-        if len(given) != len(names):
+        if not arguments and all(parameter.dtype for parameter in self.parameters.values()):
+            return {name: dtype_of(parameter.dtype) for name, parameter in self.parameters.items()}
+        if len(arguments) != len(names):
             raise TraceError(
-                f"{self.__name__} takes {len(names)} arguments ({', '.join(names)}), not {len(given)}"
+                f"{self.__name__} takes {len(names)} arguments ({', '.join(names)}), not {len(arguments)}"
             )
-        found = {name: dtype_of(each) for name, each in zip(names, given, strict=True)}
-        for name, dtype in found.items():
+        dtypes = {name: dtype_of(argument) for name, argument in zip(names, arguments, strict=True)}
+        for name, dtype in dtypes.items():
             fixed = self.parameters[name].dtype
             if fixed is not None and fixed != dtype:
                 raise TraceError(f"{name} of {self.__name__} is of {dtype}; expected {fixed}")
-        return found
+        return dtypes
 
-    def trace(self, *given: Any, **constants: Any) -> Any:
+    def trace(self, *arguments: Any, **constants: Any) -> Any:
         """Return the module of the kernel, in the current context, or in a new one.
 
         Args:
-            given: arrays, numbers, or element types.
+            arguments: arrays, numbers, or element types.
             constants: for keyword-only parameters.
 
         Returns:
@@ -83,13 +85,13 @@ class TracedFunction:
             >>> [str(op.operation.name) for op in module.body.operations]
             ['gpu.module']
         """
-        dtypes, values = self.dtypes(*given), self._constants(constants)
+        dtypes, values = self.dtypes(*arguments), self._constants(constants)
         if _is_ready():
-            return self._traced(dtypes, values)
+            return self._build_verified(dtypes, values)
         with new_context():
-            return self._traced(dtypes, values)
+            return self._build_verified(dtypes, values)
 
-    def mlir(self, *given: Any, locations: bool = False, **constants: Any) -> str:
+    def mlir(self, *arguments: Any, locations: bool = False, **constants: Any) -> str:
         """Return the module as text; with `locations`, with the lines of the kernel.
 
         Example:
@@ -97,21 +99,21 @@ class TracedFunction:
               gpu.module @kernels {
         """
         with new_context():
-            module = self.trace(*given, **constants)
+            module = self.trace(*arguments, **constants)
             return module.operation.get_asm(enable_debug_info=locations)
 
-    def _constants(self, given: dict[str, Any]) -> dict[str, Any]:
-        for name in given:
+    def _constants(self, constants: dict[str, Any]) -> dict[str, Any]:
+        for name in constants:
             if name not in self.constants:
-                known = ", ".join(self.constants) or "none"
-                raise TraceError(f"{self.__name__} has no constant {name}; it has {known}")
-        values = {**self.constants, **given}
+                choices = ", ".join(self.constants) or "none"
+                raise TraceError(f"{self.__name__} has no constant {name}; it has {choices}")
+        values = {**self.constants, **constants}
         for name, value in values.items():
             if value is inspect.Parameter.empty:
                 raise TraceError(f"{self.__name__} needs the constant {name}")
         return values
 
-    def _traced(self, dtypes: dict[str, DType], constants: dict[str, Any]) -> Any:
+    def _build_verified(self, dtypes: dict[str, DType], constants: dict[str, Any]) -> Any:
         try:
             module = build(self.function, self.parameters, dtypes, constants, self.options)
         except TraceError as error:
@@ -138,19 +140,19 @@ def _parameters(
     name = function.__name__
     if not (name.isidentifier() and name.isascii()):
         raise TraceError(f"a kernel is a function with a name, which its code gets; not {name}")
-    for each in inspect.signature(function).parameters.values():
-        if each.kind is each.KEYWORD_ONLY:
-            if each.name in _OPTIONS:
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            if parameter.name in _OPTIONS:
                 raise TraceError(
-                    f"{name} has the constant {each.name}, which is an option of a call; rename it"
+                    f"{name} has the constant {parameter.name}, which is an option of a call; rename it"
                 )
-            constants[each.name] = each.default
-        elif each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+            constants[parameter.name] = parameter.default
+        elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise TraceError(
-                f"{name} has the parameter {each}; a kernel has a fixed number of them"
+                f"{name} has the parameter {parameter}; a kernel has a fixed number of them"
             )
         else:
-            arrays.append(each.name)
+            arrays.append(parameter.name)
     parsed = parse(signature)
     if len(parsed) != len(arrays):
         raise TraceError(

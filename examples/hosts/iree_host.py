@@ -28,13 +28,13 @@ def op(
     name: str, *operands: ir.Value, results: tuple[str, ...] = (), **attributes: str
 ) -> ir.Value:
     """Create an op at the current insertion point; return its first result, or None."""
-    made = ir.Operation.create(
+    operation = ir.Operation.create(
         name,
-        results=[ir.Type.parse(each) for each in results],
+        results=[ir.Type.parse(type_) for type_ in results],
         operands=list(operands),
         attributes={key: ir.Attribute.parse(text) for key, text in attributes.items()},
     )
-    return made.results[0] if results else None
+    return operation.results[0] if results else None
 
 
 def kernel(context: ir.Context) -> ir.Module:

@@ -8,7 +8,7 @@ def matmul(A, B, C, *, bm=128, bn=256, bk=64):
     """Compute C (M, N) of A (M, K) and B (K, N); their extents are multiples of bm, bn and bk."""
     M, N, K = sl.multiple_of((*C.shape, A.shape[1]), (bm, bn, bk))
     x, y = sl.grid(sl.cdiv(N, bn), sl.cdiv(M, bm))
-    column, row, own, steps = x * bn, y * bm, sl.warpgroup_id() * 64, K // bk
+    column, row, wg_row, steps = x * bn, y * bm, sl.warpgroup_id() * 64, K // bk
     a, b = sl.alloc((4, bm, bk), A.dtype), sl.alloc((4, bk, bn), B.dtype)
 
     def fetch(k):
@@ -22,7 +22,7 @@ def matmul(A, B, C, *, bm=128, bn=256, bk=64):
     acc = sl.zeros((64, bn), sl.f32)
     for k in sl.range(steps):
         sl.copy_wait(pending=1), sl.fence(), sl.barrier()
-        acc = sl.mma(a[k % 4][own : own + 64, :], b[k % 4], acc)
+        acc = sl.mma(a[k % 4][wg_row : wg_row + 64, :], b[k % 4], acc)
         fetch(k + 2)
         acc = sl.wait(acc, pending=1)
-    sl.store(sl.wait(acc), C[row + own : row + own + 64, column : column + bn])
+    sl.store(sl.wait(acc), C[row + wg_row : row + wg_row + 64, column : column + bn])

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...codegen import CompileError
 from ...kernels.attention import Config, Problem, ProblemError, attention, default_config
-from ...kernels.attention.call.operands import Given, check_readable
+from ...kernels.attention.call.operands import NamedMatrix, check_readable
 from ...kernels.attention.generator.kernel import text
 from ...kernels.attention.generator.problem import ELEMENTS
 from ...kernels.libraries import element_named
@@ -206,7 +206,7 @@ def _readable(tensor: Any) -> Any:
     """Return a tensor that TMA can read; a copy if its strides or its address do not fit."""
     matrix = Matrix(tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.element_size())
     try:
-        check_readable(Given("tensor", matrix, ""))
+        check_readable(NamedMatrix("tensor", matrix, ""))
     except ProblemError:
         return readable(tensor)
     return tensor

@@ -10,7 +10,7 @@ from typing import Any
 from ... import language as sl
 from ...bindings.mlir import ir
 from ...kernels.gemm.generator.config import ConfigError
-from ...kernels.gemm.generator.fusion import Fusion, Operand, fused
+from ...kernels.gemm.generator.fusion import EpilogueOperand, Fusion, trace_epilogue
 from ...kernels.gemm.generator.problem import ProblemError, accumulator
 from ...language.errors import TraceError
 from ...layout.elements import UNIT_BYTES
@@ -25,7 +25,7 @@ from .unsupported import Unsupported
 #: Element types of matrices that TMA loads for an epilogue.
 _LOADED = ("bf16", "f16", "f32")
 
-#: What `Operand.shape` calls the dimensions of an operand.
+#: What `EpilogueOperand.shape` calls the dimensions of an operand.
 _SHAPES = {(): "", ("m",): "m", ("n",): "n", ("m", "n"): "mn"}
 
 _DYNAMIC = ir.ShapedType.get_dynamic_size()
@@ -33,7 +33,7 @@ _DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 def operand_of(
     name: str, access: ArrayAccess, groups: tuple[Group, ...], dims: GemmDims
-) -> tuple[Operand, Argument]:
+) -> tuple[EpilogueOperand, Argument]:
     """Return an operand of the epilogue, and the kernel's argument for it."""
     if element_type(access.value) not in DTYPES:
         raise Unsupported(
@@ -53,7 +53,7 @@ def operand_of(
     by_tma = shape == "mn" and groups[-1] == dims.n and element_type(access.value) in _LOADED
     by_tma = by_tma and _are_rows_aligned(access, groups)
     order = {"mn": (dims.m, dims.n), "m": (dims.m,), "n": (dims.n,), "": ((),)}[shape]
-    operand = Operand(name, element_type(access.value), shape, by_tma)
+    operand = EpilogueOperand(name, element_type(access.value), shape, by_tma)
     return operand, Argument(name, access, order, by_tma=by_tma)
 
 
@@ -70,7 +70,7 @@ def _are_rows_aligned(access: ArrayAccess, groups: tuple[Group, ...]) -> bool:
 def fusion_of(
     product: Contraction,
     epilogue: Epilogue | None,
-    operands: Sequence[Operand],
+    operands: Sequence[EpilogueOperand],
     dims: GemmDims,
     approximate: bool,
 ) -> Fusion | None:
@@ -80,14 +80,14 @@ def fusion_of(
     products = len(epilogue.products) if epilogue else 1
     function = _function(product, epilogue, operands, dims, products, approximate)
     return convert_errors(
-        lambda: fused(function, operands, accumulator(product.a.element), products)
+        lambda: trace_epilogue(function, operands, accumulator(product.a.element), products)
     )
 
 
 def _function(
     product: Contraction,
     epilogue: Epilogue | None,
-    operands: Sequence[Operand],
+    operands: Sequence[EpilogueOperand],
     dims: GemmDims,
     product_count: int,
     approximate: bool,

@@ -10,7 +10,7 @@ from typing import Any
 from ...bindings.mlir import ir
 from ...kernels.gemm.generator.candidates import rank
 from ...kernels.gemm.generator.config import Config
-from ...kernels.gemm.generator.fusion import Operand
+from ...kernels.gemm.generator.fusion import EpilogueOperand
 from ...kernels.gemm.generator.problem import Problem, multiplicand
 from ...kernels.gemm.generator.problem import results as stored_types
 from ...layout.wgmma import MN_MAJOR
@@ -204,7 +204,7 @@ def _arguments(
     dims: GemmDims,
     matrices: Sequence[ArrayAccess],
     results: Sequence[ArrayAccess],
-    operands: Sequence[tuple[Operand, Argument]],
+    operands: Sequence[tuple[EpilogueOperand, Argument]],
 ) -> list[Argument]:
     """Return the kernel's arguments, in order; see `generator.kernel.build`."""
     first, second, *gates = matrices

@@ -12,12 +12,12 @@ from typing import Any
 from ..tuning.cache import write_entry
 from ..tuning.search import Search
 from ..tuning.timing import Stopwatch
-from .call.checked import Options
-from .call.descale import with_factors
-from .call.launch import Repeated, described, forget_calls
-from .call.operands import Arrays
+from .call.checked import AttentionOptions
+from .call.descale import separate_factors
+from .call.launch import PreparedAttention, describe_call, forget_calls
+from .call.operands import AttentionArrays
 from .call.split import parts_of
-from .call.tuned import found_before
+from .call.tuned import read_searched
 from .generator.candidates import candidates
 from .generator.config import Config
 from .generator.kernel import text
@@ -67,29 +67,29 @@ def tune(
         >>> float(attention(q, k, v, causal=True)[0, 0, 0, 0])  # on a GPU
         1.0
     """
-    named = {name: options.pop(name, None) for name in Arrays._fields[3:]}
-    arrays, factors = with_factors(Arrays(q, k, v, **named))
-    asked = Options(**options, factors=factors)
-    call = described(arrays, asked).call
-    sought, problem = call.sought, call.sought.problem
-    given = None if configs is None else list(configs)
-    written = None if given is None else [asdict(config) for config in given]
-    found = found_before(sought, written)
-    if found is not None:
-        return found
-    others = candidates(problem, sought.longest) if given is None else given
+    named = {name: options.pop(name, None) for name in AttentionArrays._fields[3:]}
+    arrays, factors = separate_factors(AttentionArrays(q, k, v, **named))
+    attention_options = AttentionOptions(**options, factors=factors)
+    call = describe_call(arrays, attention_options).call
+    task, problem = call.task, call.task.problem
+    caller_configs = None if configs is None else list(configs)
+    written = None if caller_configs is None else [asdict(config) for config in caller_configs]
+    earlier = read_searched(task, written)
+    if earlier is not None:
+        return earlier
+    alternatives = candidates(problem, task.longest) if caller_configs is None else caller_configs
 
     def kernel(config: Config) -> str:
-        parts = parts_of(problem, sought.extents, config)
+        parts = parts_of(problem, task.extents, config)
         return text(replace(problem, split=parts > 1), config)
 
     check = partial(_check, problem)
-    search = Search(dict.fromkeys([sought.default, *others]), check, kernel, progress, budget)
+    search = Search(dict.fromkeys([task.default, *alternatives]), check, kernel, progress, budget)
     search.compile(executor)
-    ready = partial(_ready, arrays, asked)
+    ready = partial(_ready, arrays, attention_options)
     with closing(Stopwatch(ready)) as stopwatch:
         result = search.fastest(stopwatch)
-    write_entry(sought.key(), written, result)
+    write_entry(task.key(), written, result)
     forget_calls()
     return result.config
 
@@ -98,5 +98,5 @@ def _check(problem: Problem, config: Config) -> None:
     config.check(problem)
 
 
-def _ready(arrays: Arrays, options: Options, config: Config) -> Repeated:
-    return Repeated(arrays, replace(options, config=config))
+def _ready(arrays: AttentionArrays, options: AttentionOptions, config: Config) -> PreparedAttention:
+    return PreparedAttention(arrays, replace(options, config=config))

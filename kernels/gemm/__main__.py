@@ -21,7 +21,7 @@ from ..tuning.compiling import hidden_main_module, local_processes
 from ..tuning.halving import TuningError
 from .call.tuned_table import TableError, read_table, write_table
 from .tuning.collecting import collect
-from .tuning.shapes import Shape, ShapeError, parse_shape, read_shapes
+from .tuning.shapes import GemmShape, GemmShapeError, parse_shape, read_shapes
 from .tuning.warming import Kernel, kernels_of, warm
 
 _PROGRAM = "python -m mlir_smem.kernels.gemm"
@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         return options.run(options)
-    except (ShapeError, TableError, LaunchError, OSError) as error:
+    except (GemmShapeError, TableError, LaunchError, OSError) as error:
         parser.error(str(error))
 
 
@@ -109,12 +109,12 @@ def _add_shapes(command: argparse.ArgumentParser) -> None:
 
 def _seconds(text: str) -> float:
     try:
-        found = float(text)
+        seconds = float(text)
     except ValueError:
-        found = 0.0
-    if not 0 < found < inf:
+        seconds = 0.0
+    if not 0 < seconds < inf:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds; expected more than 0")
-    return found
+    return seconds
 
 
 def _jobs(text: str) -> int:
@@ -123,17 +123,17 @@ def _jobs(text: str) -> int:
     return int(text)
 
 
-def _shapes(options: argparse.Namespace) -> list[Shape]:
-    found = [parse_shape(text) for text in options.shapes]
+def _shapes(options: argparse.Namespace) -> list[GemmShape]:
+    shapes = [parse_shape(text) for text in options.shapes]
     if options.file is not None:
         try:
             lines = Path(options.file).read_text().splitlines()
         except UnicodeDecodeError:
-            raise ShapeError(f"{options.file} is no text") from None
-        found += read_shapes(lines, options.file)
-    if not found:
-        raise ShapeError("no shapes; expected MxNxK arguments or --from FILE")
-    return list(dict.fromkeys(found))
+            raise GemmShapeError(f"{options.file} is no text") from None
+        shapes += read_shapes(lines, options.file)
+    if not shapes:
+        raise GemmShapeError("no shapes; expected MxNxK arguments or --from FILE")
+    return list(dict.fromkeys(shapes))
 
 
 @contextmanager
@@ -157,7 +157,9 @@ def _client(address: str) -> Any:
 
 def _warm(options: argparse.Namespace) -> int:
     if cache_folder() is None:
-        raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost")
+        raise GemmShapeError(
+            "the cache is off (MLIR_SMEM_CACHE), so compiled kernels would be lost"
+        )
     shapes = _shapes(options)
 
     def progress(done: Iterator[Any], total: int) -> Iterable[Any]:
@@ -166,11 +168,11 @@ def _warm(options: argparse.Namespace) -> int:
     kernels = kernels_of(shapes, options.candidates)
     with _executor(options) as executor:
         result = warm(kernels, options.arch, executor, progress)
-    for what, of in (("compiled", result.compiled), ("cached", result.cached)):
-        for kernel in of:
-            print(f"{what:8} {_described(kernel)}")
+    for state, kernels_of_state in (("compiled", result.compiled), ("cached", result.cached)):
+        for kernel in kernels_of_state:
+            print(f"{state:8} {_kernel_text(kernel)}")
     for kernel, reason in result.failed.items():
-        print(f"failed   {_described(kernel)}: {reason}", file=sys.stderr)
+        print(f"failed   {_kernel_text(kernel)}: {reason}", file=sys.stderr)
     print(
         f"{len(shapes)} shapes, {len(kernels)} kernels: {len(result.compiled)} compiled, "
         f"{len(result.cached)} cached, {len(result.failed)} failed"
@@ -183,7 +185,7 @@ def _tune(options: argparse.Namespace) -> int:
     from .tuning.tuner import Tuned, tune_shape
 
     if cache_folder() is None:
-        raise ShapeError("the cache is off (MLIR_SMEM_CACHE), so results would be lost")
+        raise GemmShapeError("the cache is off (MLIR_SMEM_CACHE), so results would be lost")
     shapes, failed = _shapes(options), 0
     with _client(options.executor) if options.executor else nullcontext() as client:
         gpus = _gpus(client) if client else [None]
@@ -191,7 +193,7 @@ def _tune(options: argparse.Namespace) -> int:
         for gpu in gpus:
             free.put(gpu)
 
-        def tuned(shape: Shape) -> Tuned | TuningError:
+        def tune_one(shape: GemmShape) -> Tuned | TuningError:
             gpu = free.get()
             try:
                 return tune_shape(shape, gpu, progress=len(gpus) == 1, budget=options.budget)
@@ -202,7 +204,7 @@ def _tune(options: argparse.Namespace) -> int:
 
         # Without workers, this thread's GPU measures.
         with ThreadPoolExecutor(len(gpus)) if client else nullcontext() as pool:
-            results = pool.map(tuned, shapes) if pool else map(tuned, shapes)
+            results = pool.map(tune_one, shapes) if pool else map(tune_one, shapes)
             bar = tqdm(results, "tuning", len(shapes), leave=False, unit="shape", disable=None)
             for shape, result in zip(shapes, bar, strict=True):
                 if isinstance(result, TuningError):
@@ -210,8 +212,10 @@ def _tune(options: argparse.Namespace) -> int:
                     failed += 1
                     continue
                 config, speed = result
-                told = "found before" if speed is None else f"{speed:.3f} of the default's speed"
-                print(f"{shape}: {told}: {config}", flush=True)
+                speed_text = (
+                    "found before" if speed is None else f"{speed:.3f} of the default's speed"
+                )
+                print(f"{shape}: {speed_text}: {config}", flush=True)
     return 1 if failed else 0
 
 
@@ -220,8 +224,10 @@ def _gpus(client: Any) -> list[Executor | None]:
 
     Another worker does the tasks of one that has died. If there is no such worker yet, tasks wait for it.
     """
-    found = client.scheduler_info(n_workers=-1)["workers"]
-    addresses = [address for address, each in found.items() if each["resources"].get("GPU", 0)]
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    addresses = [
+        address for address, worker in workers.items() if worker["resources"].get("GPU", 0)
+    ]
     gpu = {"GPU": 1}
     return [
         client.get_executor(resources=gpu, workers=[address], allow_other_workers=True)
@@ -230,8 +236,8 @@ def _gpus(client: Any) -> list[Executor | None]:
 
 
 def _table(options: argparse.Namespace) -> int:
-    own = cache_folder()
-    folders: list[Path] = options.folders or ([own] if own else [])
+    cache = cache_folder()
+    folders: list[Path] = options.folders or ([cache] if cache else [])
     if not folders:
         raise TableError("the cache is off (MLIR_SMEM_CACHE); expected folders of caches")
     tables = collect(folders)
@@ -240,8 +246,8 @@ def _table(options: argparse.Namespace) -> int:
     gpu = options.gpu or next(iter(tables))
     if gpu not in tables or (options.gpu is None and len(tables) > 1):
         names = " or ".join(repr(name) for name in tables)
-        given = "is missing" if options.gpu is None else f"is {gpu!r}"
-        raise TableError(f"--gpu {given}; expected {names}")
+        problem_text = "is missing" if options.gpu is None else f"is {gpu!r}"
+        raise TableError(f"--gpu {problem_text}; expected {names}")
     old = read_table(options.out, gpu) if options.out.exists() else {}
     write_table(options.out, gpu, old | tables[gpu])
     print(
@@ -251,7 +257,7 @@ def _table(options: argparse.Namespace) -> int:
     return 0
 
 
-def _described(kernel: Kernel) -> str:
+def _kernel_text(kernel: Kernel) -> str:
     problem, config = kernel
     types = f"{problem.a},{problem.b},{problem.c}"
     return f"{types} {problem.a_major.upper()}{problem.b_major.upper()} {config}"

@@ -20,7 +20,7 @@ from ...runtime.plans import BoundedCache
 from ...runtime.xla_ffi import CustomCall, XlaBuffer, handler
 from ..libraries import element_named, whole_columns
 from .call.batches import broadcast
-from .call.launches import Launch
+from .call.launches import GemmLaunch
 from .call.results import result_element
 from .generator.problem import ProblemError, multiplicand
 
@@ -30,7 +30,7 @@ TARGET = "mlir_smem_matmul"
 #: Types in which a gradient is computed.
 _DIFFERENTIABLE = ("bf16", "f16", "f32")
 
-_LAUNCHES: BoundedCache[Launch] = BoundedCache()
+_LAUNCHES: BoundedCache[GemmLaunch] = BoundedCache()
 
 
 def matmul(
@@ -68,7 +68,7 @@ def matmul(
     """
     a, b = jnp.asarray(a), jnp.asarray(b)
     dtype = jnp.dtype(_result(a, b, transpose_a, transpose_b, out_dtype))
-    elements = {element_named(each.dtype) for each in (a, b)}
+    elements = {element_named(array.dtype) for array in (a, b)}
     if elements <= {*_DIFFERENTIABLE}:
         return _with_gradient(a, b, transpose_a, transpose_b, dtype)
     return _call(a, b, transpose_a, transpose_b, dtype)
@@ -76,21 +76,21 @@ def matmul(
 
 def _result(a: Any, b: Any, transpose_a: bool, transpose_b: bool, out_dtype: Any) -> Any:
     """Return the dtype of the result, of operands that are those of a GEMM."""
-    for name, each in (("A", a), ("B", b)):
-        if each.ndim < 2:
+    for name, array in (("A", a), ("B", b)):
+        if array.ndim < 2:
             raise ProblemError(
-                f"{name} has the shape {list(each.shape)}; expected a matrix, or several"
+                f"{name} has the shape {list(array.shape)}; expected a matrix, or several"
             )
-        if 0 in each.shape:
-            raise ProblemError(f"{name} has no elements in {list(each.shape)}")
+        if 0 in array.shape:
+            raise ProblemError(f"{name} has no elements in {list(array.shape)}")
     k, rows = a.shape[-2 if transpose_a else -1], b.shape[-1 if transpose_b else -2]
     if k != rows:
-        given = [
-            f"{name} is {'x'.join(map(str, each.shape))}{', transposed' if transposed else ''}"
-            for name, each, transposed in (("A", a, transpose_a), ("B", b, transpose_b))
+        texts = [
+            f"{name} is {'x'.join(map(str, array.shape))}{', transposed' if transposed else ''}"
+            for name, array, transposed in (("A", a, transpose_a), ("B", b, transpose_b))
         ]
         raise ProblemError(
-            f"{' and '.join(given)}; expected a B of {k} rows, the number of A's columns"
+            f"{' and '.join(texts)}; expected a B of {k} rows, the number of A's columns"
         )
     of_a, of_b = element_named(a.dtype), element_named(b.dtype)
     return DTYPES[result_element(of_a, of_b, out_dtype and jnp.dtype(out_dtype))]
@@ -113,10 +113,10 @@ def _backward(
         of_b = matmul(grad, a, transpose_a=True, transpose_b=transpose_a)
     else:
         of_b = matmul(a, grad, transpose_a=not transpose_a)
-    return _summed(of_a, a), _summed(of_b, b)
+    return _sum_to_shape(of_a, a), _sum_to_shape(of_b, b)
 
 
-def _summed(grad: Any, operand: Any) -> Any:
+def _sum_to_shape(grad: Any, operand: Any) -> Any:
     """Return a gradient, summed over the leading dimensions along which its operand was broadcast."""
     shape = (1,) * (grad.ndim - operand.ndim) + operand.shape
     along = [i for i, (x, y) in enumerate(zip(grad.shape, shape, strict=True)) if x != y]
@@ -133,25 +133,25 @@ def _call(a: Any, b: Any, transpose_a: bool, transpose_b: bool, dtype: Any) -> A
     n = b.shape[-2 if transpose_b else -1]
     leading = broadcast(a.shape[:-2], b.shape[:-2])
     # Operands of equal ranks stay together where `vmap` adds a dimension.
-    a, b = (_padded(each.reshape(_ranked(each.shape, len(leading) + 2))) for each in (a, b))
+    a, b = (_pad_rows(array.reshape(_with_rank(array.shape, len(leading) + 2))) for array in (a, b))
     columns = whole_columns(n, dtype.itemsize)
     call = jax.ffi.ffi_call(
         TARGET, jax.ShapeDtypeStruct((*leading, m, columns), dtype), vmap_method="expand_dims"
     )
     transposed = [transpose_a, transpose_b]
-    found = call(a, b, extents=np.array([m, n, k]), transposed=np.array(transposed, np.int64))
-    return found[..., :n]
+    padded = call(a, b, extents=np.array([m, n, k]), transposed=np.array(transposed, np.int64))
+    return padded[..., :n]
 
 
 _with_gradient = jax.custom_vjp(_call, nondiff_argnums=(2, 3, 4))
 _with_gradient.defvjp(_forward, _backward)
 
 
-def _ranked(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
+def _with_rank(shape: tuple[int, ...], rank: int) -> tuple[int, ...]:
     return (1,) * (rank - len(shape)) + shape
 
 
-def _padded(array: Any) -> Any:
+def _pad_rows(array: Any) -> Any:
     """Return an array whose rows are multiples of 16 bytes."""
     columns = array.shape[-1]
     missing = whole_columns(columns, array.dtype.itemsize) - columns
@@ -163,16 +163,16 @@ def _start(call: CustomCall) -> None:
     a, b = call.arguments
     (out,) = call.results
     (m, n, k), transposed = call.numbers(0), call.numbers(1)
-    key = (*(each[1:] for each in (a, b, out)), m, n, k, transposed, call.device)
+    key = (*(buffer[1:] for buffer in (a, b, out)), m, n, k, transposed, call.device)
     launch = _LAUNCHES.get(key)
     if launch is None:
         shapes = [(k, m) if transposed[0] else (m, k), (n, k) if transposed[1] else (k, n)]
         first, second = (
-            _operand(each, shape, flag, call.device)
-            for each, shape, flag in zip((a, b), shapes, transposed, strict=True)
+            _operand(buffer, shape, flag, call.device)
+            for buffer, shape, flag in zip((a, b), shapes, transposed, strict=True)
         )
         result = _operand(out, (m, n), 0, call.device)
-        launch = Launch(first, second, [result], None)
+        launch = GemmLaunch(first, second, [result], None)
         _LAUNCHES.keep(key, launch)
     launch.start(a.pointer, b.pointer, [out.pointer], call.stream)
 

@@ -55,10 +55,10 @@ def _cuda(a: torch.Tensor, b: torch.Tensor, *, out_dtype: Any = None) -> torch.T
 
 def _meta(a: torch.Tensor, b: torch.Tensor, *, out_dtype: Any = None) -> torch.Tensor:
     """Return a result without elements; extents may be symbols."""
-    for name, each in (("A", a), ("B", b)):
-        if each.dim() < 2:
+    for name, tensor in (("A", a), ("B", b)):
+        if tensor.dim() < 2:
             raise ProblemError(
-                f"{name} has the shape {list(each.shape)}; expected a matrix, or several"
+                f"{name} has the shape {list(tensor.shape)}; expected a matrix, or several"
             )
     torch._check(
         a.shape[-1] == b.shape[-2],
@@ -79,7 +79,7 @@ def _setup(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: Any, output: 
     a, b = inputs
     needs_a, needs_b = ctx.needs_input_grad[:2]
     if (needs_a or needs_b) and (a.dtype not in _DIFFERENTIABLE or a.dtype != b.dtype):
-        types = " and ".join(element_named(each.dtype) for each in (a, b))
+        types = " and ".join(element_named(tensor.dtype) for tensor in (a, b))
         raise ProblemError(
             f"there is no gradient of a GEMM of {types}; expected two of bf16, f16 or f32"
         )
@@ -100,15 +100,15 @@ def _vmap(
     info: Any, in_dims: tuple[Any, ...], a: torch.Tensor, b: torch.Tensor, *, out_dtype: Any = None
 ) -> tuple[torch.Tensor, int]:
     """Return the result for operands that have a further dimension, and where the result has it."""
-    given = list(zip((a, b), in_dims, strict=False))
-    rank = max(each.dim() - (dim is not None) for each, dim in given)
+    operands = list(zip((a, b), in_dims, strict=False))
+    rank = max(tensor.dim() - (dim is not None) for tensor, dim in operands)
 
-    def leading(each: torch.Tensor, dim: int | None) -> torch.Tensor:
+    def leading(tensor: torch.Tensor, dim: int | None) -> torch.Tensor:
         if dim is None:
-            return each
-        return each.movedim(dim, 0)[(slice(None), *(None,) * (rank + 1 - each.dim()))]
+            return tensor
+        return tensor.movedim(dim, 0)[(slice(None), *(None,) * (rank + 1 - tensor.dim()))]
 
-    return matmul(*(leading(*each) for each in given), out_dtype=out_dtype), 0
+    return matmul(*(leading(*operand) for operand in operands), out_dtype=out_dtype), 0
 
 
 _LIBRARY.impl("matmul", _cuda, "CUDA")

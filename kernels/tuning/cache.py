@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...runtime import cache_folder, read_cached, write_cached
-from .halving import Result
+from .halving import SearchResult
 
 #: What the name of a result's file ends with.
 SUFFIX = ".tuned.json"
@@ -29,7 +29,7 @@ def is_used() -> bool:
 
 
 def read_config(
-    key: Mapping[str, Any], default: D, problem: object, given: object = _ANY
+    key: Mapping[str, Any], default: D, problem: object, caller_configs: object = _ANY
 ) -> D | None:
     """Return the configuration that was written by a key; None if there is none that fits.
 
@@ -37,10 +37,10 @@ def read_config(
         key: the input of the search, as JSON data.
         default: a configuration, whose `check` takes the problem.
         problem: the problem.
-        given: as for `write_entry`, if it must be the same.
+        caller_configs: as for `write_entry`, if it must be the same.
     """
     entry = _entry(key)
-    if entry is None or (given is not _ANY and entry.get("given") != given):
+    if entry is None or (caller_configs is not _ANY and entry.get("given") != caller_configs):
         return None
     return fitting(entry["config"], default, problem)
 
@@ -67,12 +67,12 @@ def _entry(key: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def write_entry(key: Mapping[str, Any], given: object, result: Result[D]) -> None:
+def write_entry(key: Mapping[str, Any], caller_configs: object, result: SearchResult[D]) -> None:
     """Write a result; warn if it cannot be written.
 
     Args:
         key: the input of the search, as JSON data.
-        given: the configurations that the caller gave, as JSON data; None if these are the candidates.
+        caller_configs: the configurations of the caller, as JSON data; None for the candidates.
         result: the result.
     """
     path = entry_path(key)
@@ -80,7 +80,7 @@ def write_entry(key: Mapping[str, Any], given: object, result: Result[D]) -> Non
         return
     entry = {
         "task": key,
-        "given": given,
+        "given": caller_configs,
         "config": asdict(result.config),
         "seconds": [[asdict(config), time] for config, time in result.seconds.items()],
         "dropped": [[asdict(config), reason] for config, reason in result.dropped.items()],
@@ -119,4 +119,4 @@ def config_of(data: Any, default: D) -> D:
 
 
 def _types(value: Any) -> list[type]:
-    return [type(each) for each in value] if isinstance(value, tuple) else [type(value)]
+    return [type(element) for element in value] if isinstance(value, tuple) else [type(value)]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, comb
 from random import Random
 from statistics import median
 from typing import Generic, TypeVar
-
-from .sign_test import is_below_one
 
 #: A configuration of a kernel; it can be hashed.
 C = TypeVar("C")
@@ -28,7 +26,7 @@ Measure = Callable[[Sequence[C]], Iterable[float | str]]
 
 
 @dataclass(frozen=True)
-class Result(Generic[C]):
+class SearchResult(Generic[C]):
     """The result of a search.
 
     Attributes:
@@ -56,7 +54,7 @@ def halving(
     measure: Measure[C],
     is_over: Callable[[], bool] = lambda: False,
     dropped: Mapping[C, str] | None = None,
-) -> Result[C]:
+) -> SearchResult[C]:
     """Search for a configuration that is faster than the default, by successive halving.
 
     A chip at its power limit slows down as it warms up, so times of different rounds cannot be compared.
@@ -94,7 +92,7 @@ def halving(
         rounds.run()
     if not rounds.left:
         raise TuningError(rounds.dropped)
-    return Result(rounds.winner(selected), rounds.seconds(), rounds.dropped)
+    return SearchResult(rounds.winner(selected), rounds.seconds(), rounds.dropped)
 
 
 class _Rounds(Generic[C]):
@@ -149,9 +147,9 @@ class _Rounds(Generic[C]):
     def seconds(self) -> dict[C, float]:
         """Return the default's median time, and that time times the median ratio for each other."""
         default = self.left[0]
-        own = median(times[default] for times in self.measured if default in times)
-        found = {c: None for times in self.measured for c in times if c not in self.dropped}
-        return {config: own * median(self._ratios(config)) for config in found}
+        default_time = median(times[default] for times in self.measured if default in times)
+        measured = {c: None for times in self.measured for c in times if c not in self.dropped}
+        return {config: default_time * median(self._ratios(config)) for config in measured}
 
     def _ratios(self, config: C, start: int = 0) -> list[float]:
         """Return the ratios to the default in the rounds that have both."""
@@ -176,3 +174,24 @@ def batches(count: int) -> int:
         return 1
     selection = sum(1 + size for size in sizes(count - 1)) * ROUNDS
     return selection + FINAL_ROUNDS * (1 + min(FINALISTS, count - 1))
+
+
+def is_below_one(ratios: Sequence[float], significance: float) -> bool:
+    """Return whether a sign test finds the median of independent ratios below one.
+
+    If the median were one or more, at most half of the ratios would be below one in the mean, and the
+    probability of so many or more is a tail of the binomial distribution. The test assumes neither a
+    normal distribution nor equal variances (W. J. Conover, *Practical Nonparametric Statistics*, 3.4).
+    A ratio of exactly one counts against.
+
+    Args:
+        ratios: one of each round.
+        significance: the probability of a wrong yes that is accepted.
+
+    Example:
+        >>> is_below_one([0.97, 0.98, 1.01], 0.01), is_below_one([0.97] * 7, 0.01)
+        (False, True)
+    """
+    count, below = len(ratios), sum(ratio < 1 for ratio in ratios)
+    tail = sum(comb(count, wins) for wins in range(below, count + 1)) / 2**count
+    return tail <= significance

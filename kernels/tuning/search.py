@@ -13,7 +13,7 @@ from tqdm import tqdm
 from ...runtime import cache_folder, is_cached
 from ..errors import ConfigError
 from .compiling import compile_to_cache, hidden_main_module, local_processes
-from .halving import C, Measure, Result, batches, halving
+from .halving import C, Measure, SearchResult, batches, halving
 
 #: The reason to drop a configuration that was not compiled within the budget.
 _LATE = "it was not compiled within the budget"
@@ -68,17 +68,17 @@ class Search(Generic[C]):
         missing = [config for config in self._left if not is_cached(texts[config])]
         if not missing:
             return
-        with nullcontext(executor) if executor else local_processes() as given:
+        with nullcontext(executor) if executor else local_processes() as compilers:
             with nullcontext() if executor else hidden_main_module():
                 futures = {
-                    given.submit(compile_to_cache, texts[config]): config for config in missing
+                    compilers.submit(compile_to_cache, texts[config]): config for config in missing
                 }
-            for future in self._completed(futures):
+            for future in self._completions(futures):
                 reason = future.result()
                 if reason is not None:
                     self._drop(futures[future], reason)
 
-    def _completed(self, futures: dict[Future[Any], C]) -> Iterator[Future[Any]]:
+    def _completions(self, futures: dict[Future[Any], C]) -> Iterator[Future[Any]]:
         """Yield the futures that complete within the budget, and later ones until the default is compiled
         and a configuration is ready."""
         default = next((f for f, config in futures.items() if config == self._left[0]), None)
@@ -95,7 +95,7 @@ class Search(Generic[C]):
             future.cancel()
             self._drop(futures[future], _LATE)
 
-    def fastest(self, measure: Measure[C]) -> Result[C]:
+    def fastest(self, measure: Measure[C]) -> SearchResult[C]:
         """Measure the remaining configurations.
 
         Raises:

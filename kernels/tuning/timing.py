@@ -14,7 +14,7 @@ from .halving import C
 _BATCH, _WARM_UP = 0.010, 0.2
 
 
-class Launch(Protocol):
+class Launchable(Protocol):
     """What starts a kernel: a `Prepared`, for example."""
 
     def launch(self, stream: Any = None) -> None:
@@ -32,9 +32,9 @@ class Stopwatch(Generic[C]):
         prepare: prepares the launch of a configuration.
     """
 
-    def __init__(self, prepare: Callable[[C], Launch]) -> None:
+    def __init__(self, prepare: Callable[[C], Launchable]) -> None:
         self._prepare = prepare
-        self._ready: dict[C, tuple[Launch, int]] = {}
+        self._ready: dict[C, tuple[Launchable, int]] = {}
         self._clock: _Clock | None = None
 
     def __call__(self, configs: Sequence[C]) -> Iterator[float | str]:
@@ -56,7 +56,7 @@ class Stopwatch(Generic[C]):
         assert self._clock is not None
         return self._clock.seconds(launch, count)
 
-    def _make_ready(self, config: C) -> tuple[Launch, int]:
+    def _make_ready(self, config: C) -> tuple[Launchable, int]:
         launch = self._prepare(config)
         if self._clock is None:
             clock = _Clock()
@@ -80,7 +80,7 @@ class _Clock:
         self._stream = self._do("cuStreamCreate", flags)
         self._start, self._end = self._do("cuEventCreate", 0), self._do("cuEventCreate", 0)
 
-    def seconds(self, launch: Launch, count: int) -> float:
+    def seconds(self, launch: Launchable, count: int) -> float:
         """Return the mean seconds of `count` launches, after one that is not timed."""
         stream = int(self._stream)
         launch.launch(stream)

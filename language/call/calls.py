@@ -1,6 +1,6 @@
-"""Calls of a kernel: found by what was read of the arguments, or traced, compiled and checked first.
+"""Calls of a kernel: looked up by the arguments' types, or traced, compiled and checked first.
 
-A call reads each argument and looks up its launch by what was read, the constants and the grid. If the
+A call reads each argument, and looks up its launch by their types, the constants and the grid. If the
 globals and closures that the trace read are unchanged, the launch is started. Otherwise the kernel is
 traced anew; the same IR is not compiled twice, neither in this process nor, for a GPU, on this machine.
 """
@@ -8,8 +8,8 @@ traced anew; the same IR is not compiled twice, neither in this process nor, for
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -21,15 +21,13 @@ from ...runtime.prepared import LEGACY_STREAM, stream_handle
 from ...runtime.streams import current_stream, exposes_no_stream, finish, wait_for
 from ..dtypes import dtype_of
 from ..errors import TraceError
+from ..freeze import freeze
+from ..reads import Reads
 from ..signature import Parameter
-from ..trace import located
+from ..trace import with_author_position
 from ..values.base import Traced
-from .dense import check_dense
-from .errors import call_error, described, form
-from .frozen import frozen
-from .reads import Reads
+from .errors import call_error, describe_argument, signature_text
 from .specialisation import Specialisation
-from .traceable import Traceable
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -44,13 +42,40 @@ _TRACED = 256
 Grid = tuple[int, ...] | None
 
 
-class _Launch(NamedTuple):
-    """A launch that later calls find.
+class Traceable(Protocol):
+    """The interface of a kernel that a call needs.
 
     Attributes:
-        reads: what its trace read.
-        plan: starts it.
-        stream: the position of the array whose library says on which stream; -1 for none.
+        function: the Python function that is traced.
+        parameters: by name, in the order of a call.
+        constants: of the trace, with their defaults.
+        lowering: options of `compile` that the kernel itself needs.
+    """
+
+    __name__: str
+    function: Callable[..., Any]
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]: ...
+
+    @property
+    def constants(self) -> Mapping[str, Any]: ...
+
+    @property
+    def lowering(self) -> Mapping[str, Any]: ...
+
+    def trace(self, *types: Any, **constants: Any) -> Any:
+        """Return the kernel for element types and constants, as an `ir.Module`."""
+        ...
+
+
+class _CachedLaunch(NamedTuple):
+    """A launch, cached for later calls.
+
+    Attributes:
+        reads: the values that its trace read.
+        plan: starts the launch.
+        stream: the position of the array whose library has the stream; -1 without arrays.
         waits: the positions of arrays of libraries that hide their streams.
     """
 
@@ -60,7 +85,7 @@ class _Launch(NamedTuple):
     waits: tuple[int, ...]
 
 
-class Calls:
+class KernelCalls:
     """The calls of one kernel.
 
     Args:
@@ -71,7 +96,7 @@ class Calls:
         self._kernel, self._parameters = kernel, tuple(kernel.parameters.items())
         self._names = [name for name, _ in self._parameters]
         self._is_array = [not parameter.is_scalar for _, parameter in self._parameters]
-        self._launches: dict[Hashable, _Launch] = {}
+        self._launches: dict[Hashable, _CachedLaunch] = {}
         self._traced: dict[Hashable, tuple[Reads, Specialisation]] = {}
         self._by_text: dict[Hashable, Specialisation] = {}
         self._lock = threading.RLock()
@@ -93,7 +118,7 @@ class Calls:
         """
         try:
             read = CallArguments(self._is_array, arguments)
-            key = (read.key, grid, frozen(constants) if constants else None)
+            key = (read.key, grid, freeze(constants) if constants else None)
             launch = self._launches.get(key)
         except Exception:
             # Too few arguments, no array, a signature that cannot be hashed: looked at one by one.
@@ -119,12 +144,12 @@ class Calls:
         try:
             launch, addresses, numbers = self._find(None, arguments, constants, grid)
             plan = launch.plan
-            held = tuple(arguments)
+            arrays = tuple(arguments)
             return Prepared(
                 plan.starter,
                 plan.frame(addresses, numbers),
-                held,
-                lambda: self._stream(launch, held),
+                arrays,
+                lambda: self._stream(launch, arrays),
             )
         except LaunchError as error:
             raise self._error(arguments, error) from None
@@ -144,15 +169,17 @@ class Calls:
         """
         try:
             self._check(arguments)
-            for (name, parameter), each in zip(self._parameters, arguments, strict=True):
-                if not parameter.is_scalar and not isinstance(each, np.ndarray):
-                    kind = f"{type(each).__module__.partition('.')[0]}.{type(each).__name__}"
+            for (name, parameter), argument in zip(self._parameters, arguments, strict=True):
+                if not parameter.is_scalar and not isinstance(argument, np.ndarray):
+                    kind = (
+                        f"{type(argument).__module__.partition('.')[0]}.{type(argument).__name__}"
+                    )
                     raise LaunchError(
                         f"{name} is {kind.removeprefix('builtins.')}; the emulator takes NumPy arrays"
                     )
             with self._lock:
-                _, specialisation = self._specialised(arguments, constants)
-                compiled = specialisation.emulated(arch)
+                _, specialisation = self._specialise(arguments, constants)
+                compiled = specialisation.on_emulator(arch)
             self._check_launch(compiled.manifest["kernels"][0], arguments, grid)
             launch_on_cpu(compiled, None, arguments, grid)
         except LaunchError as error:
@@ -164,17 +191,17 @@ class Calls:
         arguments: Sequence[Any],
         constants: Mapping[str, Any],
         grid: Grid,
-    ) -> tuple[_Launch, Sequence[int], Sequence[Any]]:
+    ) -> tuple[_CachedLaunch, Sequence[int], Sequence[Any]]:
         """Return the launch of a call, the addresses of its arrays and its numbers."""
         self._check(arguments)
         arrays = [i for i, is_array in enumerate(self._is_array) if is_array]
         device = self._device(arguments, arrays)
         with self._lock:
-            reads, specialisation = self._specialised(arguments, constants)
-            kernel = specialisation.on(device)
+            reads, specialisation = self._specialise(arguments, constants)
+            kernel = specialisation.on_gpu(device)
         self._check_launch(kernel.manifest, arguments, grid)
         plan, addresses, numbers = kernel.planned(arguments, grid)
-        launch = _Launch(
+        launch = _CachedLaunch(
             reads,
             plan,
             arrays[0] if arrays else -1,
@@ -182,78 +209,83 @@ class Calls:
         )
         if key is not None:
             with self._lock:
-                self._launches = _newer(self._launches, _LAUNCHES)
+                self._launches = _make_room(self._launches, _LAUNCHES)
                 self._launches[key] = launch
         return launch, addresses, numbers
 
-    def _specialised(
+    def _specialise(
         self, arguments: Sequence[Any], constants: Mapping[str, Any]
     ) -> tuple[Reads, Specialisation]:
-        """Return the kernel for the arguments' types, traced if it is new or what it read has changed.
+        """Return the kernel for the arguments' types; trace it unless its reads hold.
 
         The caller has the lock."""
         types = tuple(
-            parameter.dtype or self._element(name, parameter, each)
-            for (name, parameter), each in zip(self._parameters, arguments, strict=True)
+            parameter.dtype or self._element(name, parameter, argument)
+            for (name, parameter), argument in zip(self._parameters, arguments, strict=True)
         )
-        key = (types, frozen(constants))
-        reads, found = self._traced.get(key, (None, None))
-        if reads is not None and found is not None and reads.hold():
-            return reads, found
+        key = (types, freeze(constants))
+        reads, specialisation = self._traced.get(key, (None, None))
+        if reads is not None and specialisation is not None and reads.hold():
+            return reads, specialisation
         # What a trace reads is noted before it, so that a value that changes meanwhile is noticed.
         defaults = [v for name, v in self._kernel.constants.items() if name not in constants]
         reads = Reads(self._kernel.function, constants.values(), defaults)
         with new_context():
             module = self._kernel.trace(*types, **constants)
             text = str(module)
-        self._by_text = _newer(self._by_text, _TRACED)
-        self._traced = _newer(self._traced, _TRACED)
-        found = self._by_text.setdefault(text, Specialisation(module, self._kernel.lowering))
-        self._traced[key] = reads, found
-        return reads, found
+        self._by_text = _make_room(self._by_text, _TRACED)
+        self._traced = _make_room(self._traced, _TRACED)
+        specialisation = self._by_text.setdefault(
+            text, Specialisation(module, self._kernel.lowering)
+        )
+        self._traced[key] = reads, specialisation
+        return reads, specialisation
 
     def _element(self, name: str, parameter: Parameter, argument: Any) -> Any:
         try:
             return dtype_of(argument)
         except TraceError:
             expected = "a number" if parameter.is_scalar else "elements of a type of the language"
-            raise LaunchError(f"{name} is {described(argument)}; expected {expected}") from None
+            raise LaunchError(
+                f"{name} is {describe_argument(argument)}; expected {expected}"
+            ) from None
 
     def _check(self, arguments: Sequence[Any]) -> None:
         """Check the number of arguments, and which of them are arrays."""
-        if any(isinstance(each, Traced) for each in arguments):
+        if any(isinstance(argument, Traced) for argument in arguments):
             name = self._kernel.__name__
             message = (
                 f"{name} is called on values of a kernel that is traced; a kernel is called on arrays: "
                 "write a function without @sl.kernel for what both do"
             )
-            raise located(TraceError(message))
+            raise with_author_position(TraceError(message))
         if len(arguments) != len(self._parameters):
             raise LaunchError(
                 f"{self._kernel.__name__} takes {len(self._names)} arguments "
                 f"({', '.join(self._names)}), not {len(arguments)}"
             )
-        for (name, parameter), each in zip(self._parameters, arguments, strict=True):
-            shape = getattr(each, "shape", ())
+        for (name, parameter), argument in zip(self._parameters, arguments, strict=True):
+            shape = getattr(argument, "shape", ())
             if parameter.is_scalar and len(shape):
-                raise LaunchError(f"{name} is {described(each)}; expected a number")
-            if not parameter.is_scalar and not hasattr(each, "shape"):
+                raise LaunchError(f"{name} is {describe_argument(argument)}; expected a number")
+            if not parameter.is_scalar and not hasattr(argument, "shape"):
                 raise LaunchError(
-                    f"{name} is {described(each)}; expected an array of {form(parameter)}"
+                    f"{name} is {describe_argument(argument)}; expected an array of "
+                    f"{signature_text(parameter)}"
                 )
             if len(shape) != len(parameter.shape):
                 raise LaunchError(
                     f"{name} has {len(shape)} dimensions; expected {len(parameter.shape)}"
                 )
             pairs = zip(parameter.shape, shape, strict=True)
-            if any(isinstance(extent, int) and extent != given for extent, given in pairs):
-                raise LaunchError(f"{name} is {list(shape)}; expected {form(parameter)}")
+            if any(isinstance(extent, int) and extent != actual for extent, actual in pairs):
+                raise LaunchError(f"{name} is {list(shape)}; expected {signature_text(parameter)}")
 
     def _check_launch(
         self, manifest: Mapping[str, Any], arguments: Sequence[Any], grid: Grid
     ) -> None:
-        """Check what the language declares beyond the manifest, before the checks of the launch."""
-        check_dense(self._parameters, arguments)
+        """Check the signature's strides and the grid, which the launch's own checks do not know."""
+        _check_dense(self._parameters, arguments)
         if grid is None and manifest["grid"] is None:
             name = self._kernel.__name__
             raise LaunchError(
@@ -274,7 +306,7 @@ class Calls:
         return device_array(self._names[first], arguments[first]).device
 
     @staticmethod
-    def _stream(launch: _Launch, arguments: Sequence[Any]) -> int:
+    def _stream(launch: _CachedLaunch, arguments: Sequence[Any]) -> int:
         """Return the current stream of the arrays' library."""
         if launch.stream < 0:
             return LEGACY_STREAM
@@ -284,6 +316,44 @@ class Calls:
         return call_error(self._kernel.__name__, self._parameters, arguments, str(error))
 
 
-def _newer(kept: dict[K, V], limit: int) -> dict[K, V]:
-    """Return a dictionary with room for one more: itself, or the newer half of a full one."""
-    return dict(list(kept.items())[limit // 2 :]) if len(kept) >= limit else kept
+def _check_dense(parameters: Sequence[tuple[str, Parameter]], arguments: Sequence[Any]) -> None:
+    """Check that matrices without strides in the signature are dense: contiguous, row-major.
+
+    The type of such an array is a memref without strides, whose rows MLIR takes to be adjacent.
+
+    Args:
+        parameters: of the kernel, by name.
+        arguments: NumPy arrays, arrays on a GPU, and numbers.
+
+    Raises:
+        LaunchError: for the first array that is not dense.
+    """
+    for (name, parameter), array in zip(parameters, arguments, strict=True):
+        if len(parameter.shape) < 2 or parameter.strides is not None:
+            continue
+        shape, strides = _shape_and_strides(name, array)
+        dense, step = True, 1
+        for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
+            dense = dense and (extent <= 1 or stride == step)
+            step *= extent
+        if not dense:
+            wanted = ",".join(["?"] * (len(shape) - 1) + ["1"])
+            names = ",".join(map(str, parameter.shape))
+            raise LaunchError(
+                f"{name} has the strides {list(strides)}; expected a contiguous array, or a signature "
+                f"with strides, ({names}):({wanted})"
+            )
+
+
+def _shape_and_strides(name: str, array: Any) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the shape and the strides of an array, in elements."""
+    interface: Mapping[str, Any] | None = getattr(array, "__array_interface__", None)
+    if interface is not None:
+        return array.shape, [step // array.itemsize for step in array.strides]
+    matrix = device_array(name, array).matrix
+    return matrix.shape, matrix.strides
+
+
+def _make_room(cache: dict[K, V], limit: int) -> dict[K, V]:
+    """Return a cache with room for one more entry: itself, or the newer half of a full one."""
+    return dict(list(cache.items())[limit // 2 :]) if len(cache) >= limit else cache

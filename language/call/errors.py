@@ -1,4 +1,4 @@
-"""Errors of a call: what does not fit, and all that was given beside what the kernel takes."""
+"""Errors of a call: the mismatch, the call's arguments, and the kernel's parameters."""
 
 from __future__ import annotations
 
@@ -32,44 +32,46 @@ def call_error(
     arguments: Sequence[Any],
     message: str,
 ) -> CallError:
-    """Return the error of a call.
+    """Return the error of a call, with its arguments and the kernel's parameters.
 
     Args:
         name: the kernel's name.
         parameters: the kernel's parameters, by name.
-        arguments: those of the call.
-        message: what is wrong.
+        arguments: the call's arguments.
+        message: the mismatch, a sentence without a full stop.
     """
     names = [name for name, _ in parameters] + ["?"] * len(arguments)
-    given = ", ".join(
-        f"{name} {described(each)}" for name, each in zip(names, arguments, strict=False)
+    passed = ", ".join(
+        f"{name} {describe_argument(argument)}"
+        for name, argument in zip(names, arguments, strict=False)
     )
-    takes = ", ".join(f"{name} {form(parameter)}" for name, parameter in parameters)
+    takes = ", ".join(f"{name} {signature_text(parameter)}" for name, parameter in parameters)
     return CallError(
-        f"{message}\n  {name} takes {takes or 'no arguments'}; given: {given or 'none'}"
+        f"{message}\n  {name} takes {takes or 'no arguments'}; given: {passed or 'none'}"
     )
 
 
-def described(argument: Any) -> str:
+def describe_argument(argument: Any) -> str:
     """Return the element type and the shape of an array, or a number."""
     if isinstance(argument, Matrix):
-        return f"[{_by(argument.shape)}]"
+        return f"[{_comma_separated(argument.shape)}]"
     shape, dtype = getattr(argument, "shape", None), getattr(argument, "dtype", None)
     if shape is None or dtype is None:
         text = repr(argument)
         return text if len(text) <= 40 else f"{text[:37]}..."
     if len(shape) == 0:
         return f"{dtype} {argument}"
-    return f"{str(dtype).removeprefix('torch.')}[{_by(shape)}]"
+    return f"{str(dtype).removeprefix('torch.')}[{_comma_separated(shape)}]"
 
 
-def _by(shape: Sequence[Any]) -> str:
+def _comma_separated(shape: Sequence[Any]) -> str:
     return ", ".join(map(str, shape))
 
 
-def form(parameter: Parameter) -> str:
-    """Return what a parameter takes, as a signature has it."""
-    text = f"({_by(parameter.shape)})"
+def signature_text(parameter: Parameter) -> str:
+    """Return a parameter in the notation of signatures, for example "(M, N):(?, 1):bf16"."""
+    text = f"({_comma_separated(parameter.shape)})"
     if parameter.strides is not None:
-        text += f":({_by(['?' if stride is None else stride for stride in parameter.strides])})"
+        strides = ["?" if stride is None else stride for stride in parameter.strides]
+        text += f":({_comma_separated(strides)})"
     return text + (f":{parameter.dtype}" if parameter.dtype else "")

@@ -1,27 +1,24 @@
-"""What can be called of a kernel of the language: the kernel itself, and the kernel with a grid."""
+"""Calls of a kernel on arrays, `kernel(x, y)`, and with a grid, `kernel[grid](x, y)`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from ...runtime import LaunchError, Prepared
-from .calls import Calls
+from .calls import KernelCalls, Traceable
 
-if TYPE_CHECKING:
-    from .calls import Traceable
-
-#: Where a kernel runs.
-_PLACES = ("gpu", "cpu")
+#: The machines that run a kernel.
+_MACHINES = ("gpu", "cpu")
 
 
-class OnArrays:
+class CallableOnArrays:
     """The part of `Kernel` that is called on arrays."""
 
     @cached_property
-    def _calls(self) -> Calls:
-        return Calls(cast("Traceable", self))
+    def _calls(self) -> KernelCalls:
+        return KernelCalls(cast(Traceable, self))
 
     def __call__(
         self,
@@ -59,9 +56,9 @@ class OnArrays:
         if on == "gpu" and arch is None:
             self._calls.launch(arguments, constants, None, stream)
         else:
-            self._calls.emulate(arguments, constants, None, _emulated(on, stream, arch))
+            self._calls.emulate(arguments, constants, None, _emulated_arch(on, stream, arch))
 
-    def __getitem__(self, grid: int | Sequence[int]) -> Gridded:
+    def __getitem__(self, grid: int | Sequence[int]) -> KernelWithGrid:
         """Return the kernel with a grid of thread blocks along x, y, z, to be called as the kernel is.
 
         A kernel that declares its grid needs none.
@@ -75,7 +72,7 @@ class OnArrays:
             >>> float(y[63, 0]), float(y[64, 0])
             (2.0, 0.0)
         """
-        return Gridded(self._calls, _grid(grid))
+        return KernelWithGrid(self._calls, _grid_tuple(grid))
 
     def prepare(self, *arguments: Any, **constants: Any) -> Prepared:
         """Return a launch that is checked, compiled and packed, to be started many times.
@@ -100,12 +97,12 @@ class OnArrays:
         return self._calls.prepare(arguments, constants, None)
 
 
-class Gridded:
+class KernelWithGrid:
     """A kernel with a grid, `kernel[grid]`; it is called as the kernel is."""
 
     __slots__ = ("_calls", "_grid")
 
-    def __init__(self, calls: Calls, grid: tuple[int, ...]) -> None:
+    def __init__(self, calls: KernelCalls, grid: tuple[int, ...]) -> None:
         self._calls, self._grid = calls, grid
 
     def __call__(
@@ -120,17 +117,17 @@ class Gridded:
         if on == "gpu" and arch is None:
             self._calls.launch(arguments, constants, self._grid, stream)
         else:
-            self._calls.emulate(arguments, constants, self._grid, _emulated(on, stream, arch))
+            self._calls.emulate(arguments, constants, self._grid, _emulated_arch(on, stream, arch))
 
     def prepare(self, *arguments: Any, **constants: Any) -> Prepared:
         """Return a launch with the grid; see `Kernel.prepare`."""
         return self._calls.prepare(arguments, constants, self._grid)
 
 
-def _emulated(on: str, stream: Any, arch: str | None) -> str:
-    """Return the architecture that the emulator runs, for a call that is not a launch on a GPU."""
-    if on not in _PLACES:
-        raise LaunchError(f"on is {on!r}; expected {' or '.join(map(repr, _PLACES))}")
+def _emulated_arch(on: str, stream: Any, arch: str | None) -> str:
+    """Return the emulated architecture of a call that is not a launch on a GPU."""
+    if on not in _MACHINES:
+        raise LaunchError(f"on is {on!r}; expected {' or '.join(map(repr, _MACHINES))}")
     if on == "gpu":
         raise LaunchError(f'arch is {arch!r}, but a GPU has its own; with on="cpu" it is emulated')
     if stream is not None:
@@ -138,13 +135,13 @@ def _emulated(on: str, stream: Any, arch: str | None) -> str:
     return arch or "sm_90a"
 
 
-def _grid(grid: Any) -> tuple[int, ...]:
+def _grid_tuple(grid: Any) -> tuple[int, ...]:
     """Return a grid as a tuple of Python's integers."""
-    given = grid if isinstance(grid, Sequence) else (grid,)
+    extents = grid if isinstance(grid, Sequence) else (grid,)
     try:
-        found = tuple(each.__index__() for each in given)
+        blocks = tuple(extent.__index__() for extent in extents)
     except AttributeError:
-        found = ()
-    if not 1 <= len(found) <= 3 or any(each < 1 for each in found):
+        blocks = ()
+    if not 1 <= len(blocks) <= 3 or any(extent < 1 for extent in blocks):
         raise LaunchError(f"a grid has one to three positive extents, not {grid!r}")
-    return found
+    return blocks

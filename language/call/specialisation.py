@@ -25,25 +25,25 @@ class Specialisation:
         self._kernels: dict[int, Kernel] = {}
         self._emulated: dict[str, Compiled] = {}
 
-    def on(self, device: int) -> Kernel:
-        """Return the kernel on a GPU; its code is compiled once, and kept on disk.
+    def on_gpu(self, device: int) -> Kernel:
+        """Return the kernel loaded on a GPU; its code is compiled once, and cached on disk.
 
         Raises:
             LaunchError: without a GPU of that number.
         """
-        found = self._kernels.get(device)
-        if found is None:
+        kernel = self._kernels.get(device)
+        if kernel is None:
             arch = architecture(device)
             compiled = run_located(lambda: cached_compile(self._module, arch, **self._lowering))
             with preserve_current_device():
-                found = self._kernels[device] = Kernel(compiled, device=device)
-        return found
+                kernel = self._kernels[device] = Kernel(compiled, device=device)
+        return kernel
 
-    def emulated(self, arch: str) -> Compiled:
-        """Return the kernel as the emulator runs it."""
-        found = self._emulated.get(arch)
-        if found is None:
-            found = self._emulated[arch] = run_located(
+    def on_emulator(self, arch: str) -> Compiled:
+        """Return the kernel compiled for the emulator."""
+        compiled = self._emulated.get(arch)
+        if compiled is None:
+            compiled = self._emulated[arch] = run_located(
                 lambda: compile(self._module, arch, "nvvm", **self._lowering)
             )
-        return found
+        return compiled

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...bindings.mlir import ir
 from ..errors import TraceError
-from ..trace import traced
+from ..trace import op_builder
 from ..values.boolean import Bool, condition_value
 
 
-@traced
+@op_builder
 def assume(condition: Bool | bool) -> None:
     """State that a condition holds wherever its block is executed: `sl.assume(n >= 1)`.
 

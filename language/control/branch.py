@@ -8,52 +8,52 @@ from typing import Any
 
 from ...bindings.mlir import ir, scf
 from ..errors import TraceError
-from ..places import author_frame, position_of
-from ..trace import Scope, Trace, current, statement
+from ..locations import author_frame, position_of
+from ..trace import KernelScope, KernelTrace, current, statement
 from ..values.base import Traced
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment
 from ..values.index import Index
 from .bytecode import is_read_after
-from .exits import Block
+from .exits import WithBlock
 from .holders import Slot
-from .state import State
+from .state import ReachableState
 from .variables import (
     assign,
-    changes,
+    check_same_type,
+    check_usable,
+    flatten,
+    has_changed,
     is_carried,
-    lost,
-    parts,
-    promoted,
-    rebuilt,
-    same_kind,
+    lost_value,
+    promote,
     snapshot,
     text_of,
-    usable,
+    unflatten,
 )
 
 
-class Region:
+class BranchRegion:
     """A region that is traced into a block of its own, and the variables before and after it.
 
     Attributes:
-        scope: of its values.
-        before, after: the variables of the author's function, and other places that change.
+        scope: the scope of its values.
+        before, after: the variables of the author's function, and other slots that change.
         values_before, values_after: the same, with copies of lists, whose elements may change.
-        state: what Python keeps elsewhere, before it.
+        state: the values outside of these variables, before it.
     """
 
-    def __init__(self, trace: Trace, what: str, syntax: str, frame: FrameType) -> None:
+    def __init__(self, trace: KernelTrace, label: str, syntax: str, frame: FrameType) -> None:
         self.trace = trace
         self.location = trace.here()
-        self.scope = Scope(f"{what} in line {position_of(frame).line}")
+        self.scope = KernelScope(f"{label} in line {position_of(frame).line}")
         instead = "put what other threads do into sl.otherwise()"
-        self.exit = Block(frame, self.scope.what, syntax, instead)
+        self.exit = WithBlock(frame, self.scope.label, syntax, instead)
         self.before = snapshot(frame)
-        self.values_before = _copied(self.before)
+        self.values_before = _copy_lists(self.before)
         self.values_after: dict[str | Slot, Any] = {}
         self.after: dict[str | Slot, Any] = {}
-        self.state = State(trace.locations.kernel, frame)
+        self.state = ReachableState(trace.locations.kernel, frame)
         with self.location:
             self.block, self.holder = trace.new_block()
 
@@ -72,59 +72,63 @@ class Region:
         self.after = snapshot(frame)
         self.trace.leave(self.scope)
         self.scope.open = False
-        self.state.check_shapes(self.scope.what)
-        for slot, (before, after) in self.state.changed(self.after).items():
+        self.state.check_shapes(self.scope.label)
+        for slot, (before, after) in self.state.changed_slots(self.after).items():
             self.before[slot], self.after[slot] = before, after
         self.values_before.update(
             (name, value) for name, value in self.before.items() if isinstance(name, Slot)
         )
-        self.values_after = _copied(self.after)
+        self.values_after = _copy_lists(self.after)
 
-    def changed(self) -> list[str | Slot]:
-        """The variables and other places that the region changed, of those that there were before."""
+    def changed_names(self) -> list[str | Slot]:
+        """Return the variables and slots that the region changed, without those that it added."""
         return [
-            name for name, before in self.before.items() if changes(before, self.after.get(name))
+            name
+            for name, before in self.before.items()
+            if has_changed(before, self.after.get(name))
         ]
 
-    def include(self, other: Region) -> None:
-        """Include the places that another region of the same branch changed."""
+    def include(self, other: BranchRegion) -> None:
+        """Include the slots that another region of the same branch changed."""
         for name, before in other.before.items():
             if isinstance(name, Slot):
                 for values in (self.before, self.after, self.values_before, self.values_after):
                     values.setdefault(name, before)
 
-    def yielded(self, names: list[str | Slot]) -> list[Any]:
+    def yield_variables(self, names: list[str | Slot]) -> list[Any]:
         """End the block by a yield of variables, and return their values."""
         self.scope.open = True
-        return yielded(self.trace, self.scope, self.block, self.location, self.values_after, names)
+        return yield_block(
+            self.trace, self.scope, self.block, self.location, self.values_after, names
+        )
 
 
-def yielded(
-    trace: Trace,
-    scope: Scope,
+def yield_block(
+    trace: KernelTrace,
+    scope: KernelScope,
     block: Any,
     location: Any,
-    held: Mapping[str | Slot, Any],
+    variables: Mapping[str | Slot, Any],
     names: list[str | Slot],
 ) -> list[Any]:
     """End a block by a yield of variables, close its scope, and return the values."""
     trace.enter(scope, block)
     with location:
-        values = values_of(held[name] for name in names)
+        values = mlir_values(variables[name] for name in names)
         scf.yield_(values)
     trace.leave(scope)
     scope.open = False
     return values
 
 
-def _copied(values: Mapping[str | Slot, Any]) -> dict[str | Slot, Any]:
-    """Return what variables hold, with copies of lists and tuples."""
-    return {name: rebuilt(value, iter(parts(value))) for name, value in values.items()}
+def _copy_lists(values: Mapping[str | Slot, Any]) -> dict[str | Slot, Any]:
+    """Return the values of variables, with copies of lists and tuples."""
+    return {name: unflatten(value, iter(flatten(value))) for name, value in values.items()}
 
 
-def values_of(held: Iterable[Any]) -> list[Any]:
+def mlir_values(variables: Iterable[Any]) -> list[Any]:
     """Return the MLIR values of variables, in lists and tuples, too."""
-    return [promoted(part).value for each in held for part in parts(each)]
+    return [promote(part).value for variable in variables for part in flatten(variable)]
 
 
 class When:
@@ -132,14 +136,14 @@ class When:
 
     def __init__(self, condition: Bool | bool) -> None:
         self.condition = condition
-        self.region: Region | None = None
+        self.region: BranchRegion | None = None
 
     @statement
     def __enter__(self) -> None:
         frame, trace = author_frame(), current()
         with trace.here():
             self.test = condition_value(self.condition)
-        self.region = Region(trace, "the branch", "with sl.when(...)", frame)
+        self.region = BranchRegion(trace, "the branch", "with sl.when(...)", frame)
         self.region.enter()
 
     def __exit__(
@@ -174,7 +178,7 @@ class Otherwise:
             raise TraceError("sl.otherwise() does not follow the block of an sl.when")
         self.branch = branch
         branch.undo(frame)
-        branch.other = Region(trace, "the other branch", "with sl.otherwise()", frame)
+        branch.other = BranchRegion(trace, "the other branch", "with sl.otherwise()", frame)
         branch.other.enter()
 
     def __exit__(
@@ -195,170 +199,174 @@ class Otherwise:
 
 
 class _Branch:
-    """An `scf.if` in the making.
+    """An `scf.if` that is being built.
 
     Attributes:
         test: the MLIR condition.
-        region: what `when` holds.
-        other: what `otherwise` holds, if there is one.
+        region: the region of `when`.
+        other: the region of `otherwise`; None without one.
+        if_op: the op; None before it is built.
     """
 
-    def __init__(self, test: Any, region: Region) -> None:
+    def __init__(self, test: Any, region: BranchRegion) -> None:
         self.test = test
         self.region = region
-        self.other: Region | None = None
-        self.made: Any = None
+        self.other: BranchRegion | None = None
+        self.if_op: Any = None
 
     def is_last(self) -> bool:
         """Whether nothing was built after it."""
         block = ir.InsertionPoint.current.block
         *_, last = block.operations
-        return last.operation == self.made
+        return last.operation == self.if_op
 
     def undo(self, frame: FrameType) -> None:
-        """Take the branch apart, for another region; the variables are as before it."""
-        restored = {name: self.region.before[name] for name in self.region.changed()}
+        """Erase the `scf.if`, for another region, and restore the variables from before it."""
+        restored = {name: self.region.before[name] for name in self.region.changed_names()}
         self.region.block.append_to(self.region.holder.regions[0])
         *_, yield_ = self.region.block.operations
         yield_.operation.erase()
-        self.made.erase()
+        self.if_op.erase()
         assign(frame, restored)
 
     def build(self, frame: FrameType) -> None:
-        """Build the `scf.if`, and give the variables that changed its results."""
+        """Build the `scf.if`, and assign its results to the variables that changed."""
         regions = [self.region, *([self.other] if self.other else [])]
         for region in regions:
             region.scope.open = True
         for region in regions:
             for other in regions:
                 region.include(other)
-        kept, lost_names = self._kept(regions, frame)
-        names = list(kept)
+        ends, lost_names = self._end_values(regions, frame)
+        names = list(ends)
         for region in regions:
             region.scope.open = False
-        first = self.region.yielded(names)
+        first = self.region.yield_variables(names)
         second = self._other_block(names)
         with self.region.location:
-            made = ir.Operation.create(
+            if_op = ir.Operation.create(
                 "scf.if", results=[v.type for v in first], operands=[self.test], regions=2
             ).operation
-        self._check_states(kept, first, second)
-        self.region.block.append_to(made.regions[0])
+        self._check_states(ends, first, second)
+        self.region.block.append_to(if_op.regions[0])
         if second is not None:
-            self.holder.append_to(made.regions[1])
-        self.made = made
+            self.holder.append_to(if_op.regions[1])
+        self.if_op = if_op
         scope = self.region.trace.scope
-        results = iter(made.results)
-        joined = {name: _joined(*kept[name], results, scope) for name in names}
-        assign(frame, joined | dict.fromkeys(lost_names, lost(self.region.scope)))
+        results = iter(if_op.results)
+        joined = {name: _join(*ends[name], results, scope) for name in names}
+        assign(frame, joined | dict.fromkeys(lost_names, lost_value(self.region.scope)))
 
-    def _kept(
-        self, regions: list[Region], frame: FrameType
+    def _end_values(
+        self, regions: list[BranchRegion], frame: FrameType
     ) -> tuple[dict[str | Slot, tuple[Any, Any]], list[str]]:
-        """Return the variables that get results, with what they hold at the ends of the branches.
+        """Return the variables that get results, with their values at the ends of the branches.
 
-        They are those that changed, and those that both regions define. The second result are variables
-        that cannot have a result, and are not read before they are assigned.
+        These are the variables that changed, and those that both regions define. The second result are
+        variables that cannot have a result, and are not read before they are assigned.
 
         Raises:
-            TraceError: for a variable that is read, or another place, that cannot have a result.
+            TraceError: for a variable that is read, or a slot, that cannot have a result.
         """
-        kept: dict[str | Slot, tuple[Any, Any]] = {}
+        ends: dict[str | Slot, tuple[Any, Any]] = {}
         unread: list[str] = []
-        known = [
-            name for region in regions for name in region.changed() if name in self.region.before
+        changed = [
+            name
+            for region in regions
+            for name in region.changed_names()
+            if name in self.region.before
         ]
-        for name in dict.fromkeys([*known, *self._new()]):
+        for name in dict.fromkeys([*changed, *self._new_names()]):
             try:
-                kept[name] = _like(name, regions)
+                ends[name] = _matching_ends(name, regions)
             except TraceError:
                 if isinstance(name, Slot) or is_read_after(frame, name):
                     raise
                 unread.append(name)
-        return kept, unread
+        return ends, unread
 
-    def _new(self) -> Iterator[str | Slot]:
-        """The names that both regions define, with values that differ."""
+    def _new_names(self) -> Iterator[str | Slot]:
+        """Yield the names that both regions define, with values that differ."""
         if self.other is None:
             return
-        one, two = self.region.values_after, self.other.values_after
-        for name in one.keys() & two.keys() - self.region.before.keys():
-            # The other branch begins with what this one has left in the name.
-            is_own = self.other.after[name] is not self.other.before.get(name)
+        first, second = self.region.values_after, self.other.values_after
+        for name in first.keys() & second.keys() - self.region.before.keys():
+            # The other branch begins with the value that this one has assigned to the name.
+            is_assigned = self.other.after[name] is not self.other.before.get(name)
             # The use of a traced value of another kind is an error where it is used.
-            is_traced = any(isinstance(part, Traced) for part in parts([one[name], two[name]]))
-            is_joined = not is_traced or _can_join(name, one[name], two[name])
-            if is_own and is_joined and changes(one[name], two[name]):
+            is_traced = any(
+                isinstance(part, Traced) for part in flatten([first[name], second[name]])
+            )
+            is_joined = not is_traced or _can_join(name, first[name], second[name])
+            if is_assigned and is_joined and has_changed(first[name], second[name]):
                 yield name
 
     def _other_block(self, names: list[str | Slot]) -> list[Any] | None:
-        """Return what the other region yields; None if there is no other region."""
+        """Return the yielded values of the other region; None if there is no other region."""
         if self.other is not None:
             self.holder = self.other.block
-            return self.other.yielded(names)
+            return self.other.yield_variables(names)
         if not names:
             return None
         with self.region.location:
             self.holder, _ = self.region.trace.new_block()
         region = self.region
-        scope = Scope("the branch that is not taken")
-        return yielded(
+        scope = KernelScope("the branch that is not taken")
+        return yield_block(
             region.trace, scope, self.holder, region.location, region.values_before, names
         )
 
-    def _check_states(self, kept: Any, first: list[Any], second: list[Any] | None) -> None:
-        names = [name for name, (before, _) in kept.items() for _ in parts(before)]
-        for name, one, two in zip(names, first, second or first, strict=True):
-            if one.type != two.type:
+    def _check_states(self, ends: Any, first: list[Any], second: list[Any] | None) -> None:
+        names = [name for name, (before, _) in ends.items() for _ in flatten(before)]
+        for name, then_yield, else_yield in zip(names, first, second or first, strict=True):
+            if then_yield.type != else_yield.type:
                 raise TraceError(
                     f"{name} is in flight after one branch and readable after the other; put sl.wait "
                     "in both, or after them"
                 )
 
 
-def _can_join(name: str | Slot, one: Any, two: Any) -> bool:
-    """Whether a name that is new in both branches has a value after them."""
-    if not (is_carried(one) and is_carried(two)):
+def _can_join(name: str | Slot, first: Any, second: Any) -> bool:
+    """Return whether a name that is new in both branches has a value after them."""
+    if not (is_carried(first) and is_carried(second)):
         return False
     try:
-        same_kind(name, one, two, "")
+        check_same_type(name, first, second, "")
     except TraceError:
         return False
     return True
 
 
-def _like(name: str | Slot, regions: list[Region]) -> tuple[Any, Any]:
-    """Return what a variable holds at the ends of the branches, which must be of one kind.
+def _matching_ends(name: str | Slot, regions: list[BranchRegion]) -> tuple[Any, Any]:
+    """Return the values of a variable at the ends of the branches.
 
     Raises:
-        TraceError: if they are not.
+        TraceError: if their types differ.
     """
     region = regions[0]
     before = regions[1].values_after if len(regions) == 2 else region.values_before
     before = before.get(name)
-    before = rebuilt(before, iter([promoted(part) for part in parts(before)]))
+    before = unflatten(before, iter([promote(part) for part in flatten(before)]))
     if not is_carried(before):
         raise TraceError(
-            f"{name} is {text_of(before)} before {region.scope.what}, and changes in it; begin with a "
+            f"{name} is {text_of(before)} before {region.scope.label}, and changes in it; begin with a "
             "value of the kernel, for example sl.zeros"
         )
-    after = same_kind(name, before, region.values_after.get(name), region.scope.what)
-    return before, usable(name, after)
+    after = check_same_type(name, before, region.values_after.get(name), region.scope.label)
+    return before, check_usable(name, after)
 
 
-def _joined(before: Any, after: Any, results: Iterator[Any], scope: Scope) -> Any:
+def _join(before: Any, after: Any, results: Iterator[Any], scope: KernelScope) -> Any:
     """Return a variable with the results of an `scf.if`."""
 
-    def wrapped(one: Any, two: Any) -> Any:
+    def wrap(old: Any, new: Any) -> Any:
         result = next(results)
-        if isinstance(one, Index):
-            return Index(result, scope, unsigned=one.unsigned and two.unsigned)
-        return (
-            Fragment(result, scope) if isinstance(one, Fragment) else one.rewrapped(result, scope)
-        )
+        if isinstance(old, Index):
+            return Index(result, scope, unsigned=old.unsigned and new.unsigned)
+        return Fragment(result, scope) if isinstance(old, Fragment) else old.rewrap(result, scope)
 
-    both = zip(parts(before), parts(after), strict=True)
-    return rebuilt(after, iter([wrapped(one, two) for one, two in both]))
+    pairs = zip(flatten(before), flatten(after), strict=True)
+    return unflatten(after, iter([wrap(old, new) for old, new in pairs]))
 
 
 def when(condition: Bool | bool) -> When:

@@ -1,4 +1,4 @@
-"""What the body of a `for` statement assigns, read from the code of its function."""
+"""Variables that the body of a `for` statement assigns and reads, from the bytecode of its function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALWAYS = ("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT")
 
 
 @dataclass(frozen=True)
-class Body:
+class BodyNames:
     """The names of a loop's body.
 
     Attributes:
@@ -34,8 +34,8 @@ class Body:
     target: str
 
 
-def body_of(frame: FrameType) -> Body | None:
-    """Return what the body of the `for` statement that a frame executes assigns.
+def body_of(frame: FrameType) -> BodyNames | None:
+    """Return the names that the body of the `for` statement of a frame assigns.
 
     It is None if the frame's instruction is not that of a `for` statement.
     """
@@ -48,46 +48,52 @@ def is_iterated_by_for(frame: FrameType) -> bool:
     It may also be the argument of a function, such as `zip`, or what a comprehension iterates over.
     """
     instructions = [
-        each for each in dis.get_instructions(frame.f_code) if each.opname != "EXTENDED_ARG"
+        instruction
+        for instruction in dis.get_instructions(frame.f_code)
+        if instruction.opname != "EXTENDED_ARG"
     ]
-    number = next(i for i, each in enumerate(instructions) if each.offset == frame.f_lasti)
-    names = [each.opname for each in instructions[number : number + 2]]
+    number = next(
+        i for i, instruction in enumerate(instructions) if instruction.offset == frame.f_lasti
+    )
+    names = [instruction.opname for instruction in instructions[number : number + 2]]
     return names == ["GET_ITER", "FOR_ITER"]
 
 
 @lru_cache(maxsize=512)
-def _body(code: CodeType, offset: int) -> Body | None:
+def _body(code: CodeType, offset: int) -> BodyNames | None:
     instructions = list(dis.get_instructions(code))
-    at = next((i for i, each in enumerate(instructions) if each.offset == offset), None)
-    if at is None or instructions[at].opname != "FOR_ITER":
+    start = next(
+        (i for i, instruction in enumerate(instructions) if instruction.offset == offset), None
+    )
+    if start is None or instructions[start].opname != "FOR_ITER":
         return None
-    end = instructions[at].argval
-    body = [each for each in instructions[at + 1 :] if each.offset < end]
+    end = instructions[start].argval
+    body = [instruction for instruction in instructions[start + 1 :] if instruction.offset < end]
     target = ""
     if body and body[0].opname.startswith("STORE_"):
         target = str(body[0].argval)
     assigned, first = set[str](), dict[str, bool]()
-    for each in body:
-        for name, is_store in _accesses(each):
+    for instruction in body:
+        for name, is_store in _accesses(instruction):
             if is_store:
                 assigned.add(name)
             first.setdefault(name, is_store)
     read = {name for name, stored in first.items() if not stored}
     # What nested functions do first, and whether the body calls them, is not looked at.
-    nested = _of_nested(code)
-    return Body(frozenset(assigned | nested), frozenset((assigned & read) | nested), target)
+    nested = _stored_by_nested(code)
+    return BodyNames(frozenset(assigned | nested), frozenset((assigned & read) | nested), target)
 
 
-def _of_nested(code: CodeType) -> set[str]:
+def _stored_by_nested(code: CodeType) -> set[str]:
     """Return the variables of a function that functions nested in it assign (`nonlocal`)."""
-    found = set[str]()
+    stored_names = set[str]()
     for nested in code.co_consts:
         if isinstance(nested, CodeType):
             stored = {
                 str(e.argval) for e in dis.get_instructions(nested) if e.opname == "STORE_DEREF"
             }
-            found |= (stored | _of_nested(nested)) & set(nested.co_freevars)
-    return found
+            stored_names |= (stored | _stored_by_nested(nested)) & set(nested.co_freevars)
+    return stored_names
 
 
 def _accesses(instruction: dis.Instruction) -> list[tuple[str, bool]]:
@@ -99,7 +105,7 @@ def _accesses(instruction: dis.Instruction) -> list[tuple[str, bool]]:
     names = argument if isinstance(argument, tuple) else (argument,)
     stores = [part == "STORE" for part in name.split("_") if part in ("LOAD", "STORE")]
     stores = stores if len(stores) == len(names) else stores[:1] * len(names)
-    return [(str(each), store) for each, store in zip(names, stores, strict=True)]
+    return [(str(variable), store) for variable, store in zip(names, stores, strict=True)]
 
 
 def is_read_after(frame: FrameType, name: str) -> bool:
@@ -113,9 +119,9 @@ def is_read_after(frame: FrameType, name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_read(code: CodeType, offset: int, name: str) -> bool:
-    left, seen = _successors(code, number_at(code, offset)), set[int]()
-    while left:
-        number = left.pop()
+    pending, seen = _successors(code, number_at(code, offset)), set[int]()
+    while pending:
+        number = pending.pop()
         if number in seen:
             continue
         seen.add(number)
@@ -124,17 +130,16 @@ def _is_read(code: CodeType, offset: int, name: str) -> bool:
         if instruction.opname == "DELETE_FAST" and instruction.argval == name:
             uses = [False]
         if not uses:
-            left += _successors(code, number)
+            pending += _successors(code, number)
         elif not uses[0]:
             return True
     return False
 
 
 def _successors(code: CodeType, number: int) -> list[int]:
-    """Return the numbers of the instructions that may follow one, exceptions apart.
+    """Return the numbers of the instructions that may follow an instruction, without exceptions.
 
-    The end of a `with` statement may follow its begin, as if the block were not executed: in the kernel,
-    that of `sl.when` perhaps is not.
+    The end of a `with` statement may follow its begin: the kernel may skip the block of `sl.when`.
     """
     instruction = instructions_of(code)[number]
     operation = instruction.opname

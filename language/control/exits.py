@@ -10,7 +10,7 @@ from functools import lru_cache
 from types import CodeType, FrameType
 
 from ..errors import Position, TraceError
-from ..places import position_at, position_of
+from ..locations import position_at, position_of
 
 #: Instructions that enter a block: `BEFORE_WITH` until Python 3.13, then `LOAD_SPECIAL`.
 _ENTER = ("BEFORE_WITH", "LOAD_SPECIAL")
@@ -26,27 +26,27 @@ _POPPED = 3 if sys.version_info >= (3, 14) else 2
 _COMPARED = 100
 
 
-class Block:
+class WithBlock:
     """The block of a `with` statement, which stands for code that not all threads execute.
 
     Args:
-        frame: of the function, while it calls `__enter__`.
-        what: the block, for messages.
+        frame: the frame of the function, while it calls `__enter__`.
+        label: the block, for messages.
         syntax: how it is written, for messages.
-        instead: what to write instead of an early exit.
+        instead: the advice, in place of an early exit.
 
     Raises:
         TraceError: if something else than a `with` statement calls `__enter__`.
     """
 
-    def __init__(self, frame: FrameType, what: str, syntax: str, instead: str) -> None:
-        self.what = what
+    def __init__(self, frame: FrameType, label: str, syntax: str, instead: str) -> None:
+        self.label = label
         self.syntax = syntax
         self.instead = instead
         self.frame = frame
         self.end = end_of_block(frame.f_code, frame.f_lasti)
         if self.end is None:
-            raise TraceError(f"{what} is not entered by a with statement; write {syntax}:")
+            raise TraceError(f"{label} is not entered by a with statement; write {syntax}:")
 
     def check_end(self, frame: FrameType) -> None:
         """Check that a frame, while it calls `__exit__`, has come to the end of the block.
@@ -57,16 +57,16 @@ class Block:
         """
         if frame is not self.frame:
             raise TraceError(
-                f"{self.what} is left in another function than it is entered; write {self.syntax}:"
+                f"{self.label} is left in another function than it is entered; write {self.syntax}:"
             )
         code, call = frame.f_code, number_at(frame.f_code, frame.f_lasti)
         # After the call, its result is popped.
         if self.end is None or _is_same(code, call + 2, self.end):
             return
         raise TraceError(
-            f"{_leaving(code, call)} leaves {self.what}, and the trace would leave out the code behind "
-            f"it for all threads; {self.instead}",
-            _position(code, call) or position_of(frame),
+            f"{_exit_statement(code, call)} leaves {self.label}, and the trace would leave out the code "
+            f"behind it for all threads; {self.instead}",
+            _exit_position(code, call) or position_of(frame),
         )
 
 
@@ -78,7 +78,7 @@ def instructions_of(code: CodeType) -> tuple[dis.Instruction, ...]:
 
 @lru_cache(maxsize=256)
 def _offsets(code: CodeType) -> list[int]:
-    return [each.offset for each in instructions_of(code)]
+    return [instruction.offset for instruction in instructions_of(code)]
 
 
 def number_at(code: CodeType, offset: int) -> int:
@@ -97,7 +97,9 @@ def end_of_block(code: CodeType, offset: int) -> int | None:
         offset: of the call of `__enter__`.
     """
     instructions, call = instructions_of(code), number_at(code, offset)
-    if not any(each.opname in _ENTER for each in instructions[max(0, call - 4) : call + 1]):
+    if not any(
+        instruction.opname in _ENTER for instruction in instructions[max(0, call - 4) : call + 1]
+    ):
         return None
     first = instructions[call + 1].offset
     entries = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
@@ -113,8 +115,8 @@ def end_of_block(code: CodeType, offset: int) -> int | None:
     return number + 1 + _POPPED
 
 
-def _way(code: CodeType, number: int) -> Iterator[dis.Instruction]:
-    """Yield the instructions from one on, jumps followed, until the function's end."""
+def _instructions_from(code: CodeType, number: int) -> Iterator[dis.Instruction]:
+    """Yield the instructions from a number on, jumps followed, until the function's end."""
     instructions = instructions_of(code)
     for _ in range(_COMPARED):
         instruction = instructions[number]
@@ -128,12 +130,13 @@ def _way(code: CodeType, number: int) -> Iterator[dis.Instruction]:
         number += 1
 
 
-def _is_same(code: CodeType, one: int, two: int) -> bool:
-    """Return whether what follows two places is the same: the same place, or the same until the end.
+def _is_same(code: CodeType, first: int, second: int) -> bool:
+    """Return whether equal instructions follow two instructions, until they meet or the function ends.
 
     Python's compiler copies short ends of functions.
     """
-    for a, b in zip(_way(code, one), _way(code, two), strict=False):
+    pairs = zip(_instructions_from(code, first), _instructions_from(code, second), strict=False)
+    for a, b in pairs:
         if a.offset == b.offset:
             return True
         if (a.opname, a.argval) != (b.opname, b.argval):
@@ -143,9 +146,9 @@ def _is_same(code: CodeType, one: int, two: int) -> bool:
     return False
 
 
-def _leaving(code: CodeType, call: int) -> str:
+def _exit_statement(code: CodeType, call: int) -> str:
     """Return the statement that leaves a block, from what follows the call of `__exit__`."""
-    for instruction in _way(code, call + 2):
+    for instruction in _instructions_from(code, call + 2):
         if instruction.opname.startswith("RETURN"):
             return "return"
         if instruction.opname == "FOR_ITER":
@@ -155,7 +158,7 @@ def _leaving(code: CodeType, call: int) -> str:
     return "an early exit"
 
 
-def _position(code: CodeType, call: int) -> Position | None:
+def _exit_position(code: CodeType, call: int) -> Position | None:
     """Return the position of the statement that leaves a block; None if it has no code of its own."""
     instructions = instructions_of(code)
     number = call

@@ -1,4 +1,4 @@
-"""The launch of a kernel: its grid, and what the extents are multiples of."""
+"""The launch of a kernel: its grid, and the multiples of extents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from ...bindings.mlir import gpu
 from ..errors import TraceError
-from ..trace import current, traced
-from ..values.array import Extent
-from ..values.index import Index, as_index, describe, emitted
+from ..trace import current, op_builder
+from ..values.array import NamedExtent
+from ..values.base import describe
+from ..values.index import Index, as_index, index_of_op
 
 _DIMENSIONS = ("x", "y", "z")
 
@@ -17,7 +18,7 @@ _DIMENSIONS = ("x", "y", "z")
 WARPGROUP = 128
 
 
-@traced
+@op_builder
 def cdiv(extent: Index | int, by: int) -> Any:
     """Return the quotient rounded up: the blocks of `by` elements that cover an extent.
 
@@ -37,11 +38,11 @@ def cdiv(extent: Index | int, by: int) -> Any:
     if isinstance(extent, int):
         return -(-extent // by)
     blocks = (as_index(extent) + (by - 1)) // by
-    covering = (extent.name, by) if isinstance(extent, Extent) else None
+    covering = (extent.name, by) if isinstance(extent, NamedExtent) else None
     return Index(blocks.value, blocks.scope, blocks.linear, blocks.unsigned, covering)
 
 
-@traced
+@op_builder
 def grid(*blocks: Any) -> Any:
     """Declare the grid of the launch, and return the position of the block in it.
 
@@ -65,22 +66,22 @@ def grid(*blocks: Any) -> Any:
         raise TraceError("the grid is declared twice; call sl.grid once")
     if not 1 <= len(blocks) <= 3:
         raise TraceError(f"a grid has 1 to 3 dimensions, not {len(blocks)}")
-    trace.grid = [_entry(dim, each) for dim, each in enumerate(blocks)]
-    found = [block_id(dim) for dim in range(len(blocks))]
-    return found[0] if len(found) == 1 else tuple(found)
+    trace.grid = [_grid_entry(dim, extent) for dim, extent in enumerate(blocks)]
+    positions = [block_id(dim) for dim in range(len(blocks))]
+    return positions[0] if len(positions) == 1 else tuple(positions)
 
 
-def _entry(dim: int, given: Any) -> list[Any]:
-    covering = given.covering if isinstance(given, Index) else None
+def _grid_entry(dim: int, extent: Any) -> list[Any]:
+    covering = extent.covering if isinstance(extent, Index) else None
     if covering is None:
         raise TraceError(
-            f"the grid along {_DIMENSIONS[dim]} is {describe(given)}; expected sl.cdiv(extent, number) "
+            f"the grid along {_DIMENSIONS[dim]} is {describe(extent)}; expected sl.cdiv(extent, number) "
             "of an extent in the signature; for another grid, call kernel[grid](...)"
         )
     return list(covering)
 
 
-@traced
+@op_builder
 def multiple_of(extent: Any, number: Any) -> Any:
     """State that a named extent is a multiple of a number, which a call checks; return the extent.
 
@@ -108,7 +109,7 @@ def multiple_of(extent: Any, number: Any) -> Any:
         if extent % number:
             raise TraceError(f"the extent {extent} is not a multiple of {number}")
         return extent
-    if not isinstance(extent, Extent):
+    if not isinstance(extent, NamedExtent):
         raise TraceError(
             f"sl.multiple_of takes an extent of an array, such as M, K = A.shape; not {describe(extent)}"
         )
@@ -117,7 +118,7 @@ def multiple_of(extent: Any, number: Any) -> Any:
     return extent
 
 
-@traced
+@op_builder
 def block_id(dim: int = 0) -> Index:
     """Return the position of the thread block in the grid; `dim` is 0 (x), 1 (y) or 2 (z).
 
@@ -125,10 +126,10 @@ def block_id(dim: int = 0) -> Index:
         >>> print(sl.block_id(0).type_text)
         an index
     """
-    return emitted(gpu.block_id(_dimension(dim)), unsigned=True)
+    return index_of_op(gpu.block_id(_dimension(dim)), unsigned=True)
 
 
-@traced
+@op_builder
 def grid_dim(dim: int = 0) -> Index:
     """Return the number of thread blocks of the grid; `dim` is 0 (x), 1 (y) or 2 (z).
 
@@ -136,10 +137,10 @@ def grid_dim(dim: int = 0) -> Index:
         >>> for tile in sl.range(sl.block_id(0), 16, sl.grid_dim(0)):
         ...     sl.store(acc, C[0:64, 0:64])
     """
-    return emitted(gpu.grid_dim(_dimension(dim)), unsigned=True)
+    return index_of_op(gpu.grid_dim(_dimension(dim)), unsigned=True)
 
 
-@traced
+@op_builder
 def thread_id() -> Index:
     """Return the index of the thread in its block.
 
@@ -147,10 +148,10 @@ def thread_id() -> Index:
         >>> print(sl.thread_id().type_text)
         an index
     """
-    return emitted(gpu.thread_id(gpu.Dimension.x), unsigned=True)
+    return index_of_op(gpu.thread_id(gpu.Dimension.x), unsigned=True)
 
 
-@traced
+@op_builder
 def warpgroup_id() -> Index:
     """Return the index of the warpgroup in the thread block.
 
@@ -166,7 +167,7 @@ def _dimension(dim: int) -> Any:
     return getattr(gpu.Dimension, _DIMENSIONS[dim])
 
 
-@traced
+@op_builder
 def unsigned(given: Index) -> Index:
     """Return the index `given` as one that is known to be 0 or more, for example a difference.
 
@@ -180,7 +181,7 @@ def unsigned(given: Index) -> Index:
     return Index(value.value, value.scope, value.linear, unsigned=True)
 
 
-@traced
+@op_builder
 def signed(given: Index | int) -> Index:
     """Return the index `given` as one that may become negative, for a loop to carry.
 

@@ -12,12 +12,11 @@ from pathlib import Path
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from ..call.reads import FIXED
-from ..places import FOLDER
+from ..locations import FOLDER, LIBRARY_FOLDERS
 from .bytecode import is_read_after
 
 #: Folders of this package whose state is not the author's; kernels are written in others.
-_OWN = tuple(
+_PROJECT_FOLDERS = tuple(
     f"{Path(FOLDER).parent}/{room}/"
     for room in (
         "language",
@@ -41,14 +40,14 @@ _METHODS = (FunctionType, property, classmethod, staticmethod, type)
 
 @dataclass(frozen=True, eq=False)
 class Holder:
-    """Something that keeps values by keys.
+    """An object that keeps values by keys.
 
     Attributes:
-        text: how the author names it.
-        object: what it is.
+        text: the author's name of it.
+        object: the object itself.
         read: returns its values by key.
-        write: gives a key another value.
-        form: how the author writes the value of a key, for example "{}[{!r}]".
+        write: assigns the value of a key.
+        form: the author's notation for the value of a key, for example "{}[{!r}]".
     """
 
     text: str
@@ -58,16 +57,16 @@ class Holder:
     form: str
 
     def name(self, key: Any) -> str:
-        """Return how the author names the value of a key."""
+        """Return the author's notation for the value of a key."""
         return self.form.format(self.text, key)
 
 
 class Slot:
-    """A place of a value outside of a function's own variables; equal to one of the same object.
+    """A value outside of a function's own variables: a key of a holder. Slots compare by object and key.
 
     Attributes:
-        holder: what keeps the value.
-        key: of the value in it.
+        holder: the holder of the value.
+        key: the key of the value in the holder.
     """
 
     def __init__(self, holder: Holder, key: Any) -> None:
@@ -94,11 +93,11 @@ class Slot:
         return not isinstance(frame, FrameType) or is_read_after(frame, self.key)
 
     def read(self) -> Any:
-        """Return what the place holds; None if nothing."""
+        """Return the value; None if the holder has no such key."""
         return self.holder.read().get(self.key)
 
     def write(self, value: Any) -> None:
-        """Give the place another value."""
+        """Assign the value."""
         self.holder.write(self.key, value)
 
 
@@ -122,9 +121,13 @@ def attributes(text: str, value: Any) -> Holder | None:
         return None
 
     def read() -> dict[str, Any]:
-        found = dict(getattr(value, "__dict__", ()))
-        found.update((name, getattr(value, name)) for name in slots if hasattr(value, name))
-        return {name: each for name, each in found.items() if name not in _cached(cls)}
+        values = dict(getattr(value, "__dict__", ()))
+        values.update((name, getattr(value, name)) for name in slots if hasattr(value, name))
+        return {
+            name: attribute
+            for name, attribute in values.items()
+            if name not in _cached_properties(cls)
+        }
 
     def write(name: str, new: Any) -> None:
         object.__setattr__(value, name, new)
@@ -203,8 +206,8 @@ def is_authors(cls: type) -> bool:
 
 
 def is_authors_file(file: str | None) -> bool:
-    """Return whether a file is not that of Python's library, an installed package, or the language."""
-    return file is None or not file.startswith((*FIXED, *_OWN))
+    """Return whether a file is the author's: not of Python's library, a package, or the language."""
+    return file is None or not file.startswith((*LIBRARY_FOLDERS, *_PROJECT_FOLDERS))
 
 
 def is_authors_module(module: ModuleType) -> bool:
@@ -215,24 +218,24 @@ def is_authors_module(module: ModuleType) -> bool:
 
 @cache
 def _slots(cls: type) -> tuple[str, ...]:
-    found: list[str] = []
+    names: list[str] = []
     for base in cls.__mro__:
         slots: Sequence[str] | str = base.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if name not in ("__dict__", "__weakref__"):
                 private = name.startswith("__") and not name.endswith("__")
-                found.append(f"_{base.__name__.lstrip('_')}{name}" if private else name)
-    return tuple(found)
+                names.append(f"_{base.__name__.lstrip('_')}{name}" if private else name)
+    return tuple(names)
 
 
 @cache
-def _cached(cls: type) -> frozenset[str]:
+def _cached_properties(cls: type) -> frozenset[str]:
     """Return the names of cached properties, whose first use is no change."""
     members: Mapping[str, Any] = {
-        name: each for base in cls.__mro__ for name, each in vars(base).items()
+        name: member for base in cls.__mro__ for name, member in vars(base).items()
     }
     return frozenset(
-        name for name, each in members.items() if type(each).__name__ == "cached_property"
+        name for name, member in members.items() if type(member).__name__ == "cached_property"
     )
 
 

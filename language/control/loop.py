@@ -10,26 +10,26 @@ from ...bindings.mlir import ir, scf
 from ...dialect.ops import FillOp
 from ...dialect.types import with_state
 from ..errors import Position, TraceError
-from ..places import author_frame, position_of
-from ..trace import Scope, Trace, current, statement, traced
+from ..locations import author_frame, position_of
+from ..trace import KernelScope, KernelTrace, current, op_builder, statement
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index
-from .bytecode import Body, body_of, is_iterated_by_for, is_read_after
+from .bytecode import BodyNames, body_of, is_iterated_by_for, is_read_after
 from .holders import Slot
-from .state import State
+from .state import ReachableState
 from .variables import (
     assign,
     can_be_lost,
-    changes,
+    check_same_type,
+    check_usable,
+    flatten,
+    has_changed,
     is_carried,
-    lost,
-    parts,
-    promoted,
-    rebuilt,
-    same_kind,
+    lost_value,
+    promote,
     snapshot,
     text_of,
-    usable,
+    unflatten,
 )
 
 
@@ -66,7 +66,7 @@ def range_(
     return _Loop(*bounds, numbers)
 
 
-@traced
+@op_builder
 def _bounds(start: Any, stop: Any, step: Any) -> tuple[Index, Index, Index]:
     if isinstance(step, int) and step < 1:
         raise TraceError(f"sl.range has the step {step}; expected 1 or more")
@@ -74,19 +74,19 @@ def _bounds(start: Any, stop: Any, step: Any) -> tuple[Index, Index, Index]:
 
 
 class _Loop:
-    """What one `for` statement iterates over. It is asked for the body, and for the end.
+    """The iterator of a `for` statement: `__next__` begins the body once, and then ends it.
 
     Where something else iterates, a comprehension or `zip`, it is Python's range, if bounds are numbers.
 
-    A body that changes a place which is no variable, an attribute for example, is traced again with the
-    place as something that the loop carries: it is not known before which ones a body changes.
+    The slots that a body changes, attributes for example, are known only after it is traced. Such a body
+    is traced again, with these slots as carried variables.
     """
 
     def __init__(self, start: Index, stop: Index, step: Index, numbers: range | None) -> None:
         self.bounds = (start, stop, step)
         self.numbers = numbers
-        self.trace: Trace = current()
-        self.body: _Body | None = None
+        self.trace: KernelTrace = current()
+        self.body: LoopBody | None = None
 
     @statement
     def __iter__(self) -> Iterator[Any]:
@@ -103,7 +103,7 @@ class _Loop:
         frame = author_frame()
         if self.body is None:
             return self._begin(frame)
-        if self._is_again(frame, self.body):
+        if self._must_retrace(frame, self.body):
             return self.body.begin(frame, self.bounds[0].unsigned)
         self._end(frame, self.body)
         raise StopIteration
@@ -111,9 +111,9 @@ class _Loop:
     def __del__(self) -> None:
         if self.body is not None and not self.body.done and self.trace.broken is None:
             self.trace.broken = TraceError(
-                f"{self.body.scope.what} was left before its end; a loop of the kernel has no break "
+                f"{self.body.scope.label} was left before its end; a loop of the kernel has no break "
                 "and no return, use sl.when",
-                self.body.place,
+                self.body.position,
             )
 
     @statement
@@ -121,104 +121,114 @@ class _Loop:
         names = body_of(frame)
         if names is None:
             raise TraceError("sl.range is not in a for statement; write for k in sl.range(n):")
-        self.body = _Body(self.trace, names, frame, snapshot(frame))
+        self.body = LoopBody(self.trace, names, frame, snapshot(frame))
         return self.body.begin(frame, self.bounds[0].unsigned)
 
     @statement
-    def _is_again(self, frame: FrameType, body: _Body) -> bool:
-        """Return whether the body must be traced again, and begin anew with what it changes."""
-        places = body.places(frame)
-        if not places:
+    def _must_retrace(self, frame: FrameType, body: LoopBody) -> bool:
+        """Return whether the body must be traced again; if so, replace it by a body that carries more."""
+        slots = body.new_slots(frame)
+        if not slots:
             return False
-        held = {**body.held, **places}
-        body.discard(frame, places)
-        self.body = _Body(self.trace, body.names, frame, held)
+        values_before = {**body.values_before, **slots}
+        body.discard(frame, slots)
+        self.body = LoopBody(self.trace, body.names, frame, values_before)
         return True
 
     @statement
-    def _end(self, frame: FrameType, body: _Body) -> None:
+    def _end(self, frame: FrameType, body: LoopBody) -> None:
         body.end(frame, self.bounds)
 
 
-class _Body:
+class LoopBody:
     """The body of a loop while it is traced, in a block of its own.
 
     Attributes:
-        scope: of its values.
-        place: of the `for` statement.
+        scope: the scope of its values.
+        position: the position of the `for` statement.
         done: whether the loop is built.
-        held: what variables held before, and other places that the body changes.
+        values_before: the values before the loop, of variables and of slots that the body changes.
+        before: those of them that may be carried.
+        inside: the carried variables at the begin of the body.
     """
 
     def __init__(
-        self, trace: Trace, names: Body, frame: FrameType, held: dict[str | Slot, Any]
+        self,
+        trace: KernelTrace,
+        names: BodyNames,
+        frame: FrameType,
+        values_before: dict[str | Slot, Any],
     ) -> None:
         self.trace = trace
-        self.place: Position = position_of(frame)
+        self.position: Position = position_of(frame)
         self.location = trace.here()
-        self.scope = Scope(f"the loop in line {self.place.line}")
+        self.scope = KernelScope(f"the loop in line {self.position.line}")
         self.done = False
         self.names = names
-        self.held = held
-        self.state = State(trace.locations.kernel, frame)
+        self.values_before = values_before
+        self.state = ReachableState(trace.locations.kernel, frame)
         self.mark = trace.mark()
         with self.location:
             self.before = {
-                name: _computed(value)
-                for name, value in self.held.items()
+                name: _materialize(value)
+                for name, value in self.values_before.items()
                 if isinstance(name, Slot)
-                or (name in names.assigned and name != names.target and _varies(name, value, names))
+                or (
+                    name in names.assigned
+                    and name != names.target
+                    and _may_vary(name, value, names)
+                )
             }
         self.inside: dict[str | Slot, Any] = {}
 
     def begin(self, frame: FrameType, unsigned: bool) -> Index:
-        """Give each variable that may change arguments of the block; return the loop's variable."""
-        carried = parts(list(self.before.values()))
-        types = [ir.IndexType.get(), *(each.value.type for each in carried)]
+        """Assign arguments of the block to each variable that may change; return the loop's variable."""
+        carried = flatten(list(self.before.values()))
+        types = [ir.IndexType.get(), *(part.value.type for part in carried)]
         with self.location:
             self.block, self.holder = self.trace.new_block(types)
         self.trace.enter(self.scope, self.block)
         variable, *arguments = self.block.arguments
-        new = iter([e.rewrapped(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
-        self.inside = {name: rebuilt(before, new) for name, before in self.before.items()}
-        self.first = {name: parts(each) for name, each in self.inside.items()}
+        new = iter([e.rewrap(a, self.scope) for e, a in zip(carried, arguments, strict=True)])
+        self.inside = {name: unflatten(before, new) for name, before in self.before.items()}
+        self.first = {name: flatten(inner) for name, inner in self.inside.items()}
         assign(frame, self.inside)
         self.variable = Index(variable, self.scope, unsigned=unsigned)
         return self.variable
 
-    def places(self, frame: FrameType) -> dict[Slot, Any]:
-        """Return the places that the body changes and the loop does not carry yet, with their values.
+    def new_slots(self, frame: FrameType) -> dict[Slot, Any]:
+        """Return the slots that the body changes and the loop does not carry yet, with their values.
 
         Raises:
             TraceError: if the body changes what a loop cannot carry.
         """
-        self.state.check_shapes(self.scope.what)
-        places: dict[Slot, Any] = {}
-        for slot, (before, after) in self.state.changed(snapshot(frame)).items():
+        self.state.check_shapes(self.scope.label)
+        slots: dict[Slot, Any] = {}
+        for slot, (before, after) in self.state.changed_slots(snapshot(frame)).items():
             if slot in self.before or not slot.is_read:
                 continue
             if not _is_carriable(before):
                 raise TraceError(self._refusal(slot, before, after))
-            places[slot] = before
-        return places
+            slots[slot] = before
+        return slots
 
-    def discard(self, frame: FrameType, places: Iterable[Slot]) -> None:
-        """Take the body back, as if it had not been traced, with what variables and places held."""
+    def discard(self, frame: FrameType, slots: Iterable[Slot]) -> None:
+        """Undo the trace of the body, and restore the variables and slots from before it."""
         self.done, self.scope.open = True, False
         self.trace.leave(self.scope)
         self.trace.discard(self.mark, self.holder)
-        for place in places:
-            place.write(self.state.before(place))
-        assign(frame, self.held)
+        for slot in slots:
+            slot.write(self.state.before(slot))
+        assign(frame, self.values_before)
 
     def end(self, frame: FrameType, bounds: tuple[Index, Index, Index]) -> None:
-        """Build the loop with the variables that changed, and give them its results."""
-        trace, scope, held = self.trace, self.scope, snapshot(frame)
-        held.update((place, place.read()) for place in self.before if isinstance(place, Slot))
-        self._check_others(held)
-        changed = self._changed(held)
+        """Build the loop with the variables that changed, and assign its results to them."""
+        trace, scope, after_body = self.trace, self.scope, snapshot(frame)
+        after_body.update((slot, slot.read()) for slot in self.before if isinstance(slot, Slot))
+        self._check_uncarried(after_body)
+        changed = self._changed_variables(after_body)
         with self.location:
-            results = {name: [e.value for e in parts(after)] for name, after in changed.items()}
+            results = {name: [e.value for e in flatten(after)] for name, after in changed.items()}
             # Before arguments are erased: what is yielded may be one of them.
             scf.yield_([value for values in results.values() for value in values])
             types = {name: [v.type for v in values] for name, values in results.items()}
@@ -226,94 +236,96 @@ class _Body:
             del results
         trace.leave(scope)
         with self.location:
-            made = ir.Operation.create(
+            loop = ir.Operation.create(
                 "scf.for",
-                results=[type_ for found in types.values() for type_ in found],
-                operands=[*(each.value for each in bounds), *inits],
+                results=[type_ for value_types in types.values() for type_ in value_types],
+                operands=[*(bound.value for bound in bounds), *inits],
                 regions=1,
             )
-        self.block.append_to(made.operation.regions[0])
+        self.block.append_to(loop.operation.regions[0])
         self.done, scope.open = True, False
         after = {
-            name: self.held[name]
+            name: self.values_before[name]
             for name in self.before
-            if name not in changed and self._is_same(name, held.get(name))
+            if name not in changed and self._is_same(name, after_body.get(name))
         }
-        new = iter(made.operation.results)
+        new = iter(loop.operation.results)
         for name, value in changed.items():
-            wrapped = iter([each.rewrapped(next(new), trace.scope) for each in parts(value)])
-            after[name] = rebuilt(value, wrapped)
-        assign(frame, {**self._lost(frame, held, {*changed, *after}), **after})
+            wrapped = iter([part.rewrap(next(new), trace.scope) for part in flatten(value)])
+            after[name] = unflatten(value, wrapped)
+        assign(frame, {**self._lost_variables(frame, after_body, {*changed, *after}), **after})
 
     def _is_same(self, name: str | Slot, after: Any) -> bool:
-        """Whether a variable holds what it held at the begin of the body."""
-        new, old = parts(after), self.first[name]
+        """Return whether a variable has the value from the begin of the body."""
+        new, old = flatten(after), self.first[name]
         same = len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
         return after is self.inside[name] and same
 
-    def _changed(self, held: dict[str | Slot, Any]) -> dict[str | Slot, Any]:
-        """Return the variables that the body changed, with what they hold at its end.
+    def _changed_variables(self, after_body: dict[str | Slot, Any]) -> dict[str | Slot, Any]:
+        """Return the variables that the body changed, with their values at its end.
 
-        A variable that the body assigns before it reads it may get another type; it is then of the
-        body alone.
+        A variable that the body assigns before it reads it may get another type; it is then local to
+        the body.
         """
         changed: dict[str | Slot, Any] = {}
         for name, before in self.before.items():
-            after = held.get(name)
+            after = after_body.get(name)
             if self._is_same(name, after):
                 continue
             try:
-                changed[name] = usable(name, same_kind(name, before, after, self.scope.what))
+                changed[name] = check_usable(
+                    name, check_same_type(name, before, after, self.scope.label)
+                )
             except TraceError:
                 if isinstance(name, Slot) or name in self.names.read_first:
                     raise
                 continue
-            for one, two in zip(parts(before), parts(changed[name]), strict=True):
-                if isinstance(two, Index) and one.unsigned and not two.unsigned:
+            for old, new in zip(flatten(before), flatten(changed[name]), strict=True):
+                if isinstance(new, Index) and old.unsigned and not new.unsigned:
                     raise TraceError(
-                        f"{name} is 0 or more before {self.scope.what}, and may be below after its "
+                        f"{name} is 0 or more before {self.scope.label}, and may be below after its "
                         "body; write sl.unsigned(...) around a difference that is not, or sl.signed(...) "
                         "before the loop"
                     )
         return changed
 
     def _inits(self, types: dict[str | Slot, list[Any]]) -> list[Any]:
-        """Return the first value of each variable that changed; free the others of their arguments."""
+        """Return the first value of each variable that changed; erase the arguments of the others."""
         inits: list[Any] = []
-        slots = [
+        entries = [
             (name, part, types[name][i] if name in types else None)
             for name, before in self.before.items()
-            for i, part in enumerate(parts(before))
+            for i, part in enumerate(flatten(before))
         ]
-        for place, (name, before, type_) in reversed(list(enumerate(slots, start=1))):
-            argument = self.block.arguments[place]
+        for number, (name, before, type_) in reversed(list(enumerate(entries, start=1))):
+            argument = self.block.arguments[number]
             if type_ is not None:
                 inits.insert(0, _init(name, before.value, argument, type_))
             else:
                 argument.replace_all_uses_with(before.value)
-                self.block.erase_argument(place)
+                self.block.erase_argument(number)
         return inits
 
-    def _check_others(self, held: dict[str | Slot, Any]) -> None:
-        """Check that nothing that the loop does not carry depends on the iteration before.
+    def _check_uncarried(self, after_body: dict[str | Slot, Any]) -> None:
+        """Check that no variable that the loop does not carry depends on the iteration before.
 
         Raises:
-            TraceError: if something does: each iteration would read its first value.
+            TraceError: if one does: each iteration would read its first value.
         """
         for name in sorted(self.names.read_first - set(self.before)):
-            before, after = self.held.get(name), held.get(name)
-            if name in self.held and changes(before, after):
+            before, after = self.values_before.get(name), after_body.get(name)
+            if name in self.values_before and has_changed(before, after):
                 raise TraceError(self._refusal(name, before, after))
 
     def _refusal(self, name: str | Slot, before: Any, after: Any) -> str:
         return (
-            f"{name} is {text_of(before)} before {self.scope.what}, and {text_of(after)} after its body, "
-            "which is traced once; a loop carries integers, and indices, numbers, conditions and "
+            f"{name} is {text_of(before)} before {self.scope.label}, and {text_of(after)} after its "
+            "body, which is traced once; a loop carries integers, and indices, numbers, conditions and "
             "fragments of the kernel"
         )
 
-    def _lost(
-        self, frame: FrameType, held: dict[str | Slot, Any], carried: set[str | Slot]
+    def _lost_variables(
+        self, frame: FrameType, after_body: dict[str | Slot, Any], carried: set[str | Slot]
     ) -> dict[str | Slot, Any]:
         """Return the variables that the body assigns and the loop does not carry, as unusable values.
 
@@ -324,11 +336,11 @@ class _Body:
         """
         missing: dict[str | Slot, Any] = {}
         for name in self.names.assigned - carried - {self.names.target}:
-            before, after = self.held.get(name), held.get(name)
-            if name not in self.held or not changes(before, after):
+            before, after = self.values_before.get(name), after_body.get(name)
+            if name not in self.values_before or not has_changed(before, after):
                 continue
             if can_be_lost(before, after):
-                missing[name] = lost(self.scope)
+                missing[name] = lost_value(self.scope)
             elif is_read_after(frame, name):
                 raise TraceError(self._refusal(name, before, after))
         return missing
@@ -359,26 +371,26 @@ def _init(name: str | Slot, init: Any, argument: Any, type_: Any) -> Any:
 
 def _is_carriable(value: Any) -> bool:
     """Return whether a loop can carry a value: traced ones, and integers."""
-    values = parts(value)
-    traced = [each for each in values if not isinstance(each, int) or isinstance(each, bool)]
-    return bool(values) and all(map(is_carried, traced))
+    values = flatten(value)
+    others = [part for part in values if not isinstance(part, int) or isinstance(part, bool)]
+    return bool(values) and all(map(is_carried, others))
 
 
-def _computed(value: Any) -> Any:
-    """Return what a loop carries of a variable: an index for an integer, registers for an expression."""
+def _materialize(value: Any) -> Any:
+    """Return a carried value: an index for an integer, registers for an expression."""
 
-    def computed(part: Any) -> Any:
-        part = promoted(part)
+    def materialize(part: Any) -> Any:
+        part = promote(part)
         is_lazy = isinstance(part, Fragment) and part.is_expression
         return Fragment(part.value) if is_lazy else part
 
-    return rebuilt(value, iter([computed(part) for part in parts(value)]))
+    return unflatten(value, iter([materialize(part) for part in flatten(value)]))
 
 
-def _varies(name: str, value: Any, body: Body) -> bool:
+def _may_vary(name: str, value: Any, body: BodyNames) -> bool:
     """Return whether the loop may carry a variable: traced values, or an integer that it counts."""
-    values = parts(value)
-    integers = [each for each in values if isinstance(each, int) and not isinstance(each, bool)]
+    values = flatten(value)
+    integers = [part for part in values if isinstance(part, int) and not isinstance(part, bool)]
     if integers and name not in body.read_first:
         return False
     if isinstance(value, list | tuple) and len(integers) == len(values):

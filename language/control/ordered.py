@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from ...dialect import ops as smem
-from ..trace import traced
+from ..trace import op_builder
 
 
 class Ordered:
@@ -21,12 +21,12 @@ class Ordered:
             _arrive()
 
 
-@traced
+@op_builder
 def _wait() -> None:
     smem.order_wait()
 
 
-@traced
+@op_builder
 def _arrive() -> None:
     smem.order_arrive()
 

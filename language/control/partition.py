@@ -10,30 +10,30 @@ from ...bindings.mlir import ir
 from ...dialect.build import create
 from ...dialect.ops import ElectOp, PartitionOp, WarpSpecializeOp
 from ..errors import TraceError
-from ..places import author_frame, position_of
-from ..trace import Scope, current, statement
+from ..locations import author_frame, position_of
+from ..trace import KernelScope, current, statement
 from ..values.index import Index
 from .bytecode import is_read_after
-from .exits import Block
+from .exits import WithBlock
 from .holders import Slot
-from .state import State
-from .variables import assign, can_be_lost, changes, lost, snapshot, text_of
+from .state import ReachableState
+from .variables import assign, can_be_lost, has_changed, lost_value, snapshot, text_of
 
 
-class _Part:
+class _RegionStatement:
     """A statement `with ...:` whose block is the region of an op.
 
     Attributes:
-        what, syntax: for messages.
-        restores: whether variables have the values from before the block after it.
+        label, syntax: for messages.
+        restores: whether the block's end restores the variables from before it.
     """
 
-    what = "the block"
+    label = "the block"
     syntax = ""
     restores = True
 
     def __init__(self) -> None:
-        self.scope: Scope | None = None
+        self.scope: KernelScope | None = None
         self.before: dict[str | Slot, Any] = {}
 
     def make(self) -> Any:
@@ -44,15 +44,16 @@ class _Part:
     def __enter__(self) -> Any:
         frame, trace = author_frame(), current()
         self.trace = trace
-        what = f"{self.what} in line {position_of(frame).line}"
-        self.exit = Block(frame, what, f"with sl.{self.syntax}", "let the block run to its end")
+        label = f"{self.label} in line {position_of(frame).line}"
+        syntax = f"with sl.{self.syntax}"
+        self.exit = WithBlock(frame, label, syntax, "let the block run to its end")
         with trace.here():
-            made = self.make()
+            op = self.make()
             types = [ir.IndexType.get()] if isinstance(self, Partition) else []
-            block = ir.Block.create_at_start(made.operation.regions[0], types)
+            block = ir.Block.create_at_start(op.operation.regions[0], types)
         self.before = snapshot(frame)
-        self.state = State(trace.locations.kernel, frame)
-        self.scope = Scope(what)
+        self.state = ReachableState(trace.locations.kernel, frame)
+        self.scope = KernelScope(label)
         trace.enter(self.scope, block)
         arguments = block.arguments
         return Index(arguments[0], self.scope, unsigned=True) if len(arguments) else None
@@ -71,63 +72,63 @@ class _Part:
         self.exit.check_end(frame)
         self.trace.leave(self.scope)
         self.scope.open = False
-        self.state.check_shapes(self.scope.what)
+        self.state.check_shapes(self.scope.label)
         before: dict[str | Slot, Any] = dict(self.before)
         after = snapshot(frame)
-        for slot, (one, two) in self.state.changed(after).items():
-            before[slot], after[slot] = one, two
+        for slot, (old, new) in self.state.changed_slots(after).items():
+            before[slot], after[slot] = old, new
         changed = {
             name: (value, after.get(name), self.scope)
             for name, value in before.items()
-            if changes(value, after.get(name))
+            if has_changed(value, after.get(name))
         }
         if self.restores:
-            self.trace.hidden.update(changed)
+            self.trace.changed_by_partitions.update(changed)
             assign(frame, {name: value for name, (value, *_) in changed.items()})
         else:
             _forget(frame, changed)
 
 
-def _forget(frame: FrameType, changed: Mapping[str | Slot, tuple[Any, Any, Scope]]) -> None:
-    """Make each use of what blocks have changed an error.
+def _forget(frame: FrameType, changed: Mapping[str | Slot, tuple[Any, Any, KernelScope]]) -> None:
+    """Make each use of variables that a block has changed an error.
 
     Args:
-        frame: of the function.
-        changed: what places held before and after a block, and its scope.
+        frame: the frame of the function.
+        changed: for each variable, its value before and after the block, and the block's scope.
 
     Raises:
-        TraceError: for a place that may be read, and whose use would not always be noticed.
+        TraceError: for a variable that may be read, and whose use would not always be noticed.
     """
     for name, (before, after, scope) in changed.items():
         is_read = is_read_after(frame, name) if isinstance(name, str) else name.is_read
         if is_read and not can_be_lost(before, after):
             raise TraceError(
-                f"{name} is {text_of(before)} before {scope.what}, and {text_of(after)} after it, for "
+                f"{name} is {text_of(before)} before {scope.label}, and {text_of(after)} after it, for "
                 "some threads alone; use another variable"
             )
-    assign(frame, {name: lost(scope) for name, (*_, scope) in changed.items()})
+    assign(frame, {name: lost_value(scope) for name, (*_, scope) in changed.items()})
 
 
-class WarpSpecialize(_Part):
+class WarpSpecialize(_RegionStatement):
     """The statement `with sl.warp_specialize():`."""
 
-    what = "the warp specialisation"
+    label = "the warp specialisation"
     syntax = "warp_specialize()"
 
     def make(self) -> Any:
-        self.trace.hidden.clear()
+        self.trace.changed_by_partitions.clear()
         return create(WarpSpecializeOp, regions=1)
 
     def _end(self, frame: FrameType) -> None:
         super()._end(frame)
-        # What a partition changed is not defined after all of them: its use is an error.
-        _forget(frame, self.trace.hidden)
+        # A variable that a partition changed is not defined after all of them: its use is an error.
+        _forget(frame, self.trace.changed_by_partitions)
 
 
-class Partition(_Part):
+class Partition(_RegionStatement):
     """The statement `with sl.partition(...) as warpgroup:`."""
 
-    what = "the partition"
+    label = "the partition"
     syntax = "partition(...)"
 
     def __init__(self, warpgroups: int, registers: int | None) -> None:
@@ -139,10 +140,10 @@ class Partition(_Part):
         return create(PartitionOp, regions=1, warpgroups=self.warpgroups, registers=self.registers)
 
 
-class Elect(_Part):
+class Elect(_RegionStatement):
     """The statement `with sl.elect():`."""
 
-    what = "the elected thread's block"
+    label = "the elected thread's block"
     syntax = "elect()"
     restores = False
 

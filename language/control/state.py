@@ -1,9 +1,9 @@
-"""What Python keeps outside of a function's own variables, before and after a body is traced.
+"""Python values outside of a function's own variables, before and after a body is traced.
 
 A body is traced once, whatever the kernel does with it: a loop runs it many times, a branch perhaps not
-at all. So what it changes is carried by the kernel, or refused. The variables of the function around a
-body are looked at in `variables.py`. Here are attributes, elements of containers, globals, closures,
-variables of the functions that call it, and the states of iterators and generators.
+at all. So a change is carried by the kernel, or refused. `variables.py` has the variables of the function
+around a body. Here are attributes, elements of containers, globals, closures, variables of the functions
+that call it, and the states of iterators and generators.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from .holders import (
     names_of,
     variables,
 )
-from .variables import changes
+from .variables import has_changed
 
 #: Values that hold no others.
 _PLAIN = (
@@ -52,25 +52,25 @@ _PLAIN = (
 )
 
 
-class State:
-    """The values outside of the variables of a frame's function, when this was made.
+class ReachableState:
+    """A snapshot of the values that a frame's function can reach outside of its own variables.
 
     Args:
         kernel: the code of the kernel.
-        frame: of the function around the body. Its own variables are not looked at, but what they hold.
+        frame: the frame of the function around the body. Its variables are followed, not compared.
     """
 
     def __init__(self, kernel: CodeType, frame: FrameType) -> None:
-        self._own = dict(frame.f_locals)
+        self._locals = dict(frame.f_locals)
         reachable = _Reachable(kernel, frame)
         self._before = [(holder, holder.read()) for holder in reachable.holders]
-        self._others = [(text, value, _position(value)) for text, value in reachable.others]
+        self._stateful = [(text, value, _state_of(value)) for text, value in reachable.stateful]
 
-    def changed(self, now: Mapping[Any, Any]) -> dict[Slot, tuple[Any, Any]]:
-        """Return the places that hold something else than before, each with both values.
+    def changed_slots(self, variables: Mapping[Any, Any]) -> dict[Slot, tuple[Any, Any]]:
+        """Return the slots whose values changed, each with its old and its new value.
 
         Args:
-            now: the variables of the frame. Closures that share one of them are not looked at.
+            variables: the variables of the frame. Closures that share one of them are left out.
         """
         return {
             Slot(holder, key): (value, after[key])
@@ -78,69 +78,69 @@ class State:
             for after in [holder.read()]
             for key, value in before.items()
             if key in after
-            and changes(value, after[key])
-            and not (self._own.get(key) is value and now.get(key) is after[key])
+            and has_changed(value, after[key])
+            and not (self._locals.get(key) is value and variables.get(key) is after[key])
         }
 
     def before(self, slot: Slot) -> Any:
-        """Return what a place held before."""
+        """Return the value of a slot in the snapshot."""
         return next(
             values[slot.key]
             for holder, values in self._before
             if holder.object is slot.holder.object and slot.key in values
         )
 
-    def check_shapes(self, what: str) -> None:
-        """Check that nothing has other elements, keys or attributes than before, or another position.
+    def check_shapes(self, region: str) -> None:
+        """Check that no object has other elements, keys or attributes, or another iterator state.
 
         Args:
-            what: what was traced, for messages.
+            region: the traced region, for messages.
 
         Raises:
-            TraceError: if something does. The kernel cannot carry that.
+            TraceError: if an object has. The kernel cannot carry that.
         """
-        for text, value, place in self._others:
-            if not _is_same(_position(value), place):
+        for text, value, state in self._stateful:
+            if not _is_same(_state_of(value), state):
                 raise TraceError(
-                    f"{text} changes in {what}, which is traced once, however often it runs; use a "
+                    f"{text} changes in {region}, which is traced once, however often it runs; use a "
                     "variable that counts, n = n + 1"
                 )
         for holder, before in self._before:
             after = holder.read()
             if holder.text and not _is_same_keys(list(before), list(after)):
                 raise TraceError(
-                    f"{holder.text} gets or loses values in {what}, which is traced once, however often "
-                    "it runs; do that outside of it, or give each value its place before"
+                    f"{holder.text} gets or loses values in {region}, which is traced once, however "
+                    "often it runs; do that outside of it, or give each value its place before"
                 )
 
 
 def _is_same_keys(before: list[Any], after: list[Any]) -> bool:
-    return len(before) == len(after) and not any(map(changes, before, after))
+    return len(before) == len(after) and not any(map(has_changed, before, after))
 
 
 class _Reachable:
-    """What the author's code can reach: from variables, closures and the globals that it names.
+    """The objects that the author's code can reach, from variables, closures and named globals.
 
     Attributes:
         holders: objects that keep values by keys.
-        others: objects with a state of their own, each with its text.
+        stateful: objects with a state of their own, for example iterators, each with its text.
     """
 
     def __init__(self, kernel: CodeType, frame: FrameType) -> None:
         self.holders: list[Holder] = []
-        self.others: list[tuple[str, Any]] = []
+        self.stateful: list[tuple[str, Any]] = []
         self._seen: dict[Any, Any] = {}
         self._left: list[tuple[str, Any]] = []
         frames = list(_frames(kernel, frame))
-        for each in frames:
-            if each is not frame:
-                self._add(variables(each))
-            self._left += each.f_locals.items()
-            self._follow_code(each.f_code, each.f_globals)
+        for caller in frames:
+            if caller is not frame:
+                self._add(variables(caller))
+            self._left += caller.f_locals.items()
+            self._follow_code(caller.f_code, caller.f_globals)
         while self._left:
             text, value = self._left.pop()
             if not isinstance(value, (*_PLAIN, Traced)) and id(value) not in self._seen:
-                # Kept, so that no other object gets its id.
+                # The reference keeps the object alive, so that no other one gets its id.
                 self._seen[id(value)] = value
                 self._visit(text, value)
 
@@ -152,14 +152,14 @@ class _Reachable:
         if holder := container(text, value) or attributes(text, value):
             self._add(holder)
         elif isinstance(value, set | frozenset):
-            self.others.append((text, value))
-            self._left += [(text, each) for each in value]
+            self.stateful.append((text, value))
+            self._left += [(text, element) for element in value]
         elif isinstance(value, FunctionType):
             if is_authors_file(value.__code__.co_filename):
                 for holder in cells(value):
                     self._add(holder)
-                self._left += [(text, each) for each in value.__defaults__ or ()]
-                self._left += [(text, each) for each in (value.__kwdefaults__ or {}).values()]
+                self._left += [(text, default) for default in value.__defaults__ or ()]
+                self._left += [(text, default) for default in (value.__kwdefaults__ or {}).values()]
                 self._follow_code(value.__code__, value.__globals__)
         elif isinstance(value, MethodType):
             self._left += [(text, value.__self__), (text, value.__func__)]
@@ -168,19 +168,19 @@ class _Reachable:
         elif isinstance(value, type):
             if is_authors(value):
                 self._add(class_attributes(value))
-                self._left += [(text, each) for each in vars(value).values()]
+                self._left += [(text, member) for member in vars(value).values()]
         elif isinstance(value, classmethod | staticmethod):
             self._left.append((text, value.__func__))
         elif isinstance(value, GeneratorType):
             if not value.gi_running and is_authors_file(value.gi_code.co_filename):
-                self.others.append((text, value))
+                self.stateful.append((text, value))
                 if value.gi_frame is not None:
                     self._left += value.gi_frame.f_locals.items()
         elif isinstance(value, np.ndarray | bytearray | memoryview):
-            self.others.append((text, value))
+            self.stateful.append((text, value))
         elif hasattr(value, "__next__") and type(value).__module__ in ("builtins", "itertools"):
-            self.others.append((text, value))
-            self._left += [(text, each) for each in _state_of_iterator(value)]
+            self.stateful.append((text, value))
+            self._left += [(text, element) for element in _state_of_iterator(value)]
         if not isinstance(value, type) and is_authors(type(value)):
             cls: type = type(value)
             self._left.append((cls.__name__, cls))
@@ -215,27 +215,29 @@ class _Reachable:
 
 
 def _frames(kernel: CodeType, frame: FrameType) -> Iterator[FrameType]:
-    """Yield the frames of the author's functions, from one to the kernel's."""
-    at: FrameType | None = frame
-    while at is not None:
-        if is_authors_file(at.f_code.co_filename):
-            yield at
-        if at.f_code is kernel:
+    """Yield the frames of the author's functions, from a frame to the kernel's."""
+    caller: FrameType | None = frame
+    while caller is not None:
+        if is_authors_file(caller.f_code.co_filename):
+            yield caller
+        if caller.f_code is kernel:
             return
-        at = at.f_back
+        caller = caller.f_back
 
 
 @lru_cache(maxsize=4096)
 def _names(code: CodeType) -> frozenset[str]:
     """Return the global names, and those of attributes, in code and in functions within it."""
-    nested = [each for each in code.co_consts if isinstance(each, CodeType)]
+    nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     return frozenset(code.co_names).union(*map(_names, nested))
 
 
-def _position(value: Any) -> Any:
-    """Return what tells a state of an object from another: elements, bytes, or where it is."""
+def _state_of(value: Any) -> Any:
+    """Return the state of an object, to compare: elements, bytes, or the position of an iterator."""
     if isinstance(value, set | frozenset):
-        return frozenset(id(each) if isinstance(each, Traced) else each for each in value)
+        return frozenset(
+            id(element) if isinstance(element, Traced) else element for element in value
+        )
     if isinstance(value, np.ndarray):
         return value.tobytes() if value.dtype != object else tuple(map(id, value.flat))
     if isinstance(value, bytearray | memoryview):
@@ -246,22 +248,24 @@ def _position(value: Any) -> Any:
     return _state_of_iterator(value)
 
 
-def _is_same(one: Any, two: Any) -> bool:
-    if isinstance(one, tuple) and isinstance(two, tuple):
-        return len(one) == len(two) and all(map(_is_same, one, two))
-    if isinstance(one, bytes | frozenset | range):
-        return bool(one == two)
-    return not changes(one, two)
+def _is_same(before: Any, after: Any) -> bool:
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        return len(before) == len(after) and all(map(_is_same, before, after))
+    if isinstance(before, bytes | frozenset | range):
+        return bool(before == after)
+    return not has_changed(before, after)
 
 
 def _state_of_iterator(value: Any) -> tuple[Any, ...]:
-    """Return what an iterator iterates over and where it is, as pickling has it."""
+    """Return the iterable and the position of an iterator, as `__reduce__` has them."""
     if type(value).__name__.startswith(("dict", "set")):
         return (value.__length_hint__(),)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
-            _, *rest = value.__reduce__()
+            _, *states = value.__reduce__()
         except TypeError:
-            rest = [repr(value)]
-    return tuple(part for each in rest for part in (each if isinstance(each, tuple) else (each,)))
+            states = [repr(value)]
+    return tuple(
+        part for state in states for part in (state if isinstance(state, tuple) else (state,))
+    )

@@ -1,4 +1,4 @@
-"""The variables of the author's function: which hold traced values, and what they hold now."""
+"""The variables of the author's function: their values, and whether these are carried or changed."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any, NoReturn
 
-from ..call.frozen import frozen
 from ..errors import TraceError
-from ..trace import Scope, located
+from ..freeze import freeze
+from ..trace import KernelScope, with_author_position
 from ..values.array import Window
-from ..values.base import Traced, escaped
+from ..values.base import Traced, escape_message
 from ..values.boolean import Bool
 from ..values.fragment import Fragment
 from ..values.index import Index, as_index
@@ -22,13 +22,13 @@ CARRIED = (Index, Scalar, Bool, Fragment)
 
 
 def assign(frame: FrameType, values: Mapping[str | Slot, Any]) -> None:
-    """Assign local variables of a function that runs, and places outside of them."""
-    named = {name: value for name, value in values.items() if isinstance(name, str)}
-    if named:
-        set_local(frame, named)
-    for place, value in values.items():
-        if isinstance(place, Slot):
-            place.write(value)
+    """Assign local variables of a function that runs, and slots outside of them."""
+    variables = {name: value for name, value in values.items() if isinstance(name, str)}
+    if variables:
+        set_local(frame, variables)
+    for slot, value in values.items():
+        if isinstance(slot, Slot):
+            slot.write(value)
 
 
 def snapshot(frame: FrameType) -> dict[str | Slot, Any]:
@@ -36,31 +36,29 @@ def snapshot(frame: FrameType) -> dict[str | Slot, Any]:
     return {**frame.f_locals}
 
 
-def parts(value: Any) -> list[Any]:
-    """Return what a variable holds: the values in nested lists and tuples, or the value itself."""
+def flatten(value: Any) -> list[Any]:
+    """Return the leaves of a variable's value: those of nested lists and tuples, or the value itself."""
     if isinstance(value, list | tuple):
-        return [part for each in value for part in parts(each)]
+        return [part for element in value for part in flatten(element)]
     return [value]
 
 
-def rebuilt(value: Any, new: Iterator[Any]) -> Any:
-    """Return a variable's value with new parts, in their order."""
+def unflatten(value: Any, new: Iterator[Any]) -> Any:
+    """Return a variable's value with new leaves, in the order of `flatten`."""
     if isinstance(value, list | tuple):
-        found = [rebuilt(each, new) for each in value]
+        elements = [unflatten(element, new) for element in value]
         if isinstance(value, list):
-            return found
-        return type(value)(*found) if hasattr(value, "_fields") else tuple(found)
+            return elements
+        return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
     return next(new)
 
 
 def is_carried(value: Any) -> bool:
-    """Return whether a variable's value can be carried: a traced value that can be used now.
-
-    So can a list or a tuple of such.
-    """
+    """Return whether a loop or a branch can carry a value: a traced value that can be used now, or a list
+    or a tuple of such values."""
     if isinstance(value, list | tuple):
-        found = parts(value)
-        return bool(found) and all(map(is_carried, found))
+        elements = flatten(value)
+        return bool(elements) and all(map(is_carried, elements))
     if not isinstance(value, CARRIED):
         return False
     if isinstance(value, Fragment) and value.shape is None:
@@ -68,7 +66,7 @@ def is_carried(value: Any) -> bool:
     return value.scope.open
 
 
-def promoted(value: Any) -> Any:
+def promote(value: Any) -> Any:
     """Return a Python integer as an index; other values as they are."""
     if isinstance(value, int) and not isinstance(value, bool):
         return as_index(value)
@@ -76,89 +74,89 @@ def promoted(value: Any) -> Any:
 
 
 def is_constant(value: Any) -> bool:
-    """Return whether a value is a Python number or text, or a list of such: a trace takes it as it is."""
+    """Return whether a value is a Python number or text, or a list of such: a constant of a trace."""
     if isinstance(value, list | tuple):
         return all(map(is_constant, value))
     return isinstance(value, int | float | str)
 
 
-def same_kind(name: str | Slot, before: Any, after: Any, what: str) -> Any:
-    """Check that a variable keeps its class, shape and element type, and return what it holds after.
+def check_same_type(name: str | Slot, before: Any, after: Any, region: str) -> Any:
+    """Check that a variable keeps its class, shape and element type, and return its value after.
 
     Args:
-        name: the variable's.
-        before, after: what it held before and after a loop's body or a branch.
-        what: what changes it, for messages.
+        name: the variable's name.
+        before, after: its values before and after a loop's body or a branch.
+        region: the loop or the branch, for messages.
 
     Raises:
         TraceError: if it does not.
     """
-    one, two = parts(before), [promoted(each) for each in parts(after)]
-    after = rebuilt(after, iter(two))
+    old, new = flatten(before), [promote(part) for part in flatten(after)]
+    after = unflatten(after, iter(new))
     same = _structure(before) == _structure(after)
-    if not (same and all(map(_is_like, one, two))):
+    if not (same and all(map(_has_same_type, old, new))):
         raise TraceError(
-            f"{name} is {text_of(before)} before {what}, and {text_of(after)} after it; a variable keeps "
-            "its shape and type"
+            f"{name} is {text_of(before)} before {region}, and {text_of(after)} after it; a variable "
+            "keeps its shape and type"
         )
     return after
 
 
-def usable(name: str | Slot, value: Any) -> Any:
-    """Return what a variable holds, if it can be used.
+def check_usable(name: str | Slot, value: Any) -> Any:
+    """Return a variable's value, after a check that it can be used.
 
     Raises:
-        TraceError: if the scope of a part has ended.
+        TraceError: if the scope of a leaf has ended.
     """
-    for part in parts(value):
+    for part in flatten(value):
         if not part.scope.open:
-            raise TraceError(escaped(part, str(name)))
+            raise TraceError(escape_message(part, str(name)))
     return value
 
 
 def _structure(value: Any) -> Any:
-    return [_structure(each) for each in value] if isinstance(value, list | tuple) else None
+    return [_structure(element) for element in value] if isinstance(value, list | tuple) else None
 
 
-def _is_like(before: Any, after: Any) -> bool:
-    """Whether two values are of one class, shape and element type."""
+def _has_same_type(before: Any, after: Any) -> bool:
+    """Return whether two values have one class, shape and element type."""
     if isinstance(before, Fragment) and isinstance(after, Fragment):
-        one, two = ((each.shape, each.dtype, each.axis) for each in (before, after))
-        return one == two
+        old, new = ((fragment.shape, fragment.dtype, fragment.axis) for fragment in (before, after))
+        return old == new
     if isinstance(before, Scalar) and isinstance(after, Scalar):
         return before.dtype == after.dtype
-    return any(isinstance(before, each) and isinstance(after, each) for each in (Index, Bool))
+    return any(isinstance(before, cls) and isinstance(after, cls) for cls in (Index, Bool))
 
 
 def text_of(value: Any) -> str:
-    """Return what a variable holds, for messages."""
+    """Describe a variable's value for messages."""
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(text_of, value))}]"
     return value.type_text if isinstance(value, Traced | Window) else repr(value)
 
 
-def changes(before: Any, after: Any) -> bool:
-    """Return whether a variable that is not carried holds another thing than before."""
+def has_changed(before: Any, after: Any) -> bool:
+    """Return whether a variable that is not carried has another value than before."""
     if before is after:
         return False
-    return not (is_constant(before) and is_constant(after) and frozen(before) == frozen(after))
+    return not (is_constant(before) and is_constant(after) and freeze(before) == freeze(after))
 
 
 def can_be_lost(before: Any, after: Any) -> bool:
-    """Return whether each use of a variable that held these is an error if `lost` takes their place.
+    """Return whether `lost_value` can replace a variable's values, so that each use is an error.
 
-    It is for numbers, texts and traced values. But `x is None` asks for no operation of x.
+    It can for numbers, texts and traced values. Only `x is None` is no error: it is no operation of x.
     """
-    return all(is_constant(each) or isinstance(each, Traced) for each in (before, after))
+    return all(is_constant(end) or isinstance(end, Traced) for end in (before, after))
 
 
-def lost(scope: Scope) -> Any:
-    """Return a value whose use is an error, which names the scope that assigned it."""
+def lost_value(scope: KernelScope) -> Any:
+    """Return a value whose use is an error that names the scope."""
     return Lost(None, scope)
 
 
 class Lost(Index):
-    """What a variable holds after a scope that has changed it: each use is an error."""
+    """The value of a variable after a scope that has changed it: each use is an error."""
 
     __slots__ = ()
 
@@ -171,7 +169,7 @@ class Lost(Index):
 
 
 def _refuse_use(value: Lost, *_: Any) -> NoReturn:
-    raise located(TraceError(escaped(value)))
+    raise with_author_position(TraceError(escape_message(value)))
 
 
 _OPERATORS = (
@@ -179,5 +177,5 @@ _OPERATORS = (
     *("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "invert", "abs", "bool", "int", "float"),
     *("index", "len", "iter", "contains", "getitem", "setitem", "call", "str", "format"),
 )
-for _name in (*_OPERATORS, *(f"r{each}" for each in _OPERATORS[:11])):
+for _name in (*_OPERATORS, *(f"r{name}" for name in _OPERATORS[:11])):
     setattr(Lost, f"__{_name}__", _refuse_use)

@@ -10,24 +10,24 @@ from ...dialect import ops as smem
 from ...dialect.types import FragmentType, TileType
 from ..dtypes import DType, dtype_of
 from ..errors import TraceError
-from ..trace import current, traced
+from ..trace import current, op_builder
 from ..values.array import Window
 from ..values.base import Traced
 from ..values.boolean import Bool
 from ..values.fragment import Fragment, as_node, readable
 from ..values.index import Index
-from ..values.node import ElementOp, joined
+from ..values.node import ElementOp, join_shapes
 from ..values.scalar import Scalar
 from ..values.tile import Tile
 
 
-@traced
-def op(builder: Callable[..., Any], *given: Any, **named: Any) -> Any:
+@op_builder
+def op(builder: Callable[..., Any], *operands: Any, **named: Any) -> Any:
     """Call a builder of MLIR's bindings, or of `mlir_smem.dialect.ops`, with values of the kernel.
 
     Args:
         builder: the function that builds an op, for example `nvvm.griddepcontrol`.
-        given, named: its arguments; values of the kernel, also in lists, become MLIR values.
+        operands, named: its arguments; values of the kernel, also in lists, become MLIR values.
 
     Returns:
         What the builder returns; a value as a value of the kernel, if the language has its type.
@@ -40,37 +40,37 @@ def op(builder: Callable[..., Any], *given: Any, **named: Any) -> Any:
         >>> print(sl.op(smem.scale_d, acc, sl.block_id(0) < 1).type_text)
         a fragment 64x64 of f32
     """
-    made = builder(*map(unwrapped, given), **{key: unwrapped(each) for key, each in named.items()})
-    return wrapped(made)
+    keywords = {name: unwrap(operand) for name, operand in named.items()}
+    return wrap(builder(*map(unwrap, operands), **keywords))
 
 
-def unwrapped(given: Any) -> Any:
+def unwrap(operand: Any) -> Any:
     """Return the MLIR value of a value of the kernel; of each in a list; other things as they are."""
-    if isinstance(given, Traced | Window):
-        return given.value
-    if isinstance(given, list | tuple):
-        return [unwrapped(each) for each in given]
-    return given
+    if isinstance(operand, Traced | Window):
+        return operand.value
+    if isinstance(operand, list | tuple):
+        return [unwrap(element) for element in operand]
+    return operand
 
 
-def wrapped(made: Any) -> Any:
+def wrap(built: Any) -> Any:
     """Return an MLIR value as a value of the kernel; other things as they are."""
-    if not isinstance(made, ir.Value):
-        return made
-    type_ = made.type
+    if not isinstance(built, ir.Value):
+        return built
+    type_ = built.type
     if isinstance(type_, ir.IndexType):
-        return Index(made)
+        return Index(built)
     if isinstance(type_, TileType):
-        return Tile(made)
+        return Tile(built)
     if isinstance(type_, FragmentType):
-        return Fragment(made)
+        return Fragment(built)
     if isinstance(type_, ir.IntegerType) and type_.width == 1:
-        return Bool(made)
+        return Bool(built)
     is_number = isinstance(type_, ir.IntegerType | ir.FloatType)
-    return Scalar(made) if is_number else made
+    return Scalar(built) if is_number else built
 
 
-@traced
+@op_builder
 def map_(
     function: Callable[..., Any],
     *fragments: Fragment,
@@ -109,20 +109,20 @@ def map_(
         return _expression(function, fragments, dtype_of(dtype))
     if not fragments:
         raise TraceError("sl.map has no fragment; expected one or more")
-    values = [readable(each).value for each in fragments]
+    values = [readable(fragment).value for fragment in fragments]
     return Fragment(smem.map(values, function, with_position=with_position))
 
 
 def _expression(
     function: Callable[..., Any], operands: tuple[Fragment, ...], dtype: DType
 ) -> Fragment:
-    nodes = tuple(as_node(each, readable(each).dtype) for each in operands)
-    shape, axis = joined(nodes)
+    nodes = tuple(as_node(operand, readable(operand).dtype) for operand in operands)
+    shape, axis = join_shapes(nodes)
     here = current().here()
     return Fragment(node=ElementOp(dtype, shape, axis, "map", nodes, here, build=function))
 
 
-@traced
+@op_builder
 def broadcast(slice_: Fragment, extent: int) -> Fragment:
     """Return a slice as a matrix, without an instruction; arithmetic with a matrix does so by itself.
 

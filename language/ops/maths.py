@@ -6,27 +6,27 @@ from typing import Any
 
 from ...bindings.mlir import arith
 from ..errors import TraceError
-from ..trace import traced
+from ..trace import op_builder
 from ..values import fragment, scalar
-from ..values.base import Traced
+from ..values.base import describe
 from ..values.fragment import Fragment
-from ..values.index import Index, as_index, emitted, is_index
+from ..values.index import Index, as_index, index_of_op, is_index
 from ..values.scalar import Scalar
 
 
 def _apply(name: str, *operands: Any) -> Any:
-    if any(isinstance(each, Fragment) for each in operands):
+    if any(isinstance(operand, Fragment) for operand in operands):
         return fragment.apply(name, *operands)
-    if any(isinstance(each, Scalar) for each in operands):
+    if any(isinstance(operand, Scalar) for operand in operands):
         return scalar.apply(name, *operands)
-    return _refused(name, operands)
+    return _refuse(name, operands)
 
 
-@traced
-def _refused(name: str, operands: tuple[Any, ...]) -> Any:
-    texts = (each.type_text if isinstance(each, Traced) else repr(each) for each in operands)
+@op_builder
+def _refuse(name: str, operands: tuple[Any, ...]) -> Any:
     raise TraceError(
-        f"sl.{name} of {' and '.join(texts)}; expected a fragment or a number of the kernel"
+        f"sl.{name} of {' and '.join(map(describe, operands))}; expected a fragment or a number of the "
+        "kernel"
     )
 
 
@@ -34,16 +34,16 @@ def _extreme(name: str, a: Any, b: Any) -> Any:
     if is_index(a) and is_index(b):
         if isinstance(a, int) and isinstance(b, int):
             return max(a, b) if name == "maximum" else min(a, b)
-        return _of_indices(name, a, b)
+        return _index_extreme(name, a, b)
     return _apply(name, a, b)
 
 
-@traced
-def _of_indices(name: str, a: Any, b: Any) -> Index:
-    left, right = as_index(a), as_index(b)
-    unsigned = left.unsigned and right.unsigned
+@op_builder
+def _index_extreme(name: str, a: Any, b: Any) -> Index:
+    a, b = as_index(a), as_index(b)
+    unsigned = a.unsigned and b.unsigned
     operation = f"{name[:3]}{'u' if unsigned else 's'}i"
-    return emitted(getattr(arith, operation)(left.value, right.value), unsigned=unsigned)
+    return index_of_op(getattr(arith, operation)(a.value, b.value), unsigned=unsigned)
 
 
 def maximum(a: Any, b: Any) -> Any:

@@ -12,19 +12,18 @@ from ...dialect.types import a_fragment, fragment, metadata
 from ...ir.cluster import cluster_barrier as emit_cluster_barrier
 from ..dtypes import DType, dtype_of, f16, f32, i32
 from ..errors import TraceError
-from ..trace import traced
-from ..values.array import Array, Window
-from ..values.base import Traced
+from ..trace import op_builder
+from ..values.array import Array, Window, describe_memory
 from ..values.fragment import Fragment, readable
 from ..values.index import Index, as_index, index_value
-from ..values.mapping import rounded_from
+from ..values.mapping import rounding_source
 from ..values.tile import Tile
 from .maths import maximum, minimum
 
 Memory = Tile | Window | Array
 
 
-@traced
+@op_builder
 def alloc(shape: Sequence[int], dtype: DType, layout: Any = None) -> Tile:
     """Allocate a tile in shared memory, and return it; the passes choose its layout.
 
@@ -40,35 +39,34 @@ def alloc(shape: Sequence[int], dtype: DType, layout: Any = None) -> Tile:
     return Tile(smem.alloc(tuple(shape), dtype_of(dtype).type, layout))
 
 
-def memory_value(given: Any) -> Any:
+def memory_value(memory: Any) -> Any:
     """Return the MLIR value of a window, an array or a tile.
 
     Raises:
         TraceError: for something else.
     """
-    if isinstance(given, Tile | Array):
-        return given.value
-    if isinstance(given, Window):
-        return given.value
-    what = given.type_text if isinstance(given, Traced) else repr(given)
-    raise TraceError(f"expected a tile, or a window of an array such as A[0:64, 0:64], not {what}")
+    if isinstance(memory, Tile | Array | Window):
+        return memory.value
+    raise TraceError(
+        "expected a tile, or a window of an array such as A[0:64, 0:64], not "
+        f"{describe_memory(memory)}"
+    )
 
 
-def tile_value(given: Any) -> Any:
+def tile_value(tile: Any) -> Any:
     """Return the MLIR value of a tile.
 
     Raises:
         TraceError: for something else, or a tile with stages.
     """
-    if not isinstance(given, Tile):
-        what = given.type_text if isinstance(given, Traced | Window) else repr(given)
-        raise TraceError(f"expected a tile, not {what}")
-    if len(given.shape) == 3:
-        raise TraceError(f"{given.type_text} has {given.shape[0]} stages; take one, t[i]")
-    return given.value
+    if not isinstance(tile, Tile):
+        raise TraceError(f"expected a tile, not {describe_memory(tile)}")
+    if len(tile.shape) == 3:
+        raise TraceError(f"{tile.type_text} has {tile.shape[0]} stages; take one, t[i]")
+    return tile.value
 
 
-@traced
+@op_builder
 def copy(
     source: Memory, tile: Tile, permutation: Sequence[int] | None = None, relayout: bool = False
 ) -> None:
@@ -87,7 +85,7 @@ def copy(
     smem.copy(memory_value(source), tile_value(tile), permutation, relayout)
 
 
-@traced
+@op_builder
 def copy_async(
     source: Window | Array, tile: Tile, permutation: Sequence[int] | None = None
 ) -> None:
@@ -124,7 +122,7 @@ def check_shapes(source: Any, tile: Any, permutation: Sequence[int] | None = Non
         )
 
 
-@traced
+@op_builder
 def load(
     source: Memory,
     dtype: DType | None = None,
@@ -154,17 +152,17 @@ def load(
     """
     if not isinstance(source, Tile | Window | Array):
         memory_value(source)
-    shape, held = static_shape(source), source.dtype
+    shape, element = static_shape(source), source.dtype
     if rank is not None and (a or not isinstance(source, Tile)):
-        what = "an A" if a else source.type_text
-        raise TraceError(f"{what} is loaded with a rank; expected an accumulator of a tile")
+        text = "an A" if a else source.type_text
+        raise TraceError(f"{text} is loaded with a rank; expected an accumulator of a tile")
     if a:
-        return Fragment(smem.load(memory_value(source), a_fragment(shape, held.type)))
-    kept = dtype or _accumulator(held)
+        return Fragment(smem.load(memory_value(source), a_fragment(shape, element.type)))
+    accumulator = dtype or _accumulator_dtype(element)
     if len(shape) == 1:
-        return _load_slice(source, shape, kept, axis)
-    of_cta = None if rank is None else index_value(rank)
-    return Fragment(smem.load(memory_value(source), fragment(shape, kept.type), of_cta))
+        return _load_slice(source, shape, accumulator, axis)
+    cta = None if rank is None else index_value(rank)
+    return Fragment(smem.load(memory_value(source), fragment(shape, accumulator.type), cta))
 
 
 def static_shape(source: Memory) -> tuple[int, ...]:
@@ -179,21 +177,21 @@ def static_shape(source: Memory) -> tuple[int, ...]:
     return shape
 
 
-def _load_slice(source: Any, shape: Any, kept: DType, axis: int | None) -> Fragment:
+def _load_slice(source: Any, shape: Any, dtype: DType, axis: int | None) -> Fragment:
     if axis not in (0, 1):
         raise TraceError(
             f"{source.type_text} is loaded to a slice; expected axis=1 for rows, or axis=0 for columns"
         )
-    result = slice_fragment(shape[0], kept.type, axis)
+    result = slice_fragment(shape[0], dtype.type, axis)
     return Fragment(smem.load(memory_value(source), result))
 
 
-def _accumulator(held: DType) -> DType:
-    """The type of the accumulator that holds elements of a type."""
-    return i32 if held == i32 else f16 if held == f16 else f32
+def _accumulator_dtype(element: DType) -> DType:
+    """Return the element type of an accumulator of elements of a type."""
+    return i32 if element == i32 else f16 if element == f16 else f32
 
 
-@traced
+@op_builder
 def load_metadata(source: Memory, shape: tuple[int, int], dtype: DType) -> Fragment:
     """Return the metadata of a sparse A for `sl.mma_sp`, a fragment.
 
@@ -209,7 +207,7 @@ def load_metadata(source: Memory, shape: tuple[int, int], dtype: DType) -> Fragm
     return Fragment(smem.load(memory_value(source), metadata(shape, dtype.type)))
 
 
-@traced
+@op_builder
 def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> None:
     """Store an accumulator or a slice to a window or a tile of its shape, converted to its elements.
 
@@ -230,49 +228,49 @@ def store(value: Fragment, target: Memory, rows: Index | int | None = None) -> N
         >>> sl.store(acc * 2.0, C[0:64, 0:64], rows=sl.block_id(0))
         >>> sl.store(acc, H[0:2, 0:32, :])  # heads of 32 queries
     """
-    given = readable(value)
+    source = readable(value)
     if (
         isinstance(target, Tile | Window)
-        and given.shape is not None
-        and given.shape not in (target.shape, _unstacked(target))
+        and source.shape is not None
+        and source.shape not in (target.shape, _flat_shape(target))
     ):
         raise TraceError(
-            f"{given.type_text} is stored to {target.type_text}; expected a window or tile "
-            f"{'x'.join(map(str, given.shape))}"
+            f"{source.type_text} is stored to {target.type_text}; expected a window or tile "
+            f"{'x'.join(map(str, source.shape))}"
         )
-    smem.store(_stored(given, target), _rows_of(target, rows, given))
+    smem.store(_value_to_store(source, target), _rows_of(target, rows, source))
 
 
-def _unstacked(target: Tile | Window) -> tuple[int, ...]:
+def _flat_shape(target: Tile | Window) -> tuple[int, ...]:
     """Return a window's shape with the rows of its matrices, or the elements of a matrix, in one
     dimension."""
     if not isinstance(target, Window) or len(target.shape) < 2:
         return target.shape
-    of_stack, rows, *columns = target.shape
-    return (of_stack * rows, *columns)
+    matrices, rows, *columns = target.shape
+    return (matrices * rows, *columns)
 
 
-def _rows_of(target: Any, rows: Index | int | None, given: Fragment) -> Any:
+def _rows_of(target: Any, rows: Index | int | None, source: Fragment) -> Any:
     """Return the MLIR value of a store's target, or of some of its rows."""
     if rows is None:
         return memory_value(target)
     if not isinstance(target, Window):
-        what = getattr(target, "type_text", repr(target))
-        raise TraceError(f"sl.store with rows takes a window of an array, not {what}")
+        text = getattr(target, "type_text", repr(target))
+        raise TraceError(f"sl.store with rows takes a window of an array, not {text}")
     # More dimensions than the value has are those of several matrices.
-    dim = len(target.shape) - len(given.shape or target.shape)
+    dim = len(target.shape) - len(source.shape or target.shape)
     return target.value_of_rows(as_index(minimum(maximum(rows, 0), target.shape[dim])), dim)
 
 
-def _stored(given: Fragment, target: Any) -> Any:
+def _value_to_store(source: Fragment, target: Any) -> Any:
     """Return the value to store: the store itself rounds to the target's type."""
-    rounded = rounded_from(given.node)
-    if rounded is not None and given.dtype == target.dtype and given.dtype.is_float:
-        return Fragment(node=rounded).value
-    return given.value
+    unrounded = rounding_source(source.node)
+    if unrounded is not None and source.dtype == target.dtype and source.dtype.is_float:
+        return Fragment(node=unrounded).value
+    return source.value
 
 
-@traced
+@op_builder
 def barrier() -> None:
     """Wait for all threads of the CTA.
 
@@ -282,7 +280,7 @@ def barrier() -> None:
     gpu.barrier()
 
 
-@traced
+@op_builder
 def cluster_barrier() -> None:
     """Wait for all threads of the cluster, of every CTA.
 
@@ -295,7 +293,7 @@ def cluster_barrier() -> None:
     emit_cluster_barrier()
 
 
-@traced
+@op_builder
 def fence() -> None:
     """Order the thread's accesses of shared memory before those of tensor cores and TMA.
 
@@ -305,7 +303,7 @@ def fence() -> None:
     smem.fence()
 
 
-@traced
+@op_builder
 def copy_commit() -> None:
     """Close the group of copies that the thread has started.
 
@@ -315,7 +313,7 @@ def copy_commit() -> None:
     smem.copy_commit()
 
 
-@traced
+@op_builder
 def copy_wait(pending: int = 0) -> None:
     """Wait for all but the latest `pending` groups of copies.
 
@@ -325,7 +323,7 @@ def copy_wait(pending: int = 0) -> None:
     smem.copy_wait(pending)
 
 
-@traced
+@op_builder
 def tma_commit() -> None:
     """Close the group of TMA stores that the thread has started.
 
@@ -335,7 +333,7 @@ def tma_commit() -> None:
     smem.tma_commit()
 
 
-@traced
+@op_builder
 def tma_wait(pending: int = 0, read: bool = False) -> None:
     """Wait for all but the latest `pending` groups of TMA stores, or until their tiles are read.
 
@@ -345,7 +343,7 @@ def tma_wait(pending: int = 0, read: bool = False) -> None:
     smem.tma_wait(pending, read)
 
 
-@traced
+@op_builder
 def warpgroup_barrier(warpgroups: int = 1) -> None:
     """Wait for the threads of the warpgroup, or of several adjacent ones.
 

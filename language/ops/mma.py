@@ -9,17 +9,17 @@ from ...dialect.ops.mma import Modifiers
 from ...dialect.types import is_a_fragment, shape_of, with_state
 from ..dtypes import DType
 from ..errors import TraceError
-from ..trace import current, traced
-from ..values.base import Traced
+from ..trace import current, op_builder
+from ..values.base import describe
 from ..values.boolean import Bool, condition_value
 from ..values.fragment import Fragment, readable
-from ..values.mapping import rounded_from
+from ..values.mapping import rounding_source
 from ..values.node import Operation, fragment_of
 from ..values.tile import Tile
 from .memory import tile_value
 
 
-@traced
+@op_builder
 def mma(
     a: Tile | Fragment,
     b: Tile,
@@ -53,11 +53,11 @@ def mma(
     added = None if acc is None else _accumulator(acc)
     if keep is not None and added is not None:
         added = smem.scale_d(added, condition_value(keep))
-    made = smem.mma(first, second, added, None if dtype is None else dtype.type, **modifiers)
-    return _result(made)
+    product = smem.mma(first, second, added, None if dtype is None else dtype.type, **modifiers)
+    return _fragment_of_product(product)
 
 
-@traced
+@op_builder
 def mma_sp(
     a: Tile | Fragment,
     b: Tile,
@@ -83,10 +83,12 @@ def mma_sp(
     first, second = _operand(a, b), tile_value(b)
     added = None if acc is None else _accumulator(acc)
     element = None if dtype is None else dtype.type
-    return _result(smem.mma_sp(first, second, metadata.value, added, element, **modifiers))
+    return _fragment_of_product(
+        smem.mma_sp(first, second, metadata.value, added, element, **modifiers)
+    )
 
 
-@traced
+@op_builder
 def mma_scaled(
     a: Tile, b: Tile, a_scales: Tile, b_scales: Tile, acc: Fragment | None = None, **modifiers: Any
 ) -> Fragment:
@@ -105,10 +107,10 @@ def mma_scaled(
     """
     added = None if acc is None else _accumulator(acc)
     tiles = (tile_value(a), tile_value(b), tile_value(a_scales), tile_value(b_scales))
-    return _result(smem.mma_scaled(*tiles, added, **modifiers))
+    return _fragment_of_product(smem.mma_scaled(*tiles, added, **modifiers))
 
 
-@traced
+@op_builder
 def wait(acc: Fragment, pending: int = 0, in_flight: bool | None = None) -> Fragment:
     """Wait for all but the latest `pending` mma of the warpgroup, and return the accumulator.
 
@@ -125,49 +127,49 @@ def wait(acc: Fragment, pending: int = 0, in_flight: bool | None = None) -> Frag
         a fragment 64x64 of f32
     """
     if not isinstance(acc, Fragment) or not acc.in_flight:
-        what = acc.type_text if isinstance(acc, Traced) else repr(acc)
         expected = "an accumulator in flight, the result of sl.mma"
         if current().inserts_sync:
             expected = 'sync="manual", without which waits are inserted'
-        raise TraceError(f"{what} is waited for; expected {expected}")
+        raise TraceError(f"{describe(acc)} is waited for; expected {expected}")
     return Fragment(smem.wait(acc.value, pending, pending > 0 if in_flight is None else in_flight))
 
 
-def _result(made: Any) -> Fragment:
+def _fragment_of_product(product: Any) -> Fragment:
     """Return D: readable, unless the author waits for it."""
     if current().inserts_sync:
-        made.set_type(with_state(made.type, False))
-    return Fragment(made)
+        product.set_type(with_state(product.type, False))
+    return Fragment(product)
 
 
-def _accumulator(given: Any) -> Any:
-    if not isinstance(given, Fragment) or given.axis is not None:
-        what = given.type_text if isinstance(given, Traced) else repr(given)
-        raise TraceError(f"{what} is added to a product; expected an accumulator, such as sl.zeros")
-    return given.value
+def _accumulator(acc: Any) -> Any:
+    if not isinstance(acc, Fragment) or acc.axis is not None:
+        raise TraceError(
+            f"{describe(acc)} is added to a product; expected an accumulator, such as sl.zeros"
+        )
+    return acc.value
 
 
 def _operand(a: Any, b: Any) -> Any:
     """Return A: a tile, an A fragment, or an accumulator that is converted to one."""
     if isinstance(a, Tile):
         return tile_value(a)
-    given = readable(a)
-    if not given.is_expression and is_a_fragment(given.value.type):
-        return given.value
-    node = given.node
-    rounded = rounded_from(node)
+    fragment = readable(a)
+    if not fragment.is_expression and is_a_fragment(fragment.value.type):
+        return fragment.value
+    node = fragment.node
+    rounded = rounding_source(node)
     if rounded is not None and isinstance(node, Operation):
-        known = fragment_of(node, "a")
-        if known is None:
-            known = Fragment(smem.convert(Fragment(node=rounded).value, node.dtype.type))
-            node.computed["a"] = known
-        return known.value
+        converted = fragment_of(node, "a")
+        if converted is None:
+            converted = Fragment(smem.convert(Fragment(node=rounded).value, node.dtype.type))
+            node.computed["a"] = converted
+        return converted.value
     wanted = b.dtype if isinstance(b, Tile) else "f16"
-    if given.dtype != wanted:
+    if fragment.dtype != wanted:
         raise TraceError(
-            f"{given.type_text} is A of a product with {wanted}; convert it, by x.to(sl.{wanted})"
+            f"{fragment.type_text} is A of a product with {wanted}; convert it, by x.to(sl.{wanted})"
         )
-    return smem.convert(given.value, given.dtype.type)
+    return smem.convert(fragment.value, fragment.dtype.type)
 
 
 def _check_shapes(a: Any, b: Any, acc: Fragment | None, pair: bool) -> None:
@@ -182,7 +184,7 @@ def _check_shapes(a: Any, b: Any, acc: Fragment | None, pair: bool) -> None:
         )
 
 
-@traced
+@op_builder
 def to_registers(value: Fragment) -> Any:
     """Return the elements that a thread holds of a fragment, `value`, as an MLIR vector.
 
@@ -195,7 +197,7 @@ def to_registers(value: Fragment) -> Any:
     return smem.to_registers(readable(value).value)
 
 
-@traced
+@op_builder
 def from_registers(vector: Any, like: Fragment) -> Fragment:
     """Return a fragment with the shape and type of `like`, of an MLIR vector in each thread.
 

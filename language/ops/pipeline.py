@@ -7,8 +7,8 @@ from typing import Any
 
 from ...dialect import ops as smem
 from ..errors import TraceError
-from ..trace import traced
-from ..values.array import Array, Window
+from ..trace import op_builder
+from ..values.array import Window, describe_memory
 from ..values.base import Traced
 from ..values.index import Index, as_index
 from ..values.tile import Tile
@@ -48,24 +48,24 @@ class Pipeline(Traced):
         """Wait for a stage, and release it at the end: `with pipe.consumer(k) as stage:`."""
         return _Side(self, index, "wait", "release")
 
-    @traced
+    @op_builder
     def acquire(self, index: Index | int) -> Stage:
         """Wait until the stage of an index is empty, and return the stage."""
-        at = as_index(index)
-        return Stage(smem.producer_acquire(self.value, at.value), self, at)
+        index = as_index(index)
+        return Stage(smem.producer_acquire(self.value, index.value), self, index)
 
-    @traced
+    @op_builder
     def commit(self, index: Index | int) -> None:
         """Commit the stage of an index, which the thread has filled."""
         smem.producer_commit(self.value, as_index(index).value)
 
-    @traced
+    @op_builder
     def wait(self, index: Index | int) -> Stage:
         """Wait until the stage of an index is full, and return the stage."""
-        at = as_index(index)
-        return Stage(smem.consumer_wait(self.value, at.value), self, at)
+        index = as_index(index)
+        return Stage(smem.consumer_wait(self.value, index.value), self, index)
 
-    @traced
+    @op_builder
     def release(self, index: Index | int) -> None:
         """Release the stage of an index; the warpgroup does not read it any more."""
         smem.consumer_release(self.value, as_index(index).value)
@@ -87,7 +87,7 @@ class _Side:
             getattr(self.pipeline, self.last)(self.index)
 
 
-@traced
+@op_builder
 def pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Pipeline:
     """Return a new pipeline: full and empty barriers for each stage.
 
@@ -104,7 +104,7 @@ def pipeline(stages: int, producers: int = 1, consumers: int = 1) -> Pipeline:
     return Pipeline(smem.create_pipeline(stages, producers, consumers))
 
 
-@traced
+@op_builder
 def tma_load(
     window: Window, tile: Tile, stage: Stage, multicast: str | None = None, cache: str | None = None
 ) -> None:
@@ -130,11 +130,11 @@ def tma_load(
             f"sl.tma_load counts its bytes for a stage; expected that of pipe.producer(k), not {stage!r}"
         )
     array, starts = _box(window, tile)
-    at, pipe = stage.index, stage.pipeline
-    smem.tma_load(array, tile_value(tile), pipe.value, at.value, starts, multicast, cache)
+    pipe, index = stage.pipeline.value, stage.index.value
+    smem.tma_load(array, tile_value(tile), pipe, index, starts, multicast, cache)
 
 
-@traced
+@op_builder
 def tma_store(tile: Tile, window: Window, cache: str | None = None) -> None:
     """Store a tile to a window by TMA. One thread runs it.
 
@@ -152,14 +152,15 @@ def tma_store(tile: Tile, window: Window, cache: str | None = None) -> None:
 
 
 def _box(window: Any, tile: Any) -> tuple[Any, list[Any]]:
-    """Return the array of a window, and where the window begins.
+    """Return the array of a window, and the first element of the window.
 
     Raises:
         TraceError: for something else, or a window of another shape.
     """
     if not isinstance(window, Window):
-        what = window.type_text if isinstance(window, Array | Traced) else repr(window)
-        raise TraceError(f"TMA copies a window of an array, such as A[0:64, 0:64], not {what}")
+        raise TraceError(
+            f"TMA copies a window of an array, such as A[0:64, 0:64], not {describe_memory(window)}"
+        )
     check_shapes(window, tile)
-    starts = [at.value if isinstance(at, Index) else at for at in window.starts]
+    starts = [start.value if isinstance(start, Index) else start for start in window.starts]
     return window.array.value, starts

@@ -7,20 +7,19 @@ from typing import Any
 from ...dialect import ops as smem
 from ..dtypes import i32
 from ..errors import TraceError
-from ..trace import traced
-from ..values.array import Array, Window
-from ..values.base import Traced
+from ..trace import op_builder
+from ..values.array import Array, describe_memory
 from ..values.boolean import Bool
 from ..values.index import Index, index_value
 
 
-@traced
+@op_builder
 def semaphore_arrive(semaphores: Array, index: Index | int, count: Index | int) -> Bool:
     """Arrive at a semaphore, and return whether this is the last of `count` arrivals.
 
     Each warpgroup that executes it arrives once, and all of its threads get the same answer. The last
-    arrival sets the semaphore to zero, so a launch leaves the zeros that it found. Nobody waits. What
-    those that arrived before have stored in arrays is visible to the last.
+    arrival sets the semaphore to zero, so each launch begins and ends with zeros. No warpgroup waits.
+    Stores to arrays by earlier arrivals are visible to the last.
 
     Args:
         semaphores: an array of i32 with one dimension, zero before the first launch.
@@ -35,7 +34,9 @@ def semaphore_arrive(semaphores: Array, index: Index | int, count: Index | int) 
         ...     sl.store(acc, C[0:64, 0:64])
     """
     if not isinstance(semaphores, Array) or len(semaphores.names) != 1 or semaphores.dtype != i32:
-        what = semaphores.type_text if isinstance(semaphores, Traced | Window) else repr(semaphores)
-        raise TraceError(f"expected an array of i32 with one dimension as semaphores, not {what}")
+        raise TraceError(
+            "expected an array of i32 with one dimension as semaphores, not "
+            f"{describe_memory(semaphores)}"
+        )
     operands: list[Any] = [semaphores.value, index_value(index), index_value(count)]
     return Bool(smem.semaphore_arrive(*operands))

@@ -1,24 +1,24 @@
-"""Values that all threads of a warp have in common, made known to the compiler."""
+"""Values that are equal in all threads of a warp, marked so for ptxas."""
 
 from __future__ import annotations
 
 from ...bindings.mlir import arith, gpu
 from ..dtypes import i32
 from ..errors import TraceError
-from ..trace import traced
-from ..values.index import Index, as_index, describe
+from ..trace import op_builder
+from ..values.base import describe
+from ..values.index import Index, as_index
 
 #: The threads of a warp.
 _WARP = 32
 
 
-@traced
+@op_builder
 def make_warp_uniform(number: Index | int) -> Index:
-    """Return an index, of which all threads of a warp have the same value, as one that ptxas knows to be
-    so: it keeps it, and what is computed of it, in uniform registers.
+    """Return an index that is equal in all threads of a warp as one that ptxas has in uniform registers.
 
-    It is a shuffle, which takes the first thread's value; all threads of the warp execute it. ptxas finds
-    most uniform values by itself, but not those of divisions and of loops with such bounds. The name is
+    It is a shuffle of the first thread's value; all threads of the warp execute it. ptxas finds most
+    uniform values by itself, but not those of divisions and of loops with such bounds. The name is
     CuTe's.
 
     Args:
@@ -37,4 +37,4 @@ def make_warp_uniform(number: Index | int) -> Index:
     first = arith.constant(i32.type, 0)
     word = arith.index_cast(i32.type, number.value)
     shuffled = gpu.shuffle(word, first, arith.constant(i32.type, _WARP), "idx")[0]
-    return number.rewrapped(arith.index_cast(number.value.type, shuffled))
+    return number.rewrap(arith.index_cast(number.value.type, shuffled))

@@ -7,22 +7,23 @@ from typing import Any
 from ...bindings.mlir import ir, memref
 from ...dialect.memrefs import is_dynamic, strides_of
 from ..dtypes import DType, of_mlir
+from ..dtypes import index as index_type
 from ..errors import TraceError
-from ..trace import Scope, current, traced
-from .array_element import array_element
-from .base import Traced
-from .fragment import Fragment
-from .index import Index, index_value
+from ..trace import KernelScope, current, op_builder
+from .base import Traced, describe
+from .fragment import Fragment, as_node
+from .index import Index, index_value, is_index
+from .node import ArrayElement, join_shapes
 from .scalar import Scalar, as_scalar
-from .slices import Range, ranges
+from .slices import DimSlice, dim_slices
 
 
-class Extent(Index):
+class NamedExtent(Index):
     """An extent of an array that the call gives, with its name in the signature."""
 
     __slots__ = ("name",)
 
-    def __init__(self, value: Any, scope: Scope, name: str) -> None:
+    def __init__(self, value: Any, scope: KernelScope, name: str) -> None:
         super().__init__(value, scope, None, unsigned=True, covering=(name, 1))
         self.name = name
 
@@ -61,7 +62,7 @@ class Array(Traced):
         extents = ", ".join(map(str, self.names))
         return f"the array {self.name} ({extents}) of {self.dtype}"
 
-    @traced
+    @op_builder
     def _extent(self, dim: int) -> Index | int:
         name = self.names[dim]
         if isinstance(name, int):
@@ -69,52 +70,54 @@ class Array(Traced):
         trace = current()
         extents = trace.extents
         if name not in extents:
-            with trace.hoisted():
-                made = memref.dim(self.value, trace.index(dim))
-            trace.pure.append(made.owner)
-            extents[name] = Extent(made, trace.scopes[0], name)
+            with trace.hoisting_point():
+                extent = memref.dim(self.value, trace.index(dim))
+            trace.pure.append(extent.owner)
+            extents[name] = NamedExtent(extent, trace.scopes[0], name)
         return extents[name]
 
-    @traced
-    def __getitem__(self, at: Any) -> Any:
-        given = at if isinstance(at, tuple) else (at,)
-        if len(given) == len(self.names) and any(isinstance(each, Fragment) for each in given):
-            return array_element(self, self.dtype, given)
-        taken = ranges(self.type_text, self.names, at)
-        if all(each.dropped for each in taken):
-            return Scalar(memref.load(self.value, [index_value(each.start) for each in taken]))
-        return Window(self, taken)
+    @op_builder
+    def __getitem__(self, indices: Any) -> Any:
+        dims = indices if isinstance(indices, tuple) else (indices,)
+        if len(dims) == len(self.names) and any(isinstance(index, Fragment) for index in dims):
+            return _element_at(self, dims)
+        slices = dim_slices(self.type_text, self.names, indices)
+        if all(dim_slice.dropped for dim_slice in slices):
+            return Scalar(
+                memref.load(self.value, [index_value(dim_slice.start) for dim_slice in slices])
+            )
+        return Window(self, slices)
 
-    @traced
-    def __setitem__(self, at: Any, given: Any) -> None:
-        taken = ranges(self.type_text, self.names, at)
-        if not all(each.dropped for each in taken):
+    @op_builder
+    def __setitem__(self, indices: Any, element: Any) -> None:
+        slices = dim_slices(self.type_text, self.names, indices)
+        if not all(dim_slice.dropped for dim_slice in slices):
             raise TraceError(
                 f"a window of {self.name} is assigned; write sl.store(value, {self.name}[...])"
             )
         memref.store(
-            as_scalar(given, self.dtype).value, self.value, [index_value(r.start) for r in taken]
+            as_scalar(element, self.dtype).value, self.value, [index_value(r.start) for r in slices]
         )
 
 
 class Window:
-    """A rectangle of an array: where it begins, and its extents.
+    """A rectangle of an array: its start and its extents.
 
     Attributes:
         array: the array.
-        ranges: the part of each of its dimensions.
+        slices: the slice of each dimension of the array.
     """
 
-    __slots__ = ("array", "ranges")
+    __slots__ = ("array", "slices")
 
-    def __init__(self, array: Array, taken: list[Range]) -> None:
+    def __init__(self, array: Array, slices: list[DimSlice]) -> None:
         self.array = array
-        self.ranges = taken
+        self.slices = slices
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The extents, without dropped dimensions."""
-        return tuple(each.size for each in self.ranges if not each.dropped)
+        return tuple(dim_slice.size for dim_slice in self.slices if not dim_slice.dropped)
 
     @property
     def dtype(self) -> DType:
@@ -123,8 +126,8 @@ class Window:
 
     @property
     def starts(self) -> list[Index | int]:
-        """Where it begins, for each dimension of the array."""
-        return [each.start for each in self.ranges]
+        """The first element, for each dimension of the array."""
+        return [dim_slice.start for dim_slice in self.slices]
 
     @property
     def type_text(self) -> str:
@@ -141,38 +144,68 @@ class Window:
 
         Args:
             rows: their number, not more than the window has.
-            dim: which of the dimensions of `shape` they are.
+            dim: the dimension of `shape` that counts them.
         """
-        kept = [dim for dim, each in enumerate(self.ranges) if not each.dropped]
-        return self._subview({kept[dim]: rows.value})
+        kept_dims = [dim for dim, dim_slice in enumerate(self.slices) if not dim_slice.dropped]
+        return self._subview({kept_dims[dim]: rows.value})
 
     def _subview(self, dynamic: dict[int, Any]) -> Any:
         """Return a new memref.subview, with dynamic extents by dimension."""
         source = self.array.value
         strides, offset = strides_of(source.type)
-        result = _subview_type(source.type, strides, offset, self.ranges, dynamic)
-        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in self.ranges]
-        sizes = [dynamic.get(dim, each.size) for dim, each in enumerate(self.ranges)]
-        made = memref.subview(source, starts, sizes, [1] * len(sizes), result_type=result)
-        current().pure.append(made.owner)
-        return made
+        result = _subview_type(source.type, strides, offset, self.slices, dynamic)
+        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in self.slices]
+        sizes = [dynamic.get(dim, dim_slice.size) for dim, dim_slice in enumerate(self.slices)]
+        subview = memref.subview(source, starts, sizes, [1] * len(sizes), result_type=result)
+        current().pure.append(subview.owner)
+        return subview
 
 
 def _subview_type(
-    type_: Any, strides: Any, offset: int, taken: list[Range], dynamic: dict[int, Any]
+    type_: Any, strides: Any, offset: int, slices: list[DimSlice], dynamic: dict[int, Any]
 ) -> Any:
     """Return the type of a subview, with the offset and the strides that MLIR infers."""
     unknown = ir.ShapedType.get_dynamic_stride_or_offset()
     total: int | None = None if is_dynamic(offset) else offset
-    for each, stride in zip(taken, strides, strict=True):
-        if isinstance(each.start, int) and each.start == 0:
+    for dim_slice, stride in zip(slices, strides, strict=True):
+        if isinstance(dim_slice.start, int) and dim_slice.start == 0:
             continue
-        static = isinstance(each.start, int) and not is_dynamic(stride)
-        total = total + each.start * stride if static and total is not None else None  # pyright: ignore
-    kept = [d for d, each in enumerate(taken) if not each.dropped]
+        static = isinstance(dim_slice.start, int) and not is_dynamic(stride)
+        total = total + dim_slice.start * stride if static and total is not None else None  # pyright: ignore
+    kept_dims = [d for d, dim_slice in enumerate(slices) if not dim_slice.dropped]
     layout = ir.StridedLayoutAttr.get(
-        unknown if total is None else total, [strides[d] for d in kept]
+        unknown if total is None else total, [strides[d] for d in kept_dims]
     )
     any_size = ir.ShapedType.get_dynamic_size()
-    sizes = [any_size if d in dynamic else taken[d].size for d in kept]
+    sizes = [any_size if d in dynamic else slices[d].size for d in kept_dims]
     return ir.MemRefType.get(sizes, type_.element_type, layout, type_.memory_space)
+
+
+def _element_at(array: Array, positions: tuple[Any, ...]) -> Fragment:
+    """Return the expression of an array's element at positions, such as `bias[column + sl.iota(1)]`.
+
+    Args:
+        array: the array.
+        positions: for each dimension an expression of positions, an index, or an integer.
+
+    Raises:
+        TraceError: for another position.
+    """
+    for position in positions:
+        is_expression = isinstance(position, Fragment) and position.dtype == index_type
+        if not (is_index(position) or is_expression):
+            raise TraceError(
+                f"{array.type_text} is indexed by {describe(position)} and by positions; expected an "
+                "index for each dimension"
+            )
+    nodes = tuple(as_node(position, index_type) for position in positions)
+    shape, axis = join_shapes(nodes)
+    location = current().here()
+    return Fragment(
+        node=ArrayElement(array.dtype, shape, axis, "load", nodes, location, array=array)
+    )
+
+
+def describe_memory(operand: object) -> str:
+    """Describe an operand for a message, as `describe`; also a window."""
+    return operand.type_text if isinstance(operand, Window) else describe(operand)

@@ -1,4 +1,4 @@
-"""What all traced values have in common: an MLIR value, and the scope that defines it."""
+"""The base of all traced values: an MLIR value, and the scope that defines it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from types import FrameType
 from typing import Any, NoReturn, Self
 
 from ..errors import TraceError
-from ..places import author_frame
-from ..trace import Scope, current, located
+from ..locations import author_frame
+from ..trace import KernelScope, current, with_author_position
 
 
 class Traced:
@@ -19,10 +19,10 @@ class Traced:
 
     __slots__ = ("_value", "scope")
 
-    #: What it is called in messages.
+    #: The kind of value, for messages.
     kind = "a value"
 
-    def __init__(self, value: Any, scope: Scope | None = None) -> None:
+    def __init__(self, value: Any, scope: KernelScope | None = None) -> None:
         self._value = value
         self.scope = scope or current().scope
 
@@ -43,9 +43,9 @@ class Traced:
             TraceError: if the scope that defines it has ended.
         """
         if not self.scope.open:
-            raise located(TraceError(escaped(self)))
+            raise with_author_position(TraceError(escape_message(self)))
 
-    def rewrapped(self, value: Any, scope: Scope | None = None) -> Self:
+    def rewrap(self, value: Any, scope: KernelScope | None = None) -> Self:
         """Return a value of the same class for another MLIR value of the same type."""
         return type(self)(value, scope)
 
@@ -76,26 +76,31 @@ class Traced:
     def _refuse(self, used_as: str, instead: str) -> NoReturn:
         self.check()
         name = name_of(self)
-        what = f"{self.type_text} of the running kernel"
-        what = f"{name}, {what}," if name else what
-        raise located(
-            TraceError(f"{what} is used as {used_as}, but is known at run time only; use {instead}")
+        text = f"{self.type_text} of the running kernel"
+        text = f"{name}, {text}," if name else text
+        raise with_author_position(
+            TraceError(f"{text} is used as {used_as}, but is known at run time only; use {instead}")
         )
 
 
 def name_of(value: object, frame: FrameType | None = None) -> str | None:
-    """Return the name that the author has for a value; None without one."""
+    """Return the author's variable that has a value; None without one."""
     frame = frame or author_frame()
-    for name, held in frame.f_locals.items():
-        if held is value:
+    for name, variable in frame.f_locals.items():
+        if variable is value:
             return name
     return None
 
 
-def escaped(value: Traced, name: str = "") -> str:
+def describe(operand: object) -> str:
+    """Describe an operand for a message: its type, or the Python object."""
+    return operand.type_text if isinstance(operand, Traced) else repr(operand)
+
+
+def escape_message(value: Traced, name: str = "") -> str:
     """Return the message for a value that is used after its scope, by its name if that is known."""
     name = name or name_of(value) or value.type_text
     return (
-        f"{name} is used here, but {value.scope.what} defines it and has ended; give it a value "
+        f"{name} is used here, but {value.scope.label} defines it and has ended; give it a value "
         "before, so that it is carried out"
     )

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...bindings.mlir import arith, ir
 from ..errors import TraceError
-from ..trace import current, traced
-from .base import Traced
+from ..trace import current, op_builder
+from .base import Traced, describe
 
 
 class Bool(Traced):
@@ -18,37 +18,36 @@ class Bool(Traced):
     kind = "a condition"
 
     def __and__(self, other: Bool | bool) -> Bool:
-        return _combined(arith.andi, self, other)
+        return _combine(arith.andi, self, other)
 
     __rand__ = __and__
 
     def __or__(self, other: Bool | bool) -> Bool:
-        return _combined(arith.ori, self, other)
+        return _combine(arith.ori, self, other)
 
     __ror__ = __or__
 
     def __invert__(self) -> Bool:
-        return _combined(arith.xori, self, True)
+        return _combine(arith.xori, self, True)
 
 
-def condition_value(given: Any) -> Any:
+def condition_value(condition: Any) -> Any:
     """Return the MLIR value of a condition.
 
     Raises:
         TraceError: for anything else.
     """
-    if isinstance(given, Bool):
-        return given.value
-    if isinstance(given, bool):
-        return current().constant(ir.IntegerType.get_signless(1), int(given))
-    what = given.type_text if isinstance(given, Traced) else repr(given)
-    raise TraceError(f"expected a condition, for example k < n, not {what}")
+    if isinstance(condition, Bool):
+        return condition.value
+    if isinstance(condition, bool):
+        return current().constant(ir.IntegerType.get_signless(1), int(condition))
+    raise TraceError(f"expected a condition, for example k < n, not {describe(condition)}")
 
 
-@traced
-def _combined(build: Any, a: Any, b: Any) -> Any:
+@op_builder
+def _combine(build: Any, a: Any, b: Any) -> Any:
     if not isinstance(b, Bool | bool):
         return NotImplemented
-    made = build(condition_value(a), condition_value(b))
-    current().pure.append(made.owner)
-    return Bool(made)
+    combined = build(condition_value(a), condition_value(b))
+    current().pure.append(combined.owner)
+    return Bool(combined)

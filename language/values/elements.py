@@ -77,13 +77,13 @@ def result_type(name: str, dtype: DType) -> DType:
     """
     if name in COMPARISONS:
         return b1
-    both = BINARY.get(name) or UNARY[name]
-    if both[0 if dtype.is_float else 1] is None and not (name == "neg" and not dtype.is_float):
+    builders = BINARY.get(name) or UNARY[name]
+    if builders[0 if dtype.is_float else 1] is None and not (name == "neg" and not dtype.is_float):
         raise TraceError(f"elements of {dtype} have no {name}")
     return dtype
 
 
-def computed(name: str, dtype: DType, operands: list[Any]) -> Any:
+def build_operation(name: str, dtype: DType, operands: list[Any]) -> Any:
     """Build an operation on MLIR values of an element type, and return its value."""
     kind = 0 if dtype.is_float else 1
     if name in COMPARISONS:
@@ -96,7 +96,7 @@ def computed(name: str, dtype: DType, operands: list[Any]) -> Any:
     return build(*operands)
 
 
-def converted(value: Any, source: DType, target: DType) -> Any:
+def build_conversion(value: Any, source: DType, target: DType) -> Any:
     """Build the conversion of an element, and return its value.
 
     Floats are rounded to nearest even; a float becomes an integer by truncation.

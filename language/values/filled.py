@@ -7,14 +7,14 @@ from typing import Any
 from ...dialect import ops as smem
 from ..dtypes import DType
 from ..errors import TraceError
-from ..trace import current, traced
+from ..trace import current, op_builder
 from . import elements
 from .fragment import Fragment, as_node
-from .mapping import filled
+from .mapping import build_fill
 from .scalar import Scalar
 
 
-@traced
+@op_builder
 def full(
     shape: tuple[int, ...],
     number: Any,
@@ -25,7 +25,7 @@ def full(
     """Return an accumulator, or a slice, with the same number in each element, or those of an expression.
 
     An expression, such as `bias[column + sl.iota(1)]`, is computed here, and not where it is used: loads
-    begin before what comes next.
+    begin before the next statement.
 
     Args:
         shape: (M, N), or (M,) for a slice of rows (axis 1), (N,) for one of columns (axis 0).
@@ -53,14 +53,14 @@ def full(
             raise TraceError(
                 f"{number.type_text} has a shape; expected positions and numbers alone"
             )
-        return Fragment(filled(node, shape, axis))
+        return Fragment(build_fill(node, shape, axis))
     value = number.value if isinstance(number, Scalar) else elements.constant(number, dtype)
-    made = smem.fill(value, shape, in_flight, slice_dim=axis)
-    current().pure.append(made.owner)
-    return Fragment(made)
+    accumulator = smem.fill(value, shape, in_flight, slice_dim=axis)
+    current().pure.append(accumulator.owner)
+    return Fragment(accumulator)
 
 
-@traced
+@op_builder
 def zeros(
     shape: tuple[int, ...], dtype: DType, axis: int | None = None, in_flight: bool = False
 ) -> Fragment:

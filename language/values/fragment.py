@@ -15,20 +15,20 @@ from ...dialect.types import (
 )
 from ..dtypes import DType, b1, dtype_of, index
 from ..errors import TraceError
-from ..trace import Scope, current, traced
+from ..trace import KernelScope, current, op_builder
 from . import elements
-from .base import Traced
+from .base import Traced, describe
 from .boolean import Bool, condition_value
-from .index import Index, as_index, emitted, is_index
-from .mapping import element_of, mapped
+from .index import Index, as_index, index_of_op, is_index
+from .mapping import build_map, element_of
 from .node import (
-    Leaf,
-    Node,
+    Coordinate,
+    ElementExpr,
+    FragmentLeaf,
     Operation,
-    Position,
     Uniform,
     fragment_of,
-    joined,
+    join_shapes,
     shape_text,
 )
 from .operators import Operators
@@ -55,7 +55,7 @@ class Fragment(Operators, Traced):
     kind = "a fragment"
 
     def __init__(
-        self, value: Any = None, scope: Scope | None = None, node: Node | None = None
+        self, value: Any = None, scope: KernelScope | None = None, node: ElementExpr | None = None
     ) -> None:
         super().__init__(value, scope)
         self._node = node
@@ -72,10 +72,10 @@ class Fragment(Operators, Traced):
             self.in_flight, self.is_a = is_in_flight(type_), is_a_fragment(type_)
 
     @property
-    def node(self) -> Node:
+    def node(self) -> ElementExpr:
         """The expression; a leaf for a fragment in registers."""
         if self._node is None:
-            self._node = Leaf(self.dtype, self.shape, self.axis, self)
+            self._node = FragmentLeaf(self.dtype, self.shape, self.axis, self)
         return self._node
 
     @property
@@ -90,13 +90,13 @@ class Fragment(Operators, Traced):
         Raises:
             TraceError: if a scope that defines it has ended.
         """
-        return _computed(self.node) if self._value is None else super().value
+        return _compute(self.node) if self._value is None else super().value
 
     @property
     def type_text(self) -> str:
         if self.shape is None:
             return "an expression of positions"
-        text = shape_text(Node(self.dtype, self.shape, self.axis))
+        text = shape_text(ElementExpr(self.dtype, self.shape, self.axis))
         if self.is_expression:
             return text
         if self.in_flight:
@@ -109,7 +109,7 @@ class Fragment(Operators, Traced):
         f32, f16 and i32 are types of accumulators. Others are those of A, which `sl.mma` takes, and of
         what `sl.store` stores.
         """
-        return _converted(self, dtype)
+        return _convert(self, dtype)
 
     def max(self, axis: int, warpgroups: int = 1) -> Fragment:
         """Return the maximum along an axis, a slice; NaN if an element is."""
@@ -127,19 +127,19 @@ class Fragment(Operators, Traced):
         """Return the product along an axis, a slice."""
         return reduce(self, "prod", axis, warpgroups)
 
-    @traced
-    def __getitem__(self, at: Any) -> Fragment:
+    @op_builder
+    def __getitem__(self, index: Any) -> Fragment:
         """Return columns, `acc[:, 64:128]`; `m[:, None]` and `m[None, :]` of a slice are the slice."""
-        given = at if isinstance(at, tuple) else (at,)
+        dims = index if isinstance(index, tuple) else (index,)
         if self.axis is not None:
-            if given in ((slice(None), None), (None, slice(None))) and given[self.axis] is None:
+            if dims in ((slice(None), None), (None, slice(None))) and dims[self.axis] is None:
                 return self
             expected = "m[:, None]" if self.axis == 1 else "m[None, :]"
             raise TraceError(f"{self.type_text} is indexed; expected {expected}, or no index")
-        if len(given) != 2 or given[0] != slice(None) or not isinstance(given[1], slice):
+        if len(dims) != 2 or dims[0] != slice(None) or not isinstance(dims[1], slice):
             raise TraceError(f"{self.type_text} is indexed; expected columns, x[:, first:last]")
         assert self.shape is not None
-        first, last, step = given[1].indices(self.shape[1])
+        first, last, step = dims[1].indices(self.shape[1])
         if step != 1 or last <= first:
             raise TraceError(f"{self.type_text} has no columns {first} : {last}")
         return Fragment(smem.columns(readable(self).value, first, last - first))
@@ -148,51 +148,50 @@ class Fragment(Operators, Traced):
         return apply(name, *operands)
 
 
-@traced
-def _computed(node: Node) -> Any:
+@op_builder
+def _compute(node: ElementExpr) -> Any:
     """Return the value of an expression; it is computed once in a scope."""
-    known = fragment_of(node)
-    if known is None:
-        known = Fragment(mapped(node))
+    fragment = fragment_of(node)
+    if fragment is None:
+        fragment = Fragment(build_map(node))
         if isinstance(node, Operation):
-            node.computed["map"] = known
-    return known.value
+            node.computed["map"] = fragment
+    return fragment.value
 
 
-def readable(given: Any) -> Fragment:
+def readable(fragment: Any) -> Fragment:
     """Return a fragment whose elements can be read.
 
     Raises:
         TraceError: for something else, or for one in flight.
     """
-    if not isinstance(given, Fragment):
-        what = given.type_text if isinstance(given, Traced) else repr(given)
-        raise TraceError(f"expected a fragment, not {what}")
-    given.check()
-    if given.in_flight:
+    if not isinstance(fragment, Fragment):
+        raise TraceError(f"expected a fragment, not {describe(fragment)}")
+    fragment.check()
+    if fragment.in_flight:
         raise TraceError(
-            f"{given.type_text} is read, but its mma may still run; write acc = sl.wait(acc) before"
+            f"{fragment.type_text} is read, but its mma may still run; write acc = sl.wait(acc) before"
         )
-    return given
+    return fragment
 
 
-@traced
+@op_builder
 def apply(name: str, *operands: Any) -> Any:
     """Return the expression of an operation on the elements of fragments; see `elements`.
 
     Raises:
         TraceError: if shapes or element types do not meet.
     """
-    if not all(isinstance(each, Traced | int | float) for each in operands):
+    if not all(isinstance(operand, Traced | int | float) for operand in operands):
         return NotImplemented
     dtype = _common(name, operands)
-    nodes = tuple(as_node(each, dtype) for each in operands)
-    shape, axis = joined(nodes)
+    nodes = tuple(as_node(operand, dtype) for operand in operands)
+    shape, axis = join_shapes(nodes)
     result = elements.result_type(name, dtype)
     return Fragment(node=Operation(result, shape, axis, name, nodes, current().here()))
 
 
-@traced
+@op_builder
 def where(condition: Any, first: Any, second: Any) -> Any:
     """Return `first` where a condition holds, else `second`, element by element.
 
@@ -207,40 +206,40 @@ def where(condition: Any, first: Any, second: Any) -> Any:
         >>> print(scores.shape, sl.where(sl.iota(1) <= sl.iota(0), scores, 0.0).shape)
         (64, 64) (64, 64)
     """
-    if not any(isinstance(each, Fragment) for each in (condition, first, second)):
-        return _selected(condition, first, second)
+    if not any(isinstance(operand, Fragment) for operand in (condition, first, second)):
+        return _select(condition, first, second)
     dtype = _common("where", (first, second))
     nodes = (as_node(condition, b1), as_node(first, dtype), as_node(second, dtype))
-    shape, axis = joined(nodes)
+    shape, axis = join_shapes(nodes)
     return Fragment(node=Operation(dtype, shape, axis, "where", nodes, current().here()))
 
 
-def _selected(condition: Any, first: Any, second: Any) -> Any:
+def _select(condition: Any, first: Any, second: Any) -> Any:
     """Return one of two indices or numbers."""
     test = condition_value(condition)
     if is_index(first) and is_index(second):
-        one, two = as_index(first), as_index(second)
-        made = arith.select(test, one.value, two.value)
-        return emitted(made, unsigned=one.unsigned and two.unsigned)
+        first, second = as_index(first), as_index(second)
+        selected = arith.select(test, first.value, second.value)
+        return index_of_op(selected, unsigned=first.unsigned and second.unsigned)
     dtype = _common("where", (first, second))
-    made = arith.select(test, as_scalar(first, dtype).value, as_scalar(second, dtype).value)
-    current().pure.append(made.owner)
-    return Scalar(made)
+    selected = arith.select(test, as_scalar(first, dtype).value, as_scalar(second, dtype).value)
+    current().pure.append(selected.owner)
+    return Scalar(selected)
 
 
-@traced
-def _converted(given: Fragment, dtype: DType) -> Fragment:
-    node = readable(given).node
+@op_builder
+def _convert(fragment: Fragment, dtype: DType) -> Fragment:
+    node = readable(fragment).node
     target = dtype_of(dtype)
     if node.dtype == target:
-        return given
-    made = Operation(target, node.shape, node.axis, "to", (node,), current().here())
-    return Fragment(node=made)
+        return fragment
+    conversion = Operation(target, node.shape, node.axis, "to", (node,), current().here())
+    return Fragment(node=conversion)
 
 
 def _common(name: str, operands: tuple[Any, ...]) -> DType:
     """Return the element type of an operation's operands; Python numbers take that of the others."""
-    types = [_type_of(each) for each in operands if isinstance(each, Traced)]
+    types = [_type_of(operand) for operand in operands if isinstance(operand, Traced)]
     if not types:
         raise TraceError(f"{name} has no fragment among its operands")
     for dtype in types[1:]:
@@ -252,35 +251,35 @@ def _common(name: str, operands: tuple[Any, ...]) -> DType:
     return types[0]
 
 
-def _type_of(given: Traced) -> DType:
-    given.check()
-    if isinstance(given, Fragment | Scalar):
-        return given.dtype
-    if isinstance(given, Index):
+def _type_of(operand: Traced) -> DType:
+    operand.check()
+    if isinstance(operand, Fragment | Scalar):
+        return operand.dtype
+    if isinstance(operand, Index):
         return index
-    if isinstance(given, Bool):
+    if isinstance(operand, Bool):
         return b1
-    raise TraceError(f"{given.type_text} is no operand of arithmetic; sl.load reads it")
+    raise TraceError(f"{operand.type_text} is no operand of arithmetic; sl.load reads it")
 
 
-def as_node(given: Any, dtype: DType) -> Node:
+def as_node(operand: Any, dtype: DType) -> ElementExpr:
     """Return the node of an operand, of an element type."""
-    if isinstance(given, Fragment):
-        found = readable(given).node
-        if found.dtype != dtype:
-            raise TraceError(f"elements of {found.dtype} are used as {dtype}")
-        if isinstance(found, Leaf) and not (
-            is_accumulator(found.fragment.value.type) or found.axis is not None
+    if isinstance(operand, Fragment):
+        node = readable(operand).node
+        if node.dtype != dtype:
+            raise TraceError(f"elements of {node.dtype} are used as {dtype}")
+        if isinstance(node, FragmentLeaf) and not (
+            is_accumulator(node.fragment.value.type) or node.axis is not None
         ):
-            raise TraceError(f"{given.type_text} has no arithmetic; expected an accumulator")
-        return found
-    if isinstance(given, Traced):
-        if _type_of(given) != dtype:
-            raise TraceError(f"{given.type_text} is used as {dtype}")
-        return Uniform(dtype, None, None, given)
-    if not isinstance(given, int | float):
-        raise TraceError(f"{given!r} is used as {dtype}; expected a number, or a fragment")
-    return Uniform(dtype, None, None, given)
+            raise TraceError(f"{operand.type_text} has no arithmetic; expected an accumulator")
+        return node
+    if isinstance(operand, Traced):
+        if _type_of(operand) != dtype:
+            raise TraceError(f"{operand.type_text} is used as {dtype}")
+        return Uniform(dtype, None, None, operand)
+    if not isinstance(operand, int | float):
+        raise TraceError(f"{operand!r} is used as {dtype}; expected a number, or a fragment")
+    return Uniform(dtype, None, None, operand)
 
 
 #: The words of `smem.reduce`, by the name here: of floats, of integers.
@@ -292,7 +291,7 @@ _REDUCTIONS = {
 }
 
 
-@traced
+@op_builder
 def reduce(given: Fragment, operation: str, axis: int, warpgroups: int = 1) -> Fragment:
     """Return a reduction along an axis, a slice.
 
@@ -316,12 +315,12 @@ def reduce(given: Fragment, operation: str, axis: int, warpgroups: int = 1) -> F
         raise TraceError(
             f"a fragment is reduced along axis {axis!r}; expected 0 (columns) or 1 (rows)"
         )
-    both = _REDUCTIONS.get(operation, (operation, operation))
-    word = both[0 if value.dtype.is_float else 1]
+    float_word, integer_word = _REDUCTIONS.get(operation, (operation, operation))
+    word = float_word if value.dtype.is_float else integer_word
     return Fragment(smem.reduce(value.value, word, axis=axis, warpgroups=warpgroups))
 
 
-@traced
+@op_builder
 def iota(axis: int) -> Fragment:
     """Return the position of each element along an axis: its row (0) or its column (1).
 
@@ -340,4 +339,4 @@ def iota(axis: int) -> Fragment:
     """
     if axis not in (0, 1):
         raise TraceError(f"positions are along axis 0 (rows) or 1 (columns), not {axis!r}")
-    return Fragment(node=Position(index, None, None, axis))
+    return Fragment(node=Coordinate(index, None, None, axis))

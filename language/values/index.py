@@ -6,8 +6,8 @@ from typing import Any
 
 from ...bindings.mlir import arith
 from ..errors import TraceError
-from ..trace import Scope, current, traced
-from .base import Traced
+from ..trace import KernelScope, current, op_builder
+from .base import Traced, describe
 from .boolean import Bool
 
 #: A sum of products: the coefficient of each opaque value, and of None, the constant.
@@ -35,7 +35,7 @@ class Index(Traced):
     def __init__(
         self,
         value: Any,
-        scope: Scope | None = None,
+        scope: KernelScope | None = None,
         linear: Linear | None = None,
         unsigned: bool = False,
         covering: tuple[str, int] | None = None,
@@ -45,7 +45,7 @@ class Index(Traced):
         self.unsigned = unsigned
         self.covering = covering
 
-    def rewrapped(self, value: Any, scope: Scope | None = None) -> Index:
+    def rewrap(self, value: Any, scope: KernelScope | None = None) -> Index:
         return Index(value, scope, unsigned=self.unsigned)
 
     def __add__(self, other: Index | int) -> Index:
@@ -82,58 +82,55 @@ class Index(Traced):
         return _sum(0, self, -1)
 
     def __lt__(self, other: Index | int) -> Bool:
-        return _compared(self, other, "lt")
+        return _compare(self, other, "lt")
 
     def __le__(self, other: Index | int) -> Bool:
-        return _compared(self, other, "le")
+        return _compare(self, other, "le")
 
     def __gt__(self, other: Index | int) -> Bool:
-        return _compared(self, other, "gt")
+        return _compare(self, other, "gt")
 
     def __ge__(self, other: Index | int) -> Bool:
-        return _compared(self, other, "ge")
+        return _compare(self, other, "ge")
 
     def __eq__(self, other: object) -> Bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _compared(self, other, "eq")
+        return _compare(self, other, "eq")
 
     def __ne__(self, other: object) -> Bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _compared(self, other, "ne")
+        return _compare(self, other, "ne")
 
     __hash__ = object.__hash__
 
 
-def index_value(given: Any) -> Any:
+def index_value(operand: Any) -> Any:
     """Return the MLIR value of an index or an integer.
 
     Raises:
         TypeError: for anything else.
     """
-    return as_index(given).value
+    return as_index(operand).value
 
 
-def as_index(given: Any) -> Index:
+def as_index(operand: Any) -> Index:
     """Return an index; an integer becomes a constant.
 
     Raises:
         TypeError: for anything else.
     """
-    if isinstance(given, Index):
-        return given
-    if isinstance(given, int) and not isinstance(given, bool):
+    if isinstance(operand, Index):
+        return operand
+    if isinstance(operand, int) and not isinstance(operand, bool):
         trace = current()
-        return Index(trace.index(given), trace.scopes[0], {None: given}, given >= 0)
-    hint = "; x.to(sl.index) converts it" if hasattr(given, "to") else ""
-    raise TraceError(f"expected an index or an integer, not {describe(given)}{hint}")
+        return Index(trace.index(operand), trace.scopes[0], {None: operand}, operand >= 0)
+    hint = "; x.to(sl.index) converts it" if hasattr(operand, "to") else ""
+    raise TraceError(f"expected an index or an integer, not {describe(operand)}{hint}")
 
 
-def describe(given: Any) -> str:
-    """Describe an operand for a message."""
-    return given.type_text if isinstance(given, Traced) else repr(given)
-
-
-def is_index(given: Any) -> bool:
+def is_index(operand: Any) -> bool:
     """Return whether something is an index or a Python integer."""
-    return isinstance(given, Index) or (isinstance(given, int) and not isinstance(given, bool))
+    return isinstance(operand, Index) or (
+        isinstance(operand, int) and not isinstance(operand, bool)
+    )
 
 
 def difference(stop: Index | int, start: Index | int) -> int | None:
@@ -142,8 +139,8 @@ def difference(stop: Index | int, start: Index | int) -> int | None:
     return form.get(None, 0) if all(key is None for key in form) else None
 
 
-def _form(given: Index | int) -> Linear:
-    return given.linear if isinstance(given, Index) else {None: given}
+def _form(operand: Index | int) -> Linear:
+    return operand.linear if isinstance(operand, Index) else {None: operand}
 
 
 def _linear(a: Index | int, b: Index | int, sign: int) -> Linear:
@@ -153,13 +150,15 @@ def _linear(a: Index | int, b: Index | int, sign: int) -> Linear:
     return {key: factor for key, factor in form.items() if factor or key is None}
 
 
-def emitted(value: Any, linear: Linear | None = None, unsigned: bool = False, **more: Any) -> Index:
-    """Return the index of an op without effects that has just been made."""
+def index_of_op(
+    value: Any, linear: Linear | None = None, unsigned: bool = False, **more: Any
+) -> Index:
+    """Return the result of a new op without effects as an index."""
     current().pure.append(value.owner)
     return Index(value, None, linear, unsigned, **more)
 
 
-@traced
+@op_builder
 def _sum(a: Any, b: Any, sign: int) -> Any:
     if not (is_index(a) and is_index(b)):
         return NotImplemented
@@ -167,49 +166,49 @@ def _sum(a: Any, b: Any, sign: int) -> Any:
         return a
     if sign > 0 and isinstance(a, int) and a == 0:
         return b
-    left, right = as_index(a), as_index(b)
+    lhs, rhs = as_index(a), as_index(b)
     build = arith.addi if sign > 0 else arith.subi
-    made = build(left.value, right.value)
-    unsigned = sign > 0 and left.unsigned and right.unsigned
-    return emitted(made, _linear(a, b, sign), unsigned)
+    total = build(lhs.value, rhs.value)
+    unsigned = sign > 0 and lhs.unsigned and rhs.unsigned
+    return index_of_op(total, _linear(a, b, sign), unsigned)
 
 
-@traced
+@op_builder
 def _product(a: Any, b: Any) -> Any:
     if not (is_index(a) and is_index(b)):
         return NotImplemented
     for factor, other in ((a, b), (b, a)):
         if isinstance(factor, int) and factor == 1:
             return other
-    left, right = as_index(a), as_index(b)
-    made = arith.muli(left.value, right.value)
+    lhs, rhs = as_index(a), as_index(b)
+    product = arith.muli(lhs.value, rhs.value)
     linear = None
     for factor, other in ((a, b), (b, a)):
         if isinstance(factor, int):
-            linear = {key: factor * of for key, of in _form(other).items()}
-    return emitted(made, linear, left.unsigned and right.unsigned)
+            linear = {key: factor * coefficient for key, coefficient in _form(other).items()}
+    return index_of_op(product, linear, lhs.unsigned and rhs.unsigned)
 
 
-@traced
+@op_builder
 def _quotient(a: Any, b: Any) -> Any:
     if not (is_index(a) and is_index(b)):
         return NotImplemented
-    left, right = _divisible(a, b)
-    unsigned = left.unsigned and right.unsigned
+    lhs, rhs = _divisible(a, b)
+    unsigned = lhs.unsigned and rhs.unsigned
     build = arith.divui if unsigned else arith.floordivsi
-    return emitted(build(left.value, right.value), unsigned=unsigned)
+    return index_of_op(build(lhs.value, rhs.value), unsigned=unsigned)
 
 
-@traced
+@op_builder
 def _remainder(a: Any, b: Any) -> Any:
     if not (is_index(a) and is_index(b)):
         return NotImplemented
-    left, right = _divisible(a, b)
-    if left.unsigned and right.unsigned:
-        return emitted(arith.remui(left.value, right.value), unsigned=True)
-    quotient = emitted(arith.floordivsi(left.value, right.value))
-    product = emitted(arith.muli(quotient.value, right.value))
-    return emitted(arith.subi(left.value, product.value), unsigned=right.unsigned)
+    lhs, rhs = _divisible(a, b)
+    if lhs.unsigned and rhs.unsigned:
+        return index_of_op(arith.remui(lhs.value, rhs.value), unsigned=True)
+    quotient = index_of_op(arith.floordivsi(lhs.value, rhs.value))
+    product = index_of_op(arith.muli(quotient.value, rhs.value))
+    return index_of_op(arith.subi(lhs.value, product.value), unsigned=rhs.unsigned)
 
 
 def _divisible(a: Any, b: Any) -> tuple[Index, Index]:
@@ -218,13 +217,13 @@ def _divisible(a: Any, b: Any) -> tuple[Index, Index]:
     return as_index(a), as_index(b)
 
 
-@traced
-def _compared(a: Any, b: Any, relation: str) -> Any:
+@op_builder
+def _compare(a: Any, b: Any, relation: str) -> Any:
     if not (is_index(a) and is_index(b)):
         return NotImplemented
-    left, right = as_index(a), as_index(b)
-    sign = "u" if left.unsigned and right.unsigned else "s"
+    lhs, rhs = as_index(a), as_index(b)
+    sign = "u" if lhs.unsigned and rhs.unsigned else "s"
     name = relation if relation in ("eq", "ne") else f"{sign}{relation}"[:3]
-    made = arith.cmpi(getattr(_P, name), left.value, right.value)
-    current().pure.append(made.owner)
-    return Bool(made)
+    test = arith.cmpi(getattr(_P, name), lhs.value, rhs.value)
+    current().pure.append(test.owner)
+    return Bool(test)

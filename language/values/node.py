@@ -12,7 +12,7 @@ from .base import Traced
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class ElementExpr:
     """An expression of an element.
 
     Attributes:
@@ -26,34 +26,34 @@ class Node:
     shape: tuple[int, ...] | None
     axis: int | None
 
-    def arguments(self) -> tuple[Node, ...]:
+    def arguments(self) -> tuple[ElementExpr, ...]:
         """The nodes that it is computed from."""
         return ()
 
 
 @dataclass(frozen=True, eq=False)
-class Leaf(Node):
+class FragmentLeaf(ElementExpr):
     """A fragment in registers."""
 
     fragment: Traced
 
 
 @dataclass(frozen=True, eq=False)
-class Uniform(Node):
+class Uniform(ElementExpr):
     """A number that all elements see: an index, a scalar, a condition, a Python number."""
 
-    given: Traced | float
+    number: Traced | float
 
 
 @dataclass(frozen=True, eq=False)
-class Position(Node):
+class Coordinate(ElementExpr):
     """The row (dimension 0) or column (dimension 1) of the element."""
 
     dim: int
 
 
 @dataclass(frozen=True, eq=False)
-class Operation(Node):
+class Operation(ElementExpr):
     """An operation of `elements`, or "to" (a conversion) or "where".
 
     Attributes:
@@ -62,11 +62,11 @@ class Operation(Node):
     """
 
     name: str
-    operands: tuple[Node, ...]
+    operands: tuple[ElementExpr, ...]
     location: Any
     computed: dict[str, Traced] = field(default_factory=dict)
 
-    def arguments(self) -> tuple[Node, ...]:
+    def arguments(self) -> tuple[ElementExpr, ...]:
         return self.operands
 
 
@@ -92,35 +92,35 @@ class ElementOp(Operation):
     build: Callable[..., Any] = field(kw_only=True)
 
 
-def fragment_of(node: Node, what: str = "map") -> Traced | None:
+def fragment_of(node: ElementExpr, form: str = "map") -> Traced | None:
     """Return the fragment that holds an expression's value here; None if it is not computed yet."""
-    if isinstance(node, Leaf):
+    if isinstance(node, FragmentLeaf):
         return node.fragment
-    made = node.computed.get(what) if isinstance(node, Operation) else None
-    return made if made is not None and made.scope.open else None
+    fragment = node.computed.get(form) if isinstance(node, Operation) else None
+    return fragment if fragment is not None and fragment.scope.open else None
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: ElementExpr) -> Iterator[ElementExpr]:
     """Yield the nodes of an expression, each once, operands first; none below a computed one."""
     seen: set[int] = set()
-    stack: list[tuple[Node, bool]] = [(node, False)]
+    stack: list[tuple[ElementExpr, bool]] = [(node, False)]
     while stack:
-        at, done = stack.pop()
+        part, done = stack.pop()
         if done:
-            yield at
-        elif id(at) not in seen:
-            seen.add(id(at))
-            stack.append((at, True))
-            if fragment_of(at) is None:
-                stack.extend((each, False) for each in reversed(at.arguments()))
+            yield part
+        elif id(part) not in seen:
+            seen.add(id(part))
+            stack.append((part, True))
+            if fragment_of(part) is None:
+                stack.extend((argument, False) for argument in reversed(part.arguments()))
 
 
-def leaves(node: Node) -> list[Node]:
+def leaves(node: ElementExpr) -> list[ElementExpr]:
     """Return the fragments and computed parts of an expression, each once."""
-    return [each for each in walk(node) if fragment_of(each) is not None]
+    return [part for part in walk(node) if fragment_of(part) is not None]
 
 
-def joined(nodes: tuple[Node, ...]) -> tuple[tuple[int, ...] | None, int | None]:
+def join_shapes(nodes: tuple[ElementExpr, ...]) -> tuple[tuple[int, ...] | None, int | None]:
     """Return (shape, axis) of an operation on fragments; slices are broadcast to matrices.
 
     Raises:
@@ -134,12 +134,12 @@ def joined(nodes: tuple[Node, ...]) -> tuple[tuple[int, ...] | None, int | None]
     for node in shaped:
         if not _fits(node, first):
             raise TraceError(
-                f"{shape_text(node)} meets {shape_text(first)}; expected {_expected(node, first)}"
+                f"{shape_text(node)} meets {shape_text(first)}; expected {_expected_shape(node, first)}"
             )
     return first.shape, first.axis
 
 
-def _fits(node: Node, into: Node) -> bool:
+def _fits(node: ElementExpr, into: ElementExpr) -> bool:
     assert node.shape is not None and into.shape is not None
     if node.axis == into.axis:
         return node.shape == into.shape
@@ -148,7 +148,7 @@ def _fits(node: Node, into: Node) -> bool:
     return False
 
 
-def _expected(node: Node, into: Node) -> str:
+def _expected_shape(node: ElementExpr, into: ElementExpr) -> str:
     assert into.shape is not None
     if into.axis is not None:
         return "two slices along the same axis, or a matrix to broadcast them to"
@@ -158,7 +158,7 @@ def _expected(node: Node, into: Node) -> str:
     return "fragments of the same shape"
 
 
-def shape_text(node: Node) -> str:
+def shape_text(node: ElementExpr) -> str:
     """Return what a node is, for messages."""
     assert node.shape is not None
     text = "x".join(map(str, node.shape))

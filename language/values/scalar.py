@@ -7,9 +7,9 @@ from typing import Any
 from ..dtypes import DType, of_mlir
 from ..dtypes import index as index_type
 from ..errors import TraceError
-from ..trace import Scope, current, traced
+from ..trace import KernelScope, current, op_builder
 from . import elements
-from .base import Traced
+from .base import Traced, describe
 from .boolean import Bool
 from .index import Index
 from .operators import Operators
@@ -32,7 +32,7 @@ class Scalar(Operators, Traced):
 
     kind = "a number"
 
-    def __init__(self, value: Any, scope: Scope | None = None) -> None:
+    def __init__(self, value: Any, scope: KernelScope | None = None) -> None:
         super().__init__(value, scope)
         self.dtype: DType = of_mlir(value.type)
 
@@ -40,30 +40,30 @@ class Scalar(Operators, Traced):
     def type_text(self) -> str:
         return f"a number of {self.dtype}"
 
-    @traced
+    @op_builder
     def to(self, dtype: DType) -> Any:
         """Return the number converted to another type; `sl.index` gives an `Index`."""
-        return _wrapped(elements.converted(self.value, self.dtype, dtype), dtype)
+        return _wrap(elements.build_conversion(self.value, self.dtype, dtype), dtype)
 
     def _apply(self, name: str, *operands: Any) -> Any:
         return apply(name, *operands)
 
 
-@traced
+@op_builder
 def apply(name: str, *operands: Any) -> Any:
     """Return an operation on numbers; `NotImplemented` for other operands.
 
     Raises:
         TraceError: if the types of the numbers differ.
     """
-    if not all(isinstance(each, Scalar | Bool | Index | int | float) for each in operands):
+    if not all(isinstance(operand, Scalar | Bool | Index | int | float) for operand in operands):
         return NotImplemented
-    dtype = next(each.dtype for each in operands if isinstance(each, Scalar))
-    values = [as_scalar(each, dtype).value for each in operands]
-    return _wrapped(elements.computed(name, dtype, values), elements.result_type(name, dtype))
+    dtype = next(operand.dtype for operand in operands if isinstance(operand, Scalar))
+    values = [as_scalar(operand, dtype).value for operand in operands]
+    return _wrap(elements.build_operation(name, dtype, values), elements.result_type(name, dtype))
 
 
-def _wrapped(value: Any, dtype: DType) -> Any:
+def _wrap(value: Any, dtype: DType) -> Any:
     """Return the value of an op without effects, of the class of its type."""
     current().pure.append(value.owner)
     if dtype.kind == "bool":
@@ -71,19 +71,18 @@ def _wrapped(value: Any, dtype: DType) -> Any:
     return Index(value) if dtype == index_type else Scalar(value)
 
 
-def as_scalar(given: Any, dtype: DType) -> Any:
+def as_scalar(operand: Any, dtype: DType) -> Any:
     """Return a scalar of an element type; a Python number becomes a constant.
 
     Raises:
         TraceError: for another type.
     """
-    if isinstance(given, Scalar):
-        if given.dtype != dtype:
+    if isinstance(operand, Scalar):
+        if operand.dtype != dtype:
             raise TraceError(
-                f"{given.type_text} meets {dtype}; write x.to(sl.{dtype}) to convert it"
+                f"{operand.type_text} meets {dtype}; write x.to(sl.{dtype}) to convert it"
             )
-        return given
-    if isinstance(given, int | float) and not isinstance(given, bool):
-        return Scalar(elements.constant(given, dtype), current().scopes[0])
-    what = given.type_text if isinstance(given, Traced) else repr(given)
-    raise TraceError(f"{what} meets a number of {dtype}; expected a number of {dtype}")
+        return operand
+    if isinstance(operand, int | float) and not isinstance(operand, bool):
+        return Scalar(elements.constant(operand, dtype), current().scopes[0])
+    raise TraceError(f"{describe(operand)} meets a number of {dtype}; expected a number of {dtype}")

@@ -1,4 +1,4 @@
-"""Slices of arrays and tiles: where a window begins, and its extents."""
+"""Slices of arrays and tiles: the start and the size along each dimension."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TraceError
+from .base import describe
 from .index import Index, difference, is_index
-from .index import describe as describe_index
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ def ds(start: Index | int, size: int) -> Ds:
 
 
 @dataclass(frozen=True)
-class Range:
-    """A part of a dimension.
+class DimSlice:
+    """A slice of a dimension.
 
     Attributes:
         start: the first element.
@@ -47,89 +47,92 @@ class Range:
     dropped: bool = False
 
 
-def ranges(what: str, shape: tuple[Any, ...], at: Any) -> list[Range]:
-    """Return the part of each dimension that an expression in brackets takes.
+def dim_slices(source: str, shape: tuple[Any, ...], indices: Any) -> list[DimSlice]:
+    """Return the slice of each dimension, for an expression in brackets.
 
     Args:
-        what: what is sliced, for messages.
+        source: the sliced array or tile, for messages.
         shape: its extents; those that are not integers are known at run time.
-        at: what is in the brackets.
+        indices: the expression in the brackets.
 
     Raises:
         TraceError: for a part without a static size, outside of a static extent, or of another rank.
     """
-    given = at if isinstance(at, tuple) else (at,)
-    if len(given) > len(shape):
-        raise TraceError(f"{what} has {len(shape)} dimensions, but {len(given)} indices are given")
-    given = (*given, *(slice(None) for _ in range(len(shape) - len(given))))
+    dims = indices if isinstance(indices, tuple) else (indices,)
+    if len(dims) > len(shape):
+        raise TraceError(f"{source} has {len(shape)} dimensions, but {len(dims)} indices are given")
+    dims = (*dims, *(slice(None) for _ in range(len(shape) - len(dims))))
     return [
-        _range(what, dim, extent, g)
-        for dim, (extent, g) in enumerate(zip(shape, given, strict=True))
+        _dim_slice(source, dim, extent, index)
+        for dim, (extent, index) in enumerate(zip(shape, dims, strict=True))
     ]
 
 
-def _range(what: str, dim: int, extent: Any, given: Any) -> Range:
-    if isinstance(given, Ds):
-        found = Range(given.start, given.size)
-    elif isinstance(given, slice):
-        found = _of_slice(what, dim, extent, given)
-    elif is_index(given):
+def _dim_slice(source: str, dim: int, extent: Any, index: Any) -> DimSlice:
+    if isinstance(index, Ds):
+        part = DimSlice(index.start, index.size)
+    elif isinstance(index, slice):
+        part = _slice_part(source, dim, extent, index)
+    elif is_index(index):
         start = (
-            given + extent
-            if isinstance(given, int) and given < 0 and isinstance(extent, int)
-            else given
+            index + extent
+            if isinstance(index, int) and index < 0 and isinstance(extent, int)
+            else index
         )
-        found = Range(start, 1, dropped=True)
+        part = DimSlice(start, 1, dropped=True)
     else:
         raise TraceError(
-            f"dimension {dim} of {what} is indexed by {describe_index(given)}; expected an index, "
+            f"dimension {dim} of {source} is indexed by {describe(index)}; expected an index, "
             "start : stop, or sl.ds(start, size)"
         )
-    if isinstance(extent, int) and isinstance(found.start, int):
-        last = found.start + found.size
-        if found.start < 0 or last > extent:
-            taken = f"element {found.start}" if found.dropped else f"{found.start} : {last}"
+    if isinstance(extent, int) and isinstance(part.start, int):
+        last = part.start + part.size
+        if part.start < 0 or last > extent:
+            text = f"element {part.start}" if part.dropped else f"{part.start} : {last}"
             raise TraceError(
-                f"{taken} of dimension {dim} of {what} is outside of its extent {extent}"
+                f"{text} of dimension {dim} of {source} is outside of its extent {extent}"
             )
-    if isinstance(extent, int) and found.size > extent:
+    if isinstance(extent, int) and part.size > extent:
         raise TraceError(
-            f"{found.size} elements of dimension {dim} of {what} are taken, which has {extent}"
+            f"{part.size} elements of dimension {dim} of {source} are taken, which has {extent}"
         )
-    return found
+    return part
 
 
-def _of_slice(what: str, dim: int, extent: Any, given: slice) -> Range:
-    if given.step is not None:
-        raise TraceError(f"dimension {dim} of {what} is sliced with a step; expected start : stop")
-    start = 0 if given.start is None else given.start
-    if given.stop is None:
+def _slice_part(source: str, dim: int, extent: Any, part: slice) -> DimSlice:
+    if part.step is not None:
+        raise TraceError(
+            f"dimension {dim} of {source} is sliced with a step; expected start : stop"
+        )
+    start = 0 if part.start is None else part.start
+    if part.stop is None:
         if not isinstance(extent, int):
             raise TraceError(
-                f"dimension {dim} of {what} has an extent that is known at run time; expected "
+                f"dimension {dim} of {source} has an extent that is known at run time; expected "
                 "start : stop, where stop - start is a number, or sl.ds(start, size)"
             )
         stop = extent
     else:
-        stop = given.stop
+        stop = part.stop
     if isinstance(extent, int):
         start = start + extent if isinstance(start, int) and start < 0 else start
         stop = stop + extent if isinstance(stop, int) and stop < 0 else stop
-    for each in (start, stop):
-        if not is_index(each):
-            raise TraceError(f"dimension {dim} of {what} is sliced at {describe_index(each)}")
+    for bound in (start, stop):
+        if not is_index(bound):
+            raise TraceError(f"dimension {dim} of {source} is sliced at {describe(bound)}")
     size = difference(stop, start)
     if size is None:
         raise TraceError(
-            f"dimension {dim} of {what} is sliced from {_text(start)} to {_text(stop)}, whose distance "
-            "is known at run time only; expected start : start + number, or sl.ds(start, size)"
+            f"dimension {dim} of {source} is sliced from {_bound_text(start)} to {_bound_text(stop)}, "
+            "whose distance is known at run time only; expected start : start + number, or "
+            "sl.ds(start, size)"
         )
     if size < 1:
         raise TraceError(
-            f"dimension {dim} of {what} is sliced to {size} elements; expected 1 or more"
+            f"dimension {dim} of {source} is sliced to {size} elements; expected 1 or more"
         )
-    return Range(start, size)
+    return DimSlice(start, size)
 
 
-def _text(at: Index | int) -> str:
-    return str(at) if isinstance(at, int) else "an index"
+def _bound_text(bound: Index | int) -> str:
+    return str(bound) if isinstance(bound, int) else "an index"

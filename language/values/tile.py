@@ -8,10 +8,10 @@ from ...dialect import ops as smem
 from ...dialect.types import tensor_of
 from ..dtypes import DType, of_mlir
 from ..errors import TraceError
-from ..trace import Scope, current, traced
+from ..trace import KernelScope, current, op_builder
 from .base import Traced
 from .index import Index
-from .slices import ranges
+from .slices import dim_slices
 
 
 class Tile(Traced):
@@ -28,7 +28,7 @@ class Tile(Traced):
 
     kind = "a tile"
 
-    def __init__(self, value: Any, scope: Scope | None = None) -> None:
+    def __init__(self, value: Any, scope: KernelScope | None = None) -> None:
         super().__init__(value, scope)
         tensor = tensor_of(value.type)
         self.shape: tuple[int, ...] = tuple(tensor.shape)
@@ -38,26 +38,26 @@ class Tile(Traced):
     def type_text(self) -> str:
         return f"a tile {'x'.join(map(str, self.shape))} of {self.dtype}"
 
-    @traced
-    def __getitem__(self, at: Any) -> Tile:
-        taken = ranges(self.type_text, self.shape, at)
+    @op_builder
+    def __getitem__(self, index: Any) -> Tile:
+        parts = dim_slices(self.type_text, self.shape, index)
         value = self.value
         if len(self.shape) == 3:
-            first, *taken = taken
+            first, *parts = parts
             if not first.dropped:
                 raise TraceError(f"stages of {self.type_text} are taken one at a time: t[i]")
             start = first.start
             value = smem.stage(value, start.value if isinstance(start, Index) else start)
             current().pure.append(value.owner)
-        if any(each.dropped for each in taken):
+        if any(part.dropped for part in parts):
             raise TraceError(
                 f"an element of {self.type_text} is taken; expected slices of rows and columns, or "
                 "sl.load of the tile"
             )
-        sizes = [each.size for each in taken]
-        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in taken]
+        sizes = [part.size for part in parts]
+        starts = [r.start.value if isinstance(r.start, Index) else r.start for r in parts]
         # The start of the whole tile is 0; one that is not constant is for the passes to check.
-        if tuple(sizes) != self.shape[-2:] or any(isinstance(r.start, Index) for r in taken):
+        if tuple(sizes) != self.shape[-2:] or any(isinstance(r.start, Index) for r in parts):
             value = smem.subtile(value, starts, sizes)
             current().pure.append(value.owner)
         return Tile(value)

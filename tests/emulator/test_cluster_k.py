@@ -7,7 +7,7 @@ from split_product import SMALL, SplitProduct
 
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm import Config, Problem
-from mlir_smem.kernels.gemm.generator.fusion import fused
+from mlir_smem.kernels.gemm.generator.fusion import trace_epilogue
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_types(problem):
 
 
 def test_an_epilogue_sees_the_whole_sum():
-    fusion = fused(lambda x, row, col: x * x, [], "f32")
+    fusion = trace_epilogue(lambda x, row, col: x * x, [], "f32")
     problem = Problem(fusion=fusion, c="f32")
     product = SplitProduct(problem, Config(**SMALL, cluster_k=2), 64, 64, 320, 3)
     arguments = product.arguments

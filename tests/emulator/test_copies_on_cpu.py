@@ -110,7 +110,7 @@ def test_leading_dimensions_are_joined(monkeypatch):
     source = np.arange(2 * 3 * 5 * 9, dtype=np.int16).reshape(2, 3, 5, 9)
     target = np.zeros((2, 3, 5, 16), np.int16)
     given = Matrix(source.ctypes.data, source.shape, (135, 45, 9, 1), 2)
-    made = copies.Copies(
+    made = copies.MatrixCopies(
         [(given, Matrix(target.ctypes.data, source.shape, (240, 80, 16, 1), 2))], 0
     )
     made.start([(source.ctypes.data, target.ctypes.data)], 0)

@@ -16,7 +16,7 @@ from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm.generator.config import Config
-from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
+from mlir_smem.kernels.gemm.generator.fusion import EpilogueOperand, trace_epilogue
 from mlir_smem.kernels.gemm.generator.kernel import build
 from mlir_smem.kernels.gemm.generator.problem import Problem
 from mlir_smem.runtime.arguments import DTYPES
@@ -99,13 +99,13 @@ def add_and_scale(x, row, col, bias, scale, residual, alpha):
 
 
 FUSIONS = {
-    by_tma: fused(
+    by_tma: trace_epilogue(
         add_and_scale,
         [
-            Operand("bias", "bf16", "n"),
-            Operand("scale", "f32", "m"),
-            Operand("residual", "bf16", "mn", by_tma),
-            Operand("alpha", "f32", "number"),
+            EpilogueOperand("bias", "bf16", "n"),
+            EpilogueOperand("scale", "f32", "m"),
+            EpilogueOperand("residual", "bf16", "mn", by_tma),
+            EpilogueOperand("alpha", "f32", "number"),
         ],
         "f32",
     )
@@ -143,7 +143,9 @@ def test_epilogues(exchanged, consumers, by_tma, capfd):
 @pytest.mark.parametrize("consumers, buffers", [(2, 1), (2, 2), (3, 2)])
 def test_a_matrix_of_an_epilogue_of_many_parts(consumers, buffers, capfd):
     """Its loads and the buffers for results come to the warpgroups in one order."""
-    fusion = fused(lambda x, y: x + y, [Operand("y", "bf16", "mn", by_tma=True)], "f32")
+    fusion = trace_epilogue(
+        lambda x, y: x + y, [EpilogueOperand("y", "bf16", "mn", by_tma=True)], "f32"
+    )
     problem = Problem(fusion=fusion)
     config = Config((64 * consumers, 64, 64), 2, (1, 1), consumers, 16, 8, buffers)
     kernel = compiled(problem, config)
@@ -158,7 +160,9 @@ def test_a_matrix_of_an_epilogue_of_many_parts(consumers, buffers, capfd):
 
 def test_an_epilogue_of_integers():
     """The product of integers is scaled to floats, which are stored."""
-    fusion = fused(lambda x, scale: x.to(sl.f32) * scale, [Operand("scale", "f32", "n")], "i32")
+    fusion = trace_epilogue(
+        lambda x, scale: x.to(sl.f32) * scale, [EpilogueOperand("scale", "f32", "n")], "i32"
+    )
     problem = Problem("i8", "i8", "bf16", b_major="k", fusion=fusion)
     config = Config((64, 64, 128), 2, consumers=1, store_columns=64)
     kernel = compiled(problem, config)
@@ -180,7 +184,7 @@ def test_an_epilogue_of_integers():
 )
 def test_gated_products(b_major, config):
     """Both products of a tile are in the same threads."""
-    fusion = fused(lambda gate, x: sl.maximum(gate, 0.0) * x, [], "f32", 2)
+    fusion = trace_epilogue(lambda gate, x: sl.maximum(gate, 0.0) * x, [], "f32", 2)
     problem = Problem(b_major=b_major, fusion=fusion, gated=True)
     kernel = compiled(problem, config)
     a, b, c = matrices(problem, 200, 136, 200)
@@ -193,7 +197,7 @@ def test_gated_products(b_major, config):
 @pytest.mark.parametrize("consumers, buffers", [(1, 1), (2, 3)])
 def test_two_results(consumers, buffers):
     """The activation, and what it was made of."""
-    fusion = fused(lambda x: (sl.maximum(x, 0.0), x), [], "f32")
+    fusion = trace_epilogue(lambda x: (sl.maximum(x, 0.0), x), [], "f32")
     problem = Problem(fusion=fusion, d="f32")
     config = Config((64 * consumers, 64, 64), 2, (1, 1), consumers, 16, 32, buffers)
     kernel = compiled(problem, config)

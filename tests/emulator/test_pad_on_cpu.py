@@ -9,7 +9,13 @@ from emulated import run_text
 import mlir_smem
 from mlir_smem.dialect import new_context
 from mlir_smem.kernels.gemm.generator.config import ConfigError
-from mlir_smem.kernels.gemm.generator.pad import Copy, build_pad, width_for, windows, word_bytes
+from mlir_smem.kernels.gemm.generator.pad import (
+    CopyConfig,
+    build_pad,
+    width_for,
+    windows,
+    word_bytes,
+)
 
 DTYPES = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
@@ -53,7 +59,7 @@ def options(kernel, grid):
 @pytest.mark.parametrize("extents", [(1, 1), (3, 129), (40, 33), (257, 7)], ids=str)
 @pytest.mark.parametrize("word", DTYPES)
 def test_every_word_is_copied(word, extents, strides):
-    copy = Copy(word, width_for(extents[1]))
+    copy = CopyConfig(word, width_for(extents[1]))
     kernel = compiled(copy)
     x = given(*extents, word, strides(*extents))
     memory, y = padded(*extents, word)
@@ -65,7 +71,7 @@ def test_every_word_is_copied(word, extents, strides):
 
 
 def test_rows_without_padding_are_written_between_their_neighbours():
-    copy = Copy(2, 32)
+    copy = CopyConfig(2, 32)
     kernel = compiled(copy)
     x = given(40, 27, 2, (32, 1))
     memory = np.full((40, 50), 77, np.int16)
@@ -82,7 +88,9 @@ def test_rows_without_padding_are_written_between_their_neighbours():
 @pytest.mark.parametrize("words", [(2, 2), (1, 8), (4, 1)], ids=str)
 def test_two_matrices_are_copied_by_one_launch(words):
     extents = (70, 45), (33, 130)
-    copies = [Copy(word, width_for(each[1])) for word, each in zip(words, extents, strict=True)]
+    copies = [
+        CopyConfig(word, width_for(each[1])) for word, each in zip(words, extents, strict=True)
+    ]
     kernel = compiled(*copies)
     x, u = (given(*e, w, (e[1], 1), w) for e, w in zip(extents, words, strict=True))
     (_, y), (_, v) = (padded(*e, w) for e, w in zip(extents, words, strict=True))
@@ -97,7 +105,7 @@ def test_two_matrices_are_copied_by_one_launch(words):
 
 
 def test_a_batch_is_copied():
-    copy = Copy(2, 32)
+    copy = CopyConfig(2, 32)
     kernel = compiled(copy)
     x = np.random.default_rng(3).integers(-99, 99, (3, 70, 45)).astype(np.int16)
     y = np.zeros((3, 70, 48), np.int16)
@@ -107,7 +115,7 @@ def test_a_batch_is_copied():
 
 
 def test_it_starts_while_the_kernel_before_it_ends():
-    assert compiled(Copy(2, 32)).manifest["kernels"][0]["programmatic"]
+    assert compiled(CopyConfig(2, 32)).manifest["kernels"][0]["programmatic"]
 
 
 @pytest.mark.parametrize(
@@ -129,9 +137,9 @@ def test_the_word_has_the_alignment_of_both_matrices(row, addressed, word):
     "copies, message",
     [
         ([], "0 matrices are copied; expected 1 or 2"),
-        ([Copy(2, 8)] * 3, "3 matrices are copied; expected 1 or 2"),
-        ([Copy(16, 8)], "word is 16 bytes; expected 1, 2, 4 or 8"),
-        ([Copy(2, 64)], "width is 64 words; expected 8, 32 or 128"),
+        ([CopyConfig(2, 8)] * 3, "3 matrices are copied; expected 1 or 2"),
+        ([CopyConfig(16, 8)], "word is 16 bytes; expected 1, 2, 4 or 8"),
+        ([CopyConfig(2, 64)], "width is 64 words; expected 8, 32 or 128"),
     ],
 )
 def test_illegal_copies_are_refused(copies, message):

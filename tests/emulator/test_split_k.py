@@ -9,7 +9,7 @@ from split_product import SMALL, SplitProduct
 
 from mlir_smem.emulator import ViolationKind
 from mlir_smem.kernels.gemm import Config, Problem
-from mlir_smem.kernels.gemm.generator.fusion import fused
+from mlir_smem.kernels.gemm.generator.fusion import trace_epilogue
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_every_number_of_parts():
 
 
 def test_an_epilogue_sees_the_whole_sum():
-    fusion = fused(lambda x: x * x, [], "f32")
+    fusion = trace_epilogue(lambda x: x * x, [], "f32")
     product = SplitProduct(
         Problem(fusion=fusion, c="f32"), Config(**SMALL, split_k=3), 64, 64, 320, 3
     )

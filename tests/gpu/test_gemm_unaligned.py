@@ -116,7 +116,7 @@ def test_calls_in_a_graph():
     [(8192, 8191, 2, 0.4), (8192, 8190, 2, 0.6), (8192, 8191, 1, 0.15)],
 )
 def test_copies_are_about_as_fast_as_memory(rows, columns, size, least, record_property):
-    from mlir_smem.kernels.gemm.call.copies import Copies
+    from mlir_smem.kernels.gemm.call.copies import MatrixCopies
     from mlir_smem.runtime import Matrix
 
     dtype = {1: torch.int8, 2: torch.int16}[size]
@@ -126,7 +126,7 @@ def test_copies_are_about_as_fast_as_memory(rows, columns, size, least, record_p
     stream = torch.cuda.current_stream().cuda_stream
     source = Matrix(x.data_ptr(), (rows, columns), (columns, 1), size)
     target = Matrix(y.data_ptr(), (rows, columns), (8192, 1), size)
-    copies = Copies([(source, target)], x.device.index)
+    copies = MatrixCopies([(source, target)], x.device.index)
     ways = {
         "padded": lambda: copies.start([(x.data_ptr(), y.data_ptr())], stream),
         "copied": lambda: whole.copy_(y),

@@ -10,7 +10,7 @@ import pytest
 
 from mlir_smem.kernels.device import gpu_name
 from mlir_smem.kernels.gemm import Config, Problem, candidates, choose, prepare, tune
-from mlir_smem.kernels.gemm.call.operands import operands
+from mlir_smem.kernels.gemm.call.operands import check_operands
 from mlir_smem.kernels.gemm.call.tuning_cache import tuned_config
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.kernels.gemm.tuning.random_operands import random_operands
@@ -52,7 +52,7 @@ def tried():
 def test_random_operands_on_the_chip_fit_the_problem(problem):
     gpu_name()
     arrays = zip("ABC", random_operands(problem, M, N, K), strict=True)
-    of, _ = operands(*(device_array(name, array) for name, array in arrays))
+    of, _ = check_operands(*(device_array(name, array) for name, array in arrays))
     assert (of.problem, of.m, of.n, of.k) == (problem, M, N, K)
 
 

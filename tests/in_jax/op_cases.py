@@ -40,7 +40,7 @@ class Product:
 
 @pytest.fixture(autouse=True)
 def cpu(monkeypatch):
-    monkeypatch.setattr(jax_op, "Launch", Product)
+    monkeypatch.setattr(jax_op, "GemmLaunch", Product)
     monkeypatch.setattr(xla_ffi.CustomCall, "stream", 7)
     monkeypatch.setattr(xla_ffi.CustomCall, "device", 0)
     monkeypatch.setattr(Product, "made", 0)

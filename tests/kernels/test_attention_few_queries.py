@@ -7,8 +7,8 @@ from test_attention import BF16, arrays, check
 from test_attention_split import combined  # noqa: F401, a fixture
 
 from mlir_smem.kernels.attention import Config, ConfigError, Problem, attention, default_config
+from mlir_smem.kernels.attention.call.checked import heads_of_tile
 from mlir_smem.kernels.attention.call.emulated import attention_kernel, combining_kernel
-from mlir_smem.kernels.attention.call.sharing import heads_of_tile
 from mlir_smem.kernels.attention.generator.problem import DIMS
 
 

@@ -20,7 +20,7 @@ def fresh(gpu, monkeypatch, compiled_kernels):
     monkeypatch.setattr(streams, "_BY_CLASS", {})
     monkeypatch.setattr(launches, "_SCRATCH", Scratch())
     launches._kernel.cache_clear()
-    launches._combining.cache_clear()
+    launches._combine_kernel.cache_clear()
     launch._CALLS.clear()
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(compiled_kernels))
 

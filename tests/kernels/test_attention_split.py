@@ -11,7 +11,7 @@ from test_attention import arrays, check
 
 from mlir_smem.kernels.attention import Config, Problem, default_config
 from mlir_smem.kernels.attention.call import emulated, split
-from mlir_smem.kernels.attention.call.operands import Sizes
+from mlir_smem.kernels.attention.call.operands import AttentionExtents
 from mlir_smem.kernels.attention.generator.problem import DIMS
 
 
@@ -88,7 +88,7 @@ def test_scores_of_very_different_size(combined):
     ],
 )
 def test_the_number_of_parts(batches, heads, queries, keys, parts):
-    extents = Sizes(batches, heads, heads, queries, keys, 128)
+    extents = AttentionExtents(batches, heads, heads, queries, keys, 128)
     config = default_config(Problem(), queries, keys)
     assert split.parts_of(Problem(), extents, config) == parts
     assert split.parts_of(Problem(left=True), extents, config) == 1

@@ -16,7 +16,7 @@ from mlir_smem.kernels.attention import (
     tune,
 )
 from mlir_smem.kernels.attention.call import launch, launches
-from mlir_smem.kernels.attention.call.tuned import found_before
+from mlir_smem.kernels.attention.call.tuned import read_searched
 from mlir_smem.kernels.attention.generator.problem import DIMS
 from mlir_smem.runtime import streams
 from mlir_smem.runtime.arguments import DTYPES, row_major_strides
@@ -109,8 +109,10 @@ def test_a_damaged_result_is_not_used(gpu, clock, config):
     whole = {**entry["config"], **config} if isinstance(config, dict) else config
     file.write_text(json.dumps(entry | {"config": whole}))
     assert threads(gpu) == 4 * 128
-    sought = launch.described(launch.Arrays(Q, K, V, out=OUT), launch.Options()).call.sought
-    assert found_before(sought, entry["given"]) is None
+    task = launch.describe_call(
+        launch.AttentionArrays(Q, K, V, out=OUT), launch.AttentionOptions()
+    ).call.task
+    assert read_searched(task, entry["given"]) is None
 
 
 def test_what_does_not_fit_is_dropped(gpu):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.kernels.gemm import ProblemError
-from mlir_smem.kernels.gemm.call.batches import batched, broadcast
+from mlir_smem.kernels.gemm.call.batches import broadcast, fold_batch
 from mlir_smem.runtime import Matrix
 
 
@@ -30,7 +30,7 @@ def contiguous(*shape):
 
 def found(a, b):
     c = np.zeros((*broadcast(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), np.float32)
-    return batched(matrix(a), matrix(b), matrix(c)), c
+    return fold_batch(matrix(a), matrix(b), matrix(c)), c
 
 
 @pytest.mark.parametrize(

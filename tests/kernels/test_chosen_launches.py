@@ -9,8 +9,8 @@ import mlir_smem.language as sl
 from mlir_smem.kernels.gemm import Problem, candidates, choose, matmul
 from mlir_smem.kernels.gemm.call import launches, tuning_cache
 from mlir_smem.kernels.gemm.call.matmul import forget_calls
-from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
-from mlir_smem.kernels.tuning.halving import Result
+from mlir_smem.kernels.gemm.generator.fusion import EpilogueOperand, trace_epilogue
+from mlir_smem.kernels.tuning.halving import SearchResult
 from mlir_smem.runtime.arguments import DTYPES
 
 
@@ -76,7 +76,7 @@ def test_two_results(gpu):
 @pytest.mark.parametrize("products", [1, 2])
 def test_a_problem_is_described_by_its_ir(products):
     function = (lambda x: x * 2.0) if products == 1 else (lambda x, y: x * y)
-    fusion = fused(function, [], "f32", products)
+    fusion = trace_epilogue(function, [], "f32", products)
     problem = Problem(fusion=fusion, gated=products == 2, batch=("ab",))
     described = json.loads(json.dumps(problem.described()))
     assert described["fusion"] == [fusion.ir, []] and described["batch"] == ["ab"]
@@ -85,7 +85,9 @@ def test_a_problem_is_described_by_its_ir(products):
 
 
 def test_a_matrix_of_the_epilogue_is_loaded_by_tma():
-    fusion = fused(lambda x, c: x + c, [Operand("c", "bf16", "mn", by_tma=True)], "f32")
+    fusion = trace_epilogue(
+        lambda x, c: x + c, [EpilogueOperand("c", "bf16", "mn", by_tma=True)], "f32"
+    )
     problem = Problem(fusion=fusion)
     for extents in ((8192, 8192, 8192), (512, 4096, 4096)):
         config = choose(problem, *extents)
@@ -105,6 +107,6 @@ def test_a_tuned_configuration_is_found_for_a_batch(monkeypatch):
         batch=(8,),
     )
     config = task.configs[1]
-    tuning_cache.write_tuned(task, Result(config, {config: 1e-6}, {}))
+    tuning_cache.write_tuned(task, SearchResult(config, {config: 1e-6}, {}))
     assert tuning_cache.tuned_config("a GPU", Problem(batch=("ab",)), 64, 64, 64, (8,)) == config
     assert tuning_cache.tuned_config("a GPU", Problem(batch=("ab",)), 64, 64, 64, (4,)) is None

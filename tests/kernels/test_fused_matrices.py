@@ -9,7 +9,7 @@ from stand_in import OnGpu
 import mlir_smem.language as sl
 from mlir_smem.kernels.gemm import Config, ConfigError, Problem, matmul
 from mlir_smem.kernels.gemm.call.fusions import fused_call
-from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
+from mlir_smem.kernels.gemm.generator.fusion import EpilogueOperand, trace_epilogue
 from mlir_smem.runtime.arguments import DTYPES
 
 SMALL = Config(tile=(64, 64, 64), stages=2, consumers=1, store_columns=64)
@@ -61,7 +61,7 @@ def test_an_operand_of_another_alignment_is_another_kernel(gpu):
 
 
 def test_matrices_of_an_epilogue_take_shared_memory():
-    fusion = fused(add, [Operand("bias", "f32", "mn", by_tma=True)], "f32")
+    fusion = trace_epilogue(add, [EpilogueOperand("bias", "f32", "mn", by_tma=True)], "f32")
     config = Config((128, 256, 64), 4, store_columns=64)
     with pytest.raises(ConfigError) as error:
         config.check(Problem(fusion=fusion))

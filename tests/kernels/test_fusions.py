@@ -12,7 +12,7 @@ import mlir_smem.language as sl
 from mlir_smem.kernels.gemm import Config, ConfigError, Problem, ProblemError, matmul, prepare
 from mlir_smem.kernels.gemm.call import fusions
 from mlir_smem.kernels.gemm.call.fusions import fused_call
-from mlir_smem.kernels.gemm.generator.fusion import Operand, fused
+from mlir_smem.kernels.gemm.generator.fusion import EpilogueOperand, trace_epilogue
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.language import TraceError
 from mlir_smem.runtime import streams
@@ -30,9 +30,9 @@ def traces(monkeypatch):
 
     def counted(function, operands, *others):
         made.append(operands)
-        return fused(function, operands, *others)
+        return trace_epilogue(function, operands, *others)
 
-    monkeypatch.setattr(fusions, "fused", counted)
+    monkeypatch.setattr(fusions, "trace_epilogue", counted)
     return made
 
 
@@ -70,7 +70,7 @@ def test_a_gemm_with_an_epilogue_is_launched(gpu):
 )
 def test_operands_broadcast(shape, kind):
     found = fused_call(add, {"bias": array(shape, "f32")}, "f32", (200, 136), 0)
-    assert found.fusion.operands == (Operand("bias", "f32", kind, by_tma=kind == "mn"),)
+    assert found.fusion.operands == (EpilogueOperand("bias", "f32", kind, by_tma=kind == "mn"),)
     extents = {"mn": (200, 136), "n": (136,), "m": (200,), "": (1,)}[kind]
     assert found.arguments[0].shape == extents
 
@@ -86,7 +86,7 @@ def test_numbers_are_arguments(gpu, traces):
         matmul(
             A, B, C, epilogue=lambda x, scale: x * scale, operands={"scale": scale}, config=SMALL
         )
-    assert traces == [[Operand("scale", "f32", "number")]]
+    assert traces == [[EpilogueOperand("scale", "f32", "number")]]
     assert len(gpu.launches) == 2
 
 
@@ -121,14 +121,14 @@ def test_a_global_that_changes_is_read_again(gpu, traces, monkeypatch):
 
 
 def test_functions_with_one_ir_are_one_problem():
-    one = fused(lambda x: x + 1.0, [], "f32")
-    other = fused(lambda y: y + 1.0, [], "f32")
+    one = trace_epilogue(lambda x: x + 1.0, [], "f32")
+    other = trace_epilogue(lambda y: y + 1.0, [], "f32")
     assert one == other and hash(Problem(fusion=one)) == hash(Problem(fusion=other))
-    assert one != fused(lambda x: x + 2.0, [], "f32")
+    assert one != trace_epilogue(lambda x: x + 2.0, [], "f32")
 
 
 def test_the_name_of_a_parameter_is_part_of_the_kernel():
-    named = fused(add, [Operand("bias", "bf16", "n")], "f32")
+    named = trace_epilogue(add, [EpilogueOperand("bias", "bf16", "n")], "f32")
     assert 'smem.name = "bias"' in text(Problem(fusion=named), SMALL)
 
 
@@ -141,7 +141,7 @@ def test_the_name_of_a_parameter_is_part_of_the_kernel():
     ],
 )
 def test_element_types_of_the_result(function, accumulator, stored):
-    assert fused(function, [], accumulator).stored == (stored,)
+    assert trace_epilogue(function, [], accumulator).stored == (stored,)
 
 
 def test_a_result_that_is_not_stored(gpu):
@@ -218,7 +218,7 @@ def test_mistakes(gpu, function, operands, message):
 
 def test_a_mistake_in_the_function_is_at_its_line():
     with pytest.raises(TraceError, match=r"test_fusions\.py:\d+:\d+: elements of f32 have no <<"):
-        fused(lambda x: x << 1.0, [], "f32")
+        trace_epilogue(lambda x: x << 1.0, [], "f32")
 
 
 # Gated products.
@@ -282,7 +282,7 @@ def test_gates_that_do_not_fit(gpu, b, gated, function, message):
 
 
 def test_a_gated_kernel_is_not_exchanged():
-    problem = Problem(b_major="k", fusion=fused(gate, [], "f32", 2), gated=True)
+    problem = Problem(b_major="k", fusion=trace_epilogue(gate, [], "f32", 2), gated=True)
     with pytest.raises(ConfigError) as error:
         Config(exchanged=True).check(problem)
     assert str(error.value) == (
@@ -292,7 +292,7 @@ def test_a_gated_kernel_is_not_exchanged():
 
 def test_the_products_of_a_problem_are_those_of_its_epilogue():
     with pytest.raises(ProblemError) as error:
-        Problem(fusion=fused(gate, [], "f32", 2))
+        Problem(fusion=trace_epilogue(gate, [], "f32", 2))
     assert str(error.value) == "the epilogue takes 2 products, but the GEMM has 1"
 
 
@@ -355,7 +355,7 @@ def test_results_that_do_not_fit(gpu, out, out_dtype, function, message):
 
 def test_the_results_of_a_problem_are_those_of_its_epilogue():
     with pytest.raises(ProblemError) as error:
-        Problem(fusion=fused(both, [], "f32"))
+        Problem(fusion=trace_epilogue(both, [], "f32"))
     assert str(error.value) == "the epilogue returns 2 results, but the GEMM stores 1"
 
 
@@ -363,6 +363,8 @@ def test_the_results_of_a_problem_are_those_of_its_epilogue():
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_operands_are_read_before_the_buffer_is_waited_for(shape, exchanged):
     """An activation may have branches, across which loads are not moved: each would be waited for."""
-    fusion = fused(lambda x, bias: sl.exp(x + bias), [Operand("bias", "bf16", shape)], "f32")
+    fusion = trace_epilogue(
+        lambda x, bias: sl.exp(x + bias), [EpilogueOperand("bias", "bf16", shape)], "f32"
+    )
     kernel = text(replace(Problem(), fusion=fusion), replace(SMALL, exchanged=exchanged))
     assert kernel.rindex("memref.load") < kernel.rindex('"smem.consumer_wait"')

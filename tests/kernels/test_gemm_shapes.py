@@ -3,7 +3,7 @@
 import pytest
 
 from mlir_smem.kernels.gemm import Problem
-from mlir_smem.kernels.gemm.tuning.shapes import Shape, ShapeError, parse_shape, read_shapes
+from mlir_smem.kernels.gemm.tuning.shapes import GemmShape, GemmShapeError, parse_shape, read_shapes
 
 F8 = "f8E4M3FN"
 
@@ -11,12 +11,12 @@ F8 = "f8E4M3FN"
 @pytest.mark.parametrize(
     "text, shape",
     [
-        ("1x2x3", Shape(Problem(), 1, 2, 3)),
-        ("8x8x8:f16,f16,f32", Shape(Problem("f16", "f16", "f32"), 8, 8, 8)),
-        ("8x8x8:bf16,bf16,bf16,NT", Shape(Problem(a_major="m", b_major="n"), 8, 8, 8)),
-        ("8x8x8:bf16,bf16,bf16,TT", Shape(Problem(a_major="m", b_major="k"), 8, 8, 8)),
-        ("8x8x8:bf16,bf16,bf16,TN", Shape(Problem(b_major="k"), 8, 8, 8)),
-        (f"8x8x8:{F8},{F8},bf16", Shape(Problem(F8, F8, "bf16", b_major="k"), 8, 8, 8)),
+        ("1x2x3", GemmShape(Problem(), 1, 2, 3)),
+        ("8x8x8:f16,f16,f32", GemmShape(Problem("f16", "f16", "f32"), 8, 8, 8)),
+        ("8x8x8:bf16,bf16,bf16,NT", GemmShape(Problem(a_major="m", b_major="n"), 8, 8, 8)),
+        ("8x8x8:bf16,bf16,bf16,TT", GemmShape(Problem(a_major="m", b_major="k"), 8, 8, 8)),
+        ("8x8x8:bf16,bf16,bf16,TN", GemmShape(Problem(b_major="k"), 8, 8, 8)),
+        (f"8x8x8:{F8},{F8},bf16", GemmShape(Problem(F8, F8, "bf16", b_major="k"), 8, 8, 8)),
     ],
 )
 def test_a_shape_is_read(text, shape):
@@ -48,14 +48,14 @@ FORM = "expected MxNxK[:A,B,C[,LAYOUT]], for example 4096x4096x4096:bf16,bf16,f3
     ],
 )
 def test_other_text_is_refused(text, message):
-    with pytest.raises(ShapeError) as error:
+    with pytest.raises(GemmShapeError) as error:
         parse_shape(text)
     assert str(error.value) == message
 
 
 @pytest.mark.parametrize("types", ["f64,f64,f64", f"bf16,{F8},bf16", f"{F8},{F8},bf16,NN"])
 def test_a_problem_that_does_not_exist_is_refused(types):
-    with pytest.raises(ShapeError, match=f"^'8x8x8:{types}': [^\n]*expected|K-major only"):
+    with pytest.raises(GemmShapeError, match=f"^'8x8x8:{types}': [^\n]*expected|K-major only"):
         parse_shape(f"8x8x8:{types}")
 
 
@@ -65,5 +65,5 @@ def test_a_file_has_comments_and_empty_lines():
 
 
 def test_an_error_in_a_file_has_its_line():
-    with pytest.raises(ShapeError, match=r"^f:3: '8x8' is no shape"):
+    with pytest.raises(GemmShapeError, match=r"^f:3: '8x8' is no shape"):
         list(read_shapes(["# a", "8x8x8", "8x8"], "f"))

@@ -6,7 +6,7 @@ from mlir_smem.kernels.gemm import Config, Problem
 from mlir_smem.kernels.gemm import __main__ as command
 from mlir_smem.kernels.gemm.call.tuned_table import gemm_key, read_table
 from mlir_smem.kernels.gemm.call.tuning_cache import Task, write_tuned
-from mlir_smem.kernels.tuning.halving import Result
+from mlir_smem.kernels.tuning.halving import SearchResult
 
 GPU = "NVIDIA H200"
 
@@ -23,7 +23,7 @@ def caches(tmp_path, monkeypatch):
 
 
 def keep(gpu, m, config):
-    write_tuned(Task(gpu, Problem(), m, 64, 64, (config,)), Result(config, {config: 1.0}, {}))
+    write_tuned(Task(gpu, Problem(), m, 64, 64, (config,)), SearchResult(config, {config: 1.0}, {}))
 
 
 def key(m):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mlir_smem.kernels.gemm import Problem, ProblemError
-from mlir_smem.kernels.gemm.call.operands import operands
+from mlir_smem.kernels.gemm.call.operands import check_operands
 from mlir_smem.runtime import DeviceArray, Matrix
 from mlir_smem.runtime.arguments import DTYPES
 
@@ -18,7 +18,7 @@ def array(shape, element="bf16", strides=None, device=0):
 
 def refused(*arrays):
     with pytest.raises(ProblemError) as error:
-        operands(*arrays)
+        check_operands(*arrays)
     return str(error.value)
 
 
@@ -33,7 +33,7 @@ def refused(*arrays):
 )
 def test_majors(a_strides, b_strides, majors):
     a, b = array((128, 64), strides=a_strides), array((64, 32), strides=b_strides)
-    found, _ = operands(a, b, array((128, 32)))
+    found, _ = check_operands(a, b, array((128, 32)))
     assert (found.m, found.n, found.k) == (128, 32, 64)
     assert (found.problem.a_major, found.problem.b_major) == majors
 
@@ -49,12 +49,12 @@ def test_majors(a_strides, b_strides, majors):
 )
 def test_a_dimension_of_one_element_may_have_any_stride(shape, strides, major):
     m, k = shape
-    found, _ = operands(array(shape, strides=strides), array((k, 8)), array((m, 8)))
+    found, _ = check_operands(array(shape, strides=strides), array((k, 8)), array((m, 8)))
     assert found.problem.a_major == major
 
 
 def test_element_types():
-    found, _ = operands(
+    found, _ = check_operands(
         array((8, 32), "f8E4M3FN"), array((32, 8), "f8E5M2", (1, 32)), array((8, 8))
     )
     assert found.problem == Problem("f8E4M3FN", "f8E5M2", "bf16", "k", "k")

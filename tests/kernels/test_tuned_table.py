@@ -16,7 +16,7 @@ from mlir_smem.kernels.gemm.call.tuned_table import (
     write_table,
 )
 from mlir_smem.kernels.gemm.call.tuning_cache import Task, tuned_config, write_tuned
-from mlir_smem.kernels.tuning.halving import Result
+from mlir_smem.kernels.tuning.halving import SearchResult
 
 GPU = "NVIDIA H200"
 GEMM = Problem(), 512, 256, 128
@@ -48,7 +48,7 @@ def test_the_table_is_read(file):
 def test_the_result_of_tune_precedes_the_table(file):
     write_table(file, GPU, {gemm_key(*GEMM): FOUND})
     own = Config(stages=3)
-    write_tuned(Task(GPU, *GEMM, (own,)), Result(own, {own: 1.0}, {}))
+    write_tuned(Task(GPU, *GEMM, (own,)), SearchResult(own, {own: 1.0}, {}))
     assert tuned_config(GPU, *GEMM) == own
 
 

@@ -63,7 +63,7 @@ def gpu(monkeypatch, tmp_path):
         return seen.name
 
     monkeypatch.setenv("MLIR_SMEM_CACHE", str(tmp_path))
-    monkeypatch.setattr(tuner, "described", described)
+    monkeypatch.setattr(tuner, "describe_operands", described)
     monkeypatch.setattr(tuner, "choose", lambda *gemm, batch: Config())
     monkeypatch.setattr(tuner, "prepare", prepare)
     monkeypatch.setattr(tuner, "gpu_name", gpu_name)

@@ -8,7 +8,7 @@ import pytest
 
 from mlir_smem.kernels.gemm import Config, Problem, candidates
 from mlir_smem.kernels.gemm.call.tuning_cache import (
-    Result,
+    SearchResult,
     Task,
     read_tuned,
     tuned_config,
@@ -17,7 +17,7 @@ from mlir_smem.kernels.gemm.call.tuning_cache import (
 
 CONFIGS = (Config(), Config(group=8), Config(stages=5))
 TASK = Task("NVIDIA H200", Problem(), 4096, 2048, 1024, CONFIGS)
-RESULT = Result(CONFIGS[1], {CONFIGS[0]: 2.5e-5, CONFIGS[1]: 2e-5}, {CONFIGS[2]: "too large"})
+RESULT = SearchResult(CONFIGS[1], {CONFIGS[0]: 2.5e-5, CONFIGS[1]: 2e-5}, {CONFIGS[2]: "too large"})
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def test_the_file_is_readable_json(folder):
         {"m": 4095},
         {"n": 4096},
         {"k": 1025},
-        {"given": True},
+        {"from_caller": True},
     ],
     ids=str,
 )
@@ -72,7 +72,7 @@ def test_other_candidates_have_the_result():
 
 
 def test_given_configurations_have_their_own_result():
-    given = replace(TASK, given=True)
+    given = replace(TASK, from_caller=True)
     write_tuned(given, RESULT)
     assert read_tuned(given) == CONFIGS[1]
     assert read_tuned(TASK) is None
@@ -94,7 +94,7 @@ def test_a_file_that_others_may_write_is_not_trusted(folder):
 
 def test_a_later_result_replaces_it():
     write_tuned(TASK, RESULT)
-    write_tuned(TASK, Result(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))
+    write_tuned(TASK, SearchResult(CONFIGS[0], {CONFIGS[0]: 1e-5}, {}))
     assert read_tuned(TASK) == CONFIGS[0]
 
 
@@ -169,7 +169,9 @@ def test_the_tuned_configuration_of_a_gemm():
     product = Problem(), 512, 256, 128
     assert tuned_config("NVIDIA H200", *product) is None
     configs = tuple(candidates(*product))
-    write_tuned(Task("NVIDIA H200", *product, configs), Result(configs[2], {configs[2]: 1e-6}, {}))
+    write_tuned(
+        Task("NVIDIA H200", *product, configs), SearchResult(configs[2], {configs[2]: 1e-6}, {})
+    )
     assert tuned_config("NVIDIA H200", *product) == configs[2]
 
 

@@ -193,7 +193,7 @@ def test_a_later_call_multiplies_its_own_copies(gpu, made, monkeypatch):
     b, c = array((73, 136), pointer=0x20000), array((200, 136), None, 0x40000)
     matmul(array((200, 73)), b, c, config=SMALL)
     # What was found in the first call is not looked for again.
-    monkeypatch.setattr(matmul_module, "readable", None)
+    monkeypatch.setattr(matmul_module, "make_readable", None)
     matmul(array((200, 73), pointer=0x61000), b, c, config=SMALL)
     assert names(gpu) == ["pad", "gemm"] * 2
     assert made[1].view.shape == made[0].view.shape == (200, 80)

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from mlir_smem.language.call.frozen import frozen, is_constant
+from mlir_smem.language.freeze import freeze, is_constant
 
 
 class Plain:
@@ -108,23 +108,23 @@ SAME = [
 
 @pytest.mark.parametrize("one, other", DIFFERENT, ids=range(len(DIFFERENT)))
 def test_values_that_a_trace_tells_apart(one, other):
-    assert frozen(one) != frozen(other)
-    assert frozen(one) == frozen(one)
+    assert freeze(one) != freeze(other)
+    assert freeze(one) == freeze(one)
 
 
 @pytest.mark.parametrize("make", SAME)
 def test_values_that_are_the_same(make):
-    assert frozen(make()) == frozen(make())
-    hash(frozen(make()))
+    assert freeze(make()) == freeze(make())
+    hash(freeze(make()))
 
 
 def test_a_snapshot_does_not_change_with_the_value():
     value = {"tiles": [64, 128], "more": Plain([1])}
-    before = frozen(value)
+    before = freeze(value)
     value["more"].rows.append(2)
-    assert frozen(value) != before
+    assert freeze(value) != before
     value["more"].rows.pop()
-    assert frozen(value) == before
+    assert freeze(value) == before
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from mlir_smem.language.call.reads import Reads
+from mlir_smem.language.reads import Reads
 
 
 def module(text, **names):

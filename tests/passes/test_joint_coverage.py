@@ -5,12 +5,12 @@ from pipeline_mutations import checked, lines_with, without_line
 
 import mlir_smem.language as sl
 from mlir_smem.kernels.gemm import Config, Problem
-from mlir_smem.kernels.gemm.generator.fusion import fused
+from mlir_smem.kernels.gemm.generator.fusion import trace_epilogue
 from mlir_smem.kernels.gemm.generator.kernel import text
 from mlir_smem.passes.check_async.extents import Extent
 from mlir_smem.passes.check_async.polynomials import number
 
-FUSION = fused(lambda gate, x: gate * x, [], "f32", 2)
+FUSION = trace_epilogue(lambda gate, x: gate * x, [], "f32", 2)
 CONFIG = Config((64, 64, 64), 2, consumers=1, store_columns=32)
 
 

@@ -2,14 +2,14 @@
 
 from mlir_smem.bindings import ir
 from mlir_smem.dialect import new_context
-from mlir_smem.language.call.on_arrays import OnArrays
+from mlir_smem.language.call.on_arrays import CallableOnArrays
 from mlir_smem.language.signature import parse
 
 #: A factor of `scaled` that the trace reads.
 FACTOR = 2.0
 
 
-class TextKernel(OnArrays):
+class TextKernel(CallableOnArrays):
     """A kernel whose function takes element types and constants and returns MLIR text."""
 
     def __init__(self, function, signature, names):

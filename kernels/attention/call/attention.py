@@ -7,11 +7,11 @@ from typing import Any
 
 from ...errors import ProblemError
 from ..generator.config import Config
-from .checked import Options
-from .descale import with_factors
-from .emulated import emulated
+from .checked import AttentionOptions
+from .descale import separate_factors
+from .emulated import emulate
 from .launch import launch
-from .operands import Arrays
+from .operands import AttentionArrays
 
 #: What the kernel is launched on.
 _MACHINES = ("gpu", "cpu")
@@ -100,18 +100,22 @@ def attention(
     """
     if on not in _MACHINES:
         raise ValueError(f"unknown machine '{on}'; expected {' or '.join(_MACHINES)}")
-    given = Arrays(q, k, v, cu_seqlens_q, cu_seqlens_k, q_descale, k_descale, v_descale, out)
-    arrays, factors = with_factors(given)
-    options = Options(causal, scale, window, layout, return_lse, max_seqlen_q, config, factors)
+    all_arrays = AttentionArrays(
+        q, k, v, cu_seqlens_q, cu_seqlens_k, q_descale, k_descale, v_descale, out
+    )
+    arrays, factors = separate_factors(all_arrays)
+    options = AttentionOptions(
+        causal, scale, window, layout, return_lse, max_seqlen_q, config, factors
+    )
     torch = sys.modules.get("torch")
     if torch is not None and torch.compiler.is_compiling():
         if not (out is None and config is None and stream is None):
             raise ProblemError("out, config and stream are not taken in a graph of torch.compile")
         from .torch_op import call_op
 
-        found, lse = call_op(arrays, options, on)
+        output, lse = call_op(arrays, options, on)
     elif on == "cpu":
-        found, lse = emulated(arrays, options)
+        output, lse = emulate(arrays, options)
     else:
-        found, lse = launch(arrays, options, stream)
-    return (found, lse) if return_lse else found
+        output, lse = launch(arrays, options, stream)
+    return (output, lse) if return_lse else output

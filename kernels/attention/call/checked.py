@@ -1,4 +1,4 @@
-"""What is checked of a call of attention: its problem, and which kernels compute it."""
+"""Checks of a call of attention: its problem, and the kernels that compute it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ....layout.wgmma import INSTRUCTION_M
 from ...errors import ProblemError
 from ..generator.combine import ROWS
-from ..generator.config import Config
+from ..generator.config import QUERY_MULTIPLE, Config
 from ..generator.problem import LOG2_E, RESULTS, Problem
 from .descale import ONES, Factors, check_descale
-from .operands import LAYOUTS, Given, Sizes, check_readable, sizes, window_of
+from .operands import (
+    LAYOUTS,
+    AttentionExtents,
+    NamedMatrix,
+    check_extents,
+    check_readable,
+    window_of,
+)
 from .packing import Packing
-from .sharing import heads_of_tile
 from .split import parts_of
-from .tuned import Sought, tuned_config
+from .tuned import AttentionTask, tuned_config
 
 
 @dataclass(frozen=True)
-class Options:
-    """What a call asks for, but for its arrays; as for `attention`."""
+class AttentionOptions:
+    """The options of a call, without its arrays; as for `attention`."""
 
     causal: bool = False
     scale: float | None = None
@@ -36,46 +43,46 @@ class Options:
     factors: Factors = ONES
 
 
-class Checked(NamedTuple):
+class CheckedCall(NamedTuple):
     """A call whose arguments have been checked.
 
     Attributes:
         problem, config: the kernel.
-        extents: of the kernel's arrays.
-        packs: whether heads that share keys, of one query each, are queries of one.
-        packing: where packed sequences begin; None if there are batches.
-        parts: the parts of the keys of each head, whose results a second launch combines; 1 for all.
+        extents: the extents of the kernel's arrays.
+        packs: whether heads that share keys, of one query each, become queries of one head.
+        packing: the packed sequences; None for batches.
+        parts: the parts of the keys of each head, whose results a second launch combines; 1 without.
         numbers: the kernel's last arguments.
-        sought: what `tune` seeks a configuration for.
-        items: tiles of all heads.
+        task: the input of a search for the configuration.
+        items: the tiles of all heads.
         result, lse: the shapes of the arrays that the caller gets.
     """
 
     problem: Problem
     config: Config
-    extents: Sizes
+    extents: AttentionExtents
     packs: bool
     packing: Packing | None
     parts: int
     numbers: list[Any]
-    sought: Sought
+    task: AttentionTask
     items: int
     result: tuple[int, ...]
     lse: tuple[int, ...]
 
     @property
     def by_heads(self) -> tuple[int, ...]:
-        """The shape of Q and of the result, as the kernel has them."""
+        """The shape of Q and of the result in the kernel."""
         return (*self.lse_by_heads, self.extents.dim)
 
     @property
     def lse_by_heads(self) -> tuple[int, ...]:
-        """The shape of the logarithms, as the kernel has them."""
+        """The shape of the logarithms in the kernel."""
         return self.extents.batches, self.extents.heads, self.extents.queries
 
     @property
-    def of_parts(self) -> list[tuple[int, ...]]:
-        """The shapes of the results of parts and of their logarithms, of f32, if there are parts."""
+    def part_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the parts' results and of their logarithms, of f32; empty without parts."""
         if self.parts == 1:
             return []
         tiles = self.extents.heads // self.problem.heads
@@ -83,36 +90,36 @@ class Checked(NamedTuple):
         return [(*shape, self.extents.dim), shape]
 
 
-def checked(
-    given: Sequence[Given],
-    descales: Sequence[Given],
+def check_call(
+    qkv: Sequence[NamedMatrix],
+    descales: Sequence[NamedMatrix],
     packing: Packing | None,
-    options: Options,
+    options: AttentionOptions,
     gpu: str | None = None,
-) -> Checked:
-    """Return the kernels of a call.
+) -> CheckedCall:
+    """Check a call, and return its kernels.
 
     Args:
-        given: q, k and v by heads.
+        qkv: q, k and v by heads.
         descales: arrays of the factors of some of these.
         packing: packed sequences.
-        options: what else is asked for.
-        gpu: the name of the GPU, for which a configuration may have been found by `tune`.
+        options: the options of the call.
+        gpu: the name of the GPU, for configurations of `tune`; None for the emulator.
 
     Raises:
         ProblemError, ConfigError: as of `attention`.
     """
-    asked = extents = sizes(*given)
+    array_extents = extents = check_extents(*qkv)
     sequences, longest = extents.batches, extents.queries
     if packing is not None:
         sequences, longest = packing.sequences, packing.longest
-    for each in descales:
-        check_descale(each, asked, sequences)
+    for descale in descales:
+        check_descale(descale, array_extents, sequences)
     left, right = window_of(options.causal, options.window)
     if longest == 1:
-        right = None  # The last query sees all keys that others may not.
-    shares = extents.heads > extents.groups
-    packs = packing is None and longest == 1 and shares and left is None
+        right = None  # The last query sees all keys: there are none behind it.
+    shares_keys = extents.heads > extents.groups
+    packs = packing is None and longest == 1 and shares_keys and left is None
     if packs:
         longest = extents.heads // extents.groups
         extents = replace(extents, heads=extents.groups, queries=longest)
@@ -122,47 +129,70 @@ def checked(
         if options.config and heads % options.config.consumers:
             heads = 1
     problem = Problem(
-        given[0].element,
+        qkv[0].element,
         extents.dim,
         left is not None,
         right is not None,
         options.return_lse,
         packing is not None,
         heads=heads,
-        descaled="".join(each.name[0] for each in descales),
+        descaled="".join(descale.name[0] for descale in descales),
     )
     if not problem.is_8_bit and (descales or options.factors != ONES):
         raise ProblemError(
             f"q, k and v have elements of {problem.element}; expected e4m3 where factors are given"
         )
-    sought = Sought(gpu, problem, extents, sequences, longest * heads)
-    config = options.config or tuned_config(sought) or sought.default
+    task = AttentionTask(gpu, problem, extents, sequences, longest * heads)
+    config = options.config or tuned_config(task) or task.default
     config.check(problem)
     parts = parts_of(problem, extents, config)
-    of_cluster = config.rows // heads * config.cluster
-    tiles = -(-longest // of_cluster) * config.cluster
+    cluster_queries = config.rows // heads * config.cluster
+    tiles = -(-longest // cluster_queries) * config.cluster
     # No query sees further than all keys.
     most = extents.queries + extents.keys
-    sight = [min(each, most) for each in (left, right) if each is not None]
-    by_head = asked.batches, asked.heads, asked.queries, asked.dim
-    result = tuple(by_head[dim] for dim in LAYOUTS[options.layout])
-    return Checked(
+    limits = [min(limit, most) for limit in (left, right) if limit is not None]
+    by_heads = (
+        array_extents.batches,
+        array_extents.heads,
+        array_extents.queries,
+        array_extents.dim,
+    )
+    result = tuple(by_heads[dim] for dim in LAYOUTS[options.layout])
+    return CheckedCall(
         replace(problem, split=parts > 1),
         config,
         extents,
         packs,
         packing,
         parts,
-        [*_numbers(options, problem), *sight],
-        sought,
+        [*_scalar_arguments(options, problem), *limits],
+        task,
         tiles * sequences * extents.heads // heads,
         # Packed arrays have no batches.
         result[1:] if packing else result,
-        by_head[1:3] if packing else by_head[:3],
+        by_heads[1:3] if packing else by_heads[:3],
     )
 
 
-def check_result(out: Given, q: Given) -> None:
+def heads_of_tile(queries: int, sharing: int) -> int:
+    """Return the number of heads whose queries share a tile, a power of two; 1 if one head fills it.
+
+    Args:
+        queries: the queries of a head.
+        sharing: the heads that share keys.
+
+    Example:
+        >>> heads_of_tile(4, 8), heads_of_tile(20, 8), heads_of_tile(4, 6), heads_of_tile(64, 8)
+        (8, 2, 2, 1)
+    """
+    heads = 1
+    least = max(queries, QUERY_MULTIPLE)
+    while sharing % (2 * heads) == 0 and INSTRUCTION_M // (2 * heads) >= least:
+        heads *= 2
+    return heads
+
+
+def check_result(out: NamedMatrix, q: NamedMatrix) -> None:
     """Check the array that a caller gives for the result; both are by heads.
 
     Raises:
@@ -177,11 +207,11 @@ def check_result(out: Given, q: Given) -> None:
     check_readable(out)
 
 
-def _numbers(options: Options, problem: Problem) -> list[Any]:
+def _scalar_arguments(options: AttentionOptions, problem: Problem) -> list[Any]:
     """Return the factor of scores, for powers of two, and that of the result of e4m3."""
-    scale, (of_q, of_k, of_v) = options.scale, options.factors
+    scale, (q_factor, k_factor, v_factor) = options.scale, options.factors
     factor = problem.dim**-0.5 if scale is None else scale
     if not isinstance(factor, Real) or not 0 < float(factor) < inf:
         raise ProblemError(f"scale is {scale!r}; expected a positive number")
-    of_scores = np.float32(float(factor) * of_q * of_k * LOG2_E)
-    return [of_scores, np.float32(of_v)] if problem.is_8_bit else [of_scores]
+    score_factor = np.float32(float(factor) * q_factor * k_factor * LOG2_E)
+    return [score_factor, np.float32(v_factor)] if problem.is_8_bit else [score_factor]

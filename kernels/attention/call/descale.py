@@ -6,7 +6,7 @@ from math import isfinite
 from numbers import Real
 
 from ...errors import ProblemError
-from .operands import Arrays, Given, Sizes
+from .operands import AttentionArrays, AttentionExtents, NamedMatrix
 
 #: The numbers by which q, k and v are multiplied.
 Factors = tuple[float, float, float]
@@ -14,8 +14,8 @@ Factors = tuple[float, float, float]
 ONES: Factors = (1.0, 1.0, 1.0)
 
 
-def with_factors(arrays: Arrays) -> tuple[Arrays, Factors]:
-    """Return arrays whose descales are arrays, and the numbers that were given for others.
+def separate_factors(arrays: AttentionArrays) -> tuple[AttentionArrays, Factors]:
+    """Return the arrays without descales that are numbers, and these numbers, 1 for the others.
 
     Raises:
         ProblemError: for a number that is not finite, or not positive for q or k.
@@ -23,28 +23,28 @@ def with_factors(arrays: Arrays) -> tuple[Arrays, Factors]:
     if arrays.q_descale is arrays.k_descale is arrays.v_descale is None:
         # Literals: a graph of torch.compile would take the numbers of a global as its inputs.
         return arrays, (1.0, 1.0, 1.0)
-    numbers = {name: each for name, each in arrays.descales.items() if isinstance(each, Real)}
-    for name, each in numbers.items():
-        if not isfinite(each) or (each <= 0 and name != "v_descale"):
-            raise ProblemError(f"{name} is {each}; expected a positive number, or an array")
-    found = [float(numbers.get(f"{name}_descale", 1.0)) for name in "qkv"]
-    return arrays._replace(**dict.fromkeys(numbers)), (found[0], found[1], found[2])
+    numbers = {name: factor for name, factor in arrays.descales.items() if isinstance(factor, Real)}
+    for name, factor in numbers.items():
+        if not isfinite(factor) or (factor <= 0 and name != "v_descale"):
+            raise ProblemError(f"{name} is {factor}; expected a positive number, or an array")
+    factors = [float(numbers.get(f"{name}_descale", 1.0)) for name in "qkv"]
+    return arrays._replace(**dict.fromkeys(numbers)), (factors[0], factors[1], factors[2])
 
 
-def check_descale(given: Given, extents: Sizes, sequences: int) -> None:
+def check_descale(descale: NamedMatrix, extents: AttentionExtents, sequences: int) -> None:
     """Check the array of a descale.
 
     Args:
-        given: the array.
-        extents: the problem's.
-        sequences: how many there are.
+        descale: the array.
+        extents: the problem's extents.
+        sequences: the number of sequences.
 
     Raises:
-        ProblemError: if it has not a factor of f32 for each sequence and head of keys.
+        ProblemError: if it lacks a factor of f32 for each sequence and head of keys.
     """
     expected = sequences, extents.groups
-    if given.matrix.shape != expected or given.element != "f32":
+    if descale.matrix.shape != expected or descale.element != "f32":
         raise ProblemError(
-            f"{given.name} has the shape {list(given.matrix.shape)} of {given.element}; expected "
+            f"{descale.name} has the shape {list(descale.matrix.shape)} of {descale.element}; expected "
             f"{list(expected)} of f32, a factor for each sequence and head of keys, or a number"
         )

@@ -19,8 +19,8 @@ from ..generator.combine import combine_grid, combine_text
 from ..generator.config import Config
 from ..generator.kernel import text
 from ..generator.problem import Problem
-from .checked import Checked, Options, check_result, checked
-from .operands import LAYOUTS, Arrays, Given, by_heads
+from .checked import AttentionOptions, CheckedCall, check_call, check_result
+from .operands import LAYOUTS, AttentionArrays, NamedMatrix, by_heads
 from .packing import packing_of
 
 #: The libraries whose arrays are not written.
@@ -33,43 +33,45 @@ _EMULATED = 2
 _KERNELS = 64
 
 
-def emulated(arrays: Arrays, options: Options) -> tuple[Any, Any]:
-    """Return the result and the logarithms, None if these are not asked for.
+def emulate(arrays: AttentionArrays, options: AttentionOptions) -> tuple[Any, Any]:
+    """Return the result and the logarithms; None for these without `return_lse`.
 
     Args:
-        arrays: those of the call.
-        options: what else is asked for.
+        arrays: the arrays of the call.
+        options: the options of the call.
 
     Raises:
         ProblemError, ConfigError, LaunchError: as of `attention`.
     """
     packing = packing_of(arrays.cu_seqlens_q, arrays.cu_seqlens_k, options.max_seqlen_q)
     layout, packed = options.layout, packing is not None
-    given = [by_heads(_given(name, getattr(arrays, name)), layout, packed) for name in "qkv"]
-    descales = [_given(*each) for each in arrays.descales.items()]
-    call = checked(given, descales, packing, options)
+    qkv = [by_heads(_named_matrix(name, getattr(arrays, name)), layout, packed) for name in "qkv"]
+    descales = [_named_matrix(*array) for array in arrays.descales.items()]
+    call = check_call(qkv, descales, packing, options)
     like, result = arrays.q, arrays.out
     if result is None:
-        result = _new(like, call.result, call.problem.result)
-    check_result(by_heads(_given("out", result), layout, packed), given[0])
+        result = _new_array(like, call.result, call.problem.result)
+    check_result(by_heads(_named_matrix("out", result), layout, packed), qkv[0])
     if not host_array("out", result)[0].flags.writeable:
         raise ProblemError("out is read-only; expected an array that can be written, or None")
-    lse = _new(like, call.lse, "f32") if options.return_lse else None
-    of_lse = None if lse is None else host_array("lse", lse)[0].reshape(call.lse_by_heads)
-    of_heads = [_of_host(each, layout, packed) for each in (*arrays[:3], result)]
-    _emulate(call, of_heads, of_lse, [host_array(*each)[0] for each in arrays.descales.items()])
-    found = _returned(like, result) if arrays.out is None else result
-    return found, None if lse is None else _returned(like, lse)
+    lse = _new_array(like, call.lse, "f32") if options.return_lse else None
+    lse_view = None if lse is None else host_array("lse", lse)[0].reshape(call.lse_by_heads)
+    views = [_host_view(array, layout, packed) for array in (*arrays[:3], result)]
+    _run_kernels(
+        call, views, lse_view, [host_array(*array)[0] for array in arrays.descales.items()]
+    )
+    output = _to_library(like, result) if arrays.out is None else result
+    return output, None if lse is None else _to_library(like, lse)
 
 
-def _new(like: Any, shape: tuple[int, ...], element: str) -> Any:
-    """Return memory for a result of the library of `like`: of NumPy, where that writes no arrays."""
+def _new_array(like: Any, shape: tuple[int, ...], element: str) -> Any:
+    """Return a new array of the library of `like`, or of NumPy if that library's arrays are immutable."""
     if isinstance(like, np.ndarray) or library(like) in _IMMUTABLE:
         return np.empty(shape, DTYPES[element])
     return empty(like, shape, element)
 
 
-def _returned(like: Any, result: Any) -> Any:
+def _to_library(like: Any, result: Any) -> Any:
     """Return a result as an array of the library of `like`."""
     if library(like) not in _IMMUTABLE:
         return result
@@ -78,12 +80,14 @@ def _returned(like: Any, result: Any) -> Any:
     return jnp.asarray(result)
 
 
-def _emulate(
-    call: Checked, arrays: list[np.ndarray], lse: np.ndarray | None, descales: list[np.ndarray]
+def _run_kernels(
+    call: CheckedCall, arrays: list[np.ndarray], lse: np.ndarray | None, descales: list[np.ndarray]
 ) -> None:
     """Run the kernels; q, k, v, the result and the logarithms are given by heads."""
     if call.packs:
-        arrays[0], arrays[3] = (arrays[at][:, :, 0].reshape(call.by_heads) for at in (0, 3))
+        arrays[0], arrays[3] = (
+            arrays[operand][:, :, 0].reshape(call.by_heads) for operand in (0, 3)
+        )
     q, k, v, result = arrays
     if call.problem.is_8_bit:
         *outer, keys, dim = v.shape
@@ -91,11 +95,11 @@ def _emulate(
         v_t[...] = v.swapaxes(-2, -1)
         v = v_t.swapaxes(-2, -1)
     results = [result, *([] if lse is None else [lse])]
-    first = [np.empty(shape, np.float32) for shape in call.of_parts] or results
+    first = [np.empty(shape, np.float32) for shape in call.part_shapes] or results
     tokens = call.extents.queries, call.extents.keys
-    of_packing = call.packing.on_host(tokens) if call.packing else []
-    given = [q, k.swapaxes(-2, -1), v, *first, *of_packing, *descales, *call.numbers]
-    launch_on_cpu(attention_kernel(call.problem, call.config), None, given, (_EMULATED,))
+    starts = call.packing.on_host(tokens) if call.packing else []
+    arguments = [q, k.swapaxes(-2, -1), v, *first, *starts, *descales, *call.numbers]
+    launch_on_cpu(attention_kernel(call.problem, call.config), None, arguments, (_EMULATED,))
     if call.parts > 1:
         grid = combine_grid(call.problem, call.items)
         launch_on_cpu(combining_kernel(call.problem), None, [*first, *results], grid)
@@ -118,13 +122,13 @@ def _combining_kernel(problem: Problem) -> Compiled:
     return compile(combine_text(problem), emit="nvvm")
 
 
-def _given(name: str, array: Any) -> Given:
+def _named_matrix(name: str, array: Any) -> NamedMatrix:
     host, element = host_array(name, array)
     strides = tuple(stride // host.itemsize for stride in host.strides)
-    return Given(name, Matrix(host.ctypes.data, host.shape, strides, host.itemsize), element)
+    return NamedMatrix(name, Matrix(host.ctypes.data, host.shape, strides, host.itemsize), element)
 
 
-def _of_host(array: Any, layout: str, packed: bool) -> np.ndarray:
+def _host_view(array: Any, layout: str, packed: bool) -> np.ndarray:
     """Return an array in host memory by heads, as a view."""
     host, _ = host_array("q", array)
     return (host[None] if packed else host).transpose(LAYOUTS[layout])

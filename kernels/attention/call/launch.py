@@ -17,26 +17,26 @@ from ....runtime.streams import current_stream, exposes_no_stream, finish, wait_
 from ...device import gpu_name
 from ...errors import ProblemError
 from ...libraries import maker
-from .checked import Checked, Options, check_result, checked
-from .launches import Launch
-from .operands import Arrays, Given, by_heads
+from .checked import AttentionOptions, CheckedCall, check_call, check_result
+from .launches import AttentionLaunch
+from .operands import AttentionArrays, NamedMatrix, by_heads
 from .packing import packing_of
 
 #: Makes an array like the one that it is given; returns its address, too.
 _Maker = Callable[[Any], tuple[int, Any]]
 
 
-class _Call(NamedTuple):
-    """A call that later calls find by what was read of their arrays.
+class _CachedCall(NamedTuple):
+    """A call, cached for later calls with arrays of the same signatures.
 
     Attributes:
         launch: its launch.
-        result: makes the result, unless one is given.
-        lse: makes the array for the logarithms, if they are asked for.
+        result: makes the array for the result.
+        lse: makes the array for the logarithms; None without `return_lse`.
         waits: whether the arrays' library hides its streams.
     """
 
-    launch: Launch
+    launch: AttentionLaunch
     result: _Maker
     lse: _Maker | None
     waits: bool
@@ -46,7 +46,7 @@ class _Call(NamedTuple):
 
         Args:
             q: the queries; new arrays are of their library.
-            addresses: of the arrays that are given, the last of them for the result; it is taken out.
+            addresses: those of the given arrays; with `out`, its address is last, and is removed.
             out: the array for the result; None for a new one.
         """
         first, result = self.result(q) if out is None else (addresses.pop(), out)
@@ -56,10 +56,12 @@ class _Call(NamedTuple):
         return [first, second], result, lse
 
 
-_CALLS: BoundedCache[_Call] = BoundedCache()
+_CALLS: BoundedCache[_CachedCall] = BoundedCache()
 
 
-def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, Any]:
+def launch(
+    arrays: AttentionArrays, options: AttentionOptions, stream: Any = None
+) -> tuple[Any, Any]:
     """Return the result and the logarithms, None if these are not asked for.
 
     Args:
@@ -71,56 +73,56 @@ def launch(arrays: Arrays, options: Options, stream: Any = None) -> tuple[Any, A
         ProblemError, ConfigError, LaunchError: as of `attention`.
     """
     q, out = arrays.q, arrays.out
-    given = [each for each in arrays if each is not None]
+    given_arrays = [array for array in arrays if array is not None]
     addresses: list[int] = []
     try:
         signatures = []
-        for each in given:
-            address, signature = reader(type(each))(each)
+        for array in given_arrays:
+            address, signature = reader(type(array))(array)
             addresses.append(address)
             signatures.append(signature)
         # Whether TMA reads an array depends on its alignment.
         places = reduce(or_, addresses) % UNIT_BYTES and tuple(a % UNIT_BYTES for a in addresses)
-        missing = tuple([each is None for each in arrays])
+        missing = tuple([array is None for array in arrays])
         key: Hashable = tuple(signatures), missing, places, options
         call = _CALLS.get(key)
     except Exception:
         # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
         key = call = None
     if call is None:
-        call = _checked(arrays, options)
+        call = _load_call(arrays, options)
         if key is None:
-            addresses = [device_array("an array", each).matrix.pointer for each in given]
+            addresses = [device_array("an array", array).matrix.pointer for array in given_arrays]
         else:
             _CALLS.keep(key, call)
     if call.waits:
-        for each in given:
-            wait_for(each)
+        for array in given_arrays:
+            wait_for(array)
     handle = (current_stream(q) or LEGACY_STREAM) if stream is None else stream_handle(stream)
-    results, found, lse = call.results(q, addresses, out)
+    results, output, lse = call.results(q, addresses, out)
     call.launch.start(addresses[:3], addresses[3:], results, handle)
     if call.waits:
-        finish(found)
-    return found, lse
+        finish(output)
+    return output, lse
 
 
-class Described(NamedTuple):
+class DescribedCall(NamedTuple):
     """A call, checked, before its kernels are loaded.
 
     Attributes:
         call: the call.
-        given: q, k, v and the result, by heads.
+        by_heads: q, k, v and the result, by heads.
         descales: arrays of factors.
         device: the number of their GPU.
     """
 
-    call: Checked
-    given: list[Given]
-    descales: list[Given]
+    call: CheckedCall
+    by_heads: list[NamedMatrix]
+    descales: list[NamedMatrix]
     device: int
 
 
-def described(arrays: Arrays, options: Options) -> Described:
+def describe_call(arrays: AttentionArrays, options: AttentionOptions) -> DescribedCall:
     """Check a call.
 
     Raises:
@@ -128,31 +130,31 @@ def described(arrays: Arrays, options: Options) -> Described:
     """
     packing = packing_of(arrays.cu_seqlens_q, arrays.cu_seqlens_k, options.max_seqlen_q)
     layout, packed = options.layout, packing is not None
-    found, device = _read(arrays)
-    given = [by_heads(each, layout, packed) for each in found if "descale" not in each.name]
-    descales = [each for each in found if "descale" in each.name]
-    call = checked(given[:3], descales, packing, options, gpu_name(device))
+    matrices, device = _read_arrays(arrays)
+    qkv = [by_heads(matrix, layout, packed) for matrix in matrices if "descale" not in matrix.name]
+    descales = [matrix for matrix in matrices if "descale" in matrix.name]
+    call = check_call(qkv[:3], descales, packing, options, gpu_name(device))
     if arrays.out is None:
         element = call.problem.result
         new = Matrix.contiguous(UNIT_BYTES, call.result, DTYPES[element].itemsize)
-        given.append(by_heads(Given("the result", new, element), layout, packed))
-    check_result(given[3], given[0])
-    return Described(call, given, descales, device)
+        qkv.append(by_heads(NamedMatrix("the result", new, element), layout, packed))
+    check_result(qkv[3], qkv[0])
+    return DescribedCall(call, qkv, descales, device)
 
 
-def _checked(arrays: Arrays, options: Options) -> _Call:
+def _load_call(arrays: AttentionArrays, options: AttentionOptions) -> _CachedCall:
     """Check a call, and load its kernels."""
-    of = described(arrays, options)
-    call, like = of.call, arrays.q
-    return _Call(
-        Launch(*of),
+    described_call = describe_call(arrays, options)
+    call, like = described_call.call, arrays.q
+    return _CachedCall(
+        AttentionLaunch(*described_call),
         maker(like, call.result, call.problem.result),
         maker(like, call.lse, "f32") if options.return_lse else None,
         any(map(exposes_no_stream, arrays)),
     )
 
 
-class Repeated:
+class PreparedAttention:
     """A call to be launched many times, with the same arrays.
 
     Args:
@@ -163,14 +165,15 @@ class Repeated:
         ProblemError, ConfigError, LaunchError: as of `attention`.
     """
 
-    def __init__(self, arrays: Arrays, options: Options) -> None:
-        given = [each for each in arrays if each is not None]
-        for each in given:
-            wait_for(each)
-        call = _checked(arrays, options)
-        addresses = [device_array("an array", each).matrix.pointer for each in given]
-        results, *made = call.results(arrays.q, addresses, arrays.out)
-        self._held = arrays, made
+    def __init__(self, arrays: AttentionArrays, options: AttentionOptions) -> None:
+        given_arrays = [array for array in arrays if array is not None]
+        for array in given_arrays:
+            wait_for(array)
+        call = _load_call(arrays, options)
+        addresses = [device_array("an array", array).matrix.pointer for array in given_arrays]
+        results, *new_arrays = call.results(arrays.q, addresses, arrays.out)
+        # The kernels write to these arrays as long as this lives.
+        self._references = arrays, new_arrays
         self._start, self._addresses = call.launch.start, (addresses[:3], addresses[3:], results)
 
     def launch(self, stream: Any = None) -> None:
@@ -183,9 +186,9 @@ def forget_calls() -> None:
     _CALLS.clear()
 
 
-def _read(arrays: Arrays) -> tuple[list[Given], int]:
+def _read_arrays(arrays: AttentionArrays) -> tuple[list[NamedMatrix], int]:
     """Return the arrays but those of packed sequences, and the number of their GPU."""
-    found = []
+    matrices = []
     device = None
     for name, array in arrays._asdict().items():
         if array is None or name.startswith("cu_seqlens"):
@@ -196,5 +199,5 @@ def _read(arrays: Arrays) -> tuple[list[Given], int]:
             raise ProblemError(
                 f"q is on GPU {device}, but {name} is on GPU {read.device}; expected one"
             )
-        found.append(Given(name, read.matrix, read.element))
-    return found, device or 0
+        matrices.append(NamedMatrix(name, read.matrix, read.element))
+    return matrices, device or 0

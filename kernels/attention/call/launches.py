@@ -8,16 +8,18 @@ from functools import lru_cache
 from itertools import accumulate
 from threading import Lock
 
+from ....dialect import new_context
 from ....runtime import Kernel, Matrix, cached_compile
+from ....runtime.plans import Plan
 from ....runtime.scratch import Scratch
 from ...libraries import whole_columns
+from ...transpose import CONFIGS, build_transpose
 from ..generator.combine import combine_grid, combine_text
 from ..generator.config import Config
 from ..generator.kernel import text
 from ..generator.problem import Problem
-from .checked import Checked
-from .operands import Given, with_heads_as_queries
-from .values import keys_contiguous, transposing
+from .checked import CheckedCall
+from .operands import NamedMatrix, with_heads_as_queries
 
 #: Kernels that stay loaded for later calls.
 _KERNELS = 64
@@ -26,11 +28,14 @@ _KERNELS = 64
 #: host comes in between the launches of a call.
 _SCRATCH, _SEVERAL_LAUNCHES = Scratch(), Lock()
 
+#: CTAs of the kernel that transposes values, of those that fit a multiprocessor.
+_TRANSPOSE_CTAS = 2
+
 #: The bytes of an f32, and an address that stands for one that follows.
 _F32, _ALIGNED = 4, 256
 
 
-class Launch:
+class AttentionLaunch:
     """The launches of a call: one before attention transposes values of e4m3, and one after it combines
     parts of the keys, if there are any.
 
@@ -45,13 +50,19 @@ class Launch:
     """
 
     def __init__(
-        self, call: Checked, arrays: Sequence[Given], descales: Sequence[Given], device: int
+        self,
+        call: CheckedCall,
+        arrays: Sequence[NamedMatrix],
+        descales: Sequence[NamedMatrix],
+        device: int,
     ) -> None:
-        given = list(arrays)
+        matrices = list(arrays)
         if call.packs:
             groups = call.extents.groups
-            given[0], given[3] = (with_heads_as_queries(given[at], groups) for at in (0, 3))
-        q, k, v, out = (each.matrix for each in given)
+            matrices[0], matrices[3] = (
+                with_heads_as_queries(matrices[operand], groups) for operand in (0, 3)
+            )
+        q, k, v, out = (matrix.matrix for matrix in matrices)
         results = [out]
         if call.problem.lse:
             results.append(Matrix.contiguous(_ALIGNED, call.lse_by_heads, _F32))
@@ -63,30 +74,30 @@ class Launch:
         self._transposing = None
         if call.problem.is_8_bit:
             target = keys_contiguous(v, _ALIGNED)
-            self._transposing = transposing(v, target, device)
+            self._transposing = plan_transpose(v, target, device)
             v = target
-        parts = [Matrix.contiguous(_ALIGNED, shape, _F32) for shape in call.of_parts]
+        parts = [Matrix.contiguous(_ALIGNED, shape, _F32) for shape in call.part_shapes]
         kernel = _kernel(call.problem, call.config, device)
         self._context = kernel.context
         grid = (min(call.items * call.parts, kernel.resident_blocks()),)
-        further = *starts, *(each.matrix for each in descales), *self._numbers
+        further = *starts, *(descale.matrix for descale in descales), *self._numbers
         self._plan = kernel.plan((q, k.transposed(), v, *(parts or results), *further), grid)
-        kept = (
+        scratch_bytes = (
             [whole_columns(v.shape[2], v.item_bytes) * v.bytes // v.shape[2]]
             if self._transposing
             else []
         )
-        kept += [each.bytes for each in parts]
+        scratch_bytes += [part.bytes for part in parts]
         #: Where each array of the scratch memory begins, and where the last one ends.
         self._starts = list(
-            accumulate((-(-each // _ALIGNED) * _ALIGNED for each in kept), initial=0)
+            accumulate((-(-size // _ALIGNED) * _ALIGNED for size in scratch_bytes), initial=0)
         )
         self._combining = None
         if parts:
             # Masks and factors are done.
-            of = replace(call.problem, left=False, right=False, descaled="")
-            of_all = combine_grid(of, call.items)
-            self._combining = _combining(of, device).plan([*parts, *results], of_all)
+            unmasked = replace(call.problem, left=False, right=False, descaled="")
+            grid = combine_grid(unmasked, call.items)
+            self._combining = _combine_kernel(unmasked, device).plan([*parts, *results], grid)
 
     def start(
         self, operands: Sequence[int], further: Sequence[int], results: Sequence[int], stream: int
@@ -96,7 +107,7 @@ class Launch:
         Args:
             operands: the addresses of q, k and v.
             further: those of `cu_seqlens_q` and `cu_seqlens_k`, if sequences are packed, and of factors.
-            results: that of the result, and that of the logarithms if they are asked for.
+            results: that of the result, and with `return_lse` that of the logarithms.
             stream: the stream's handle.
 
         Raises:
@@ -119,7 +130,7 @@ class Launch:
 
 
 @lru_cache(maxsize=_KERNELS)
-def _combining(problem: Problem, device: int) -> Kernel:
+def _combine_kernel(problem: Problem, device: int) -> Kernel:
     """Return the loaded kernel that combines the results of parts."""
     return Kernel(cached_compile(combine_text(problem)), device=device)
 
@@ -128,3 +139,39 @@ def _combining(problem: Problem, device: int) -> Kernel:
 def _kernel(problem: Problem, config: Config, device: int) -> Kernel:
     """Return the loaded kernel; its machine code is cached on disk."""
     return Kernel(cached_compile(text(problem, config)), device=device)
+
+
+def keys_contiguous(v: Matrix, pointer: int) -> Matrix:
+    """Return values (B, G, N, d) in new memory, in which keys are contiguous.
+
+    Args:
+        v: the values.
+        pointer: the address of the memory.
+    """
+    batches, groups, keys, dim = v.shape
+    whole = Matrix.contiguous(
+        pointer, (batches, groups, dim, whole_columns(keys, v.item_bytes)), v.item_bytes
+    )
+    return Matrix(pointer, (batches, groups, dim, keys), whole.strides, v.item_bytes).transposed()
+
+
+def plan_transpose(v: Matrix, target: Matrix, device: int) -> Plan:
+    """Return the plan of a launch that copies values to `keys_contiguous` ones.
+
+    Raises:
+        LaunchError: without a GPU of the architecture.
+    """
+    kernel = _transpose_kernel(device)
+    batches, groups, keys, dim = v.shape
+    height, width = CONFIGS["i8"].window
+    windows = -(-dim // height) * -(-keys // width)
+    ctas = _TRANSPOSE_CTAS * kernel.device.properties.multiprocessor_count
+    grid = min(windows, -(-ctas // (batches * groups))), batches * groups
+    return kernel.plan([v.transposed(), target.transposed()], grid)
+
+
+@lru_cache(maxsize=8)
+def _transpose_kernel(device: int) -> Kernel:
+    with new_context():
+        text = str(build_transpose("i8", of_many=True))
+    return Kernel(cached_compile(text), device=device)

@@ -1,4 +1,4 @@
-"""Queries, keys and values as the kernel addresses them, and what is checked of them."""
+"""Queries, keys and values as the kernel addresses them, and their checks."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ...errors import ProblemError
 #: The order of an array's dimensions: batch, sequence, head, dim.
 LAYOUTS = {"bshd": (0, 2, 1, 3), "bhsd": (0, 1, 2, 3)}
 
-#: How many keys a query sees before and behind its place; None for all.
+#: The numbers of keys that a query sees before and behind its position; None for all.
 Window = tuple[int | None, int | None]
 
 
-class Arrays(NamedTuple):
-    """The arrays of a call; None for each that is not given."""
+class AttentionArrays(NamedTuple):
+    """The arrays of a call; None for those that are missing."""
 
     q: Any
     k: Any
@@ -32,13 +32,13 @@ class Arrays(NamedTuple):
 
     @property
     def descales(self) -> dict[str, Any]:
-        """The factors of q, k and v that are given, by their names."""
-        named = {name: each for name, each in self._asdict().items() if "descale" in name}
-        return {name: each for name, each in named.items() if each is not None}
+        """The given factors of q, k and v, by name."""
+        descales = {name: array for name, array in self._asdict().items() if "descale" in name}
+        return {name: array for name, array in descales.items() if array is not None}
 
 
-class Given(NamedTuple):
-    """An array that a caller gives.
+class NamedMatrix(NamedTuple):
+    """An array of a call, with its name.
 
     Attributes:
         name: its name in messages.
@@ -52,7 +52,7 @@ class Given(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sizes:
+class AttentionExtents:
     """The extents of a problem.
 
     Attributes:
@@ -70,11 +70,11 @@ class Sizes:
     dim: int
 
 
-def by_heads(given: Given, layout: str, packed: bool = False) -> Given:
+def by_heads(array: NamedMatrix, layout: str, packed: bool = False) -> NamedMatrix:
     """Return an array with its dimensions in the kernel's order: batch, head, sequence, dim.
 
     Args:
-        given: the array.
+        array: the array.
         layout: the order of its dimensions.
         packed: whether it has no batches, but sequences that follow each other.
 
@@ -83,34 +83,36 @@ def by_heads(given: Given, layout: str, packed: bool = False) -> Given:
     """
     if layout not in LAYOUTS:
         raise ProblemError(f"layout is {layout!r}; expected {' or '.join(map(repr, LAYOUTS))}")
-    matrix, expected = given.matrix, layout.replace("b", "") if packed else layout
+    matrix, expected = array.matrix, layout.replace("b", "") if packed else layout
     if len(matrix.shape) != len(expected):
         raise ProblemError(
-            f"{given.name} has the shape {_shown(matrix.shape)}; expected {len(expected)} dimensions, "
-            f"{expected}"
+            f"{array.name} has the shape {_list_text(matrix.shape)}; expected {len(expected)} "
+            f"dimensions, {expected}"
         )
     if packed:
         # No step is taken in a dimension of extent 1; TMA takes a stride of whole rows.
         shape, strides = (1, *matrix.shape), (max(matrix.strides), *matrix.strides)
         matrix = replace(matrix, shape=shape, strides=strides)
     order = LAYOUTS[layout]
-    shape, strides = (tuple(each[dim] for dim in order) for each in (matrix.shape, matrix.strides))
-    return given._replace(matrix=replace(matrix, shape=shape, strides=strides))
+    shape, strides = (
+        tuple(values[dim] for dim in order) for values in (matrix.shape, matrix.strides)
+    )
+    return array._replace(matrix=replace(matrix, shape=shape, strides=strides))
 
 
-def with_heads_as_queries(given: Given, groups: int) -> Given:
+def with_heads_as_queries(array: NamedMatrix, groups: int) -> NamedMatrix:
     """Return an array by heads, of one query, with the heads that share a head of keys as its queries.
 
     They are then rows of one tile, which reads the keys once for all of them.
     """
-    matrix = given.matrix
+    matrix = array.matrix
     (batches, heads, _, dim), (batch, head, _, along) = matrix.shape, matrix.strides
     shape = batches, groups, heads // groups, dim
     strides = batch, head * (heads // groups), head, along
-    return given._replace(matrix=replace(matrix, shape=shape, strides=strides))
+    return array._replace(matrix=replace(matrix, shape=shape, strides=strides))
 
 
-def sizes(q: Given, k: Given, v: Given) -> Sizes:
+def check_extents(q: NamedMatrix, k: NamedMatrix, v: NamedMatrix) -> AttentionExtents:
     """Return the extents of arrays by heads.
 
     Raises:
@@ -123,54 +125,57 @@ def sizes(q: Given, k: Given, v: Given) -> Sizes:
             )
     if k.matrix.shape != v.matrix.shape:
         raise ProblemError(
-            f"k has {_of(k)}, but v has {_of(v)}; expected equal batches, heads, lengths and dimensions"
+            f"k has {_shape_text(k)}, but v has {_shape_text(v)}; expected equal batches, heads, lengths "
+            "and dimensions"
         )
     batches, heads, queries, dim = q.matrix.shape
     key_batches, groups, keys, key_dim = k.matrix.shape
     if (batches, dim) != (key_batches, key_dim):
         raise ProblemError(
-            f"q has {_of(q)}, but k has {_of(k)}; expected equal batches and dimensions"
+            f"q has {_shape_text(q)}, but k has {_shape_text(k)}; expected equal batches and dimensions"
         )
     if not all((batches, heads, groups, queries, keys)):
-        raise ProblemError(f"q has {_of(q)}, and k has {_of(k)}; expected one or more of each")
+        raise ProblemError(
+            f"q has {_shape_text(q)}, and k has {_shape_text(k)}; expected one or more of each"
+        )
     if heads % groups:
         raise ProblemError(
             f"q has {heads} heads, and k and v have {groups}; expected a multiple of theirs"
         )
-    for given in (q, k, v):
-        check_readable(given)
-    return Sizes(batches, heads, groups, queries, keys, dim)
+    for array in (q, k, v):
+        check_readable(array)
+    return AttentionExtents(batches, heads, groups, queries, keys, dim)
 
 
-def check_readable(given: Given) -> None:
+def check_readable(array: NamedMatrix) -> None:
     """Check that TMA reads an array by heads.
 
     Raises:
         ProblemError: if its last dimension is not contiguous, or its rows or its address are no multiples
             of 16 bytes.
     """
-    matrix = given.matrix
+    matrix = array.matrix
     *outer, last = matrix.strides
     if last != 1:
         raise ProblemError(
-            f"{given.name} has strides of {_shown(matrix.strides)} elements; expected a contiguous last "
-            "dimension"
+            f"{array.name} has strides of {_list_text(matrix.strides)} elements; expected a contiguous "
+            "last dimension"
         )
     units = UNIT_BYTES // matrix.item_bytes
     for extent, stride in zip(matrix.shape, outer, strict=False):
         if extent > 1 and (stride % units or stride <= 0):
             raise ProblemError(
-                f"{given.name} has strides of {_shown(matrix.strides)} elements; expected positive "
+                f"{array.name} has strides of {_list_text(matrix.strides)} elements; expected positive "
                 f"multiples of {units} ({UNIT_BYTES} bytes)"
             )
     if matrix.pointer % UNIT_BYTES:
         raise ProblemError(
-            f"{given.name} is at {matrix.pointer:#x}; expected a multiple of {UNIT_BYTES} bytes"
+            f"{array.name} is at {matrix.pointer:#x}; expected a multiple of {UNIT_BYTES} bytes"
         )
 
 
 def window_of(causal: bool, window: object) -> Window:
-    """Return how far a query sees, of the arguments of a call.
+    """Return the numbers of keys that a query sees before and behind it, from a call's arguments.
 
     Raises:
         ProblemError: for a window that is none.
@@ -178,21 +183,21 @@ def window_of(causal: bool, window: object) -> Window:
     left = right = None
     if window is not None:
         pair = isinstance(window, tuple | list) and len(window) == 2
-        if not pair or not all(each is None or isinstance(each, int) for each in window):  # type: ignore[attr-defined]
+        if not pair or not all(limit is None or isinstance(limit, int) for limit in window):  # type: ignore[attr-defined]
             raise ProblemError(
                 f"window is {window!r}; expected (left, right), numbers of keys, None for all"
             )
         left, right = window  # type: ignore[misc]
-        for each in (left, right):
-            if each is not None and each < 0:
+        for limit in (left, right):
+            if limit is not None and limit < 0:
                 raise ProblemError(f"window is {window!r}; expected 0 or more, or None for all")
     return left, 0 if causal else right
 
 
-def _shown(numbers: Sequence[int]) -> str:
+def _list_text(numbers: Sequence[int]) -> str:
     return str(list(numbers))
 
 
-def _of(given: Given) -> str:
-    batches, heads, length, dim = given.matrix.shape
+def _shape_text(array: NamedMatrix) -> str:
+    batches, heads, length, dim = array.matrix.shape
     return f"{batches} batches of {heads} heads, length {length}, dimension {dim}"

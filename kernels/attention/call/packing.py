@@ -1,4 +1,4 @@
-"""Sequences that follow each other in packed arrays, with FlashAttention's names for where they begin."""
+"""Packed sequences, which follow each other in arrays, with FlashAttention's names of their begins."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Packing(NamedTuple):
     """Packed sequences, as a caller gives them.
 
     Attributes:
-        queries, keys: arrays of i32 with where each sequence begins, and where the last one ends.
-        longest: a number of queries that no sequence has more of.
+        queries, keys: arrays of i32 with the begin of each sequence, and the end of the last one.
+        longest: an upper bound of the queries of a sequence.
     """
 
     queries: Any
@@ -39,14 +39,14 @@ class Packing(NamedTuple):
             ProblemError: for arrays of another type, of other shapes, or of another GPU.
             LaunchError: for arrays that are in no GPU's memory.
         """
-        read = [device_array(name, each) for name, each in self._named]
-        for (name, _), each in zip(self._named, read, strict=True):
-            self._check(name, each.matrix.shape, each.matrix.strides, each.element)
-            if each.device != device:
+        read = [device_array(name, array) for name, array in self._named_arrays]
+        for (name, _), array in zip(self._named_arrays, read, strict=True):
+            self._check(name, array.matrix.shape, array.matrix.strides, array.element)
+            if array.device != device:
                 raise ProblemError(
-                    f"q is on GPU {device}, but {name} is on GPU {each.device}; expected one"
+                    f"q is on GPU {device}, but {name} is on GPU {array.device}; expected one"
                 )
-        return [*(each.matrix for each in read), self.longest]
+        return [*(array.matrix for array in read), self.longest]
 
     def on_host(self, tokens: tuple[int, int]) -> list[Any]:
         """Return the kernel's arguments: the arrays in host memory, and `longest`.
@@ -57,9 +57,9 @@ class Packing(NamedTuple):
         Raises:
             ProblemError: for arrays of another type or shape, and for lengths that do not fit.
         """
-        found: list[Any] = []
-        for (name, given), end in zip(self._named, tokens, strict=True):
-            array, element = host_array(name, given)
+        starts: list[Any] = []
+        for (name, argument), end in zip(self._named_arrays, tokens, strict=True):
+            array, element = host_array(name, argument)
             strides = tuple(stride // array.itemsize for stride in array.strides)
             self._check(name, array.shape, strides, element)
             lengths = np.diff(array)
@@ -68,16 +68,16 @@ class Packing(NamedTuple):
                     f"{name} is {array.tolist()}; expected to begin with 0, to fall nowhere, and to end "
                     f"with {end}, as many tokens as {name[-1]} has"
                 )
-            found.append(array)
-        longest = int(np.diff(found[0]).max())
+            starts.append(array)
+        longest = int(np.diff(starts[0]).max())
         if longest > self.longest:
             raise ProblemError(
                 f"max_seqlen_q is {self.longest}, but cu_seqlens_q has a sequence of {longest} queries"
             )
-        return [*found, self.longest]
+        return [*starts, self.longest]
 
     @property
-    def _named(self) -> list[tuple[str, Any]]:
+    def _named_arrays(self) -> list[tuple[str, Any]]:
         return list(zip(_NAMES, self[:2], strict=True))
 
     def _check(
@@ -98,13 +98,13 @@ def packing_of(cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: object) -> Pa
     Raises:
         ProblemError: if some of the arguments are missing, or `max_seqlen_q` is no number of queries.
     """
-    given = {
+    arguments = {
         "cu_seqlens_q": cu_seqlens_q,
         "cu_seqlens_k": cu_seqlens_k,
         "max_seqlen_q": max_seqlen_q,
     }
-    missing = [name for name, each in given.items() if each is None]
-    if len(missing) == len(given):
+    missing = [name for name, argument in arguments.items() if argument is None]
+    if len(missing) == len(arguments):
         return None
     if missing:
         raise ProblemError(
@@ -114,9 +114,9 @@ def packing_of(cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: object) -> Pa
     for name in _NAMES:
         # Arrays without dimensions have no length either.
         try:
-            len(given[name])  # type: ignore[arg-type]
+            len(arguments[name])  # type: ignore[arg-type]
         except TypeError:
-            raise ProblemError(f"{name} is {given[name]!r}; expected a vector of i32") from None
+            raise ProblemError(f"{name} is {arguments[name]!r}; expected a vector of i32") from None
     if not isinstance(max_seqlen_q, int) or max_seqlen_q < 1:
         raise ProblemError(f"max_seqlen_q is {max_seqlen_q!r}; expected 1 or more")
     return Packing(cu_seqlens_q, cu_seqlens_k, max_seqlen_q)

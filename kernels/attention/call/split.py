@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..generator.config import MULTIPROCESSORS, Config
 from ..generator.problem import Problem
-from .operands import Sizes
+from .operands import AttentionExtents
 
 #: Combining 8 parts or fewer takes as long as so many blocks of keys, 16 parts twice that. Measured on an
 #: H100 with one query of 64 heads over 8, of 512 to 8192 keys.
 COMBINING, _PARTS = 4, 8
 
 
-def parts_of(problem: Problem, extents: Sizes, config: Config) -> int:
+def parts_of(problem: Problem, extents: AttentionExtents, config: Config) -> int:
     """Return the number of parts; 1 if the tiles fill the GPU, or the queries of a head need several.
 
     All parts have a block: without a limit before it, the last query sees all keys.

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
-from .checked import Options
-from .emulated import emulated
+from .checked import AttentionOptions
+from .emulated import emulate
 from .launch import launch
-from .operands import Arrays, window_of
+from .operands import AttentionArrays, window_of
 
 #: Results: that of attention, and its log-sum-exp (batch, heads, sequence), or an empty tensor.
 _SCHEMA = (
@@ -28,13 +28,15 @@ def _run(
     right: int | None,
     factors: list[float],
     on: str,
-    **asked: Any,
+    **options_of_call: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     of_q, of_k, of_v = factors
-    options = Options(window=(left, right), config=None, factors=(of_q, of_k, of_v), **asked)
-    given = Arrays(*arrays)
-    found, lse = emulated(given, options) if on == "cpu" else launch(given, options)
-    return found, _no_lse(given.q) if lse is None else lse
+    options = AttentionOptions(
+        window=(left, right), config=None, factors=(of_q, of_k, of_v), **options_of_call
+    )
+    all_arrays = AttentionArrays(*arrays)
+    out, lse = emulate(all_arrays, options) if on == "cpu" else launch(all_arrays, options)
+    return out, _no_lse(all_arrays.q) if lse is None else lse
 
 
 def _no_lse(q: torch.Tensor) -> torch.Tensor:
@@ -56,7 +58,7 @@ def _meta(
     return q.new_empty(q.shape, dtype=torch.bfloat16 if q.itemsize == 1 else q.dtype), lse
 
 
-def call_op(arrays: Arrays, options: Options, on: str) -> tuple[Any, Any]:
+def call_op(arrays: AttentionArrays, options: AttentionOptions, on: str) -> tuple[Any, Any]:
     """Call the op; arguments as for `emulated` and `attention`."""
     left, right = window_of(False, options.window)
     return OP(

@@ -1,4 +1,4 @@
-"""The configurations that `tune` has found, by what they depend on."""
+"""Configurations on disk that `tune` has measured, by the inputs of the search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ...tuning.cache import is_used, read_config
 from ..generator.config import Config, default_config
 from ..generator.problem import Problem
-from .operands import Sizes
+from .operands import AttentionExtents
 
 #: The version of what a `Config` means. Raise it where the generator makes another kernel of equal
 #: fields: results of another version are not read.
@@ -16,47 +16,47 @@ _MEANING = 1
 
 
 @dataclass(frozen=True)
-class Sought:
-    """What a configuration is sought for.
+class AttentionTask:
+    """The input of a search for a configuration.
 
     Attributes:
         gpu: the GPU's name; None for the emulator.
         problem: the problem.
-        extents: those of the kernel's arrays.
-        sequences: how many there are.
-        longest: a number of queries that no sequence has more of, times the heads of a tile.
+        extents: the extents of the kernel's arrays.
+        sequences: the number of sequences.
+        longest: an upper bound of the queries of a sequence, times the heads of a tile.
     """
 
     gpu: str | None
     problem: Problem
-    extents: Sizes
+    extents: AttentionExtents
     sequences: int
     longest: int
 
     @property
     def default(self) -> Config:
         """The configuration without a search."""
-        of_one = -(-self.extents.keys // max(self.sequences, 1))
-        return default_config(self.problem, self.longest, of_one)
+        keys = -(-self.extents.keys // max(self.sequences, 1))
+        return default_config(self.problem, self.longest, keys)
 
     def key(self) -> dict[str, Any]:
-        """Return what the result's file is named after, as JSON data."""
+        """Return the key of the result's file, as JSON data."""
         return {"meaning": _MEANING, "kernel": "attention"} | asdict(self)
 
 
-def tuned_config(sought: Sought) -> Config | None:
+def tuned_config(task: AttentionTask) -> Config | None:
     """Return the configuration that `tune` found; None if it found none, or `MLIR_SMEM_TUNED` is off."""
-    if sought.gpu is None or not is_used():
+    if task.gpu is None or not is_used():
         return None
-    return read_config(sought.key(), Config(), sought.problem)
+    return read_config(task.key(), Config(), task.problem)
 
 
-def found_before(sought: Sought, given: object) -> Config | None:
+def read_searched(task: AttentionTask, caller_configs: object) -> Config | None:
     """Return the result of an earlier search.
 
     Args:
-        sought: what for.
-        given: the configurations that the caller gives, as JSON data; None if these are the candidates,
-            which may be others in another version.
+        task: the input of the search.
+        caller_configs: the configurations that the caller gives, as JSON data; None for the candidates,
+            which may differ in another version.
     """
-    return read_config(sought.key(), Config(), sought.problem, given)
+    return read_config(task.key(), Config(), task.problem, caller_configs)

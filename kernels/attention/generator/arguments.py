@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from typing import Any
 
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
 
 
-def traced(
+def trace_kernel(
     kernel: Callable[..., None],
     shapes: Mapping[str, str],
     types: Mapping[str, Any],
-    options: Options,
+    options: KernelOptions,
 ) -> Any:
     """Build a module with a kernel that takes any arguments.
 
@@ -26,5 +26,5 @@ def traced(
     """
     parameters = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in shapes]
     kernel.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    made = TracedFunction(kernel, ", ".join(shapes.values()), options)
-    return made.trace(*(types[name] for name in shapes))
+    traced_function = TracedFunction(kernel, ", ".join(shapes.values()), options)
+    return traced_function.trace(*(types[name] for name in shapes))

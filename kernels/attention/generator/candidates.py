@@ -32,18 +32,18 @@ def candidates(problem: Problem, queries: int) -> list[Config]:
         [80, 64]
     """
     few = queries <= INSTRUCTION_M
-    found: list[Config] = []
+    configs: list[Config] = []
     for consumers in (1,) if few else (2, 3):
         widths = 0
         # Where memory is waited for, the width matters less than the stages.
         step = _FEW_STEP if few else key_multiple(problem)
         for keys in range(MOST_KEYS // step * step, _FEWEST_KEYS - 1, -step):
             fitting = list(_of_width(problem, consumers, keys, few))
-            found += fitting
+            configs += fitting
             widths += bool(fitting)
             if widths == _WIDTHS:
                 break
-    return found
+    return configs
 
 
 def _of_width(problem: Problem, consumers: int, keys: int, few: bool) -> Iterator[Config]:
@@ -51,8 +51,8 @@ def _of_width(problem: Problem, consumers: int, keys: int, few: bool) -> Iterato
     # One warpgroup waits for memory, so it has more stages.
     stages = range(2, 6) if few else range(2, 4)
     clusters = (1, 2) if problem.has_equal_tiles and not few else (1,)
-    for each in product(stages, (2, 1), clusters):
-        config = Config(consumers, keys, *each)
+    for fields in product(stages, (2, 1), clusters):
+        config = Config(consumers, keys, *fields)
         try:
             config.check(problem)
         except ConfigError:

@@ -7,10 +7,10 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....layout.wgmma import INSTRUCTION_M
-from .arguments import traced
-from .division import divided
+from .arguments import trace_kernel
+from .division import divmod_u32
 from .problem import Problem
 
 #: The rows of a head in the arrays of parts: the queries of one warpgroup.
@@ -40,11 +40,11 @@ def combine_text(problem: Problem) -> str:
     if problem.lse:
         shapes["L"], types["L"] = "(B,H,M)", "f32"
 
-    def combine(*given: Any) -> None:
-        _combine(dict(zip(shapes, given, strict=True)), problem.heads)
+    def combine(*arguments: Any) -> None:
+        _store_columns(dict(zip(shapes, arguments, strict=True)), problem.heads)
 
     with new_context():
-        return str(traced(combine, shapes, types, Options(1)))
+        return str(trace_kernel(combine, shapes, types, KernelOptions(1)))
 
 
 def combine_grid(problem: Problem, tiles: int) -> tuple[int, int]:
@@ -52,7 +52,7 @@ def combine_grid(problem: Problem, tiles: int) -> tuple[int, int]:
     return tiles, problem.dim // _COLUMNS
 
 
-def _combine(arrays: Mapping[str, Any], heads: int) -> None:
+def _store_columns(arrays: Mapping[str, Any], heads: int) -> None:
     """Store columns of the result of a tile, and its logarithms.
 
     Args:
@@ -61,19 +61,19 @@ def _combine(arrays: Mapping[str, Any], heads: int) -> None:
     """
     parts, result = arrays["P"], arrays["O"]
     queries = result.shape[2]
-    batch, tile = divided(sl.block_id(0), parts.shape[2])
+    batch, tile = divmod_u32(sl.block_id(0), parts.shape[2])
     columns = sl.ds(sl.block_id(1) * _COLUMNS, _COLUMNS)
-    o, lse = _combined(parts, arrays["T"], (batch, tile, sl.ds(0, ROWS)), columns)
-    own: tuple[Any, ...] = batch, tile, sl.ds(0, ROWS)
+    o, lse = _combine_parts(parts, arrays["T"], (batch, tile, sl.ds(0, ROWS)), columns)
+    output_rows: tuple[Any, ...] = batch, tile, sl.ds(0, ROWS)
     if heads > 1:
-        own = batch, sl.ds(tile * heads, heads), sl.ds(0, ROWS // heads)
-    sl.store(o, result[*own, columns], rows=queries)
+        output_rows = batch, sl.ds(tile * heads, heads), sl.ds(0, ROWS // heads)
+    sl.store(o, result[*output_rows, columns], rows=queries)
     if "L" in arrays:
         with sl.when(sl.block_id(1) < 1):
-            sl.store(lse, arrays["L"][own], rows=queries)
+            sl.store(lse, arrays["L"][output_rows], rows=queries)
 
 
-def _combined(
+def _combine_parts(
     parts: Any, logarithms: Any, rows: tuple[Any, ...], columns: Any
 ) -> tuple[sl.Fragment, sl.Fragment]:
     """Return columns of the result of a tile, and its logarithms."""
@@ -82,24 +82,24 @@ def _combined(
     total = sl.full((ROWS,), 0.0, sl.f32, axis=1)
     o = sl.zeros((ROWS, _COLUMNS), sl.f32)
     for first in sl.range(0, count, _AHEAD):
-        found = []
-        for each in range(_AHEAD):
-            # The last part stands for those behind it, with the weight 0.
-            part = sl.unsigned(sl.minimum(first + each, count - 1))
+        parts_ahead = []
+        for offset in range(_AHEAD):
+            # Beyond the last part, the last part is loaded again, with the weight 0.
+            part = sl.unsigned(sl.minimum(first + offset, count - 1))
             logarithm = sl.load(logarithms[part, *rows], axis=1)
-            logarithm = sl.where(first + each < count, logarithm, float("-inf"))
-            found.append((logarithm, sl.load(parts[part, *rows, columns])))
+            logarithm = sl.where(first + offset < count, logarithm, float("-inf"))
+            parts_ahead.append((logarithm, sl.load(parts[part, *rows, columns])))
         larger = maximum
-        for logarithm, _ in found:
+        for logarithm, _ in parts_ahead:
             larger = sl.maximum(larger, logarithm)
         # The difference of infinities is NaN.
         shift = sl.where(larger > float("-inf"), larger, 0.0)
         shrink = sl.exp(maximum - shift)
         o, total = o * shrink, total * shrink
-        for logarithm, values in found:
+        for logarithm, values in parts_ahead:
             weight = sl.exp(logarithm - shift)
             o, total = o + values * weight, total + weight
         maximum = larger
-    some = total > 0.0
-    lse = sl.where(some, maximum + sl.log(total), float("-inf"))
-    return o * sl.where(some, sl.fdiv(1.0, total), 0.0), lse
+    has_keys = total > 0.0
+    lse = sl.where(has_keys, maximum + sl.log(total), float("-inf"))
+    return o * sl.where(has_keys, sl.fdiv(1.0, total), 0.0), lse

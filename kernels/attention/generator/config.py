@@ -207,8 +207,8 @@ def default_config(problem: Problem, queries: int = 1 << 20, keys: int = 1 << 20
         if queries <= INSTRUCTION_M:
             return _OF_FEW_OF_8_BITS[problem.dim]
         if is_long and problem.dim in _OF_MANY_OF_8_BITS:
-            found = _OF_MANY_OF_8_BITS[problem.dim]
-            return replace(found, cluster=2) if problem.has_equal_tiles else found
+            config = _OF_MANY_OF_8_BITS[problem.dim]
+            return replace(config, cluster=2) if problem.has_equal_tiles else config
         return _OF_8_BITS[problem.dim]
     if queries <= INSTRUCTION_M:
         return _OF_FEW_QUERIES[problem.dim]
@@ -216,6 +216,6 @@ def default_config(problem: Problem, queries: int = 1 << 20, keys: int = 1 << 20
         return _OF_MANY[problem.dim]
     wide = _DEFAULTS[problem.dim]
     narrow, below = _NARROW.get(problem.dim, (wide, 0))
-    of_wide, of_narrow = (-(-keys // each.keys) * each.keys for each in (wide, narrow))
+    of_wide, of_narrow = (-(-keys // config.keys) * config.keys for config in (wide, narrow))
     is_short = problem.right and queries < below
     return narrow if is_short or of_wide > _MOST_WASTE * of_narrow else wide

@@ -1,4 +1,4 @@
-"""Division of places that have 32 bits."""
+"""Division of indices by 32-bit instructions."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from .... import language as sl
 from ....bindings.mlir import arith
 
 
-def divided(number: sl.Index, by: sl.Index) -> tuple[sl.Index, sl.Index]:
+def divmod_u32(number: sl.Index, by: sl.Index) -> tuple[sl.Index, sl.Index]:
     """Return the quotient and the remainder of a number by another one, both from 0 to 2^32 - 1.
 
     An index has 64 bits, whose division takes three times the instructions. Places of tiles are divided
     between two tiles, when the tensor cores wait.
     """
     word = arith.divui(_word(number), _word(by))
-    quotient = number.rewrapped(arith.index_castui(sl.index.type, word))
+    quotient = number.rewrap(arith.index_castui(sl.index.type, word))
     return sl.unsigned(quotient), sl.unsigned(number - quotient * by)
 
 

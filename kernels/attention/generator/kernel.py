@@ -13,9 +13,9 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....layout.wgmma import INSTRUCTION_M
-from .arguments import traced
+from .arguments import trace_kernel
 from .blocks import Blocks
 from .config import REGISTERS, Config
 from .problem import Problem
@@ -50,12 +50,12 @@ def build(problem: Problem, config: Config) -> Any:
         "O": f"(B,H,M,{dim}):(?,?,?,1)",
     }
     types: dict[str, Any] = dict.fromkeys(shapes, problem.element) | {"O": problem.result}
-    of_lse = "(B,H,M):(?,?,1)"
+    lse_signature = "(B,H,M):(?,?,1)"
     if problem.split:
         shapes["O"], types["O"] = f"(Z,B,T,R,{dim}):(?,?,?,?,1)", "f32"
-        of_lse = "(Z,B,T,R):(?,?,?,1)"
-    for name, is_there, shape, type_ in (
-        ("L", problem.lse or problem.split, of_lse, "f32"),
+        lse_signature = "(Z,B,T,R):(?,?,?,1)"
+    for name, is_present, shape, type_ in (
+        ("L", problem.lse or problem.split, lse_signature, "f32"),
         ("U", problem.packed, "(S)", "i32"),
         ("W", problem.packed, "(S)", "i32"),
         ("longest", problem.packed, "()", "index"),
@@ -65,14 +65,14 @@ def build(problem: Problem, config: Config) -> Any:
         ("left", problem.left, "()", "index"),
         ("right", problem.right, "()", "index"),
     ):
-        if is_there:
+        if is_present:
             shapes[name], types[name] = shape, type_
 
-    def attention(*given: Any) -> None:
-        _attention(dict(zip(shapes, given, strict=True)), config, problem.heads)
+    def attention(*arguments: Any) -> None:
+        _attention(dict(zip(shapes, arguments, strict=True)), config, problem.heads)
 
-    options = Options(1 + config.consumers, (config.cluster,), min_blocks=1)
-    return traced(attention, shapes, types, options)
+    options = KernelOptions(1 + config.consumers, (config.cluster,), min_blocks=1)
+    return trace_kernel(attention, shapes, types, options)
 
 
 def text(problem: Problem, config: Config) -> str:
@@ -93,13 +93,13 @@ def _attention(arrays: Mapping[str, Any], config: Config, heads: int) -> None:
             with sl.elect():
                 blocks.load()
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
-            own = sl.ds(warpgroup * INSTRUCTION_M, INSTRUCTION_M)
+            warpgroup_rows = sl.ds(warpgroup * INSTRUCTION_M, INSTRUCTION_M)
             blocks.begin()
-            for place in blocks.tiles:
-                q = blocks.queries(place)[own, :]
-                s = blocks.first_scores(place, q)
-                # Where the tile is takes divisions, which run while the tensor cores multiply.
-                tile = place.tile
-                o, rows = blocks.attended(tile, q, own, s)
-                blocks.finish(tile, o, rows, q, own)
+            for scheduled in blocks.tiles:
+                q = blocks.queries(scheduled)[warpgroup_rows, :]
+                s = blocks.first_scores(scheduled, q)
+                # The tile's coordinates take divisions, which run while the tensor cores multiply.
+                tile = scheduled.tile
+                o, rows = blocks.attend(tile, q, warpgroup_rows, s)
+                blocks.finish(tile, o, rows, q, warpgroup_rows)
             blocks.end()

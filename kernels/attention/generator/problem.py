@@ -1,4 +1,4 @@
-"""The problem: what attention is computed of which elements."""
+"""The problem of an attention kernel: element type, head dimension, masks and layout of sequences."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Problem:
     Attributes:
         element: MLIR's name of the element type.
         dim: the head dimension.
-        left: whether a query sees a limited number of keys before its own place.
-        right: whether a query sees a limited number of keys behind its own place; none of them if causal.
+        left: whether a query sees a limited number of keys before its position.
+        right: whether a query sees a limited number of keys behind its position; none if causal.
         lse: whether the logarithm of each query's sum of exponentials is a result.
         packed: whether sequences follow each other, of lengths that the kernel reads.
         split: whether the results are those of parts of the keys, which another kernel combines.

@@ -33,18 +33,18 @@ def broadcast(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
         ProblemError: if they do not broadcast.
     """
     rank = max(len(a), len(b))
-    padded = [(1,) * (rank - len(each)) + tuple(each) for each in (a, b)]
-    for one, other in zip(*padded, strict=True):
-        if one != other and 1 not in (one, other):
+    padded = [(1,) * (rank - len(dims)) + tuple(dims) for dims in (a, b)]
+    for a_extent, b_extent in zip(*padded, strict=True):
+        if a_extent != b_extent and 1 not in (a_extent, b_extent):
             raise ProblemError(
                 f"A has the leading dimensions {list(a)} and B has {list(b)}, which do not broadcast: "
-                f"{one} and {other}"
+                f"{a_extent} and {b_extent}"
             )
     # An extent of 0 beats one of 1, as NumPy has it.
     return tuple(y if x == 1 else x for x, y in zip(*padded, strict=True))
 
 
-def batched(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
+def fold_batch(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
     """Return the operands with as few leading dimensions as their strides allow.
 
     Adjacent dimensions become one where all operands step through both evenly. If B has none, those of A
@@ -60,50 +60,51 @@ def batched(a: Matrix, b: Matrix, c: Matrix, joins_rows: bool = True) -> Batch:
     """
     extents = c.shape[:-2]
     steps = [
-        (c.strides[at], *(_step(each, at, len(extents)) for each in (a, b)))
-        for at in range(len(extents))
+        (c.strides[dim], *(_step(operand, dim, len(extents)) for operand in (a, b)))
+        for dim in range(len(extents))
     ]
-    left: list[tuple[int, tuple[int, ...]]] = []
+    leading: list[tuple[int, tuple[int, ...]]] = []
     for extent, step in zip(extents, steps, strict=True):
         if extent == 1:
             continue
-        if left and all(x == y * extent for x, y in zip(left[-1][1], step, strict=True)):
-            left[-1] = left[-1][0] * extent, step
+        if leading and all(x == y * extent for x, y in zip(leading[-1][1], step, strict=True)):
+            leading[-1] = leading[-1][0] * extent, step
         else:
-            left.append((extent, step))
+            leading.append((extent, step))
     a, b, c = (
-        replace(each, shape=each.shape[-2:], strides=each.strides[-2:]) for each in (a, b, c)
+        replace(operand, shape=operand.shape[-2:], strides=operand.strides[-2:])
+        for operand in (a, b, c)
     )
-    if joins_rows and left and _are_rows(a, c, *left[-1]):
-        extent, (of_c, of_a, _) = left.pop()
-        a, c = (_with_rows(each, extent, step) for each, step in ((a, of_a), (c, of_c)))
-    for extent, step in left:
+    if joins_rows and leading and _are_rows(a, c, *leading[-1]):
+        extent, (of_c, of_a, _) = leading.pop()
+        a, c = (_with_rows(operand, extent, step) for operand, step in ((a, of_a), (c, of_c)))
+    for extent, step in leading:
         if not any(step[1:]):
             raise ProblemError(
                 f"neither A nor B has the leading dimension of {extent}: their strides are 0"
             )
-    if len(left) > MAX_BATCH_DIMS:
+    if len(leading) > MAX_BATCH_DIMS:
         raise ProblemError(
-            f"A, B and C have {len(left)} leading dimensions that their strides keep apart; a kernel "
+            f"A, B and C have {len(leading)} leading dimensions that their strides keep apart; a kernel "
             f"takes up to {MAX_BATCH_DIMS}"
         )
     dims = tuple(
-        "".join(name for name, s in zip("ab", step[1:], strict=True) if s) for _, step in left
+        "".join(name for name, s in zip("ab", step[1:], strict=True) if s) for _, step in leading
     )
-    found = tuple(extent for extent, _ in left)
+    batch_extents = tuple(extent for extent, _ in leading)
     return Batch(
-        _with_leading(a, [(e, step[1]) for e, step in left if step[1]]),
-        _with_leading(b, [(e, step[2]) for e, step in left if step[2]]),
-        _with_leading(c, [(e, step[0]) for e, step in left]),
+        _with_leading(a, [(e, step[1]) for e, step in leading if step[1]]),
+        _with_leading(b, [(e, step[2]) for e, step in leading if step[2]]),
+        _with_leading(c, [(e, step[0]) for e, step in leading]),
         dims,
-        found,
+        batch_extents,
     )
 
 
 def _step(operand: Matrix, dim: int, rank: int) -> int:
     """Return the stride of an operand along a leading dimension of C; 0 if it is broadcast."""
-    at = dim - (rank - (len(operand.shape) - 2))
-    return 0 if at < 0 or operand.shape[at] == 1 else operand.strides[at]
+    own_dim = dim - (rank - (len(operand.shape) - 2))
+    return 0 if own_dim < 0 or operand.shape[own_dim] == 1 else operand.strides[own_dim]
 
 
 def _are_rows(a: Matrix, c: Matrix, extent: int, step: tuple[int, ...]) -> bool:

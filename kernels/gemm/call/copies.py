@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ....dialect import new_context
 from ....runtime import Kernel, Matrix, cached_compile
 from ....runtime.plans import LaunchPlan
-from ..generator.pad import Copy, build_pad, width_for, windows, word_bytes
+from ..generator.pad import CopyConfig, build_pad, width_for, windows, word_bytes
 from .operands import matrix_at
 
 #: Bytes of two matrices that are copied by one launch at most. It copies both by the smaller word, which
@@ -19,7 +19,7 @@ from .operands import matrix_at
 _SHARED_BYTES = 4 << 20
 
 
-class _Part(NamedTuple):
+class _CopyPart(NamedTuple):
     """Matrices (L, rows, words) that one launch can copy.
 
     Attributes:
@@ -40,15 +40,15 @@ class _Part(NamedTuple):
         return _in_words(self.source, word), _in_words(self.target, word)
 
 
-class _Place(NamedTuple):
-    """Where a part is: the number of its pair, and bytes from the beginnings of source and target."""
+class _PartOffset(NamedTuple):
+    """The offset of a part: the number of its pair, and bytes from the begins of source and target."""
 
     pair: int
     source: int
     target: int
 
 
-class Copies:
+class MatrixCopies:
     """Copies of matrices (..., rows, columns) to others of the same shape and size of elements.
 
     Their addresses may change between starts, but not whether these are multiples of 16 bytes.
@@ -59,30 +59,35 @@ class Copies:
     """
 
     def __init__(self, pairs: Sequence[tuple[Matrix, Matrix]], device: int) -> None:
-        self._launches: list[tuple[LaunchPlan, list[_Place]]] = []
-        placed: list[tuple[_Place, _Part]] = []
+        self._launches: list[tuple[LaunchPlan, list[_PartOffset]]] = []
+        entries: list[tuple[_PartOffset, _CopyPart]] = []
         for number, (source, target) in enumerate(pairs):
             for part in _parts(source, target):
-                ways = part.source.pointer - source.pointer, part.target.pointer - target.pointer
-                placed.append((_Place(number, *ways), part))
-        parts = [part for _, part in placed]
+                distances = (
+                    part.source.pointer - source.pointer,
+                    part.target.pointer - target.pointer,
+                )
+                entries.append((_PartOffset(number, *distances), part))
+        parts = [part for _, part in entries]
         if len(parts) == 2 and sum(part.source.bytes for part in parts) <= _SHARED_BYTES:
             word = min(part.word for part in parts)
             if all(part.is_divisible or part.word == word for part in parts):
-                self._add(placed, word, device)
+                self._add(entries, word, device)
                 return
-        for place, part in placed:
-            self._add([(place, part)], part.word, device)
+        for offset, part in entries:
+            self._add([(offset, part)], part.word, device)
 
-    def _add(self, placed: Sequence[tuple[_Place, _Part]], word: int, device: int) -> None:
+    def _add(
+        self, entries: Sequence[tuple[_PartOffset, _CopyPart]], word: int, device: int
+    ) -> None:
         """Add a launch that copies one or two parts."""
-        in_words = [part.in_words(word) for _, part in placed]
-        copy = Copy(word, max(width_for(source.shape[-1]) for source, _ in in_words))
+        in_words = [part.in_words(word) for _, part in entries]
+        copy = CopyConfig(word, max(width_for(source.shape[-1]) for source, _ in in_words))
         ctas = sum(windows(copy, *source.shape) for source, _ in in_words)
-        kernel = _kernel((copy,) * len(placed), device)
+        kernel = _kernel((copy,) * len(entries), device)
         # Copies of equal strides and extents share a plan, also those that are started once.
         plan, *_ = kernel.planned([matrix for pair in in_words for matrix in pair], (ctas,))
-        self._launches.append((plan, [place for place, _ in placed]))
+        self._launches.append((plan, [offset for offset, _ in entries]))
 
     def start(self, addresses: Sequence[tuple[int, int]], stream: int) -> None:
         """Start the copies.
@@ -94,31 +99,33 @@ class Copies:
         Raises:
             LaunchError: if the driver refuses a launch.
         """
-        for plan, places in self._launches:
-            given: list[int] = []
-            for pair, source, target in places:
-                given += addresses[pair][0] + source, addresses[pair][1] + target
-            plan.start(given, (), stream)
+        for plan, offsets in self._launches:
+            pointers: list[int] = []
+            for pair, source, target in offsets:
+                pointers += addresses[pair][0] + source, addresses[pair][1] + target
+            plan.start(pointers, (), stream)
 
 
 def copy_matrices(pairs: Sequence[tuple[Matrix, Matrix]], device: int, stream: int) -> None:
-    """Copy matrices once; see `Copies`."""
+    """Copy matrices once; see `MatrixCopies`."""
     addresses = [(source.pointer, target.pointer) for source, target in pairs]
-    Copies(pairs, device).start(addresses, stream)
+    MatrixCopies(pairs, device).start(addresses, stream)
 
 
-def _parts(source: Matrix, target: Matrix) -> Iterator[_Part]:
+def _parts(source: Matrix, target: Matrix) -> Iterator[_CopyPart]:
     """Return the copies of matrices with one leading dimension: as few as the strides allow."""
-    source, target = _joined(source, target)
-    for at in product(*map(range, source.shape[:-3])):
-        first, second = (_of_three(matrix_at(matrix, at)) for matrix in (source, target))
-        yield _Part(first, second, *_word(first, second))
+    source, target = _join_dims(source, target)
+    for index in product(*map(range, source.shape[:-3])):
+        first, second = (
+            _normalize_strides(matrix_at(matrix, index)) for matrix in (source, target)
+        )
+        yield _CopyPart(first, second, *_word(first, second))
 
 
-def _joined(source: Matrix, target: Matrix) -> tuple[Matrix, Matrix]:
+def _join_dims(source: Matrix, target: Matrix) -> tuple[Matrix, Matrix]:
     """Return the matrices with adjacent leading dimensions joined where both step through them evenly."""
     dims: list[tuple[int, int, int]] = []
-    leading = (each[:-2] for each in (source.shape, source.strides, target.strides))
+    leading = (values[:-2] for values in (source.shape, source.strides, target.strides))
     for extent, step, to in zip(*leading, strict=True):
         if extent == 1:
             continue
@@ -133,7 +140,7 @@ def _joined(source: Matrix, target: Matrix) -> tuple[Matrix, Matrix]:
     )
 
 
-def _of_three(matrix: Matrix) -> Matrix:
+def _normalize_strides(matrix: Matrix) -> Matrix:
     """Return matrices (L, rows, columns), without the strides of extents of 1."""
     strides = [
         0 if extent == 1 else stride
@@ -162,7 +169,7 @@ def _in_words(matrix: Matrix, word: int) -> Matrix:
 
 
 @lru_cache(maxsize=64)
-def _kernel(copies: tuple[Copy, ...], device: int) -> Kernel:
+def _kernel(copies: tuple[CopyConfig, ...], device: int) -> Kernel:
     with new_context():
         text = str(build_pad(copies))
     return Kernel(cached_compile(text), device=device)

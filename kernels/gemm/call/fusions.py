@@ -7,18 +7,21 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ....language.call.frozen import frozen
-from ....language.call.reads import Reads
+from ....language.freeze import freeze
+from ....language.reads import Reads
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, LaunchError, Matrix, device_array
 from ....runtime.arguments import DTYPES
 from ....runtime.plans import BoundedCache
 from ....runtime.readers import reader
-from ..generator.fusion import Fusion, Operand, fused
+from ..generator.fusion import EpilogueOperand, Fusion, trace_epilogue
 from ..generator.problem import ProblemError
 
 #: Element types of matrices that TMA loads, and that are converted to f32 exactly.
 _LOADED = ("bf16", "f16", "f32")
+
+#: How columns of B are shared out: alternating, gates first; or its first half for gates.
+GATED = ("interleaved", "halves")
 
 _FUSIONS: BoundedCache[tuple[Reads, Fusion]] = BoundedCache()
 
@@ -41,10 +44,10 @@ class FusedCall(NamedTuple):
     @property
     def addresses(self) -> list[int]:
         """The addresses of its arrays."""
-        return [each.pointer for each in self.arguments if isinstance(each, Matrix)]
+        return [argument.pointer for argument in self.arguments if isinstance(argument, Matrix)]
 
 
-def identity(function: Callable[..., Any]) -> Hashable:
+def function_identity(function: Callable[..., Any]) -> Hashable:
     """Return what tells a function from others whose trace may differ, besides what it reads.
 
     A lambda that is made anew in each call is the same one if its closure holds the same values.
@@ -54,8 +57,8 @@ def identity(function: Callable[..., Any]) -> Hashable:
     """
     if not isinstance(function, FunctionType):
         raise ProblemError(f"the epilogue is {function!r}; expected a function of Python")
-    cells = tuple(frozen(cell.cell_contents) for cell in function.__closure__ or ())
-    return function.__code__, cells, frozen((function.__defaults__, function.__kwdefaults__))
+    cells = tuple(freeze(cell.cell_contents) for cell in function.__closure__ or ())
+    return function.__code__, cells, freeze((function.__defaults__, function.__kwdefaults__))
 
 
 def read_operands(operands: Mapping[str, Any]) -> tuple[Hashable, list[int], list[Any]]:
@@ -98,25 +101,25 @@ def fused_call(
             does not fit.
         TraceError: for a mistake in the function.
     """
-    described: list[Operand] = []
+    described: list[EpilogueOperand] = []
     arguments: list[Matrix | int] = []
     for name, value in operands.items():
         if isinstance(value, int | float):
-            described.append(Operand(name, _number(value, accumulator), "number"))
+            described.append(EpilogueOperand(name, _number(value, accumulator), "number"))
             arguments.append(0)
             continue
         operand, matrix = _operand(name, _device_array(name, value), extents, device)
         described.append(operand)
         arguments.append(matrix)
     products = 2 if distance else 1
-    key = identity(function), tuple(described), accumulator, products
-    found = _FUSIONS.get(key)
-    if found is None or not found[0].hold():
+    key = function_identity(function), tuple(described), accumulator, products
+    traced = _FUSIONS.get(key)
+    if traced is None or not traced[0].hold():
         # What a trace reads is noted before it, so that a value that changes meanwhile is noticed.
         reads = Reads(function)
-        found = reads, fused(function, described, accumulator, products)
-        _FUSIONS.keep(key, found)
-    return FusedCall(found[1], tuple(arguments), found[0], distance)
+        traced = reads, trace_epilogue(function, described, accumulator, products)
+        _FUSIONS.keep(key, traced)
+    return FusedCall(traced[1], tuple(arguments), traced[0], distance)
 
 
 def _number(value: float, accumulator: str) -> str:
@@ -131,29 +134,29 @@ def _device_array(name: str, value: Any) -> DeviceArray:
 
 
 def _operand(
-    name: str, given: DeviceArray, extents: tuple[int, int], device: int
-) -> tuple[Operand, Matrix]:
+    name: str, array: DeviceArray, extents: tuple[int, int], device: int
+) -> tuple[EpilogueOperand, Matrix]:
     """Return an operand, and its array with the dimensions along which it is not broadcast."""
-    shape, (m, n) = given.matrix.shape, extents
-    if given.device != device:
-        raise ProblemError(f"{name} is on GPU {given.device}, but A is on GPU {device}")
-    if given.element not in DTYPES:
-        raise ProblemError(f"{name} has elements of {given.element}; expected {', '.join(DTYPES)}")
+    shape, (m, n) = array.matrix.shape, extents
+    if array.device != device:
+        raise ProblemError(f"{name} is on GPU {array.device}, but A is on GPU {device}")
+    if array.element not in DTYPES:
+        raise ProblemError(f"{name} has elements of {array.element}; expected {', '.join(DTYPES)}")
     padded = (1,) * (2 - len(shape)) + tuple(shape)
     if len(shape) > 2 or any(x not in (1, y) for x, y in zip(padded, extents, strict=True)):
         raise ProblemError(
             f"{name} has the shape {list(shape)}, which does not broadcast to C of {m}x{n}; expected "
             f"[{m}, {n}], [{n}] for an element a column, [{m}, 1] for an element a row, or [1]"
         )
-    strides = (0,) * (2 - len(shape)) + tuple(given.matrix.strides)
-    kept = [dim for dim in range(2) if padded[dim] != 1]
+    strides = (0,) * (2 - len(shape)) + tuple(array.matrix.strides)
+    dims = [dim for dim in range(2) if padded[dim] != 1]
     matrix = replace(
-        given.matrix,
-        shape=tuple(padded[dim] for dim in kept) or (1,),
-        strides=tuple(strides[dim] for dim in kept) or (1,),
+        array.matrix,
+        shape=tuple(padded[dim] for dim in dims) or (1,),
+        strides=tuple(strides[dim] for dim in dims) or (1,),
     )
-    by_tma = len(kept) == 2 and given.element in _LOADED and _has_aligned_rows(matrix)
-    return Operand(name, given.element, "".join("mn"[dim] for dim in kept), by_tma), matrix
+    by_tma = len(dims) == 2 and array.element in _LOADED and _has_aligned_rows(matrix)
+    return EpilogueOperand(name, array.element, "".join("mn"[dim] for dim in dims), by_tma), matrix
 
 
 def _has_aligned_rows(matrix: Matrix) -> bool:
@@ -161,3 +164,29 @@ def _has_aligned_rows(matrix: Matrix) -> bool:
     row, along = matrix.strides
     bytes_of_row = row * matrix.item_bytes
     return along == 1 and row > 0 and not (matrix.pointer % UNIT_BYTES or bytes_of_row % UNIT_BYTES)
+
+
+def gate_columns(b: Matrix, gated: str) -> tuple[Matrix, int]:
+    """Return the columns of B for the gates, and the bytes from there to the others.
+
+    Args:
+        b: B (..., K, 2 * N).
+        gated: how the columns are shared out, one of `GATED`.
+
+    Raises:
+        ProblemError: for something else, an odd number of columns, or columns that TMA cannot take apart.
+    """
+    if gated not in GATED:
+        raise ProblemError(f"gated is {gated!r}; expected {' or '.join(map(repr, GATED))}")
+    *batch, k, columns = b.shape
+    *steps, down, along = b.strides
+    if gated == "interleaved" and down != 1 and k > 1:
+        raise ProblemError(
+            f"B has the strides {list(b.strides)} and interleaved columns; expected contiguous columns, "
+            "as those of a transposed weight, or gated='halves'"
+        )
+    if columns % 2:
+        raise ProblemError(f"B has {columns} columns; expected an even number for gated={gated!r}")
+    shape = (*batch, k, columns // 2)
+    step, distance = (2 * along, along) if gated == "interleaved" else (along, columns // 2 * along)
+    return replace(b, shape=shape, strides=(*steps, down, step)), distance * b.item_bytes

@@ -16,7 +16,7 @@ from ..generator.kernel import text
 from ..generator.problem import Problem
 from ..generator.workspace import WorkspaceExtents, workspace_extents
 from .fusions import FusedCall
-from .operands import Operands, operands
+from .operands import GemmOperands, check_operands
 from .tuning_cache import tuned_config
 
 #: Numbers of shapes whose configurations stay chosen, and of kernels that stay loaded, for later calls.
@@ -32,7 +32,7 @@ _ALIGNED = 256
 _PARTS, _SEMAPHORES = Scratch(), Scratch()
 
 
-class Launch:
+class GemmLaunch:
     """A launch of a GEMM kernel, whose operands may change their addresses.
 
     Args:
@@ -53,22 +53,24 @@ class Launch:
         config: Config | None,
         fused: FusedCall | None = None,
     ) -> None:
-        out, *others = outs
+        out, *second_result = outs
         fusion = fused.fusion if fused else None
-        of, (first, second, result) = operands(a, b, out, fusion, *others)
-        self._kernel, self._config, grid = _planned(of, config)
+        gemm, (first, second, result) = check_operands(a, b, out, fusion, *second_result)
+        self._kernel, self._config, grid = _plan_kernel(gemm, config)
         matrices = [first, second, result]
         if self._config.exchanged:
-            matrices = [each.transposed() for each in (second, first, result)]
+            matrices = [matrix.transposed() for matrix in (second, first, result)]
         self._distance = fused.distance if fused else 0
         if self._distance:
             matrices.append(replace(second, pointer=second.pointer + self._distance))
-        for other in others:
-            of_other = other.matrix.pointer, other.matrix.item_bytes
-            matrices.append(replace(matrices[2], pointer=of_other[0], item_bytes=of_other[1]))
+        for other in second_result:
+            matrix = other.matrix
+            matrices.append(
+                replace(matrices[2], pointer=matrix.pointer, item_bytes=matrix.item_bytes)
+            )
         self._workspace = 0, 0
         if self._config.split_k > 1:
-            extents = workspace_extents(of.problem, self._config, grid[0] * grid[1])
+            extents = workspace_extents(gemm.problem, self._config, grid[0] * grid[1])
             parts, semaphores = _matrices(extents)
             matrices += [parts, semaphores]
             self._workspace = parts.bytes, semaphores.bytes
@@ -104,12 +106,12 @@ class Launch:
             addresses = (*addresses, parts, semaphores)
         self._plan.start((*addresses, *further) if further else addresses, numbers, stream)
 
-    def prepared(
+    def prepare(
         self,
         a: int,
         b: int,
         outs: Sequence[int],
-        held: Sequence[Any],
+        references: Sequence[Any],
         further: Sequence[int] = (),
         numbers: Sequence[Any] = (),
     ) -> Prepared:
@@ -117,14 +119,14 @@ class Launch:
 
         Args:
             a, b, outs: as for `start`.
-            held: what must not be freed meanwhile.
+            references: objects that the launch keeps alive.
             further, numbers: as for `start`.
         """
         addresses = self._addresses(a, b, outs)
         memories = [DeviceMemory(self._kernel.context, size) for size in self._workspace if size]
         of_memories = (memory.address for memory in memories)
         frame = self._plan.frame((*addresses, *of_memories, *further), numbers)
-        return Prepared(self._plan.starter, frame, (*held, *memories))
+        return Prepared(self._plan.starter, frame, (*references, *memories))
 
     def _addresses(self, a: int, b: int, outs: Sequence[int]) -> tuple[int, ...]:
         """Return the addresses of the kernel's first arguments."""
@@ -135,7 +137,7 @@ class Launch:
 
 def forget_configurations() -> None:
     """Choose configurations anew in later calls, so that they use those that `tune` has found since."""
-    _planned.cache_clear()
+    _plan_kernel.cache_clear()
 
 
 def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
@@ -146,16 +148,18 @@ def _matrices(extents: WorkspaceExtents) -> tuple[Matrix, Matrix]:
 
 
 @lru_cache(maxsize=_SHAPES)
-def _planned(of: Operands, config: Config | None) -> tuple[Kernel, Config, tuple[int, int]]:
+def _plan_kernel(
+    operands: GemmOperands, config: Config | None
+) -> tuple[Kernel, Config, tuple[int, int]]:
     """Return the kernel for operands, its configuration and its grid."""
-    gemm = of.problem, of.m, of.n, of.k
+    gemm = operands.problem, operands.m, operands.n, operands.k
     config = (
         config
-        or tuned_config(gpu_name(of.device), *gemm, of.batch)
-        or choose(*gemm, batch=of.batch)
+        or tuned_config(gpu_name(operands.device), *gemm, operands.batch)
+        or choose(*gemm, batch=operands.batch)
     )
-    kernel = _kernel(of.problem, config, of.device)
-    grid = config.grid(of.m, of.n, of.k, kernel.resident_blocks(), of.batch)
+    kernel = _kernel(operands.problem, config, operands.device)
+    grid = config.grid(*gemm[1:], kernel.resident_blocks(), operands.batch)
     return kernel, config, grid
 
 

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
 
-from ....language.call.reads import Reads
+from ....language.reads import Reads
 from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Prepared, device_array
 from ....runtime.plans import BoundedCache
@@ -19,38 +19,53 @@ from ...libraries import maker, whole_columns
 from ..generator.config import Config
 from ..generator.problem import ProblemError, accumulator
 from ..generator.problem import results as stored_types
-from .fusions import FusedCall, fused_call, identity, read_operands
-from .gates import gates
-from .launches import Launch, forget_configurations
-from .operands import Operands
-from .operands import operands as operands_of
-from .padding import Again, Operand, readable
-from .results import Result, check_matrices, is_ragged, without_padding
-from .results import results as results_of
+from .fusions import FusedCall, function_identity, fused_call, gate_columns, read_operands
+from .launches import GemmLaunch, forget_configurations
+from .operands import GemmOperands, check_operands
+from .padding import GemmOperand, RepeatedCopies, make_readable
+from .results import ResultArray, check_matrices, is_ragged, result_arrays, without_padding
 
 
-class _Call(NamedTuple):
-    """A call that later calls find by what was read of their arrays.
+class _GemmCall(NamedTuple):
+    """A call, cached for later calls with arrays of the same signatures.
 
     Attributes:
         launch: its launch.
-        new: returns the addresses of new arrays for the results, given A, and what the call returns: an
+        new: makes arrays for the results, from A; returns their addresses, and the result of the call: an
             array without padding, or a tuple of two.
         waits: whether the arrays' library hides its streams.
         copies: whether operands are copied first, because TMA or tensor cores cannot read them.
-        again: what copies them; None if nothing is copied, or something is transposed.
-        reads: what the trace of its epilogue read.
+        repeated_copies: the copies; None if no operand is copied, or one is transposed.
+        reads: the values that the trace of its epilogue read.
     """
 
-    launch: Launch
+    launch: GemmLaunch
     new: Callable[[Any], tuple[Sequence[int], Any]]
     waits: bool
     copies: bool
-    again: Again | None
+    repeated_copies: RepeatedCopies | None
     reads: Reads | None
 
 
-class _Given(NamedTuple):
+class _ReadCall(NamedTuple):
+    """The addresses and the signatures of a call's arrays.
+
+    Attributes:
+        operands: the addresses of A and B.
+        results: those of the results; none for new arrays.
+        further: those of the epilogue's arrays.
+        numbers: the epilogue's numbers.
+        key: the signatures, alignments and options: all that a launch depends on.
+    """
+
+    operands: tuple[int, int]
+    results: Sequence[int]
+    further: Sequence[int]
+    numbers: Sequence[Any]
+    key: Hashable
+
+
+class _GemmArguments(NamedTuple):
     """The arguments of a call, and the handle of its stream."""
 
     a: Any
@@ -64,7 +79,7 @@ class _Given(NamedTuple):
     stream: int
 
 
-_CALLS: BoundedCache[_Call] = BoundedCache()
+_CALLS: BoundedCache[_GemmCall] = BoundedCache()
 
 
 def matmul(
@@ -133,95 +148,127 @@ def matmul(
     if out is not None and out_dtype is not None:
         raise ProblemError("out_dtype is the element type of a new array, but out is given")
     handle = (current_stream(a) or LEGACY_STREAM) if stream is None else stream_handle(stream)
-    further: Sequence[int] = ()
-    numbers: Sequence[Any] = ()
-    first = second = 0
-    results: Sequence[int] = ()
     try:
-        cls = type(a)
-        read = reader(cls)
-        first, a_signature = read(a)
-        second, b_signature = (read if type(b) is cls else reader(type(b)))(b)
-        bits = first | second
-        if out is None:
-            signature = out_dtype
-        elif type(out) is tuple:
-            results, signature = zip(*[reader(type(each))(each) for each in out], strict=True)
-            bits |= reduce(or_, results)
-        else:
-            result, signature = (read if type(out) is cls else reader(type(out)))(out)
-            results = (result,)
-            bits |= result
-        # Which arrays are copied depends on their alignment.
-        places = bits % UNIT_BYTES and tuple(
-            each % UNIT_BYTES for each in (first, second, *results)
-        )
-        key = a_signature, b_signature, signature, out is None, places, config
-        if epilogue is not None or operands or gated:
-            of_operands, further, numbers = read_operands(operands or {})
-            key = *key, epilogue and identity(epilogue), of_operands, gated
-        call = _CALLS.get(key)
+        read = _read_call(a, b, out, out_dtype, config, epilogue, operands or {}, gated)
     except Exception:
-        # It is no array on a GPU, or cannot be hashed; the check says what is wrong with it.
+        # An error of any library: an argument is no array on a GPU. The checks say which, and why.
+        read = None
+    key = None if read is None else read.key
+    try:
+        call = _CALLS.get(key)
+    except TypeError:  # an argument cannot be hashed
         key = call = None
-    if call is None or not (call.reads is None or call.reads.hold()):
-        given = _Given(a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle)
-        return _first_call(key, given)
+    if read is None or call is None or not (call.reads is None or call.reads.hold()):
+        arguments = _GemmArguments(
+            a, b, out, out_dtype, config, epilogue, operands or {}, gated, handle
+        )
+        return _first_call(key, arguments)
     if call.waits:
         wait_for(a)
         wait_for(b)
+    first, second = read.operands
     # The copies live until the GEMM is enqueued after them.
     copied: Any = None
-    if call.again:
-        (first, second), copied = call.again.start((a, b), (first, second), handle)
+    if call.repeated_copies:
+        (first, second), copied = call.repeated_copies.start((a, b), (first, second), handle)
     elif call.copies:
-        given = Operand(a, device_array("A", a)), Operand(b, device_array("B", b))
-        *copied, _ = readable(*given, handle)
-        first, second = (each.of.matrix.pointer for each in copied)
+        views = device_array("A", a), device_array("B", b)
+        *copied, _ = make_readable(GemmOperand(a, views[0]), GemmOperand(b, views[1]), handle)
+        first, second = (operand.view.matrix.pointer for operand in copied)
+    results = read.results
     if out is None:
         results, out = call.new(a)
-    call.launch.start(first, second, results, handle, further, numbers)
+    call.launch.start(first, second, results, handle, read.further, read.numbers)
     if call.waits:
         finish(out[0] if isinstance(out, tuple) else out)
     return out
 
 
-def _first_call(key: Hashable, given: _Given) -> Any:
+def _read_call(
+    a: Any,
+    b: Any,
+    out: Any,
+    out_dtype: Any,
+    config: Config | None,
+    epilogue: Callable[..., Any] | None,
+    operands: Mapping[str, Any],
+    gated: str | None,
+) -> _ReadCall:
+    """Read the arrays of a call; their libraries may raise any error for an object that is no array."""
+    cls = type(a)
+    read = reader(cls)
+    first, a_signature = read(a)
+    second, b_signature = (read if type(b) is cls else reader(type(b)))(b)
+    bits = first | second
+    results: Sequence[int] = ()
+    if out is None:
+        signature = out_dtype
+    elif type(out) is tuple:
+        results, signature = zip(*[reader(type(array))(array) for array in out], strict=True)
+        bits |= reduce(or_, results)
+    else:
+        result, signature = (read if type(out) is cls else reader(type(out)))(out)
+        results = (result,)
+        bits |= result
+    # Which arrays are copied depends on their alignment.
+    offsets = bits % UNIT_BYTES and tuple(
+        address % UNIT_BYTES for address in (first, second, *results)
+    )
+    key = a_signature, b_signature, signature, out is None, offsets, config
+    if epilogue is None and not operands and not gated:
+        return _ReadCall((first, second), results, (), (), key)
+    signatures, further, numbers = read_operands(operands)
+    key = *key, epilogue and function_identity(epilogue), signatures, gated
+    return _ReadCall((first, second), results, further, numbers, key)
+
+
+def _first_call(key: Hashable, arguments: _GemmArguments) -> Any:
     """Return the result of a call, checked; keep the launch for later calls if its result is not
     copied."""
-    a, b, stream = given.a, given.b, given.stream
-    arrays = [each for each in given.operands.values() if not isinstance(each, int | float)]
-    for each in (a, b, *arrays):
-        wait_for(each)
+    a, b, stream = arguments.a, arguments.b, arguments.stream
+    arrays = [
+        operand for operand in arguments.operands.values() if not isinstance(operand, int | float)
+    ]
+    for array in (a, b, *arrays):
+        wait_for(array)
     given_a, given_b = device_array("A", a), device_array("B", b)
     # The copies live until the GEMM is enqueued after them.
-    *copied, again = readable(Operand(a, given_a), Operand(b, given_b), stream)
-    first, second = (each.of for each in copied)
+    *copied, repeated_copies = make_readable(
+        GemmOperand(a, given_a), GemmOperand(b, given_b), stream
+    )
+    first, second = (operand.view for operand in copied)
     is_copied = (first, second) != (given_a, given_b)
-    second, fused = _fused(first, second, given.epilogue, given.operands, given.gated)
+    second, fused = _fuse_epilogue(
+        first, second, arguments.epilogue, arguments.operands, arguments.gated
+    )
     stored = fused.fusion.stored if fused else (stored_types(first.element),)
-    results = results_of(a, (first, second), stored, given.out, given.out_dtype)
-    views = [each.view for each in results]
-    launch = Launch(first, second, views, given.config, fused)
+    results = result_arrays(a, (first, second), stored, arguments.out, arguments.out_dtype)
+    views = [output.view for output in results]
+    launch = GemmLaunch(first, second, views, arguments.config, fused)
     pointers = [view.matrix.pointer for view in views]
-    further = _further(fused, given.operands)
+    further = _epilogue_arguments(fused, arguments.operands)
     launch.start(first.matrix.pointer, second.matrix.pointer, pointers, stream, *further)
     finish(results[0].array)
-    waits = any(map(exposes_no_stream, (a, b, *(each.array for each in results))))
+    waits = any(map(exposes_no_stream, (a, b, *(output.array for output in results))))
     # JAX cannot cut an array that another kernel has yet to write.
     is_cut = waits and any(map(is_ragged, views))
-    if key is not None and not is_cut and all(each.target is None for each in results):
+    if key is not None and not is_cut and all(output.target is None for output in results):
         reads = fused.reads if fused else None
-        _CALLS.keep(key, _Call(launch, _maker(a, results), waits, is_copied, again, reads))
-    found = tuple(each.finished(stream) for each in results)
-    if any(each.target is not None for each in results):
-        finish(found[0])
-    return found[0] if len(found) == 1 else found
+        _CALLS.keep(
+            key,
+            _GemmCall(launch, _result_maker(a, results), waits, is_copied, repeated_copies, reads),
+        )
+    outputs = tuple(output.finish(stream) for output in results)
+    if any(output.target is not None for output in results):
+        finish(outputs[0])
+    return outputs[0] if len(outputs) == 1 else outputs
 
 
-def _maker(like: Any, results: Sequence[Result]) -> Callable[[Any], tuple[Sequence[int], Any]]:
-    """Return a function that makes new arrays as those of results, given A; see `_Call`."""
-    views = [each.view for each in results]
+def _result_maker(
+    like: Any, results: Sequence[ResultArray]
+) -> Callable[[Any], tuple[Sequence[int], Any]]:
+    """Return a function that makes new arrays as those of results, given A; see `_GemmCall`."""
+    views = [output.view for output in results]
     size = min(view.matrix.item_bytes for view in views)
     shapes = [(*v.matrix.shape[:-1], whole_columns(v.matrix.shape[-1], size)) for v in views]
     makers = [maker(like, shape, v.element) for shape, v in zip(shapes, views, strict=True)]
@@ -236,7 +283,7 @@ def _maker(like: Any, results: Sequence[Result]) -> Callable[[Any], tuple[Sequen
 
     def several(like: Any) -> tuple[Sequence[int], Any]:
         addresses, arrays = zip(*[make(like) for make in makers], strict=True)
-        cut = tuple(without_padding(*each) for each in zip(arrays, views, strict=True))
+        cut = tuple(without_padding(*pair) for pair in zip(arrays, views, strict=True))
         return addresses, cut[0] if len(views) == 1 else cut
 
     return several
@@ -272,32 +319,36 @@ def prepare(
         >>> float(c[0, 0])  # on a GPU
         512.0
     """
-    given = operands or {}
-    views, fused = _views(a, b, out, epilogue, given, gated)
+    operands_by_name = operands or {}
+    views, fused = _views(a, b, out, epilogue, operands_by_name, gated)
     first, second, *results = views
-    launch = Launch(first, second, results, config, fused)
+    launch = GemmLaunch(first, second, results, config, fused)
     pointers = [result.matrix.pointer for result in results]
-    held = (a, b, *_outs(out), *given.values())
-    further = _further(fused, given)
-    return launch.prepared(first.matrix.pointer, second.matrix.pointer, pointers, held, *further)
+    references = (a, b, *_outs(out), *operands_by_name.values())
+    further = _epilogue_arguments(fused, operands_by_name)
+    return launch.prepare(
+        first.matrix.pointer, second.matrix.pointer, pointers, references, *further
+    )
 
 
-def described(
+def describe_operands(
     a: Any,
     b: Any,
     out: Any,
     epilogue: Callable[..., Any] | None = None,
     operands: Mapping[str, Any] | None = None,
     gated: str | None = None,
-) -> Operands:
+) -> GemmOperands:
     """Return the properties of the matrices of a GEMM that `prepare` takes.
 
     Raises:
         ProblemError, LaunchError: as in `prepare`.
     """
-    (first, second, result, *others), fused = _views(a, b, out, epilogue, operands or {}, gated)
+    (first, second, result, *second_result), fused = _views(
+        a, b, out, epilogue, operands or {}, gated
+    )
     fusion = fused.fusion if fused else None
-    return operands_of(first, second, result, fusion, *others)[0]
+    return check_operands(first, second, result, fusion, *second_result)[0]
 
 
 def _outs(out: Any) -> tuple[Any, ...]:
@@ -314,7 +365,7 @@ def _views(
 ) -> tuple[list[DeviceArray], FusedCall | None]:
     """Return A, B and the results, as the kernel addresses them, and the epilogue."""
     first, second = device_array("A", a), device_array("B", b)
-    results = [device_array(*each) for each in zip("CD", _outs(out), strict=False)]
+    results = [device_array(*named_array) for named_array in zip("CD", _outs(out), strict=False)]
     for name, result in zip("CD", results, strict=False):
         if is_ragged(result):
             row = result.matrix.shape[-1] * result.matrix.item_bytes
@@ -322,7 +373,7 @@ def _views(
                 f"the rows of {name} are {row} bytes, but TMA writes multiples of 16: it would write "
                 "zeros after their ends; call matmul, which writes to a padded array first"
             )
-    second, fused = _fused(first, second, epilogue, operands, gated)
+    second, fused = _fuse_epilogue(first, second, epilogue, operands, gated)
     return [first, second, *results], fused
 
 
@@ -332,7 +383,7 @@ def forget_calls() -> None:
     forget_configurations()
 
 
-def _fused(
+def _fuse_epilogue(
     a: DeviceArray,
     b: DeviceArray,
     epilogue: Callable[..., Any] | None,
@@ -342,23 +393,23 @@ def _fused(
     """Return B, or its columns for the gates, and the epilogue of a GEMM; None if it has none."""
     if epilogue is None:
         if operands or gated:
-            what = f"operands {', '.join(operands)} are" if operands else f"gated={gated!r} is"
-            raise ProblemError(f"{what} given without an epilogue")
+            text = f"operands {', '.join(operands)} are" if operands else f"gated={gated!r} is"
+            raise ProblemError(f"{text} given without an epilogue")
         return b, None
     check_matrices(a, b)
     distance = 0
     if gated is not None:
-        matrix, distance = gates(b.matrix, gated)
+        matrix, distance = gate_columns(b.matrix, gated)
         b = replace(b, matrix=matrix)
     extents = a.matrix.shape[-2], b.matrix.shape[-1]
     summed = accumulator(a.element)
     return b, fused_call(epilogue, operands, summed, extents, a.device, distance)
 
 
-def _further(
+def _epilogue_arguments(
     fused: FusedCall | None, operands: Mapping[str, Any]
 ) -> tuple[Sequence[int], Sequence[Any]]:
     """Return the addresses of an epilogue's arrays, and its numbers."""
     return fused.addresses if fused else (), [
-        each for each in operands.values() if isinstance(each, int | float)
+        operand for operand in operands.values() if isinstance(operand, int | float)
     ]

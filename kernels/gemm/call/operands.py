@@ -8,11 +8,11 @@ from ....layout.elements import UNIT_BYTES
 from ....runtime import DeviceArray, Matrix
 from ..generator.fusion import Fusion
 from ..generator.problem import Problem, ProblemError
-from .batches import batched, broadcast
+from .batches import broadcast, fold_batch
 
 
 @dataclass(frozen=True)
-class Operands:
+class GemmOperands:
     """The properties of a GEMM's matrices.
 
     Attributes:
@@ -30,13 +30,13 @@ class Operands:
     device: int
 
 
-def operands(
+def check_operands(
     a: DeviceArray,
     b: DeviceArray,
     out: DeviceArray,
     fusion: Fusion | None = None,
     second: DeviceArray | None = None,
-) -> tuple[Operands, tuple[Matrix, Matrix, Matrix]]:
+) -> tuple[GemmOperands, tuple[Matrix, Matrix, Matrix]]:
     """Return the operands of `out = a @ b`, and A, B and C as the kernel addresses them.
 
     Args:
@@ -48,8 +48,8 @@ def operands(
     Raises:
         ProblemError: if shapes, strides or element types do not fit a GEMM.
     """
-    for name, each in (("A", a), ("B", b), ("C", out)):
-        _check(name, each, a)
+    for name, matrix in (("A", a), ("B", b), ("C", out)):
+        _check(name, matrix, a)
     (*a_batch, m, k), (*b_batch, rows, n) = a.matrix.shape, b.matrix.shape
     if rows != k:
         raise ProblemError(
@@ -74,7 +74,7 @@ def operands(
                 f"{list(out.matrix.strides)}, as C"
             )
     # An epilogue sees the rows of its matrix, not those of several.
-    batch = batched(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
+    batch = fold_batch(a.matrix, b.matrix, out.matrix, joins_rows=fusion is None)
     a_major, b_major = "mk"[a_dim], "kn"[b_dim]
     gated = fusion is not None and fusion.products > 1
     problem = Problem(
@@ -89,31 +89,33 @@ def operands(
         d=second.element if second else None,
     )
     m = batch.c.shape[-2]
-    return Operands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)
+    return GemmOperands(problem, m, n, k, batch.extents, a.device), (batch.a, batch.b, batch.c)
 
 
-def matrix_at(matrices: Matrix, at: tuple[int, ...]) -> Matrix:
+def matrix_at(matrices: Matrix, index: tuple[int, ...]) -> Matrix:
     """Return the matrices at a place in their first leading dimensions."""
-    elements = sum(i * stride for i, stride in zip(at, matrices.strides, strict=False))
+    elements = sum(i * stride for i, stride in zip(index, matrices.strides, strict=False))
     pointer = matrices.pointer + elements * matrices.item_bytes
-    rest = len(at)
-    return Matrix(pointer, matrices.shape[rest:], matrices.strides[rest:], matrices.item_bytes)
+    leading = len(index)
+    return Matrix(
+        pointer, matrices.shape[leading:], matrices.strides[leading:], matrices.item_bytes
+    )
 
 
-def _check(name: str, each: DeviceArray, first: DeviceArray) -> None:
-    shape = each.matrix.shape
+def _check(name: str, array: DeviceArray, first: DeviceArray) -> None:
+    shape = array.matrix.shape
     if len(shape) < 2:
         raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
     if 0 in shape:
         raise ProblemError(f"{name} has no elements in {list(shape)}")
-    if each.device != first.device:
+    if array.device != first.device:
         raise ProblemError(
-            f"{name} is on GPU {each.device}, but A is on GPU {first.device}; expected the same GPU"
+            f"{name} is on GPU {array.device}, but A is on GPU {first.device}; expected the same GPU"
         )
 
 
-def _by(each: DeviceArray) -> str:
-    return "x".join(map(str, each.matrix.shape))
+def _by(array: DeviceArray) -> str:
+    return "x".join(map(str, array.matrix.shape))
 
 
 def contiguous_dim(name: str, matrix: Matrix, usual: int) -> int:

@@ -4,40 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from itertools import product
 from typing import Any, NamedTuple
 
+from ....dialect import new_context
 from ....layout.elements import UNIT_BYTES
 from ....layout.wgmma import MN_MAJOR
-from ....runtime import DeviceArray, Matrix, device_array
+from ....runtime import DeviceArray, Kernel, Matrix, cached_compile, device_array
 from ...libraries import empty, maker, whole_columns
+from ...transpose import build_transpose
 from ..generator.problem import ProblemError, is_multiplied, multiplicand
-from .copies import Copies
-from .transposing import k_major
+from .copies import MatrixCopies
+from .operands import contiguous_dim, matrix_at
+
+#: CTAs of the kernel that transposes operands, of those that fit a multiprocessor.
+_TRANSPOSE_CTAS = 2
 
 
-class Operand(NamedTuple):
+class GemmOperand(NamedTuple):
     """An operand of a GEMM.
 
     Attributes:
         array: the array that owns the memory.
-        of: its address, shape and element type.
+        view: its address, shape and element type.
     """
 
     array: Any
-    of: DeviceArray
+    view: DeviceArray
 
 
-class Again:
+class RepeatedCopies:
     """The copies of a call, for later calls with operands of the same strides, types and alignments.
 
     Args:
-        makers: for A and B, what makes the array for the copy, with its address; None for one that is not
-            copied.
-        copies: the copies of those that are.
+        makers: for A and B, a function that makes the array for the copy, and returns its address, too;
+            None for an operand that is not copied.
+        copies: the copies of the others.
     """
 
     def __init__(
-        self, makers: Sequence[Callable[[Any], tuple[int, Any]] | None], copies: Copies
+        self, makers: Sequence[Callable[[Any], tuple[int, Any]] | None], copies: MatrixCopies
     ) -> None:
         self._makers, self._copies = makers, copies
 
@@ -45,22 +52,24 @@ class Again:
         self, arrays: Sequence[Any], addresses: Sequence[int], stream: int
     ) -> tuple[list[int], list[Any]]:
         """Start the copies; return the addresses of the operands to multiply, and the new arrays."""
-        found: list[int] = []
-        made: list[Any] = []
+        readable_addresses: list[int] = []
+        new_arrays: list[Any] = []
         pairs: list[tuple[int, int]] = []
         for make, array, address in zip(self._makers, arrays, addresses, strict=True):
             if make is None:
-                found.append(address)
+                readable_addresses.append(address)
                 continue
-            own, copy = make(array)
-            made.append(copy)
-            found.append(own)
-            pairs.append((address, own))
+            new_address, copy = make(array)
+            new_arrays.append(copy)
+            readable_addresses.append(new_address)
+            pairs.append((address, new_address))
         self._copies.start(pairs, stream)
-        return found, made
+        return readable_addresses, new_arrays
 
 
-def readable(a: Operand, b: Operand, stream: int) -> tuple[Operand, Operand, Again | None]:
+def make_readable(
+    a: GemmOperand, b: GemmOperand, stream: int
+) -> tuple[GemmOperand, GemmOperand, RepeatedCopies | None]:
     """Return A and B, or copies of them that tensor cores can read by TMA.
 
     An operand whose strides or address are not multiples of 16 bytes, or that has no contiguous
@@ -73,40 +82,44 @@ def readable(a: Operand, b: Operand, stream: int) -> tuple[Operand, Operand, Aga
         stream: the handle of the stream of the copies.
 
     Returns:
-        A, B, and what repeats the copies; None if nothing is copied, or something is transposed.
+        A, B, and the copies for later calls; None if no operand is copied, or one is transposed.
 
     Raises:
         ProblemError: for negative strides, or if the library of an array to be copied is not supported.
     """
-    given = [("A", a, 1), ("B", b, 0)]
-    if not _go_together(a.of, b.of):
-        # The checks of the operands say what is wrong.
+    operands = [("A", a, 1), ("B", b, 0)]
+    if not _are_operands(a.view, b.view):
+        # The checks of the operands have the error message.
         return a, b, None
-    found: list[Operand] = []
+    readable_operands: list[GemmOperand] = []
     pairs: list[tuple[Matrix, Matrix]] = []
     makers: list[Callable[[Any], tuple[int, Any]] | None] = []
-    repeated = _repeated(a.of.matrix, b.of.matrix)
-    for name, each, k in given:
-        # A is copied along those that it has, and B along the others.
-        own = {dim for dim in repeated if (_extent(a.of.matrix, dim) > 1) == (name == "A")}
-        if is_aligned(each.of.matrix) and not own:
-            found.append(each)
+    broadcast_dims = _broadcast_dims(a.view.matrix, b.view.matrix)
+    for name, operand, k in operands:
+        # A is copied along the broadcast dimensions that it has, and B along the others.
+        copied_dims = {
+            dim for dim in broadcast_dims if (_extent(a.view.matrix, dim) > 1) == (name == "A")
+        }
+        if is_aligned(operand.view.matrix) and not copied_dims:
+            readable_operands.append(operand)
             makers.append(None)
             continue
-        _check_strides(name, each.of.matrix)
-        source, target, copied = _padded(name, each, k, own)
+        _check_strides(name, operand.view.matrix)
+        source, target, copied = _padded_copy(name, operand, k, copied_dims)
         pairs.append((source, target))
-        found.append(copied)
+        readable_operands.append(copied)
         shape = *target.shape[:-1], whole_columns(target.shape[-1], target.item_bytes)
-        makers.append(maker(each.array, shape, each.of.element))
-    copies = Copies(pairs, a.of.device)
+        makers.append(maker(operand.array, shape, operand.view.element))
+    copies = MatrixCopies(pairs, a.view.device)
     copies.start([(source.pointer, target.pointer) for source, target in pairs], stream)
     first, second = (
-        Operand(*k_major(name, *each, k, stream))
-        for each, (name, _, k) in zip(found, given, strict=True)
+        GemmOperand(*k_major(name, *operand, k, stream))
+        for operand, (name, _, k) in zip(readable_operands, operands, strict=True)
     )
-    is_all = all(x.array is y.array for x, y in zip((first, second), found, strict=True))
-    return first, second, Again(makers, copies) if pairs and is_all else None
+    is_all = all(
+        x.array is y.array for x, y in zip((first, second), readable_operands, strict=True)
+    )
+    return first, second, RepeatedCopies(makers, copies) if pairs and is_all else None
 
 
 def is_aligned(matrix: Matrix) -> bool:
@@ -124,13 +137,15 @@ def is_aligned(matrix: Matrix) -> bool:
     ]
     return any(
         (matrix.strides[along] == 1 or matrix.shape[along] == 1)
-        and not any(extent > 1 and rest for dim, (extent, rest) in enumerate(steps) if dim != along)
+        and not any(
+            extent > 1 and offset for dim, (extent, offset) in enumerate(steps) if dim != along
+        )
         for along in (rank - 1, rank - 2)
     )
 
 
-def _go_together(a: DeviceArray, b: DeviceArray) -> bool:
-    """Return whether A and B have the shapes, types and place of operands."""
+def _are_operands(a: DeviceArray, b: DeviceArray) -> bool:
+    """Return whether A and B have the shapes, types and device of operands."""
     shapes = a.matrix.shape, b.matrix.shape
     return (
         all(len(shape) >= 2 and 0 not in shape for shape in shapes)
@@ -148,14 +163,14 @@ def _check_strides(name: str, matrix: Matrix) -> None:
         )
 
 
-def _repeated(a: Matrix, b: Matrix) -> set[int]:
+def _broadcast_dims(a: Matrix, b: Matrix) -> set[int]:
     """Return the leading dimensions, counted from the end, along which both operands stay the same."""
     rank = max(len(a.shape), len(b.shape))
     return {
         dim
         for dim in range(-rank, -2)
-        if max(_extent(each, dim) for each in (a, b)) > 1
-        and all(_extent(each, dim) == 1 or each.strides[dim] == 0 for each in (a, b))
+        if max(_extent(matrix, dim) for matrix in (a, b)) > 1
+        and all(_extent(matrix, dim) == 1 or matrix.strides[dim] == 0 for matrix in (a, b))
     }
 
 
@@ -163,25 +178,27 @@ def _extent(matrix: Matrix, dim: int) -> int:
     return matrix.shape[dim] if -dim <= len(matrix.shape) else 1
 
 
-def _padded(name: str, operand: Operand, k: int, kept: set[int]) -> tuple[Matrix, Matrix, Operand]:
+def _padded_copy(
+    name: str, operand: GemmOperand, k: int, copied_dims: set[int]
+) -> tuple[Matrix, Matrix, GemmOperand]:
     """Return the source and the target of a copy to padded rows, both with the rows along the last
     dimension, and the copy as the operand.
 
     The copy has the contiguous dimension of the operand. If there is none, it is that of the smaller
     stride, or K where tensor cores read a type K-major only: strided reads are needed anyway.
     """
-    matrix = operand.of.matrix
+    matrix = operand.view.matrix
     along = _contiguous(matrix, k)
     if along is None:
-        is_free = multiplicand(operand.of.element) in MN_MAJOR
+        is_free = multiplicand(operand.view.element) in MN_MAJOR
         along = k if not is_free or matrix.strides[k - 2] <= matrix.strides[-1 - k] else 1 - k
     source = matrix if along == 1 else matrix.transposed()
-    source = _once(source, kept)
+    source = _without_broadcast(source, copied_dims)
     *rows, columns = source.shape
     width = whole_columns(columns, matrix.item_bytes)
-    memory = empty(operand.array, (*rows, width), operand.of.element, f"a copy of {name}")
-    made = device_array(name, memory).matrix
-    target = replace(made, shape=source.shape)
+    memory = empty(operand.array, (*rows, width), operand.view.element, f"a copy of {name}")
+    padded = device_array(name, memory).matrix
+    target = replace(padded, shape=source.shape)
     steps = (
         0 if extent == 1 else step
         for extent, step in zip(target.shape[:-2], target.strides[:-2], strict=True)
@@ -191,8 +208,8 @@ def _padded(name: str, operand: Operand, k: int, kept: set[int]) -> tuple[Matrix
         shape=(*matrix.shape[:-2], *target.shape[-2:]),
         strides=(*steps, *target.strides[-2:]),
     )
-    of = replace(operand.of, matrix=seen if along == 1 else seen.transposed())
-    return source, target, Operand(memory, of)
+    view = replace(operand.view, matrix=seen if along == 1 else seen.transposed())
+    return source, target, GemmOperand(memory, view)
 
 
 def _contiguous(matrix: Matrix, k: int) -> int | None:
@@ -200,11 +217,60 @@ def _contiguous(matrix: Matrix, k: int) -> int | None:
     return next((dim for dim in (k, 1 - k) if matrix.strides[dim - 2] == 1), None)
 
 
-def _once(matrix: Matrix, kept: set[int]) -> Matrix:
+def _without_broadcast(matrix: Matrix, copied_dims: set[int]) -> Matrix:
     """Return matrices without the leading dimensions along which they are the same, but for some."""
     rank = len(matrix.shape)
     shape = (
-        1 if matrix.strides[at] == 0 and at - rank not in kept else matrix.shape[at]
-        for at in range(rank - 2)
+        1 if matrix.strides[dim] == 0 and dim - rank not in copied_dims else matrix.shape[dim]
+        for dim in range(rank - 2)
     )
     return replace(matrix, shape=(*shape, *matrix.shape[-2:]))
+
+
+def k_major(
+    name: str, array: Any, view: DeviceArray, dim: int, stream: Any
+) -> tuple[Any, DeviceArray]:
+    """Return an operand that tensor cores can read: the array itself, or a K-major copy.
+
+    Args:
+        name: "A" or "B".
+        array: the operand; a copy belongs to the same library.
+        view: its address, shape and element type.
+        dim: the dimension of K: 1 for A, 0 for B.
+        stream: the stream of the copy.
+
+    Returns:
+        The array that owns the memory, and its address, shape and element type.
+
+    Raises:
+        ProblemError: if the array is not a matrix with a contiguous dimension, or its library is not
+            supported.
+        LaunchError: for memory that TMA cannot read.
+    """
+    if len(view.matrix.shape) < 2 or 0 in view.matrix.shape or not is_multiplied(view.element):
+        return array, view
+    if multiplicand(view.element) in MN_MAJOR or contiguous_dim(name, view.matrix, dim) == dim:
+        return array, view
+    source = view.matrix if dim == 1 else view.matrix.transposed()
+    *batch, rows, columns = source.shape
+    copy = empty(
+        array,
+        (*batch, rows, whole_columns(columns, source.item_bytes)),
+        view.element,
+        f"a copy of {name}",
+    )
+    target = replace(device_array(name, copy).matrix, shape=source.shape)
+    kernel = _transpose_kernel("f32" if source.item_bytes == 4 else "i8", view.device)
+    ctas = _TRANSPOSE_CTAS * kernel.device.properties.multiprocessor_count
+    for index in product(*map(range, batch)):
+        kernel.prepare(matrix_at(source, index), matrix_at(target, index), grid=(ctas,)).launch(
+            stream
+        )
+    return copy, replace(view, matrix=target if dim == 1 else target.transposed())
+
+
+@lru_cache(maxsize=8)
+def _transpose_kernel(element: str, device: int) -> Kernel:
+    with new_context():
+        text = str(build_transpose(element))
+    return Kernel(cached_compile(text), device=device)

@@ -18,26 +18,26 @@ from .copies import copy_matrices
 from .padding import is_aligned
 
 
-class Result(NamedTuple):
+class ResultArray(NamedTuple):
     """A result of a call.
 
     Attributes:
         array: the array that the kernel writes.
         view: its address, shape and strides, without padding.
-        given: the array that the call gives; None for a new one.
+        out: the array that the call gives; None for a new one.
         target: the address, shape and strides of the given array; None if the kernel writes it.
     """
 
     array: Any
     view: DeviceArray
-    given: Any
+    out: Any
     target: DeviceArray | None = None
 
-    def finished(self, stream: int) -> Any:
+    def finish(self, stream: int) -> Any:
         """Return the array for the caller; it is copied to the given one, if that is another."""
         if self.target is not None:
             copy_matrices([(self.view.matrix, self.target.matrix)], self.target.device, stream)
-        return without_padding(self.array, self.view) if self.given is None else self.given
+        return without_padding(self.array, self.view) if self.out is None else self.out
 
 
 def without_padding(array: Any, view: DeviceArray) -> Any:
@@ -46,13 +46,13 @@ def without_padding(array: Any, view: DeviceArray) -> Any:
     return cut
 
 
-def results(
+def result_arrays(
     like: Any,
     operands: tuple[DeviceArray, DeviceArray],
     stored: Sequence[Sequence[str]],
     out: Any,
     out_dtype: Any,
-) -> list[Result]:
+) -> list[ResultArray]:
     """Return the results of a call.
 
     Args:
@@ -65,27 +65,27 @@ def results(
     Raises:
         ProblemError: for another number of arrays or types, or another type.
     """
-    outs = _each("out", out, len(stored))
-    dtypes = _each("out_dtype", out_dtype, len(stored))
+    outs = _as_tuple("out", out, len(stored))
+    dtypes = _as_tuple("out_dtype", out_dtype, len(stored))
     named = list(zip("CD", outs, stored, strict=False))
-    views = [given if given is None else device_array(name, given) for name, given, _ in named]
+    views = [out if out is None else device_array(name, out) for name, out, _ in named]
     writable = [view for view in views if view is not None and _is_writable(view)]
     if len(writable) == len(views):
-        return [Result(given, view, given) for given, view in zip(outs, writable, strict=True)]
+        return [ResultArray(out, view, out) for out, view in zip(outs, writable, strict=True)]
     elements = [
         _element(operands[0], fitting, view.element if view else dtype)
         for (_, _, fitting), view, dtype in zip(named, views, dtypes, strict=True)
     ]
     # Results have equal strides, in elements; so their rows have equal padding.
     size = min(DTYPES[element].itemsize for element in elements)
-    found: list[Result] = []
-    for (name, given, _), view, element in zip(named, views, elements, strict=True):
-        what = "the result" if given is None else f"a copy of {name}"
-        array, made = _new(like, operands, element, size, what)
+    arrays: list[ResultArray] = []
+    for (name, out, _), view, element in zip(named, views, elements, strict=True):
+        purpose = "the result" if out is None else f"a copy of {name}"
+        array, padded_view = _new(like, operands, element, size, purpose)
         if view is not None:
-            _check_target(name, view, made)
-        found.append(Result(array, made, given, view))
-    return found
+            _check_target(name, view, padded_view)
+        arrays.append(ResultArray(array, padded_view, out, view))
+    return arrays
 
 
 def _is_writable(out: DeviceArray) -> bool:
@@ -105,15 +105,15 @@ def _check_target(name: str, out: DeviceArray, expected: DeviceArray) -> None:
     """
     matrix, shape = out.matrix, expected.matrix.shape
     if matrix.shape != shape:
-        given, fitting = ("x".join(map(str, each)) for each in (matrix.shape, shape))
-        raise ProblemError(f"{name} is {given}; expected {fitting}")
+        actual, fitting = ("x".join(map(str, extents)) for extents in (matrix.shape, shape))
+        raise ProblemError(f"{name} is {actual}; expected {fitting}")
     if out.device != expected.device:
         raise ProblemError(
             f"{name} is on GPU {out.device}, but A is on GPU {expected.device}; expected the same GPU"
         )
     extent = 1
     dims = zip(matrix.strides, matrix.shape, strict=True)
-    for stride, count in sorted(each for each in dims if each[1] > 1):
+    for stride, count in sorted(dim for dim in dims if dim[1] > 1):
         if stride < extent:
             raise ProblemError(
                 f"{name} of {list(shape)} has the strides {list(matrix.strides)}; expected strides above "
@@ -134,8 +134,8 @@ def check_matrices(a: DeviceArray, b: DeviceArray) -> None:
     Raises:
         ProblemError: if they are not.
     """
-    for name, each in (("A", a), ("B", b)):
-        if len(shape := each.matrix.shape) < 2:
+    for name, array in (("A", a), ("B", b)):
+        if len(shape := array.matrix.shape) < 2:
             raise ProblemError(f"{name} has the shape {list(shape)}; expected a matrix, or several")
 
 
@@ -155,14 +155,16 @@ def result_element(a: str, b: str, dtype: Any) -> str:
     return element
 
 
-def _each(name: str, given: Any, count: int) -> tuple[Any, ...]:
+def _as_tuple(name: str, argument: Any, count: int) -> tuple[Any, ...]:
     """Return what a call gives for each result; None for each if it gives nothing."""
-    if given is None:
+    if argument is None:
         return (None,) * count
-    found = given if isinstance(given, tuple) else (given,)
-    if len(found) != count:
-        raise ProblemError(f"{name} is of {len(found)} results, but the epilogue returns {count}")
-    return found
+    arguments = argument if isinstance(argument, tuple) else (argument,)
+    if len(arguments) != count:
+        raise ProblemError(
+            f"{name} is of {len(arguments)} results, but the epilogue returns {count}"
+        )
+    return arguments
 
 
 def _element(a: DeviceArray, stored: Sequence[str], dtype: Any) -> str:
@@ -182,7 +184,7 @@ def _element(a: DeviceArray, stored: Sequence[str], dtype: Any) -> str:
 
 
 def _new(
-    like: Any, operands: tuple[DeviceArray, DeviceArray], element: str, size: int, what: str
+    like: Any, operands: tuple[DeviceArray, DeviceArray], element: str, size: int, purpose: str
 ) -> tuple[Any, DeviceArray]:
     """Return a new array for a result, with rows that TMA can write, and its view without padding.
 
@@ -190,12 +192,12 @@ def _new(
         like, operands: as for `results`.
         element: the element type.
         size: bytes of the smallest element of the results.
-        what: what it is, for messages.
+        purpose: what it is, for messages.
     """
     a, b = operands
     check_matrices(a, b)
     (*a_batch, m, _), (*b_batch, _, n) = a.matrix.shape, b.matrix.shape
     rows = *broadcast(a_batch, b_batch), m
-    array = empty(like, (*rows, whole_columns(n, size)), element, what)
+    array = empty(like, (*rows, whole_columns(n, size)), element, purpose)
     padded = device_array("C", array)
     return array, replace(padded, matrix=replace(padded.matrix, shape=(*rows, n)))

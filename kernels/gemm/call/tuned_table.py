@@ -38,16 +38,16 @@ def gemm_key(problem: Problem, m: int, n: int, k: int) -> str:
         'bf16,bf16,bf16,k,n,n 512x256x128'
     """
     types = problem.a, problem.b, problem.c, problem.a_major, problem.b_major, problem.c_major
-    of = ",".join(types)
+    text = ",".join(types)
     if problem.batch or problem.fusion:
         described = json.dumps(problem.described(), sort_keys=True)
-        of += f",{sha256(described.encode()).hexdigest()[:16]}"
-    return f"{of} {m}x{n}x{k}"
+        text += f",{sha256(described.encode()).hexdigest()[:16]}"
+    return f"{text} {m}x{n}x{k}"
 
 
 def packaged_config(gpu: str, problem: Problem, m: int, n: int, k: int) -> Config | None:
     """Return the configuration of the package's table; None if it has none that fits."""
-    numbers, configs = _packaged(FOLDER, gpu)
+    numbers, configs = _read_packaged(FOLDER, gpu)
     try:
         return as_config(configs[numbers[gemm_key(problem, m, n, k)]], problem)
     except (LookupError, TypeError):
@@ -90,21 +90,21 @@ def read_table(path: Path, gpu: str) -> Table:
         OSError: if it cannot be read.
     """
     try:
-        numbers, configs = _checked(path, gpu)
+        numbers, configs = _read_checked(path, gpu)
         return {key: _config(configs[number]) for key, number in numbers.items()}
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise TableError(f"{path} is no table of {gpu}: {error}") from None
 
 
 @lru_cache(maxsize=4)
-def _packaged(folder: Path, gpu: str) -> tuple[dict[str, int], list[Any]]:
+def _read_packaged(folder: Path, gpu: str) -> tuple[dict[str, int], list[Any]]:
     try:
-        return _checked(folder / table_name(gpu), gpu)
+        return _read_checked(folder / table_name(gpu), gpu)
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return {}, []
 
 
-def _checked(path: Path, gpu: str) -> tuple[dict[str, int], list[Any]]:
+def _read_checked(path: Path, gpu: str) -> tuple[dict[str, int], list[Any]]:
     data = json.loads(path.read_bytes())
     for name, expected in (("meaning", MEANING), ("gpu", gpu)):
         if data[name] != expected:

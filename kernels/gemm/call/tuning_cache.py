@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...tuning.cache import is_used, read_config, write_entry
-from ...tuning.halving import Result
+from ...tuning.halving import SearchResult
 from ..generator.config import Config
 from ..generator.problem import Problem
 from .tuned_table import MEANING, packaged_config
@@ -22,8 +22,8 @@ class Task:
         problem: element types and major-ness.
         m, n, k: extents.
         configs: the configurations to search, the default first.
-        given: whether the caller of `tune` gave them; else they are the candidates, which may be others
-            in another version.
+        from_caller: whether the caller of `tune` gave them; else they are the candidates, which may
+            differ in another version.
         batch: the leading dimensions of the result.
     """
 
@@ -33,11 +33,11 @@ class Task:
     n: int
     k: int
     configs: tuple[Config, ...]
-    given: bool = False
+    from_caller: bool = False
     batch: tuple[int, ...] = ()
 
     def key(self) -> dict[str, Any]:
-        """Return what the result's file is named after, as JSON data."""
+        """Return the key of the result's file, as JSON data."""
         extents = {"m": self.m, "n": self.n, "k": self.k, "batch": list(self.batch)}
         return {"meaning": MEANING, "gpu": self.gpu, "problem": self.problem.described(), **extents}
 
@@ -48,7 +48,7 @@ def read_tuned(task: Task) -> Config | None:
     A result of the candidates is one of later candidates, too: a search need not be repeated because the
     list has changed. Where the caller gave the configurations, they are those of the result.
     """
-    return read_config(task.key(), Config(), task.problem, _given(task))
+    return read_config(task.key(), Config(), task.problem, _caller_configs(task))
 
 
 def tuned_config(
@@ -61,16 +61,16 @@ def tuned_config(
     if not is_used():
         return None
     key = Task(gpu, problem, m, n, k, (), batch=batch).key()
-    found = read_config(key, Config(), problem)
-    return found or (None if batch else packaged_config(gpu, problem, m, n, k))
+    config = read_config(key, Config(), problem)
+    return config or (None if batch else packaged_config(gpu, problem, m, n, k))
 
 
-def write_tuned(task: Task, result: Result[Config]) -> None:
+def write_tuned(task: Task, result: SearchResult[Config]) -> None:
     """Write a result; warn if it cannot be written."""
-    write_entry(task.key(), _given(task), result)
+    write_entry(task.key(), _caller_configs(task), result)
 
 
-def _given(task: Task) -> list[dict[str, Any]] | None:
-    if not task.given:
+def _caller_configs(task: Task) -> list[dict[str, Any]] | None:
+    if not task.from_caller:
         return None
     return json.loads(json.dumps([asdict(config) for config in task.configs]))

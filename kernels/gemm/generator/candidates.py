@@ -99,12 +99,12 @@ def choose(
         >>> choose(Problem(), 16, 4096, 4096).exchanged
         True
     """
-    found = rank(problem, m, n, k, batch=batch, model=model)
+    ranked = rank(problem, m, n, k, batch=batch, model=model)
     if explain:
         print(f"{'x'.join(map(str, (*batch, m, n, k)))} of {problem}", file=sys.stderr)
-        for candidate in found[:10]:
+        for candidate in ranked[:10]:
             print(f"  {candidate}", file=sys.stderr)
-    return found[0].config
+    return ranked[0].config
 
 
 def rank(
@@ -128,8 +128,8 @@ def rank(
     """
     configs = list(dict.fromkeys(_plausible(problem, m, n, k, prod(batch), model)))
     works = [work_of(problem, m, n, k, config, model.multiprocessors, batch) for config in configs]
-    found = list(map(Candidate, configs, model.predict(works)))
-    return sorted(found, key=lambda candidate: candidate.prediction.seconds)
+    ranked = list(map(Candidate, configs, model.predict(works)))
+    return sorted(ranked, key=lambda candidate: candidate.prediction.seconds)
 
 
 def candidates(
@@ -155,14 +155,14 @@ def candidates(
         ((256, 128, 64), (1, 1))
     """
     ranked = rank(problem, m, n, k, batch=batch, model=model)
-    found: list[Config] = []
+    configs: list[Config] = []
     for place, (config, _) in enumerate(ranked):
         count = _VARIANTS[place] if place < len(_VARIANTS) else 1
         variants = dict.fromkeys(_variants(problem, config, m, n))
-        found += [each for each in variants if each not in found][:count]
-        if len(found) >= MAX_CANDIDATES:
+        configs += [variant for variant in variants if variant not in configs][:count]
+        if len(configs) >= MAX_CANDIDATES:
             break
-    return found[:MAX_CANDIDATES]
+    return configs[:MAX_CANDIDATES]
 
 
 def _plausible(
@@ -209,8 +209,8 @@ def _tile_columns(columns: int) -> list[int]:
     """Return the columns of tiles for a C of so many columns, widest first."""
     least = _even(columns)
     equal = (_even(ceil(columns / parts)) for parts in range(1, _DIVISIONS + 1))
-    found = {*(each for each in _COLUMNS if each < least), *equal}
-    return sorted((each for each in found if each <= _COLUMNS[0]), reverse=True)
+    widths = {*(width for width in _COLUMNS if width < least), *equal}
+    return sorted((width for width in widths if width <= _COLUMNS[0]), reverse=True)
 
 
 def _even(columns: int) -> int:
@@ -228,14 +228,14 @@ def _splits(tiles: int, k_blocks: int, multiprocessors: int) -> list[int]:
     A last wave that stream-K shares out was the fastest for 9 of 314 shapes of the sweeps on an H200, for
     4 by more than 1 %.
     """
-    found: list[int] = []
+    splits: list[int] = []
     most, fill = min(_MAX_SPLIT, k_blocks // _MIN_PART), multiprocessors // tiles
     while fill > 1:
         split = min(fill, most)
-        if split > 1 and split not in found:
-            found.append(split)
+        if split > 1 and split not in splits:
+            splits.append(split)
         fill //= 2
-    return found
+    return splits
 
 
 def _clusters(base: Config, rows: int, columns: int) -> Iterator[Config]:

@@ -17,7 +17,7 @@ from ...registers import REGISTERS
 from .problem import Problem, item_bytes
 
 if TYPE_CHECKING:
-    from .fusion import Operand
+    from .fusion import EpilogueOperand
 
 #: The registers of a consumer that its accumulator can have; with 16 more, ptxas 13.5 spills or fails.
 _ACCUMULATOR_REGISTERS = {1: 208, 2: 160, 3: 96}
@@ -161,7 +161,7 @@ class Config:
         """The number of epilogue tiles of a CTA's tile."""
         return self.consumers * (self.tile[1] // self.store_columns)
 
-    def sources(self, problem: Problem) -> tuple[Operand, ...]:
+    def sources(self, problem: Problem) -> tuple[EpilogueOperand, ...]:
         """The matrices of the epilogue that a thread loads by TMA. The problem is the kernel's."""
         if self.warpgroups_store or self.exchanged or problem.fusion is None:
             return ()
@@ -199,8 +199,8 @@ class Config:
 
     def _max_stages(self, problem: Problem) -> int:
         stages, *others, barriers = self._shared(problem)
-        rest = sum(others) + barriers - self.stages * _STAGE_BARRIERS
-        return (MAX_BYTES - rest) // (stages // self.stages + _STAGE_BARRIERS)
+        other_bytes = sum(others) + barriers - self.stages * _STAGE_BARRIERS
+        return (MAX_BYTES - other_bytes) // (stages // self.stages + _STAGE_BARRIERS)
 
     def _check_numbers(self) -> None:
         least = {"stages": _MIN_STAGES, **dict.fromkeys(_COUNTS, 1)}
@@ -215,15 +215,15 @@ class Config:
     def _check_tile(self, problem: Problem) -> None:
         rows = INSTRUCTION_M * self.consumers
         step = INSTRUCTION_K_BYTES // item_bytes(problem.a)
-        for name, extent, of, why in (
+        for name, extent, multiple, why in (
             ("M", self.tile[0], rows, f"{self.consumers} consumers of {INSTRUCTION_M} rows each"),
             ("N", self.tile[1], _COLUMN_MULTIPLE, "columns of an instruction"),
             ("K", self.tile[2], step, f"{INSTRUCTION_K_BYTES} bytes of {problem.a}"),
         ):
-            if extent < of or extent % of:
+            if extent < multiple or extent % multiple:
                 raise ConfigError(
-                    f"the tile's {name} is {extent}; expected a multiple of {of} ({why}), for example "
-                    f"{_nearest(extent, of)}"
+                    f"the tile's {name} is {extent}; expected a multiple of {multiple} ({why}), for "
+                    f"example {_nearest(extent, multiple)}"
                 )
 
     def _check_store_columns(self, problem: Problem) -> None:
@@ -234,10 +234,10 @@ class Config:
         fitting = [c for c in range(columns, stored + 1, columns) if stored % c == 0]
         if self.store_columns not in fitting:
             share = f" / {self.finishing_ctas} = {stored}" if self.cluster_k > 1 else ""
-            found = _either(fitting) if fitting else "there is none"
+            choices = _either(fitting) if fitting else "there is none"
             raise ConfigError(
                 f"store_columns is {self.store_columns}; expected a multiple of {columns} that divides "
-                f"the tile's N = {self.tile[1]}{share}: {found}"
+                f"the tile's N = {self.tile[1]}{share}: {choices}"
             )
 
     def _check_cluster(self, problem: Problem) -> None:
@@ -253,12 +253,12 @@ class Config:
         a = ("A", "M", m) if problem.a_major == "k" else ("A", "K", k)
         b = ("B", "N", n) if problem.b_major == "k" else ("B", "K", k)
         for (name, dim, extent), ctas in ((a, along_n), (b, along_m)):
-            of = ctas * _ATOM_LINES
-            if ctas > 1 and extent % of:
+            multiple = ctas * _ATOM_LINES
+            if ctas > 1 and extent % multiple:
                 raise ConfigError(
                     f"{ctas} CTAs share the load of {name} along {dim}, where the tile has "
-                    f"{extent} elements; expected a multiple of {ctas} * {_ATOM_LINES} = {of}, for "
-                    f"example {_nearest(extent, of)}"
+                    f"{extent} elements; expected a multiple of {ctas} * {_ATOM_LINES} = {multiple}, for "
+                    f"example {_nearest(extent, multiple)}"
                 )
 
     def _check_cluster_k(self) -> None:
@@ -275,11 +275,11 @@ class Config:
                 f"{self.split_k}; expected cluster=(1, 1) and split_k=1"
             )
         if self.tile[1] % self.finished_columns or self.finished_columns % _COLUMN_MULTIPLE:
-            of = self.cluster_k * _COLUMN_MULTIPLE
+            multiple = self.cluster_k * _COLUMN_MULTIPLE
             raise ConfigError(
                 f"each of {self.cluster_k} CTAs stores an equal share of a tile's {self.tile[1]} "
-                f"columns; expected a multiple of {self.cluster_k} * {_COLUMN_MULTIPLE} = {of}, for "
-                f"example {_nearest(self.tile[1], of)}"
+                f"columns; expected a multiple of {self.cluster_k} * {_COLUMN_MULTIPLE} = {multiple}, "
+                f"for example {_nearest(self.tile[1], multiple)}"
             )
 
     def _check_registers(self, problem: Problem) -> None:
@@ -304,7 +304,7 @@ class Config:
         stage = m * k * item_bytes(problem.a) + problem.products * k * n * item_bytes(problem.b)
         stored = sum(item_bytes(result) for result in problem.results)
         elements = m // self.consumers * self.store_columns
-        read = sum(item_bytes(each.element) for each in self.sources(problem))
+        read = sum(item_bytes(operand.element) for operand in self.sources(problem))
         stages = self.stages + self.store_stages + (self.source_stages if read else 0)
         barriers = stages * _STAGE_BARRIERS
         part = m * self.part_columns(problem) * _PART_BYTES if self.cluster_k > 1 else 0
@@ -332,9 +332,11 @@ class Config:
         )
 
 
-def _nearest(extent: int, of: int) -> str:
+def _nearest(extent: int, multiple: int) -> str:
     """Return the next multiples below and above an extent, as text."""
-    return _either(sorted({max(of, x * of) for x in (extent // of, -(-extent // of))}))
+    return _either(
+        sorted({max(multiple, x * multiple) for x in (extent // multiple, -(-extent // multiple))})
+    )
 
 
 def _either(numbers: Iterable[int]) -> str:

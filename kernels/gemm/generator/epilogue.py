@@ -15,7 +15,7 @@ from .workspace import Workspace
 
 
 class _Elements:
-    """The elements of the results: those of A * B, or what the problem's epilogue makes of them.
+    """The elements of the results: those of A * B, or of the problem's epilogue.
 
     Args:
         arrays, problem, config: as for the epilogues.
@@ -28,7 +28,7 @@ class _Elements:
     def read(
         self, work: WorkTile, warpgroup: sl.Index, part: int, sources: Sources | None = None
     ) -> dict[str, Any]:
-        """Return what the problem's epilogue takes besides products; `of` has the arguments.
+        """Return the arguments of the problem's epilogue besides products.
 
         Loads from global memory begin here, so this comes before the warpgroup waits for a buffer: an
         activation has branches, across which they are not moved, and each would be waited for in turn.
@@ -53,7 +53,7 @@ class _Elements:
         Args:
             columns: returns columns of the products, by the first and their number.
             part: the number of the epilogue tile in the rows.
-            named: what the problem's epilogue takes besides products.
+            named: the arguments of the problem's epilogue besides products.
         """
         width = self._config.store_columns
         starts = range(part * width, self._products * self._config.tile[1], self._config.tile[1])
@@ -78,7 +78,7 @@ class StoringThread:
         config: the configuration.
 
     Attributes:
-        sources: what loads matrices of the problem's epilogue; None if there are none.
+        sources: the loads of matrices of the problem's epilogue; None without such matrices.
     """
 
     def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
@@ -104,7 +104,7 @@ class StoringThread:
         return (work.number * config.consumers + warpgroup) * self._parts + part
 
     def _place(self, number: sl.Index) -> tuple[sl.Index, sl.Index]:
-        """Return the warpgroup of the epilogue tile of a number, and the number of its columns' part."""
+        """Return the warpgroup of an epilogue tile by its number, and the number of its columns."""
         if self.sources:
             return number % self._config.consumers, number // self._config.consumers
         return number // self._parts, number % self._parts
@@ -134,14 +134,14 @@ class StoringThread:
         for work in scheduler.work_tiles():
             for i in sl.range(config.stores):
                 warpgroup, part = self._place(i)
-                own = sl.ds(work.row + warpgroup * self._rows, self._rows)
+                rows = sl.ds(work.row + warpgroup * self._rows, self._rows)
                 first = part * self._columns
                 index = work.number * config.stores + i
                 # The warpgroup releases the stage when it has written the buffer.
                 self._stores.acquire(index + config.store_stages)
                 columns = sl.ds(work.column + first, self._columns)
                 for result, tiles in zip(self._results, self._tiles, strict=True):
-                    window = result[*work.batch, own, columns]
+                    window = result[*work.batch, rows, columns]
                     sl.tma_store(tiles[index % config.store_buffers], window)
                 sl.tma_commit()
                 sl.tma_wait(in_flight, read=True)
@@ -189,8 +189,8 @@ class _OwnStores:
         warpgroup: sl.Index,
     ) -> None:
         """Store an epilogue tile by TMA, from the next buffer."""
-        own = self._rows_of(warpgroup)
-        buffers = [tiles[i % self._config.own_buffers][own, :] for tiles in self._tiles]
+        rows_of_tile = self._rows_of(warpgroup)
+        buffers = [tiles[i % self._config.own_buffers][rows_of_tile, :] for tiles in self._tiles]
         read = self._elements.read(work, warpgroup, i)
         with sl.elect():
             sl.tma_wait(self._config.own_buffers - 1, read=True)
@@ -260,8 +260,8 @@ class AddingWarpgroups(_OwnStores):
     def finish(self, acc: sl.Fragment, work: WorkTile, warpgroup: sl.Index) -> None:
         """Store a consumer warpgroup's rows of the CTA's share of a tile; every CTA of the cluster runs
         it together with its producer, whose barrier of the cluster is the one in here."""
-        own = self._rows_of(warpgroup)
-        total = self._of_two(acc, own) if self._halves else self._of_all(acc, own)
+        rows = self._rows_of(warpgroup)
+        total = self._of_two(acc, rows) if self._halves else self._of_all(acc, rows)
         share = work._replace(column=work.column + self._rank * self._share)
         if self._config.finishing_ctas == self._config.cluster_k:
             self._store_all(total, share, warpgroup)
@@ -269,35 +269,38 @@ class AddingWarpgroups(_OwnStores):
             with sl.when(self._rank < self._config.finishing_ctas):
                 self._store_all(total, share, warpgroup)
 
-    def _of_all(self, acc: sl.Fragment, own: Ds) -> Callable[[int, int], sl.Fragment]:
-        """Write all columns, and return what returns the sum in columns of the CTA's share."""
-        sl.store(acc, self._part[own, :])
+    def _of_all(self, acc: sl.Fragment, rows: Ds) -> Callable[[int, int], sl.Fragment]:
+        """Write all columns, and return a function for the sum in columns of the CTA's share."""
+        sl.store(acc, self._part[rows, :])
         sl.cluster_barrier()
 
         def total(column: int, count: int) -> sl.Fragment:
-            part = self._part[own, sl.ds(self._rank * self._share + column, count)]
-            found = sl.load(part, rank=0)
+            part = self._part[rows, sl.ds(self._rank * self._share + column, count)]
+            acc = sl.load(part, rank=0)
             for rank in range(1, self._config.cluster_k):
-                found = found + sl.load(part, rank=rank)
-            return found
+                acc = acc + sl.load(part, rank=rank)
+            return acc
 
         return total
 
-    def _of_two(self, acc: sl.Fragment, own: Ds) -> Callable[[int, int], sl.Fragment]:
-        """Write the other CTA's share alone, and add its part to the CTA's own, in registers: half the
-        shared memory. The sum of two does not depend on their order."""
+    def _of_two(self, acc: sl.Fragment, rows: Ds) -> Callable[[int, int], sl.Fragment]:
+        """Write the peer CTA's share alone, and add the peer's part to the CTA's share in registers: half
+        the shared memory. The sum of two does not depend on their order."""
         n, share, is_first = self._config.tile[1], self._share, self._rank < 1
-        kept: list[sl.Fragment] = []
+        shares: list[sl.Fragment] = []
         for product in range(self._products):
-            halves = [acc[:, at : at + share] for at in (product * n, product * n + share)]
-            kept.append(sl.where(is_first, *halves))
-            given = sl.where(is_first, *reversed(halves))
-            sl.store(given, self._part[own, product * share : (product + 1) * share])
+            starts = product * n, product * n + share
+            halves = [acc[:, start : start + share] for start in starts]
+            shares.append(sl.where(is_first, *halves))
+            peer_share = sl.where(is_first, *reversed(halves))
+            sl.store(peer_share, self._part[rows, product * share : (product + 1) * share])
         sl.cluster_barrier()
 
         def total(column: int, count: int) -> sl.Fragment:
             product, first = divmod(column, n)
-            theirs = self._part[own, product * share + first : product * share + first + count]
-            return kept[product][:, first : first + count] + sl.load(theirs, rank=1 - self._rank)
+            start = product * share + first
+            peer_part = self._part[rows, start : start + count]
+            columns = shares[product][:, first : first + count]
+            return columns + sl.load(peer_part, rank=1 - self._rank)
 
         return total

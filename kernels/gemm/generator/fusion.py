@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from .... import language as sl
 from ....dialect import new_context
 from ....dialect.types import tensor_of
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
-from .problem import FUSED_RESULTS, ProblemError
+from ...errors import ProblemError
 
 #: Parameters of an epilogue that are the element's place in C.
 _POSITIONS = ("row", "col")
@@ -23,12 +23,19 @@ _RESERVED = ("A", "B", "C", "B2", "D", "W", "S")
 #: Results of an epilogue: C, and one more.
 MAX_RESULTS = 2
 
+#: Element types as which results of an epilogue can be stored, the default first, by their own type.
+_STORED_AS = {
+    "f32": ("bf16", "f32", "f16", "f8E4M3FN", "f8E5M2"),
+    "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
+    "i32": ("i32", "i8", "ui8"),
+}
+
 #: By how an operand is broadcast to C: its dimensions in the kernel's signature. "number" is passed by
 #: value, the others are arrays.
 _SHAPES = {"mn": ("M", "N"), "m": ("M",), "n": ("N",), "": (1,), "number": ()}
 
 
-class Operand(NamedTuple):
+class EpilogueOperand(NamedTuple):
     """A further operand of an epilogue, which is broadcast to C.
 
     Attributes:
@@ -49,7 +56,7 @@ class Operand(NamedTuple):
         """Return its part of the kernel's signature."""
         extents = _SHAPES[self.shape]
         if exchanged:
-            extents = tuple({"M": "N", "N": "M"}.get(str(each), each) for each in extents)
+            extents = tuple({"M": "N", "N": "M"}.get(str(extent), extent) for extent in extents)
         strides = f":({','.join('?' * len(extents))})" if self.shape in ("mn", "m", "n") else ""
         if self.by_tma:
             strides = ":(?,1)"
@@ -71,19 +78,19 @@ class Fusion:
             and the positions `row` and `col`; it returns a fragment of the same shape, or two.
     """
 
-    operands: tuple[Operand, ...]
+    operands: tuple[EpilogueOperand, ...]
     ir: str
     stored: tuple[tuple[str, ...], ...]
     products: int
     function: Callable[..., Any] = field(compare=False, repr=False)
 
     @property
-    def matrices(self) -> tuple[Operand, ...]:
+    def matrices(self) -> tuple[EpilogueOperand, ...]:
         """The operands that TMA can load."""
         return tuple(operand for operand in self.operands if operand.by_tma)
 
     def described(self) -> list[Any]:
-        """Return what a kernel depends on, as JSON data."""
+        """Return all that a kernel depends on, as JSON data."""
         return [self.ir, [operand.name for operand in self.matrices]]
 
     def read(
@@ -95,7 +102,7 @@ class Fusion:
         exchanged: bool,
         loaded: Collection[str] = (),
     ) -> dict[str, Any]:
-        """Return what the function takes besides products, by name: positions, and operands' elements.
+        """Return the arguments of the function besides products, by name: positions, operands' elements.
 
         Their loads begin here.
 
@@ -107,12 +114,15 @@ class Fusion:
             exchanged: whether the kernel's C is C^T.
             loaded: the names of operands that are not read.
         """
-        at = [first + sl.iota(dim) for dim, first in enumerate(place)]
+        positions = [first + sl.iota(dim) for dim, first in enumerate(place)]
         # Positions beyond C read its last elements, for results that are not stored.
-        read = [sl.minimum(each, extent - 1) for each, extent in zip(at, extents, strict=True)]
+        read = [
+            sl.minimum(position, extent - 1)
+            for position, extent in zip(positions, extents, strict=True)
+        ]
         if exchanged:
-            at, read = at[::-1], read[::-1]
-        named: dict[str, Any] = dict(zip(_POSITIONS, at, strict=True))
+            positions, read = positions[::-1], read[::-1]
+        named: dict[str, Any] = dict(zip(_POSITIONS, positions, strict=True))
         for operand in self.operands:
             if operand.name not in loaded:
                 element = _element(arrays[operand.name], operand, *read)
@@ -127,18 +137,18 @@ class Fusion:
             named: positions and operands' elements, by name.
         """
         wanted = list(inspect.signature(self.function).parameters)[self.products :]
-        made = self.function(*products, **{name: named[name] for name in wanted})
-        given = made if isinstance(made, tuple) else (made,)
-        if not 1 <= len(given) <= MAX_RESULTS:
+        returned = self.function(*products, **{name: named[name] for name in wanted})
+        outputs = returned if isinstance(returned, tuple) else (returned,)
+        if not 1 <= len(outputs) <= MAX_RESULTS:
             raise ProblemError(
-                f"the epilogue returns {len(given)} results; expected 1 or {MAX_RESULTS}"
+                f"the epilogue returns {len(outputs)} results; expected 1 or {MAX_RESULTS}"
             )
-        return [_checked(each, products[0]) for each in given]
+        return [_check_output(output, products[0]) for output in outputs]
 
 
-def fused(
+def trace_epilogue(
     function: Callable[..., Any],
-    operands: Sequence[Operand],
+    operands: Sequence[EpilogueOperand],
     accumulator: str,
     products: int = 1,
 ) -> Fusion:
@@ -160,36 +170,42 @@ def fused(
     stored: list[tuple[str, ...]] = []
 
     def epilogue(*arrays: Any) -> None:
-        given = arrays[products:]
-        named = {each.name: array for each, array in zip(operands, given, strict=True)}
+        operand_arrays = arrays[products:]
+        named = {
+            operand.name: array for operand, array in zip(operands, operand_arrays, strict=True)
+        }
         loaded = [sl.load(x[0:64, 0:64]) for x in arrays[:products]]
         read = fusion.read(named, (64, 64), (0, 0), arrays[0].shape, exchanged=False)
         for result in fusion.apply(loaded, read):
             # The conversion of an expression's result is left to the store.
-            held = str(tensor_of(result.value.type).element_type)
-            stored.append(FUSED_RESULTS[held])
+            element = str(tensor_of(result.value.type).element_type)
+            stored.append(_STORED_AS[element])
 
     of_products = [f"product{number}" for number in range(products)]
     names = [*of_products, *(operand.name for operand in operands)]
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
     epilogue.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    signature = ", ".join((*["(M,N)"] * products, *(each.signature(False) for each in operands)))
-    kernel = TracedFunction(epilogue, signature, Options(1))
+    signature = ", ".join(
+        (*["(M,N)"] * products, *(operand.signature(False) for operand in operands))
+    )
+    kernel = TracedFunction(epilogue, signature, KernelOptions(1))
     with new_context():
-        ir = str(kernel.trace(*[accumulator] * products, *(each.element for each in operands)))
+        ir = str(
+            kernel.trace(*[accumulator] * products, *(operand.element for operand in operands))
+        )
     return Fusion(tuple(operands), ir, tuple(stored), products, function)
 
 
-def _element(array: Any, operand: Operand, row: sl.Fragment, column: sl.Fragment) -> Any:
+def _element(array: Any, operand: EpilogueOperand, row: sl.Fragment, column: sl.Fragment) -> Any:
     """Return the operand's element at a place of C; floats as f32."""
     if operand.shape == "number":
         return array
-    at = {"mn": (row, column), "m": (row,), "n": (column,), "": (0,)}[operand.shape]
-    element = array[at]
+    indices = {"mn": (row, column), "m": (row,), "n": (column,), "": (0,)}[operand.shape]
+    element = array[indices]
     return element.to(sl.f32) if element.dtype.is_float else element
 
 
-def _read(element: Any, operand: Operand, shape: tuple[int, int], exchanged: bool) -> Any:
+def _read(element: Any, operand: EpilogueOperand, shape: tuple[int, int], exchanged: bool) -> Any:
     """Return the element in registers: a slice of a vector's elements, or a fragment of a matrix's."""
     if operand.shape not in ("mn", "m", "n") or element.dtype not in (sl.f32, sl.i32):
         return element
@@ -200,7 +216,7 @@ def _read(element: Any, operand: Operand, shape: tuple[int, int], exchanged: boo
 
 
 def _check_parameters(
-    function: Callable[..., Any], operands: Sequence[Operand], products: int
+    function: Callable[..., Any], operands: Sequence[EpilogueOperand], products: int
 ) -> None:
     parameters = list(inspect.signature(function).parameters)
     names = [operand.name for operand in operands]
@@ -217,20 +233,20 @@ def _check_parameters(
         raise ProblemError(f"the epilogue has {len(parameters)} parameters; expected {expected}")
     for name in parameters[products:]:
         if name not in (*names, *_POSITIONS):
-            known = ", ".join((*names, *_POSITIONS))
-            raise ProblemError(f"the epilogue has the parameter {name}; there are {known}")
+            choices = ", ".join((*names, *_POSITIONS))
+            raise ProblemError(f"the epilogue has the parameter {name}; there are {choices}")
     unused = [name for name in names if name not in parameters[products:]]
     if unused:
         raise ProblemError(f"the epilogue has no parameter for the operand {unused[0]}")
 
 
-def _checked(result: Any, x: sl.Fragment) -> sl.Fragment:
-    """Return what the function returned, if it is a fragment of x's shape that can be stored."""
+def _check_output(result: Any, x: sl.Fragment) -> sl.Fragment:
+    """Check that an output is a fragment of x's shape that can be stored, and return it."""
     if not isinstance(result, sl.Fragment) or result.shape != x.shape or result.axis is not None:
-        what = getattr(result, "type_text", None) or repr(result)
+        text = getattr(result, "type_text", None) or repr(result)
         rows, columns = x.shape or (0, 0)
         raise ProblemError(
-            f"the epilogue returns {what}; expected a fragment {rows}x{columns}, of the shape of the "
+            f"the epilogue returns {text}; expected a fragment {rows}x{columns}, of the shape of the "
             "product that it takes"
         )
     return result

@@ -12,7 +12,7 @@ from typing import Any
 
 from .... import language as sl
 from ....dialect import new_context
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
 from ...registers import REGISTERS
 from .config import Config
@@ -46,7 +46,7 @@ def build(problem: Problem, config: Config) -> Any:
         _array("MN", problem.c_major == "n", [True] * len(problem.batch)),
     ]
     cluster = (config.cluster_k, 1) if config.cluster_k > 1 else config.cluster
-    options = Options(1 + config.consumers, cluster, min_blocks=1)
+    options = KernelOptions(1 + config.consumers, cluster, min_blocks=1)
     parameters = {"A": problem.a, "B": problem.b, "C": problem.c}
     if problem.gated:
         parameters["B2"] = problem.b
@@ -64,8 +64,8 @@ def build(problem: Problem, config: Config) -> Any:
     if config.warpgroups_store:
         kernel = _split_tiles if config.split_k > 1 else _tiles_of_clusters
 
-    def gemm(*given: Any) -> None:
-        kernel(dict(zip(parameters, given, strict=True)), problem, config)
+    def gemm(*arguments: Any) -> None:
+        kernel(dict(zip(parameters, arguments, strict=True)), problem, config)
 
     gemm.__signature__ = Signature(  # type: ignore[attr-defined]
         [Parameter(name, Parameter.POSITIONAL_ONLY) for name in parameters]
@@ -104,9 +104,9 @@ def _whole_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) ->
                 with sl.elect(warp=2):
                     epilogue.sources.load(scheduler)
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
-            own = mainloop.rows_of(warpgroup)
+            rows = mainloop.rows_of(warpgroup)
             for work in scheduler.work_tiles():
-                epilogue.finish(mainloop.multiply(work, own), work, warpgroup)
+                epilogue.finish(mainloop.multiply(work, rows), work, warpgroup)
 
 
 def _split_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
@@ -120,9 +120,9 @@ def _split_tiles(arrays: Mapping[str, Any], problem: Problem, config: Config) ->
         with sl.partition(registers=producer_registers), sl.elect():
             mainloop.load(scheduler)
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
-            own = mainloop.rows_of(warpgroup)
+            rows = mainloop.rows_of(warpgroup)
             for work in scheduler.work_tiles():
-                epilogue.finish(mainloop.multiply(work, own), work, warpgroup)
+                epilogue.finish(mainloop.multiply(work, rows), work, warpgroup)
             epilogue.end()
 
 
@@ -138,7 +138,7 @@ def _tiles_of_clusters(arrays: Mapping[str, Any], problem: Problem, config: Conf
                 mainloop.load(scheduler)
             sl.cluster_barrier()  # the one of `epilogue.finish`: all threads of the cluster wait
         with sl.partition(config.consumers, consumer_registers) as warpgroup:
-            own = mainloop.rows_of(warpgroup)
+            rows = mainloop.rows_of(warpgroup)
             for work in scheduler.work_tiles():
-                epilogue.finish(mainloop.multiply(work, own), work, warpgroup)
+                epilogue.finish(mainloop.multiply(work, rows), work, warpgroup)
             epilogue.end()

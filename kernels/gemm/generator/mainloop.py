@@ -46,20 +46,22 @@ class Mainloop:
         m, n, depth = self._config.tile
         for work in scheduler.work_tiles():
             rows, columns = sl.ds(work.row, m), sl.ds(work.column, n)
-            of_a, of_b = (
+            a_batch, b_batch = (
                 tuple(
-                    at
-                    for at, having in zip(work.batch, self._problem.batch, strict=True)
-                    if x in having
+                    index
+                    for index, having in zip(work.batch, self._problem.batch, strict=True)
+                    if operand in having
                 )
-                for x in "ab"
+                for operand in "ab"
             )
             for k in sl.range(work.k_blocks):
                 with self._loads.producer(work.first + k) as stage:
-                    at = sl.ds((work.k_block + k) * depth, depth)
-                    sl.tma_load(self._A[*of_a, rows, at], self._tiles_a[stage], stage, share_a)
+                    depth_slice = sl.ds((work.k_block + k) * depth, depth)
+                    sl.tma_load(
+                        self._A[*a_batch, rows, depth_slice], self._tiles_a[stage], stage, share_a
+                    )
                     for tile, B in zip(self._parts_of_b(stage), self._Bs, strict=True):  # noqa: N806
-                        sl.tma_load(B[*of_b, at, columns], tile, stage, share_b)
+                        sl.tma_load(B[*b_batch, depth_slice, columns], tile, stage, share_b)
 
     def _parts_of_b(self, stage: sl.Stage) -> list[sl.Tile]:
         """Return the columns of a stage's B that each B is loaded to."""
@@ -72,23 +74,23 @@ class Mainloop:
         """Return the rows of a tile that a consumer warpgroup has."""
         return sl.ds(warpgroup * self._rows, self._rows)
 
-    def multiply(self, work: WorkTile, own: Ds) -> sl.Fragment:
+    def multiply(self, work: WorkTile, rows: Ds) -> sl.Fragment:
         """Return the product of a work tile in a consumer warpgroup's rows, those of `rows_of`."""
-        acc = self._product(work.first, own)
+        acc = self._product(work.first, rows)
         for k in sl.range(1, work.k_blocks):
-            acc = sl.wait(self._product(work.first + k, own, acc), pending=1)
+            acc = sl.wait(self._product(work.first + k, rows, acc), pending=1)
             self._loads.release(work.first + k - 1)
         acc = sl.wait(acc)
         self._loads.release(work.first + work.k_blocks - 1)
         return acc
 
     def _product(
-        self, index: sl.Index | int, own: Ds, acc: sl.Fragment | None = None
+        self, index: sl.Index | int, rows: Ds, acc: sl.Fragment | None = None
     ) -> sl.Fragment:
         """Wait for a stage of the pipeline and issue its mma."""
         stage = self._loads.wait(index)
         a = self._tiles_a[stage]
-        return sl.mma(a[own, :] if self._config.consumers > 1 else a, self._tiles_b[stage], acc)
+        return sl.mma(a[rows, :] if self._config.consumers > 1 else a, self._tiles_b[stage], acc)
 
 
 def _tile_dtype(array: sl.Array) -> sl.DType:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .... import language as sl
 from ....bindings.mlir import nvvm
-from ....language.build import Options
+from ....language.build import KernelOptions
 from ....language.traced_function import TracedFunction
 from .config import ConfigError
 
@@ -29,7 +29,7 @@ WIDTHS = (8, 32, 128)
 _WORD_TYPES = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 
 
-class Copy(NamedTuple):
+class CopyConfig(NamedTuple):
     """The part of the kernel that copies one matrix.
 
     Attributes:
@@ -45,7 +45,7 @@ class Copy(NamedTuple):
         """Rows of a window.
 
         Example:
-            >>> Copy(word=2, width=128).height
+            >>> CopyConfig(word=2, width=128).height
             16
         """
         return _THREADS * _WORDS // self.width
@@ -75,7 +75,7 @@ def width_for(words: int) -> int:
     return next((width for width in WIDTHS if width >= words), WIDTHS[-1])
 
 
-def build_pad(copies: Sequence[Copy]) -> Any:
+def build_pad(copies: Sequence[CopyConfig]) -> Any:
     """Build a module with the kernel `pad(X, Y)`: Y = X of any extents and strides, in words.
 
     X and Y are batches of matrices (L, M, N). For two copies it is `pad_both(X, Y, U, V)`, with V = U. A
@@ -89,30 +89,32 @@ def build_pad(copies: Sequence[Copy]) -> Any:
     """
     if len(copies) not in (1, 2):
         raise ConfigError(f"{len(copies)} matrices are copied; expected 1 or 2")
-    for each in copies:
-        if each.word not in _WORD_TYPES:
-            raise ConfigError(f"word is {each.word} bytes; expected 1, 2, 4 or 8")
-        if each.width not in WIDTHS:
-            raise ConfigError(f"width is {each.width} words; expected 8, 32 or 128")
-    types = [_WORD_TYPES[each.word] for each in copies for _ in "XY"]
-    one, two = (", ".join([f"({each}):(?,?,?)"] * 2) for each in ("L,M,N", "O,P,Q"))
-    options = Options(_THREADS // 128)
+    for copy in copies:
+        if copy.word not in _WORD_TYPES:
+            raise ConfigError(f"word is {copy.word} bytes; expected 1, 2, 4 or 8")
+        if copy.width not in WIDTHS:
+            raise ConfigError(f"width is {copy.width} words; expected 8, 32 or 128")
+    types = [_WORD_TYPES[copy.word] for copy in copies for _ in "XY"]
+    first, second = (", ".join([f"({extents}):(?,?,?)"] * 2) for extents in ("L,M,N", "O,P,Q"))
+    options = KernelOptions(_THREADS // 128)
     if len(copies) == 1:
-        return TracedFunction(pad, one, options).trace(*types, copies=tuple(copies))
-    return TracedFunction(pad_both, f"{one}, {two}", options).trace(*types, copies=tuple(copies))
+        return TracedFunction(pad, first, options).trace(*types, copies=tuple(copies))
+    return TracedFunction(pad_both, f"{first}, {second}", options).trace(
+        *types, copies=tuple(copies)
+    )
 
 
-def windows(copy: Copy, matrices: int, rows: int, words: int) -> int:
+def windows(copy: CopyConfig, matrices: int, rows: int, words: int) -> int:
     """Return how many windows cover a batch of matrices: the CTAs that copy it.
 
     Example:
-        >>> windows(Copy(2, 128), 1, 100, 1001)
+        >>> windows(CopyConfig(2, 128), 1, 100, 1001)
         56
     """
     return matrices * -(-rows // copy.height) * -(-words // copy.width)
 
 
-def pad(X: sl.Array, Y: sl.Array, *, copies: tuple[Copy, ...]) -> None:  # noqa: N803
+def pad(X: sl.Array, Y: sl.Array, *, copies: tuple[CopyConfig, ...]) -> None:  # noqa: N803
     """Copy X (L, M, N) to Y (L, M, N)."""
     _follow()
     _copy_window(X, Y, sl.block_id(0), copies[0])
@@ -124,7 +126,7 @@ def pad_both(
     U: sl.Array,  # noqa: N803
     V: sl.Array,  # noqa: N803
     *,
-    copies: tuple[Copy, ...],
+    copies: tuple[CopyConfig, ...],
 ) -> None:
     """Copy X (L, M, N) to Y (L, M, N), and U (O, P, Q) to V (O, P, Q)."""
     _follow()
@@ -142,7 +144,7 @@ def _follow() -> None:
     sl.op(nvvm.griddepcontrol, nvvm.GridDepActionKind.wait)
 
 
-def _copy_window(X: sl.Array, Y: sl.Array, number: sl.Index, copy: Copy) -> None:  # noqa: N803
+def _copy_window(X: sl.Array, Y: sl.Array, number: sl.Index, copy: CopyConfig) -> None:  # noqa: N803
     """Copy a window; its words beyond the edges are loaded from the last row or column, and dropped."""
     _, rows, words = X.shape
     across, down = sl.cdiv(words, copy.width), sl.cdiv(rows, copy.height)
@@ -152,7 +154,10 @@ def _copy_window(X: sl.Array, Y: sl.Array, number: sl.Index, copy: Copy) -> None
     matrix = number // across // down
     places = [row + i * (_THREADS // copy.width) for i in range(_WORDS)]
     inside = sl.where(column < words, column, words - 1)
-    loaded = [X[matrix, sl.where(at < rows, at, rows - 1), inside] for at in places]
-    for at, word in zip(places, loaded, strict=True):
-        with sl.when((at < rows) & (column < words)):
-            Y[matrix, at, column] = word
+    loaded = [
+        X[matrix, sl.where(row_of_word < rows, row_of_word, rows - 1), inside]
+        for row_of_word in places
+    ]
+    for row_of_word, word in zip(places, loaded, strict=True):
+        with sl.when((row_of_word < rows) & (column < words)):
+            Y[matrix, row_of_word, column] = word

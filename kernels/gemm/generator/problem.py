@@ -26,13 +26,6 @@ _MULTIPLICANDS = {
     "ui8": ("u8", ("i32",)),
 }
 
-#: Element types as which results of an epilogue can be stored, the default first, by their own type.
-FUSED_RESULTS = {
-    "f32": ("bf16", "f32", "f16", "f8E4M3FN", "f8E5M2"),
-    "f16": ("f16", "f32", "f8E4M3FN", "f8E5M2"),
-    "i32": ("i32", "i8", "ui8"),
-}
-
 #: Element types of results that are not types of A and B.
 _RESULTS = {"i32": "s32"}
 
@@ -137,7 +130,7 @@ class Problem:
             >>> of.a_major, of.b_major, of.c_major
             ('m', 'k', 'm')
         """
-        return _exchanged(self)
+        return _exchange(self)
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -157,7 +150,7 @@ class Problem:
 
 
 @lru_cache(maxsize=1024)
-def _exchanged(problem: Problem) -> Problem:
+def _exchange(problem: Problem) -> Problem:
     a_major = "k" if problem.b_major == "k" else "m"
     b_major = "k" if problem.a_major == "k" else "n"
     c_major = "m" if problem.c_major == "n" else "n"

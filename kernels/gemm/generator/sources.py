@@ -26,7 +26,7 @@ class Sources:
     def __init__(self, arrays: Mapping[str, Any], problem: Problem, config: Config) -> None:
         self._config, stages = config, config.source_stages
         self._rows, self._columns = config.tile[0] // config.consumers, config.store_columns
-        self._arrays = {each.name: arrays[each.name] for each in config.sources(problem)}
+        self._arrays = {operand.name: arrays[operand.name] for operand in config.sources(problem)}
         self._tiles = {
             name: sl.alloc((stages, self._rows, self._columns), array.dtype)
             for name, array in self._arrays.items()
@@ -56,6 +56,6 @@ class Sources:
         """Return the elements of a warpgroup's epilogue tile, by the name of the matrix."""
         number = work.number * (self._config.stores // self._config.consumers) + part
         with self._loads.consumer(number * self._config.consumers + warpgroup) as stage:
-            found = {name: sl.load(tiles[stage], sl.f32) for name, tiles in self._tiles.items()}
+            fragments = {name: sl.load(tiles[stage], sl.f32) for name, tiles in self._tiles.items()}
             sl.fence()
-        return found
+        return fragments

@@ -1,4 +1,4 @@
-"""Tile schedulers: which tiles of C a CTA computes, and which of their K blocks, one after the other."""
+"""Tile schedulers: the tiles of C that a CTA computes, one after the other, and their K blocks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class WorkTile(NamedTuple):
         batch: the matrix of C: an index for each leading dimension.
         row, column: the first element of the CTA's tile in C.
         tile: the tile's number among the tiles of clusters.
-        number: how many the CTA has computed before.
+        number: the number of work tiles that the CTA has computed before.
         k_block: the first of its K blocks.
-        k_blocks: how many it has; one or more.
-        first: how many K blocks the CTA has loaded before: the pipeline index of its first one.
+        k_blocks: the number of its K blocks; one or more.
+        first: the number of K blocks that the CTA has loaded before: the pipeline index of its first one.
     """
 
     batch: tuple[sl.Index, ...]
@@ -179,9 +179,9 @@ class StreamKTileScheduler:
         self._cluster = sl.block_id(0) // along_m
         self._clusters = sl.grid_dim(0) // along_m
         self._tiles = tiles = self._order.tiles
-        rest = tiles % self._clusters
-        with_a_wave = sl.minimum(rest + self._clusters, tiles)
-        self.streamed = sl.where(rest < 1, rest, with_a_wave)
+        last_wave = tiles % self._clusters
+        with_a_wave = sl.minimum(last_wave + self._clusters, tiles)
+        self.streamed = sl.where(last_wave < 1, last_wave, with_a_wave)
         self._in_row = self.streamed * k_blocks
 
     def work_tiles(self) -> Iterator[WorkTile]:
@@ -194,8 +194,8 @@ class StreamKTileScheduler:
         first: sl.Index | int = 0
         for number in sl.range(parts + whole):
             is_part = number < parts
-            later = self.streamed + self._cluster + sl.unsigned(number - parts) * clusters
-            tile = sl.where(is_part, first_tile + number, later)
+            whole_tile = self.streamed + self._cluster + sl.unsigned(number - parts) * clusters
+            tile = sl.where(is_part, first_tile + number, whole_tile)
             start = sl.unsigned(sl.maximum(sl.signed(begin - tile * k_blocks), 0))
             stop = sl.unsigned(sl.minimum(sl.signed(end - tile * k_blocks), k_blocks))
             k_block = sl.where(is_part, start, 0)
@@ -214,9 +214,9 @@ class StreamKTileScheduler:
         """Return where a cluster's part of the row begins."""
         return cluster * self._in_row // self._clusters
 
-    def _owner(self, at: sl.Index) -> sl.Index:
+    def _owner(self, block: sl.Index) -> sl.Index:
         """Return the cluster whose part of the row holds a K block: the last that begins there or before.
 
         `cluster * in_row // clusters <= at` is `cluster * in_row < (at + 1) * clusters`.
         """
-        return sl.unsigned((at + 1) * self._clusters - 1) // self._in_row
+        return sl.unsigned((block + 1) * self._clusters - 1) // self._in_row

@@ -162,17 +162,17 @@ class TimeModel:
         """Return the times of GEMMs, each with its work."""
         times = self.times(Work(*np.array(works, float).T))
         parts = (times.mainloop, times.epilogue, times.split, times.fixed, times.memory)
-        columns = [each / 1e6 for each in (times.whole, *parts)]
+        columns = [microseconds / 1e6 for microseconds in (times.whole, *parts)]
         bounds = np.argmax(np.array(times.limits), axis=0)
-        found: list[Prediction] = []
+        predictions: list[Prediction] = []
         for place, work in enumerate(works):
             whole, mainloop, epilogue, split, fixed, memory = (float(x[place]) for x in columns)
-            own = fixed + mainloop + epilogue + split
-            bound = "memory" if memory > own else ("mma", "L2", "latency")[bounds[place]]
-            found.append(
+            cta_seconds = fixed + mainloop + epilogue + split
+            bound = "memory" if memory > cta_seconds else ("mma", "L2", "latency")[bounds[place]]
+            predictions.append(
                 Prediction(whole, bound, work.waves, mainloop, epilogue, split, fixed, memory)
             )
-        return found
+        return predictions
 
     def times(self, work: Any) -> Times:
         """Return the times of several configurations.
@@ -182,7 +182,7 @@ class TimeModel:
         """
         limits = self._limits(work)
         waiting = self.step + self.cluster * work.clustered
-        mainloop = work.blocks * (_joined(limits, _SHARP) + waiting)
+        mainloop = work.blocks * (_norm(limits, _SHARP) + waiting)
         more = 1 + self.store_unaligned * (work.c_alignment >= len(ALIGNMENTS) - 1)
         stored = work.store_bytes * more
         epilogue = (
@@ -195,11 +195,17 @@ class TimeModel:
         added = self.add + 2 * work.part_bytes / self.added_bytes / _CYCLES
         split = np.where(work.arrivals > 0, summed, 0) + np.where(work.added > 0, added, 0)
         fixed = self.launch + self.cluster_launch * work.clustered
-        own = fixed + (mainloop + epilogue) / _CYCLES + split
-        memory = self.launch + self._moved(work, more)
-        whole = _joined((own, memory), self.smooth) * (1 + self.sharing * work.clustered)
+        cta_time = fixed + (mainloop + epilogue) / _CYCLES + split
+        memory = self.launch + self._memory_microseconds(work, more)
+        whole = _norm((cta_time, memory), self.smooth) * (1 + self.sharing * work.clustered)
         return Times(
-            whole, mainloop / _CYCLES, epilogue / _CYCLES, split, fixed + 0 * own, memory, limits
+            whole,
+            mainloop / _CYCLES,
+            epilogue / _CYCLES,
+            split,
+            fixed + 0 * cta_time,
+            memory,
+            limits,
         )
 
     def _limits(self, work: Any) -> tuple[Any, Any, Any]:
@@ -221,18 +227,18 @@ class TimeModel:
             self.line * lines + self.box * work.boxes,
             requests,
         )
-        return mma, _joined(l2, _SHARP), self.latency / work.stages
+        return mma, _norm(l2, _SHARP), self.latency / work.stages
 
-    def _moved(self, work: Any, more: Any) -> Any:
+    def _memory_microseconds(self, work: Any, more: Any) -> Any:
         """Return the microseconds in which device memory or L2 moves all bytes."""
         moved = (work.read_bytes + work.written_bytes) / 1e6
-        left = moved**_LEAVING / (moved**_LEAVING + self.cached**_LEAVING)
-        read = left / self.memory + (1 - left) / self.l2_memory
-        written = left / self.written + (1 - left) / self.l2_written
+        uncached = moved**_LEAVING / (moved**_LEAVING + self.cached**_LEAVING)
+        read = uncached / self.memory + (1 - uncached) / self.l2_memory
+        written = uncached / self.written + (1 - uncached) / self.l2_written
         return (work.read_bytes * read + work.written_bytes * more * written) / 1e3
 
 
-def _joined(limits: Sequence[Any], exponent: float) -> Any:
+def _norm(limits: Sequence[Any], exponent: float) -> Any:
     """Return the norm of several limits."""
     return sum(limit**exponent for limit in limits) ** (1 / exponent)
 

@@ -1,4 +1,4 @@
-"""What a GEMM kernel has to do: the numbers from which the model of time predicts how long it takes."""
+"""The work of a GEMM kernel: the numbers from which the model of time predicts its duration."""
 
 from __future__ import annotations
 
@@ -192,12 +192,12 @@ def _loads(by_k: bool, tile: int, extent: int, k: int, depth: int, item: int) ->
         depth: K of a block.
         item: bytes of an element.
     """
-    depth, held = min(depth, k), min(tile, extent)
+    depth, rows = min(depth, k), min(tile, extent)
     if by_k:
         pitch, line = k * item, min(_LINE, depth * item)
         return Loads(
-            lines=held,
-            bytes=held * ceil(line / _SECTOR) * _SECTOR,
+            lines=rows,
+            bytes=rows * ceil(line / _SECTOR) * _SECTOR,
             boxes=1,
             requests=max(1, _LINE / pitch),
             request_bytes=line,
@@ -205,7 +205,7 @@ def _loads(by_k: bool, tile: int, extent: int, k: int, depth: int, item: int) ->
         )
     # The width of a box is that of the swizzle, the widest that divides a line of the tile.
     pitch, width = extent * item, gcd(tile * item, _LINE)
-    pieces, line = ceil(held * item / width), min(width, held * item)
+    pieces, line = ceil(rows * item / width), min(width, rows * item)
     return Loads(
         lines=depth * pieces,
         bytes=depth * pieces * max(_SECTOR, line),
@@ -217,7 +217,7 @@ def _loads(by_k: bool, tile: int, extent: int, k: int, depth: int, item: int) ->
 
 
 def _alignment(pitch: int) -> int:
-    aligned = (place for place, of in enumerate(ALIGNMENTS) if pitch % of == 0)
+    aligned = (place for place, alignment in enumerate(ALIGNMENTS) if pitch % alignment == 0)
     return next(aligned, len(ALIGNMENTS) - 1)
 
 

@@ -66,31 +66,31 @@ class Workspace:
         """Write a warpgroup's rows of a part, and return whether all other parts are written."""
         first, parts = self._scheduler.parts(work.tile)
         cluster = sl.block_id(0) // self._config.cluster[0]
-        place = self._place(sl.unsigned(cluster - first), cluster)
+        slot = self._slot(sl.unsigned(cluster - first), cluster)
         assert acc.shape is not None
-        sl.store(acc, self._window(place, warpgroup, 0, acc.shape[1]))
+        sl.store(acc, self._window(slot, warpgroup, 0, acc.shape[1]))
         semaphore = (work.tile * self._ctas + self._rank) * self._config.consumers + warpgroup
         return sl.semaphore_arrive(self._S, semaphore, parts)
 
     def columns(self, work: WorkTile, warpgroup: sl.Index) -> Callable[[int, int], sl.Fragment]:
-        """Return what returns the sum of all parts in columns of a warpgroup's rows, by the first column
-        and their number."""
+        """Return a function for the sum of all parts in a warpgroup's rows, of the first column and the
+        number of columns."""
         first, parts = self._scheduler.parts(work.tile)
 
         def total(column: int, count: int) -> sl.Fragment:
-            found = sl.load(self._window(self._place(0, first), warpgroup, column, count))
+            acc = sl.load(self._window(self._slot(0, first), warpgroup, column, count))
             for part in sl.range(1, parts):
-                place = self._place(part, first + part)
-                found = found + sl.load(self._window(place, warpgroup, column, count))
-            return found
+                slot = self._slot(part, first + part)
+                acc = acc + sl.load(self._window(slot, warpgroup, column, count))
+            return acc
 
         return total
 
-    def _place(self, part: sl.Index | int, cluster: sl.Index) -> sl.Index:
-        """Return the place of a tile's part, which a cluster computes.
+    def _slot(self, part: sl.Index | int, cluster: sl.Index) -> sl.Index:
+        """Return the workspace slot of a tile's part, which a cluster computes.
 
-        A cluster begins with the part of a tile that another has begun, which is at its first place; or
-        it ends with a tile's first part, which is at its second.
+        Each cluster has two slots: the first for the end of a tile that another cluster has begun, the
+        second for the begin of a tile.
         """
         second = 1 if isinstance(part, int) else sl.where(part < 1, 1, 0)
         return (cluster * self._ctas + self._rank) * _PARTS + second

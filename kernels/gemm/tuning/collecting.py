@@ -23,7 +23,7 @@ def collect(folders: Iterable[Path]) -> dict[str, Table]:
     """
     tables: dict[str, Table] = {}
     for folder in folders:
-        for file in sorted(each for each in folder.iterdir() if each.name.endswith(SUFFIX)):
+        for file in sorted(path for path in folder.iterdir() if path.name.endswith(SUFFIX)):
             try:
                 entry = json.loads(file.read_bytes())
                 _add(tables, entry)

@@ -15,12 +15,12 @@ _LAYOUTS = {"NN": ("k", "n"), "TN": ("k", "k"), "NT": ("m", "n"), "TT": ("m", "k
 _FORM = "expected MxNxK[:A,B,C[,LAYOUT]], for example 4096x4096x4096:bf16,bf16,f32,TN"
 
 
-class ShapeError(ValueError):
+class GemmShapeError(ValueError):
     """Text that is no GEMM; the message is one line and states what would fit."""
 
 
 @dataclass(frozen=True)
-class Shape:
+class GemmShape:
     """A GEMM: its problem and extents.
 
     Attributes:
@@ -46,7 +46,7 @@ class Shape:
         return f"{self.m}x{self.n}x{self.k}:{types},{layout}"
 
 
-def parse_shape(text: str) -> Shape:
+def parse_shape(text: str) -> GemmShape:
     """Parse a GEMM.
 
     Without types A, B and C are bf16. LAYOUT is `NN` (A and B as rows), `TN` (both K-major), `NT` (A
@@ -54,7 +54,7 @@ def parse_shape(text: str) -> Shape:
     K-major only.
 
     Raises:
-        ShapeError: if it is none.
+        GemmShapeError: if it is none.
 
     Example:
         >>> parse_shape("512x256x128").problem.b_major
@@ -65,22 +65,22 @@ def parse_shape(text: str) -> Shape:
     extents, colon, words = text.partition(":")
     numbers = extents.split("x")
     if len(numbers) != 3 or not all(number.isascii() and number.isdigit() for number in numbers):
-        raise ShapeError(f"{text!r} is no shape; {_FORM}")
+        raise GemmShapeError(f"{text!r} is no shape; {_FORM}")
     m, n, k = map(int, numbers)
     if min(m, n, k) < 1:
-        raise ShapeError(f"{text!r} has an extent of 0; expected 1 or more")
+        raise GemmShapeError(f"{text!r} has an extent of 0; expected 1 or more")
     types = words.split(",") if colon else ["bf16", "bf16", "bf16"]
     if len(types) not in (3, 4):
-        raise ShapeError(f"{text!r} has {len(types)} words after the colon; {_FORM}")
+        raise GemmShapeError(f"{text!r} has {len(types)} words after the colon; {_FORM}")
     a, b, c, *layout = types
     try:
         a_major, b_major = _majors(layout[0]) if layout else ("k", _default_b_major(b))
-        return Shape(Problem(a, b, c, a_major, b_major), m, n, k)
+        return GemmShape(Problem(a, b, c, a_major, b_major), m, n, k)
     except ProblemError as error:
-        raise ShapeError(f"{text!r}: {error}") from None
+        raise GemmShapeError(f"{text!r}: {error}") from None
 
 
-def read_shapes(lines: Iterable[str], name: str) -> Iterator[Shape]:
+def read_shapes(lines: Iterable[str], name: str) -> Iterator[GemmShape]:
     """Yield the GEMMs of a file, one a line; `#` begins a comment.
 
     Args:
@@ -88,7 +88,7 @@ def read_shapes(lines: Iterable[str], name: str) -> Iterator[Shape]:
         name: the file's name, for messages.
 
     Raises:
-        ShapeError: for a line that is none; the message has its number.
+        GemmShapeError: for a line that is none; the message has its number.
     """
     for number, line in enumerate(lines, 1):
         text = line.partition("#")[0].strip()
@@ -96,8 +96,8 @@ def read_shapes(lines: Iterable[str], name: str) -> Iterator[Shape]:
             continue
         try:
             yield parse_shape(text)
-        except ShapeError as error:
-            raise ShapeError(f"{name}:{number}: {error}") from None
+        except GemmShapeError as error:
+            raise GemmShapeError(f"{name}:{number}: {error}") from None
 
 
 def _majors(layout: str) -> tuple[str, str]:

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 from ....runtime import Prepared
 from ...device import gpu_name
-from ...tuning.halving import Result
+from ...tuning.halving import SearchResult
 from ...tuning.search import Search
 from ...tuning.timing import Stopwatch
-from ..call.matmul import described, forget_calls, prepare
+from ..call.matmul import describe_operands, forget_calls, prepare
 from ..call.tuning_cache import Task, read_tuned, write_tuned
 from ..generator.candidates import candidates, choose
 from ..generator.config import Config
 from ..generator.kernel import text
 from ..generator.problem import Problem
 from .random_operands import random_operands
-from .shapes import Shape
+from .shapes import GemmShape
 from .workers import RemoteStopwatch
 
 
@@ -84,17 +84,17 @@ def tune(
         raise ValueError("measure='remote' needs an executor whose workers have GPUs")
     if measure == "remote" and epilogue is not None:
         raise ValueError("measure='remote' measures no epilogue; expected measure='local'")
-    of = described(a, b, out, epilogue, operands, gated)
-    gemm = of.problem, of.m, of.n, of.k
+    gemm_operands = describe_operands(a, b, out, epilogue, operands, gated)
+    gemm = gemm_operands.problem, gemm_operands.m, gemm_operands.n, gemm_operands.k
     if remote := executor if measure == "remote" else None:
-        task = _task(remote.submit(gpu_name).result(), *gemm, of.batch, configs)
-        return read_tuned(task) or _measured_remotely(task, remote, progress, budget).config
-    task = _task(gpu_name(of.device), *gemm, of.batch, configs)
-    found = read_tuned(task)
-    if found is not None:
-        return found
+        task = _task(remote.submit(gpu_name).result(), *gemm, gemm_operands.batch, configs)
+        return read_tuned(task) or _search_remotely(task, remote, progress, budget).config
+    task = _task(gpu_name(gemm_operands.device), *gemm, gemm_operands.batch, configs)
+    tuned = read_tuned(task)
+    if tuned is not None:
+        return tuned
     ready = partial(prepare, a, b, out, epilogue=epilogue, operands=operands, gated=gated)
-    return _measured(task, ready, executor, progress, budget).config
+    return _search_locally(task, ready, executor, progress, budget).config
 
 
 class Tuned(NamedTuple):
@@ -110,7 +110,10 @@ class Tuned(NamedTuple):
 
 
 def tune_shape(
-    shape: Shape, remote: Executor | None = None, progress: bool = True, budget: float | None = None
+    shape: GemmShape,
+    remote: Executor | None = None,
+    progress: bool = True,
+    budget: float | None = None,
 ) -> Tuned:
     """Tune a GEMM of random matrices, as `tune` does, on the current GPU.
 
@@ -124,14 +127,14 @@ def tune_shape(
     """
     gpu = remote.submit(gpu_name).result() if remote else gpu_name()
     task = _task(gpu, *shape.gemm)
-    found = read_tuned(task)
-    if found is not None:
-        return Tuned(found, None)
+    tuned = read_tuned(task)
+    if tuned is not None:
+        return Tuned(tuned, None)
     if remote:
-        result = _measured_remotely(task, remote, progress, budget)
+        result = _search_remotely(task, remote, progress, budget)
     else:
         ready = partial(prepare, *random_operands(*shape.gemm))
-        result = _measured(task, ready, None, progress, budget)
+        result = _search_locally(task, ready, None, progress, budget)
     default = result.seconds.get(task.configs[0])
     return Tuned(result.config, default and default / result.seconds[result.config])
 
@@ -146,8 +149,8 @@ def _task(
     configs: Iterable[Config] | None = None,
 ) -> Task:
     gemm = problem, m, n, k
-    others = candidates(*gemm, batch=batch) if configs is None else configs
-    measured = dict.fromkeys([choose(*gemm, batch=batch), *others])
+    alternatives = candidates(*gemm, batch=batch) if configs is None else configs
+    measured = dict.fromkeys([choose(*gemm, batch=batch), *alternatives])
     return Task(gpu, *gemm, tuple(measured), configs is not None, batch)
 
 
@@ -165,29 +168,29 @@ def search_of(
     return Search(task.configs, check, partial(text, task.problem), progress, budget, clock)
 
 
-def _measured(
+def _search_locally(
     task: Task,
     ready: Callable[[Config], Prepared],
     executor: Executor | None,
     progress: bool,
     budget: float | None,
-) -> Result[Config]:
+) -> SearchResult[Config]:
     """Search on arrays of this process, which `ready` prepares a launch with, and keep the result."""
     search = search_of(task, progress, budget)
     search.compile(executor)
     with closing(Stopwatch(ready)) as stopwatch:
-        return _kept(task, search.fastest(stopwatch))
+        return _write_result(task, search.fastest(stopwatch))
 
 
-def _measured_remotely(
+def _search_remotely(
     task: Task, executor: Executor, progress: bool, budget: float | None
-) -> Result[Config]:
+) -> SearchResult[Config]:
     """Search on the GPUs of an executor's workers, and keep the result."""
     stopwatch = RemoteStopwatch(executor, task.problem, task.m, task.n, task.k)
-    return _kept(task, search_of(task, progress, budget).fastest(stopwatch))
+    return _write_result(task, search_of(task, progress, budget).fastest(stopwatch))
 
 
-def _kept(task: Task, result: Result[Config]) -> Result[Config]:
+def _write_result(task: Task, result: SearchResult[Config]) -> SearchResult[Config]:
     write_tuned(task, result)
     forget_calls()
     return result

@@ -13,7 +13,7 @@ from ..generator.candidates import candidates, choose
 from ..generator.config import Config
 from ..generator.kernel import text
 from ..generator.problem import Problem
-from .shapes import Shape
+from .shapes import GemmShape
 
 #: A kernel: GEMMs of other extents share it.
 Kernel = tuple[Problem, Config]
@@ -34,15 +34,15 @@ class Warmed:
     failed: dict[Kernel, str] = field(default_factory=dict)
 
 
-def kernels_of(shapes: Iterable[Shape], with_candidates: bool) -> list[Kernel]:
+def kernels_of(shapes: Iterable[GemmShape], with_candidates: bool) -> list[Kernel]:
     """Return the different kernels of GEMMs: the default's of each, and those that `tune` measures."""
-    found: dict[Kernel, None] = {}
+    kernels: dict[Kernel, None] = {}
     for shape in shapes:
         configs = [choose(*shape.gemm)]
         if with_candidates:
             configs += candidates(*shape.gemm)
-        found |= {(shape.problem, config): None for config in configs}
-    return list(found)
+        kernels |= {(shape.problem, config): None for config in configs}
+    return list(kernels)
 
 
 def warm(

@@ -32,7 +32,7 @@ _CONSTANT = (
 def is_constant(value: Any) -> bool:
     """Return whether a value cannot change as long as it is the same object.
 
-    A module and a function are taken for constant; what a trace reads from them is looked at apart.
+    A module and a function count as constant; `Reads` has the values that a trace reads from them.
     """
     if isinstance(value, tuple | frozenset):
         return type(value) in (tuple, frozenset) and all(map(is_constant, value))
@@ -43,12 +43,12 @@ def is_constant(value: Any) -> bool:
     return False
 
 
-def frozen(value: Any) -> Hashable:
+def freeze(value: Any) -> Hashable:
     """Return a snapshot of a value: equal to a later one if the value is still the same for a trace."""
-    return _frozen(value, ())
+    return _freeze(value, ())
 
 
-def _frozen(value: Any, outer: tuple[int, ...]) -> Hashable:
+def _freeze(value: Any, outer: tuple[int, ...]) -> Hashable:
     """Return a snapshot of a value within the objects of these ids."""
     kind = type(value)
     if kind in (int, bool, str, bytes, NoneType):
@@ -60,30 +60,40 @@ def _frozen(value: Any, outer: tuple[int, ...]) -> Hashable:
         return "itself", len(outer) - outer.index(id(value))
     inner = (*outer, id(value))
     if isinstance(value, Mapping):
-        pairs = tuple((_frozen(key, inner), _frozen(each, inner)) for key, each in value.items())
+        pairs = tuple((_freeze(key, inner), _freeze(entry, inner)) for key, entry in value.items())
         return kind, pairs
     if isinstance(value, set | frozenset):
-        return kind, frozenset(_frozen(each, inner) for each in value)
+        return kind, frozenset(_freeze(element, inner) for element in value)
     if isinstance(value, np.ndarray):
         return kind, value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, np.generic):
         return kind, value.dtype.str, value.tobytes()
     if isinstance(value, list | tuple | bytearray):
-        return kind, tuple(_frozen(each, inner) for each in value), _own(value, inner)
+        return (
+            kind,
+            tuple(_freeze(element, inner) for element in value),
+            _freeze_attributes(value, inner),
+        )
     if isinstance(value, MethodType):
-        return kind, _frozen(value.__func__, inner), _frozen(value.__self__, inner)
+        return kind, _freeze(value.__func__, inner), _freeze(value.__self__, inner)
     if isinstance(value, _CONSTANT):
         return kind, _Same(value)
-    return kind, _Same(value, by_class=bool(own := _own(value, inner))), own
+    return (
+        kind,
+        _Same(value, by_class=bool(attributes := _freeze_attributes(value, inner))),
+        attributes,
+    )
 
 
-def _own(value: Any, outer: tuple[int, ...]) -> Hashable:
+def _freeze_attributes(value: Any, outer: tuple[int, ...]) -> Hashable:
     """Return a snapshot of the attributes of an instance."""
-    found = dict(getattr(value, "__dict__", {}))
+    attributes = dict(getattr(value, "__dict__", {}))
     for name in _slots(type(value)):
         if hasattr(value, name):
-            found[name] = getattr(value, name)
-    return tuple((name, _frozen(each, outer)) for name, each in sorted(found.items()))
+            attributes[name] = getattr(value, name)
+    return tuple(
+        (name, _freeze(attribute, outer)) for name, attribute in sorted(attributes.items())
+    )
 
 
 def _slots(cls: type) -> Iterator[str]:

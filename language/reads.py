@@ -1,4 +1,4 @@
-"""What a trace can read besides its arguments: globals and closures of the kernel and of its helpers.
+"""Values that a trace can read besides its arguments: globals and closures of the kernel and its helpers.
 
 The names are those that the functions' code loads. Functions of the author's are followed; those of
 Python's library and of installed packages are not: these do not change while a program runs.
@@ -9,63 +9,56 @@ from __future__ import annotations
 import builtins
 import dis
 import inspect
-import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from types import CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from .frozen import frozen, is_constant
-
-#: Folders of Python's library, of installed packages, and of this package.
-FIXED = tuple(
-    {f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    | {f"{Path(__file__).parents[1]}/"}
-)
+from .freeze import freeze, is_constant
+from .locations import LIBRARY_FOLDERS
 
 #: Marks a name that has no value.
 _MISSING = object()
 
 
 class Reads:
-    """The values that a trace of a function can read, as they were when this was made.
+    """A snapshot of the values that a trace of a function can read.
 
     Args:
         function: the function that is traced.
-        given: the constants that the call gives, which may be functions that the trace calls. They are
-            part of the call, so only what these functions read is looked at.
+        constants: the constants of the call. They are part of its key, so only the values that functions
+            among them read are in the snapshot.
         defaults: the defaults of the other constants. A list among them may change.
     """
 
     def __init__(
         self,
         function: Callable[..., Any],
-        given: Iterable[Any] = (),
+        constants: Iterable[Any] = (),
         defaults: Iterable[Any] = (),
     ) -> None:
         self._names: list[tuple[Mapping[str, Any], str, Any]] = []
-        self._others: list[tuple[Callable[[], Any], Any, bool]] = []
+        self._snapshots: list[tuple[Callable[[], Any], Any, bool]] = []
         self._seen: set[int] = set()
         self._alive: list[Any] = []
-        self._named_before: set[tuple[int, str]] = set()
+        self._seen_names: set[tuple[int, str]] = set()
         self._note(function)
         self._read(lambda: function.__code__)
         self._follow_code(function, function.__code__)
-        for each in (*given, *defaults):
-            self._follow(each)
-        for each in defaults:
-            if not is_constant(each):
-                self._read(lambda each=each: each)
+        for constant in (*constants, *defaults):
+            self._follow(constant)
+        for default in defaults:
+            if not is_constant(default):
+                self._read(lambda default=default: default)
 
     def hold(self) -> bool:
         """Return whether all values are still the same."""
         for namespace, name, value in self._names:
             if namespace.get(name, _MISSING) is not value:
                 return False
-        for read, value, constant in self._others:
-            now = read()
-            if now is not value if constant else frozen(now) != value:
+        for read, value, constant in self._snapshots:
+            current = read()
+            if current is not value if constant else freeze(current) != value:
                 return False
         return True
 
@@ -76,13 +69,13 @@ class Reads:
         if isinstance(value, list | tuple | set | frozenset):
             if id(value) not in self._seen:
                 self._note(value)
-                for each in value:
-                    self._follow(each)
+                for element in value:
+                    self._follow(element)
             return
         value = _function(value)
         if value is None or id(value) in self._seen:
             return
-        if value.__code__.co_filename.startswith(FIXED):
+        if value.__code__.co_filename.startswith(LIBRARY_FOLDERS):
             return
         self._note(value)
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -98,24 +91,24 @@ class Reads:
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         for first, names in _chains(code):
             if first in cells and first in code.co_freevars:
-                found = _content(cells[first])
-                if (id(cells[first]), first) not in self._named_before:
-                    self._named_before.add((id(cells[first]), first))
+                target = _content(cells[first])
+                if (id(cells[first]), first) not in self._seen_names:
+                    self._seen_names.add((id(cells[first]), first))
                     self._read(partial(_content, cells[first]))
             elif first in code.co_names:
-                found = self._named(function.__globals__, first)
+                target = self._read_name(function.__globals__, first)
             else:
                 continue
-            self._follow_attributes(found, names)
+            self._follow_attributes(target, names)
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 self._follow_code(function, constant)
 
-    def _named(self, namespace: Mapping[str, Any], name: str) -> Any:
+    def _read_name(self, namespace: Mapping[str, Any], name: str) -> Any:
         """Read a global name, or that of a builtin."""
         value = namespace.get(name, _MISSING)
-        if (id(namespace), name) not in self._named_before:
-            self._named_before.add((id(namespace), name))
+        if (id(namespace), name) not in self._seen_names:
+            self._seen_names.add((id(namespace), name))
             if value is _MISSING or is_constant(value):
                 self._names.append((namespace, name, value))
             else:
@@ -125,32 +118,32 @@ class Reads:
     def _read(self, read: Callable[[], Any]) -> Any:
         value = read()
         constant = value is _MISSING or is_constant(value)
-        self._others.append((read, value if constant else frozen(value), constant))
+        self._snapshots.append((read, value if constant else freeze(value), constant))
         return value
 
     def _follow_attributes(self, value: Any, names: list[str]) -> None:
-        """Follow what is read of a value by names, such as `tiles.M` or `config.rows()`."""
+        """Follow the attributes of a value that code reads, such as `tiles.M` or `config.rows()`."""
         for name in names:
             if isinstance(value, ModuleType):
-                if (getattr(value, "__file__", None) or "").startswith(FIXED):
+                if (getattr(value, "__file__", None) or "").startswith(LIBRARY_FOLDERS):
                     return
-                value = self._named(vars(value), name)
+                value = self._read_name(vars(value), name)
                 continue
             self._follow(value)
             value = self._attribute(value, name)
         self._follow(value)
 
     def _attribute(self, value: Any, name: str) -> Any:
-        """Return an attribute of an object or a class; None if a call is needed to know it."""
+        """Return an attribute of an object or a class; None if only a call returns it."""
         if name in getattr(value, "__dict__", ()) and not isinstance(value, type):
             return vars(value)[name]  # a part of the object's snapshot
         cls = value if isinstance(value, type) else type(value)
         for base in cls.__mro__:
             if name in vars(base):
-                found = self._named(vars(base), name)
-                if isinstance(found, property):
-                    return found.fget
-                return getattr(found, "__func__", found)
+                attribute = self._read_name(vars(base), name)
+                if isinstance(attribute, property):
+                    return attribute.fget
+                return getattr(attribute, "__func__", attribute)
         return None
 
 

@@ -1,8 +1,9 @@
-"""Places in the Python source of a kernel: frames, positions, MLIR locations."""
+"""Locations in the Python source of a kernel: folders, frames, positions, MLIR locations."""
 
 from __future__ import annotations
 
 import sys
+import sysconfig
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -13,6 +14,12 @@ from .errors import Position
 
 #: The folder of this package; its frames are not the author's.
 FOLDER = f"{Path(__file__).parent}/"
+
+#: Folders of Python's library, of installed packages, and of this package.
+LIBRARY_FOLDERS = tuple(
+    {f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    | {FOLDER}
+)
 
 
 def author_frame() -> FrameType:
@@ -26,15 +33,15 @@ def author_frame() -> FrameType:
 @lru_cache(maxsize=256)
 def _positions(code: CodeType) -> tuple[Position, ...]:
     """Return the position of each instruction of a code object."""
-    found = []
+    positions = []
     for line, end_line, column, end in code.co_positions():
-        known = line or code.co_firstlineno
+        known_line = line or code.co_firstlineno
         if column is None:
-            found.append(Position(code.co_filename, known))
+            positions.append(Position(code.co_filename, known_line))
         else:
             last = (end or 0) + 1 if end_line == line else 0
-            found.append(Position(code.co_filename, known, column + 1, last))
-    return tuple(found)
+            positions.append(Position(code.co_filename, known_line, column + 1, last))
+    return tuple(positions)
 
 
 def position_of(frame: FrameType) -> Position:
@@ -56,9 +63,9 @@ class Locations:
 
     def __init__(self, kernel: CodeType) -> None:
         self.kernel = kernel
-        self._known: dict[Any, Any] = {}
+        self._cache: dict[Any, Any] = {}
 
-    def at(self, frame: FrameType) -> Any:
+    def of_frame(self, frame: FrameType) -> Any:
         """Return the location of a frame; in a function that the kernel calls, with the call."""
         if frame.f_code is self.kernel:
             return self._location(frame)
@@ -75,9 +82,9 @@ class Locations:
 
     def _location(self, frame: FrameType) -> Any:
         key = (frame.f_code, frame.f_lasti)
-        known = self._known.get(key)
-        if known is None:
-            place = position_of(frame)
-            known = ir.Location.file(place.file, place.line, max(1, place.column))
-            self._known[key] = known
-        return known
+        location = self._cache.get(key)
+        if location is None:
+            position = position_of(frame)
+            location = ir.Location.file(position.file, position.line, max(1, position.column))
+            self._cache[key] = location
+        return location
