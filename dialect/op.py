@@ -59,11 +59,11 @@ def _integers_have_their_types(op: Op) -> bool:
         for name in names:
             if name not in attributes:
                 continue
-            given = attributes[name].maybe_downcast()
-            numeric = isinstance(given, ir.IntegerAttr | ir.BoolAttr)
-            if numeric and not _is_signless(given.type, bits):
-                example = f"{name} = {int(given.value)} : i{bits}"
-                emit_op_error(op, f"has {name} = {given}; expected an i{bits}, as in {example}")
+            attribute = attributes[name].maybe_downcast()
+            numeric = isinstance(attribute, ir.IntegerAttr | ir.BoolAttr)
+            if numeric and not _is_signless(attribute.type, bits):
+                example = f"{name} = {int(attribute.value)} : i{bits}"
+                emit_op_error(op, f"has {name} = {attribute}; expected an i{bits}, as in {example}")
                 return False
     return True
 
@@ -84,25 +84,25 @@ def _define_operands(cls: Any, segments: list[int]) -> None:
     after = len(segments) - special - 1
     for i, name in enumerate(operand_names(cls)):
         if i < special:
-            accessor = _counted_from_front(i)
+            accessor = _leading_operand(i)
         elif i > special:
-            accessor = _counted_from_back(len(segments) - i)
+            accessor = _trailing_operand(len(segments) - i)
         elif segments[i] == 0:
-            accessor = _optional(i, len(segments))
+            accessor = _optional_operand(i, len(segments))
         else:
-            accessor = _variadic(i, after)
+            accessor = _variadic_operand(i, after)
         setattr(cls, name, property(accessor))
 
 
-def _counted_from_front(i: int) -> Any:
+def _leading_operand(i: int) -> Any:
     return lambda op: op.operands[i]
 
 
-def _counted_from_back(i: int) -> Any:
+def _trailing_operand(i: int) -> Any:
     return lambda op: op.operands[-i]
 
 
-def _optional(i: int, count: int) -> Any:
+def _optional_operand(i: int, count: int) -> Any:
     def accessor(op: Op) -> Value | None:
         operands = op.operands
         return operands[i] if len(operands) == count else None
@@ -110,7 +110,7 @@ def _optional(i: int, count: int) -> Any:
     return accessor
 
 
-def _variadic(i: int, after: int) -> Any:
+def _variadic_operand(i: int, after: int) -> Any:
     def accessor(op: Op) -> list[Value]:
         operands = list(op.operands)
         return operands[i : len(operands) - after]

@@ -53,10 +53,10 @@ class ViewOp(AllocationOp, name="view"):
         """
         if "alignment" not in self.attributes:
             return None
-        given = self.attributes["alignment"].maybe_downcast()
-        if not isinstance(given, ir.IntegerAttr):
-            raise Invalid(f"takes alignment as a number of bytes, not {given}")
-        return int(given.value)
+        attribute = self.attributes["alignment"].maybe_downcast()
+        if not isinstance(attribute, ir.IntegerAttr):
+            raise Invalid(f"takes alignment as a number of bytes, not {attribute}")
+        return int(attribute.value)
 
     @property
     def alignment(self) -> int:
@@ -102,9 +102,9 @@ class ViewOp(AllocationOp, name="view"):
         swizzled = layout is not None and layout.alignment > UNIT_BYTES
         least = 1 << PHASE_BIT if swizzled else UNIT_BYTES
         if alignment is not None and (alignment < least or alignment & (alignment - 1)):
-            what = f"a tile with swizzle {layout.swizzle}" if layout else "a tile"
+            subject = f"a tile with swizzle {layout.swizzle}" if layout else "a tile"
             raise Invalid(
-                f"has alignment {alignment}; {what} can begin at multiples of {least} bytes (a power "
+                f"has alignment {alignment}; {subject} can begin at multiples of {least} bytes (a power "
                 "of two)"
             )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ...bindings.irtypes import Op, Type, Value
 from ...bindings.mlir import ir
 from ...dialect.ops import TmaLoadOp, TmaStoreOp
-from ...dialect.ops.copy import packed
+from ...dialect.ops.copy import packing_factor
 from ...dialect.ops.pipeline import pipeline_of
 from ...dialect.ops.scale_blocks import holds_scale_blocks
 from ...ir import emit
@@ -135,7 +135,7 @@ def _coordinates(values: Iterable[Value]) -> list[Value]:
 
 def _packed(tile: Value, dim: int, box: TensorBox) -> int:
     """Return how many elements of the tile one element of the memref holds, along a dimension."""
-    return packed(tile.type) if dim == box.contiguous else 1
+    return packing_factor(tile.type) if dim == box.contiguous else 1
 
 
 def _box_coordinates(
