@@ -3,7 +3,7 @@
 import os
 from contextlib import suppress
 
-from ..bindings.locations import Frame
+from ..bindings.locations import SourceFrame
 from ..bindings.mlir import ir
 
 #: Bytes of the longest path of Linux, with the final zero (PATH_MAX). ptxas 13.5 crashes on a name of
@@ -28,7 +28,7 @@ class Scopes:
         self._renamed = renamed
         self._aliases: dict[str, str] = {}
 
-    def subprogram(self, name: str, frame: Frame) -> str:
+    def subprogram(self, name: str, frame: SourceFrame) -> str:
         """Return the scope of a function that begins at a position."""
         file = self._file(frame.file)
         return self._alias(
@@ -38,9 +38,9 @@ class Scopes:
             'subprogramFlags = "Definition|Optimized", type = #llvm.di_subroutine_type<>>'
         )
 
-    def inlined(self, frame: Frame) -> str:
+    def inlined(self, frame: SourceFrame) -> str:
         """Return the scope of a function that was inlined."""
-        return self.subprogram(frame.function or frame.file, Frame(frame.file, 0, 0))
+        return self.subprogram(frame.function or frame.file, SourceFrame(frame.file, 0, 0))
 
     def block(self, subprogram: str, file: str) -> str:
         """Return the scope of a subprogram's ops from another file than its own."""

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from ..bindings.locations import Frame, frames
+from ..bindings.locations import SourceFrame, frames
 from ..bindings.mlir import ir
 from ..ir.walk import walk
 from .debug_scopes import Scopes, quoted
@@ -53,7 +53,7 @@ def add_line_tables(kernels: Any, source_name: str | None = None) -> None:
 def _located_ops(function: Any, scopes: Scopes) -> Iterator[tuple[Any, str]]:
     """Yield a function and those of its ops that have a file, each with its location with scopes."""
     name = ir.StringAttr(function.attributes["sym_name"]).value
-    own = frames(function.location) or (Frame(_PARSED, 0, 0),)
+    own = frames(function.location) or (SourceFrame(_PARSED, 0, 0),)
     subprogram = scopes.subprogram(name, own[0])
 
     @cache
@@ -68,10 +68,12 @@ def _located_ops(function: Any, scopes: Scopes) -> Iterator[tuple[Any, str]]:
             yield op, location
         elif op.name == "llvm.call":
             # LLVM requires a location of a call that it could inline.
-            yield op, _fused(Frame(own[0].file, 0, 0), subprogram)
+            yield op, _fused(SourceFrame(own[0].file, 0, 0), subprogram)
 
 
-def _within(chain: tuple[Frame, ...], function: tuple[Frame, ...]) -> tuple[Frame, ...]:
+def _within(
+    chain: tuple[SourceFrame, ...], function: tuple[SourceFrame, ...]
+) -> tuple[SourceFrame, ...]:
     """Return the calls of an op up to the first that also led to the whole function.
 
     The outermost calls may differ: the bindings record a limited number of frames.
@@ -80,7 +82,7 @@ def _within(chain: tuple[Frame, ...], function: tuple[Frame, ...]) -> tuple[Fram
     return (*chain[:1], *takewhile(lambda frame: frame not in outer, chain[1:]))
 
 
-def _with_scopes(chain: tuple[Frame, ...], subprogram: str, file: str, scopes: Scopes) -> str:
+def _with_scopes(chain: tuple[SourceFrame, ...], subprogram: str, file: str, scopes: Scopes) -> str:
     """Return a location of calls, the innermost first; the outermost is in the subprogram of a file."""
     *inlined, outermost = chain
     same = outermost.file == file
@@ -90,5 +92,5 @@ def _with_scopes(chain: tuple[Frame, ...], subprogram: str, file: str, scopes: S
     return location
 
 
-def _fused(frame: Frame, scope: str) -> str:
+def _fused(frame: SourceFrame, scope: str) -> str:
     return f"fused<{scope}>[{quoted(frame.file)}:{frame.line}:{frame.column}]"
