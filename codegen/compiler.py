@@ -13,7 +13,7 @@ from ..dialect.registration import shared_context
 from ..dialect.smem import Smem
 from ..interop.exchange import Side, exchange, is_module
 from ..ir.errors import OpError
-from ..ir.nesting import check_nesting
+from ..ir.module_checks import check_nesting
 from ..ir.walk import holds
 from ..layout.arch import Arch
 from ..passes import add_passes

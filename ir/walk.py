@@ -24,27 +24,27 @@ def walk(root: Op, *wanted: Wanted) -> Iterator[Op]:
     They are collected before the first is returned, so the caller can change them.
     """
     if not wanted:
-        found: list[Op] = []
+        ops: list[Op] = []
 
         def visit(op: Op) -> Any:
-            found.append(op)
+            ops.append(op)
             return _ADVANCE
 
         root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-        return iter(found)
+        return iter(ops)
     return iter(gather(root, wanted)[0])
 
 
 def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
     """Return the ops in `root` of each group, in pre-order, collected in a single walk."""
-    found: list[list[Op]] = [[] for _ in groups]
+    gathered: list[list[Op]] = [[] for _ in groups]
     adders: dict[str, Any] = {}
-    for wanted, ops in zip(groups, found, strict=True):
-        for each in wanted:
-            if isinstance(each, str):
-                adders[each] = ops.append
+    for wanted, ops in zip(groups, gathered, strict=True):
+        for selector in wanted:
+            if isinstance(selector, str):
+                adders[selector] = ops.append
             else:
-                names = _names(each, len(Smem.operations))
+                names = _names(selector, len(Smem.operations))
                 adders |= dict.fromkeys(names, lambda op, ops=ops: ops.append(op.opview))
     adder_of = adders.get
     within_globals = not adders.keys() <= _GLOBALS
@@ -58,7 +58,7 @@ def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
         return _ADVANCE if within_globals or name not in _GLOBALS else _SKIP
 
     root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
+    return gathered
 
 
 def walk_dialects(root: Op, chosen: Callable[[str], bool]) -> list[Op]:
@@ -81,6 +81,9 @@ def holds(root: Op, *wanted: Wanted) -> bool:
 
 
 @cache
-def _names(wanted: type[SmemOp], known: int) -> tuple[str, ...]:
-    """The names of the ops of a class; `known` (the number of defined ops) invalidates the cache."""
+def _names(wanted: type[SmemOp], op_count: int) -> tuple[str, ...]:
+    """Return the names of the ops of a class.
+
+    `op_count`, the number of defined ops, invalidates the cache.
+    """
     return operation_names(wanted)

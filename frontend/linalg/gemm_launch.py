@@ -60,7 +60,7 @@ def launch_gemm(
     else:
         outer = (*plan.dims.m, *plan.dims.n, *(loop for each in plan.dims.batch for loop in each))
         computes = is_positive(sizes[loop] for loop in outer)
-        with nullcontext() if computes is None else emit.guarded(computes):
+        with nullcontext() if computes is None else emit.scf_if(computes):
             _launch_or_zeros(plan, kernel, types, arrays)
     tensors = [each.access.value.type for each in plan.arguments if each.is_result]
     return [filled(memory, type_) for memory, type_ in zip(memories, tensors, strict=False)]

@@ -13,7 +13,7 @@ from ...ir.cluster import cta_rank, ctas_along, multicast_mask
 from ...ir.errors import OpError
 from ...ir.i32 import I32
 from ...ir.shared_memory import allocation_multiple, gep
-from ...ir.subtiles import Position, Subtile, subtile_from
+from ...ir.subtiles import IndexSum, Subtile, subtile_from
 from ...ir.tile_address import TileAddress
 from ...layout import Slice
 from ...layout.tensor_box import TensorBox, check_start, least_alignment, share_of, tensor_box
@@ -82,7 +82,7 @@ def subtile_of_share(
         share: the share as a slice of the subtile.
         first: an i32 value.
     """
-    position = Position((first,))
+    position = IndexSum((first,))
     starts = (*subtile.starts, *(position for _ in share.terms))
     return Subtile(subtile.allocation, subtile.slice.then(share), starts, subtile.origin)
 
@@ -126,7 +126,7 @@ def _start(op: Op, subtile: Subtile) -> Value:
             op,
             f"copies a tile that begins at multiples of {begins} bytes; TMA needs multiples of {least}",
         )
-    return address.at_swizzled(I32(0))
+    return address.swizzled_pointer(I32(0))
 
 
 def _coordinates(values: Iterable[Value]) -> list[Value]:

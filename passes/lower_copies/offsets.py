@@ -7,7 +7,7 @@ from ...dialect.ops import OffsetOp
 from ...ir import emit
 from ...ir.i32 import I32
 from ...ir.subtiles import subtile_from
-from ...ir.tile_offset import Number, TileOffset
+from ...ir.tile_address import Number, TileOffset
 from ...layout.vector_use import check_vectors
 from .lowerings import LOWERINGS
 from .tensor_maps import TensorMaps
@@ -18,7 +18,7 @@ def lower_offset(op: OffsetOp, _: TensorMaps) -> None:
     """Replace the offset by arithmetic on i32, or by a constant where row, column and start are known."""
     subtile = subtile_from(op.tile, op)
     check_vectors(subtile.slice, op.vector)
-    found = TileOffset(subtile).at(_number(op.row), _number(op.column))
+    found = TileOffset(subtile).element_offset(_number(op.row), _number(op.column))
     index = ir.IndexType.get()
     if isinstance(found, int):
         value = emit.constant(found, index)

@@ -51,7 +51,7 @@ def load_scale_blocks(op: Op, subtile: Subtile, full: Value, hints: tuple[Value,
     along = range(0, BLOCK_BYTES * len(offsets[0]), BLOCK_BYTES)
     dense = all(each - row[0] == at for row in offsets for each, at in zip(row, along, strict=True))
     count = len(along) if dense and source.is_dense else 1
-    start = TileAddress(subtile).at_swizzled(I32(0))
+    start = TileAddress(subtile).swizzled_pointer(I32(0))
     first = source.block(op.coordinates)
     size = emit.constant(BLOCK_BYTES * count, emit.i32())
     segments = ir.DenseI32ArrayAttr.get([1, 1, 1, 1, 0, len(hints)])

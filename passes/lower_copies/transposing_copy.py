@@ -29,7 +29,7 @@ class TransposingCopy:
         for round_ in range(self.plan.rounds):
             left = self.plan.total - round_ * self.plan.threads
             if left < self.plan.threads:
-                with emit.guarded(emit.compare("ult", self.thread, left)):
+                with emit.scf_if(emit.compare("ult", self.thread, left)):
                     self._move(round_)
             else:
                 self._move(round_)
@@ -64,7 +64,7 @@ class TransposingCopy:
             count = size // REGISTER_BYTES
             vector = ir.VectorType.get([count], emit.i32())
             value = emit.value("llvm.load", (source,), vector, alignment=alignment)
-            loaded = [emit.extracted(value, i) for i in range(count)]
+            loaded = [emit.extract_element(value, i) for i in range(count)]
         return [self._rounded(register) for register in loaded]
 
     def _rounded(self, register: Value) -> Value:

@@ -41,7 +41,7 @@ class VectorCopy:
             access = source.further(read, further), target.further(written, step)
             left = self.transfer.total - round_ * self.transfer.threads
             if left < self.transfer.threads:
-                with emit.guarded(emit.compare("ult", self.thread, left)):
+                with emit.scf_if(emit.compare("ult", self.thread, left)):
                     self._emit_access(*access)
             else:
                 self._emit_access(*access)
@@ -71,5 +71,5 @@ class VectorCopy:
 def _rounded(loaded: Value) -> Value:
     """Return four f32, given as the bits of an i32 vector, rounded to tf32."""
     floats = emit.value("llvm.bitcast", (loaded,), ir.VectorType.get([4], ir.F32Type.get()))
-    elements = [emit.to_tf32(emit.extracted(floats, i)) for i in range(4)]
+    elements = [emit.to_tf32(emit.extract_element(floats, i)) for i in range(4)]
     return emit.value("vector.from_elements", elements, loaded.type)

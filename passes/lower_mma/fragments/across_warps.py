@@ -56,7 +56,7 @@ def combined(
 
     # Threads that still read the parts of the last execution.
     _barrier(number, threads)
-    with emit.guarded(_stores(registers, thread)):
+    with emit.scf_if(_stores(registers, thread)):
         own = gep(mine, (part * registers.extent).value, element)
         for index, value in zip(registers.indices, partial, strict=True):
             emit.op("llvm.store", (value, gep(own, index, element)), alignment=alignment)

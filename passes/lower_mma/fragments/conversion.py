@@ -109,7 +109,7 @@ def _bytes(pairs: _Pairs, kept: Type, quad: _Quad) -> list[Value]:
             )
             both = emit.value("arith.ori", (low, emit.binary("shli", high, 16)), emit.i32())
             taken = [quad.take(both, holder + i) for i in (0, 1)]
-            found.append(emit.permuted(taken[0], taken[1], selector))
+            found.append(emit.prmt(taken[0], taken[1], selector))
     return found
 
 
