@@ -68,7 +68,7 @@ class TileOffset:
         if isinstance(origin, int):
             return origin
         position = self.subtile.origin[dim]
-        return I32(emit.position_value(position.values, position.constant, emit.i32()))
+        return I32(emit.index_sum(position.values, position.constant, emit.i32()))
 
     def _along(self, index: Number, dim: int) -> Number:
         """The element offset of an index along one dimension of the subtile."""
