@@ -11,7 +11,7 @@ from ..dialect import register
 from ..dialect.arguments import wrong_argument
 from ..dialect.registration import shared_context
 from ..dialect.smem import Smem
-from ..interop.exchange import Side, exchange, is_module
+from ..interop.exchange import BindingsContext, exchange, is_module
 from ..ir.errors import OpError
 from ..ir.module_checks import check_nesting
 from ..ir.walk import holds
@@ -148,7 +148,9 @@ def compile(
     options |= {"debug_info": debug_info, "source_name": source_name}
     if foreign or isinstance(module, str | bytes):
         with shared_context() as context:
-            ours = exchange(module, Side.ours(context)) if foreign else parse_module(module)
+            ours = (
+                exchange(module, BindingsContext.ours(context)) if foreign else parse_module(module)
+            )
             return compile_in_place(ours, arch, emit, **options)
     register(module.context)
     try:
