@@ -49,13 +49,13 @@ class BindingsContext:
     context: Context
 
     @classmethod
-    def of(cls, module: Module) -> "Side":
+    def of(cls, module: Module) -> "BindingsContext":
         """Return the package and the context of a module."""
         package = str(package_of(module))
         return cls(package, import_module(f"{package}.ir"), module.context)
 
     @classmethod
-    def ours(cls, context: Context) -> "Side":
+    def ours(cls, context: Context) -> "BindingsContext":
         """Return a context of the bindings that this process uses."""
         return cls(PACKAGE, our_ir, context)
 

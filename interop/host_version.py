@@ -68,8 +68,8 @@ _OLD_TO_NEW = (
     Change(_SCALED, 23, r"#nvvm\.block_scale_kind<(mx\w+)>", r"#nvvm.tcgen05_mma_kind<\1>"),
 )
 
-#: The version in which two attributes of `gpu.func` became properties: the mark of a kernel, and the number
-#: of workgroup attributions. Older versions drop unknown properties of this op without an error.
+#: The version in which two attributes of `gpu.func` became properties: the mark of a kernel, and the
+#: number of workgroup attributions. Older versions drop unknown properties of this op without an error.
 _FUNCTIONS_SINCE = 23
 
 
