@@ -33,12 +33,12 @@ class Scopes:
         file = self._file(frame.file)
         return self._alias(
             f"di_subprogram<id = distinct[{{}}]<>, compileUnit = {self._unit(file)}, scope = {file}, "
-            f"name = {quoted(name)}, linkageName = {quoted(name)}, file = {file}, "
+            f"name = {quote(name)}, linkageName = {quote(name)}, file = {file}, "
             f"line = {frame.line}, scopeLine = {frame.line}, "
             'subprogramFlags = "Definition|Optimized", type = #llvm.di_subroutine_type<>>'
         )
 
-    def inlined(self, frame: SourceFrame) -> str:
+    def inlined_subprogram(self, frame: SourceFrame) -> str:
         """Return the scope of a function that was inlined."""
         return self.subprogram(frame.function or frame.file, SourceFrame(frame.file, 0, 0))
 
@@ -59,7 +59,7 @@ class Scopes:
 
     def _file(self, name: str) -> str:
         directory, name = _path(self._renamed.get(name, name))
-        return self._alias(f"di_file<{quoted(name)} in {quoted(directory)}>")
+        return self._alias(f"di_file<{quote(name)} in {quote(directory)}>")
 
     def _alias(self, definition: str, key: str | None = None) -> str:
         """Return the alias of an attribute of the LLVM dialect; `{}` in it becomes a new number."""
@@ -72,7 +72,7 @@ class Scopes:
         return self._aliases[key]
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return text as a string of MLIR."""
     return str(ir.StringAttr.get(text))
 
