@@ -206,7 +206,7 @@ def _is_within_limits(text: str) -> bool:
     deepest_alias = 0
     for definition, part in zip(definitions, parts, strict=True):
         name = definition[0].strip()
-        line, _, rest = part[len(definition[0]) :].partition("\n")
+        line, _, remainder = part[len(definition[0]) :].partition("\n")
         depths = _depths(line, depths[-1])
         aliases = set(_USE.findall(line))
         if depths[-1] != 0 or name in aliases or name in alias_depths:
@@ -216,8 +216,8 @@ def _is_within_limits(text: str) -> bool:
         )
         deepest_alias = max(deepest_alias, alias_depths[name])
         lowest = min(lowest, *depths)
-        if rest:
-            depths = _depths(rest, 0)
+        if remainder:
+            depths = _depths(remainder, 0)
             lowest, deepest = min(lowest, *depths), max(deepest, max(depths) + deepest_alias)
     return lowest >= 0 and max(deepest, deepest_alias) <= MAX_NESTING
 

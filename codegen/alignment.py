@@ -88,14 +88,14 @@ def element_bytes(memref: Any) -> int:
 
 def _accesses(argument: Any) -> Iterator[MatrixAccess]:
     """Yield the accesses to an argument's address and to the addresses derived from it."""
-    seen, waiting = {argument}, [argument]
-    while waiting:
-        address = waiting.pop()
+    visited, worklist = {argument}, [argument]
+    while worklist:
+        address = worklist.pop()
         for use in address.uses:
             op, position = use.owner.operation, use.operand_number
             derived = _derived_addresses(op, position)
-            waiting += [value for value in derived if value not in seen]
-            seen.update(derived)
+            worklist += [value for value in derived if value not in visited]
+            visited.update(derived)
             size = _needed_alignment(op, position, address.type)
             if size or not (derived or op.name in _NO_ACCESS):
                 yield MatrixAccess(size or UNIT_BYTES, op)

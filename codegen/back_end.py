@@ -128,12 +128,12 @@ def _functions(kernels: Any) -> list[Any]:
 def _find_refused_kernel(kernels: Any, target: Target | None) -> Any:
     """Return the first kernel that LLVM refuses without the others; None if it compiles each alone."""
     for index, kernel in enumerate(_kernels(kernels)):
-        alone = kernels.operation.clone()
-        for other_index, other in enumerate(_kernels(alone)):
+        clone = kernels.operation.clone()
+        for other_index, other in enumerate(_kernels(clone)):
             if other_index != index:
                 other.erase()
         try:
-            _compile(alone, target)
+            _compile(clone, target)
         except _Refusal:
             return kernel
     return None

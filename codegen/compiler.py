@@ -212,7 +212,7 @@ def compile_in_place(
     if emit != "nvvm":
         prepare()
     pm = passmanager.PassManager("builtin.module")
-    # The emulator is told what the program must hold to; other stages stay what they are.
+    # The emulator checks assertions about positions in tiles; the code of other stages has none.
     for_emulator = emit == "nvvm" and "assert_bounds" not in options
     options |= {"assert_bounds": True} if for_emulator else {}
     add_passes(pm, "smem-to-nvvm", arch=Arch.parse(code_target.arch), **options)

@@ -85,9 +85,9 @@ def _within(
 def _with_scopes(chain: tuple[SourceFrame, ...], subprogram: str, file: str, scopes: Scopes) -> str:
     """Return a location of calls, the innermost first; the outermost is in the subprogram of a file."""
     *inlined, outermost = chain
-    same = outermost.file == file
+    in_same_file = outermost.file == file
     location = _fused_location(
-        outermost, subprogram if same else scopes.block(subprogram, outermost.file)
+        outermost, subprogram if in_same_file else scopes.block(subprogram, outermost.file)
     )
     for frame in reversed(inlined):
         location = (

@@ -66,7 +66,7 @@ def _answer(request: Request, answers: BinaryIO) -> None:
         send(AnswerKind.REFUSED, str(error))
     except CompileError as error:
         send(AnswerKind.FAILED, str(error))
-    except Exception as error:
+    except Exception as error:  # of any class: the other process waits for an answer
         send(AnswerKind.REFUSED, f"{type(error).__name__}: {error}")
     else:
         send(AnswerKind.DONE)

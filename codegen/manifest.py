@@ -132,8 +132,8 @@ def _kernel(function: Any) -> dict[str, Any]:
     for tensor_map in maps:
         padded = tensor_map["element"] in NARROW and NARROW[tensor_map["element"]].padding
         matrix = next(a for a in arguments if a["name"] == tensor_map["argument"])
-        needed = PADDED_ALIGNMENT if padded else UNIT_BYTES
-        matrix["alignment"] = max(matrix["alignment"], needed)
+        needed_alignment = PADDED_ALIGNMENT if padded else UNIT_BYTES
+        matrix["alignment"] = max(matrix["alignment"], needed_alignment)
     names = [a["name"] for a in arguments]
     for name in names:
         if names.count(name) > 1:

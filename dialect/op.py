@@ -29,7 +29,7 @@ class SmemOp(Smem.Operation):
         if name is not None and (cls.i32 or cls.i64):
             rules = cls.verify_region_invariants
             cls.verify_region_invariants = staticmethod(
-                lambda op: _integers_have_their_types(op) and rules(op)
+                lambda op: _has_integer_types(op) and rules(op)
             )
         super().__init_subclass__(name=name, **keywords)
         if name is not None and cls._ODS_OPERAND_SEGMENTS:
@@ -52,7 +52,7 @@ def operand_names(op: Any) -> tuple[str, ...]:
     return tuple(field.name for field in op._fields if type(field).__name__ == "OperandDef")
 
 
-def _integers_have_their_types(op: Op) -> bool:
+def _has_integer_types(op: Op) -> bool:
     """Whether integer attributes have the declared types; emits an error for the first that has not."""
     attributes = op.attributes
     for names, bits in ((op.i32, 32), (op.i64, 64)):

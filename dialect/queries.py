@@ -1,4 +1,4 @@
-"""What a host compiler asks of the tiles and fragments in its kernel."""
+"""Queries of a host compiler about the tiles and fragments in its kernel."""
 
 from typing import Any
 

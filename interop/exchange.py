@@ -181,8 +181,8 @@ def _losses(original: Module, parsed: Module, writer: BindingsContext) -> Iterat
     """
     missing = [
         (index, op, name)
-        for index, (op, other) in enumerate(zip(_ops(original), _ops(parsed), strict=True))
-        for name in sorted(_attribute_names(op) - _attribute_names(other))
+        for index, (op, parsed_op) in enumerate(zip(_ops(original), _ops(parsed), strict=True))
+        for name in sorted(_attribute_names(op) - _attribute_names(parsed_op))
     ]
     if not missing:
         return

@@ -1,4 +1,4 @@
-"""Upstream's tensor maps: what the type `!nvgpu.tensormap.descriptor` says of a box."""
+"""Upstream's tensor maps: the fields of the type `!nvgpu.tensormap.descriptor`."""
 
 import re
 from typing import NamedTuple

@@ -33,8 +33,8 @@ class TileOffset:
         """
         bits = self.layout.element.bits
         pattern = self.layout.swizzle.pattern_bytes * 8 // bits
-        whole, remainder = divmod(self.subtile.slice.offset, pattern)
-        outer: Number = whole * pattern
+        patterns, remainder = divmod(self.subtile.slice.offset, pattern)
+        outer: Number = patterns * pattern
         inner: Number = remainder
         for term, position in self.subtile.terms:
             value = I32(emit.term_value(term, position, emit.i32(), 1))

@@ -10,7 +10,7 @@ from ..dialect.op import SmemOp, operation_names
 from ..dialect.smem import Smem
 
 #: The name of an op, or a class of ops of the dialect. Ops found by class are op views.
-Wanted = str | type[SmemOp]
+OpSelector = str | type[SmemOp]
 
 _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 
@@ -18,12 +18,12 @@ _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 _GLOBALS = {"func.func", "gpu.func", "llvm.func", "llvm.mlir.global"}
 
 
-def walk(root: Op, *wanted: Wanted) -> Iterator[Op]:
-    """Return the ops in `root` of the wanted names and classes (all ops by default), in pre-order.
+def walk(root: Op, *selectors: OpSelector) -> Iterator[Op]:
+    """Return the ops in `root` of some names and classes (all ops by default), in pre-order.
 
     They are collected before the first is returned, so the caller can change them.
     """
-    if not wanted:
+    if not selectors:
         ops: list[Op] = []
 
         def visit(op: Op) -> Any:
@@ -32,15 +32,15 @@ def walk(root: Op, *wanted: Wanted) -> Iterator[Op]:
 
         root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
         return iter(ops)
-    return iter(gather(root, wanted)[0])
+    return iter(gather(root, selectors)[0])
 
 
-def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
+def gather(root: Op, *groups: Iterable[OpSelector]) -> list[list[Op]]:
     """Return the ops in `root` of each group, in pre-order, collected in a single walk."""
     gathered: list[list[Op]] = [[] for _ in groups]
     adders: dict[str, Any] = {}
-    for wanted, ops in zip(groups, gathered, strict=True):
-        for selector in wanted:
+    for selectors, ops in zip(groups, gathered, strict=True):
+        for selector in selectors:
             if isinstance(selector, str):
                 adders[selector] = ops.append
             else:
@@ -61,13 +61,13 @@ def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
     return gathered
 
 
-def walk_dialects(root: Op, chosen: Callable[[str], bool]) -> list[Op]:
-    """Return the ops in `root` of the dialects for whose names a function returns True, in pre-order."""
+def walk_dialects(root: Op, predicate: Callable[[str], bool]) -> list[Op]:
+    """Return the ops in `root` of the dialects whose names satisfy a predicate, in pre-order."""
     ops: list[Op] = []
-    is_chosen = cache(lambda name: chosen(name.partition(".")[0]))
+    is_selected = cache(lambda name: predicate(name.partition(".")[0]))
 
     def visit(op: Op) -> Any:
-        if is_chosen(op.name):
+        if is_selected(op.name):
             ops.append(op)
         return _ADVANCE
 
@@ -75,15 +75,15 @@ def walk_dialects(root: Op, chosen: Callable[[str], bool]) -> list[Op]:
     return ops
 
 
-def holds(root: Op, *wanted: Wanted) -> bool:
-    """Whether `root` contains a wanted op."""
-    return next(walk(root, *wanted), None) is not None
+def holds(root: Op, *selectors: OpSelector) -> bool:
+    """Whether `root` contains an op of some names and classes."""
+    return next(walk(root, *selectors), None) is not None
 
 
 @cache
-def _names(wanted: type[SmemOp], op_count: int) -> tuple[str, ...]:
+def _names(op_class: type[SmemOp], op_count: int) -> tuple[str, ...]:
     """Return the names of the ops of a class.
 
     `op_count`, the number of defined ops, invalidates the cache.
     """
-    return operation_names(wanted)
+    return operation_names(op_class)

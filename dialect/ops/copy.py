@@ -73,20 +73,22 @@ class AnyCopy(SmemOp):
         """Whether the source is a tile."""
         return isinstance(self.source.type, TileType)
 
-    def transfer(self, threads: int, read: TileLayout | None = None) -> Transfer | Relayout:
+    def transfer(
+        self, threads: int, source_layout: TileLayout | None = None
+    ) -> Transfer | Relayout:
         """The constraint on the layout of the destination tile.
 
         Args:
             threads: the number of threads of the CTA.
-            read: the layout of the source tile; None for global memory.
+            source_layout: the layout of the source tile; None for global memory.
 
         Raises:
             Invalid: if no dimension is contiguous in global memory.
             LayoutError: if lines are not multiples of 16 bytes, or no dimension of the tile is
                 contiguous.
         """
-        if read is not None:
-            return self._tile_copy(threads).transfer(read)
+        if source_layout is not None:
+            return self._tile_copy(threads).transfer(source_layout)
         return _transfer(self.source.type, self.tile.type, threads, self.permutation, self.relayout)
 
     def _tile_copy(self, threads: int) -> TileCopy:

@@ -153,20 +153,20 @@ def _check_steps(op: Op, scaling: Scaling) -> None:
     if counts["a_steps"] not in [k // x for x in k_extents]:
         expected = " or ".join(f"{k // x} (of {x})" for x in k_extents)
         raise Invalid(f"has {counts['a_steps']} steps along k for K = {k}; expected {expected}")
-    long = k_bytes_of(op, scaling, m) == LONG_K_BYTES
+    reads_long = k_bytes_of(op, scaling, m) == LONG_K_BYTES
     for name in ("a_second_chunks", "b_second_chunks"):
         seconds = op.attributes.get(name, None)
-        count = len(op.attributes[name.replace("second_chunks", "steps")]) if long else 0
+        count = len(op.attributes[name.replace("second_chunks", "steps")]) if reads_long else 0
         length = len(seconds) if isinstance(seconds, ir.DenseI64ArrayAttr) else 0
-        if length != count or (seconds is not None and not long):
+        if length != count or (seconds is not None and not reads_long):
             raise Invalid(
                 f"has {name} = {seconds}; expected "
-                + (f"array<i64: ...> of {count}" if long else "none, for 32 bytes along k")
+                + (f"array<i64: ...> of {count}" if reads_long else "none, for 32 bytes along k")
             )
         steps = list(seconds or ())
         if min(steps, default=0) < -1:
             raise Invalid(f"has {name} = {seconds}; expected -1, or 0 and more 16-byte units")
         check_reach(name, steps)
         operand = getattr(op, name[0]).type
-        if long and isinstance(operand, ir.VectorType):
+        if reads_long and isinstance(operand, ir.VectorType):
             raise Invalid(f"has {name}, but {name[0]} is {operand}; expected i64")

@@ -104,8 +104,8 @@ class MmaScaledOp(TileMma, name="mma_scaled"):
             return ScaleUse(f"factors of {label}", path)
         scaling = scaling_of(self.a.type, self.b.type, self.a_scales.type)
         k, n = shape_of(self.b.type)
-        long = chooser.arch.has_absolute_lbo and scaling.reads_long(k, n * self.ctas)
-        return ScaledUse(label, role, scaling, long, self.ctas, path)
+        reads_long = chooser.arch.has_absolute_lbo and scaling.reads_long(k, n * self.ctas)
+        return ScaledUse(label, role, scaling, reads_long, self.ctas, path)
 
     @verifier
     def verify_region_invariants(self) -> None:

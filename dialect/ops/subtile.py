@@ -59,12 +59,12 @@ class SubtileOp(SubviewOp, name="subtile"):
         asserted = iter(self.multiple_of)
         starts: list[Start] = []
         extents = shape_of(self.result.type), shape_of(self.tile.type)
-        for position, size, whole in zip(self.positions, *extents, strict=True):
+        for position, size, extent in zip(self.positions, *extents, strict=True):
             if isinstance(position, int):
                 starts.append(position)
                 continue
             multiple = lcm(next(asserted), divisor(position))
-            starts.append(0 if size == whole else Multiple(multiple))
+            starts.append(0 if size == extent else Multiple(multiple))
         return tuple(starts)
 
     @property

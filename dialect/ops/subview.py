@@ -63,18 +63,21 @@ def check_subtile(op: SubviewOp, source: Type, result: Type, shape: tuple[int, .
         raise Invalid(f"results in {list(shape_of(result))}, but it takes {list(shape)}")
     if tile_element(result) != tile_element(source):
         raise Invalid(f"results in {tile_element(result)}, but the tile has {tile_element(source)}")
-    layout, whole = layout_of(result), layout_of(source)
-    if whole is None:
+    layout, tile_layout = layout_of(result), layout_of(source)
+    if tile_layout is None:
         if layout is not None:
             raise Invalid("results in a layout, but the layout of its tile is not assigned yet")
         return
-    expected = op.slice_of(whole).layout
-    if layout is not None and layout not in (expected, _with_weaker_divisors(op, whole, layout)):
+    expected = op.slice_of(tile_layout).layout
+    if layout is not None and layout not in (
+        expected,
+        _with_weaker_divisors(op, tile_layout, layout),
+    ):
         raise Invalid(f"results in the layout {layout}, but the subtile has {expected}")
 
 
 def _with_weaker_divisors(
-    op: SubviewOp, whole: TileLayout, layout: TileLayout
+    op: SubviewOp, tile_layout: TileLayout, layout: TileLayout
 ) -> TileLayout | None:
     """The subtile's layout if its run-time starts have only the divisors in the origin of `layout`.
 
@@ -88,7 +91,7 @@ def _with_weaker_divisors(
         else start
         for start, origin in zip(op.starts, layout.origins, strict=True)
     ]
-    return whole.slice(starts, layout.shape).layout
+    return tile_layout.slice(starts, layout.shape).layout
 
 
 def subtile_type(source: Type, shape: Sequence[int]) -> Type:

@@ -137,8 +137,8 @@ class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
         )
         number = attribute.value if isinstance(attribute, ir.IntegerAttr) else -1
         if number < 0 or (number >= WARPS and in_warpgroup):
-            most = f" to {WARPS - 1}" if in_warpgroup else ""
-            raise Invalid(f"has warp = {attribute}; expected a number from 0{most}")
+            range_text = f" to {WARPS - 1}" if in_warpgroup else ""
+            raise Invalid(f"has warp = {attribute}; expected a number from 0{range_text}")
         return number
 
     @verifier
