@@ -1,4 +1,4 @@
-"""The MLIR Python bindings: which package they are, what its parser dies of, locations, diagnostics.
+"""The MLIR Python bindings: the choice of a package, checks before its parser, locations, diagnostics.
 
     from mlir_smem.bindings import arith, ir     # of the package in use
 

@@ -28,7 +28,7 @@ def emit_op_error(op: Op, message: str) -> None:
 
 #: Exceptions of the bindings for an attribute without a Python class, and for text that is not UTF-8.
 UNREADABLE = (TypeError, RuntimeError)
-#: What the message of the latter contains.
+#: A part of the message for text that is not UTF-8.
 NOT_UTF8 = "conversion error"
 
 
@@ -64,8 +64,8 @@ def _read(attribute: Attribute) -> None:
         for index in range(len(attribute)):
             _read(attribute[index])
     elif isinstance(attribute, ir.DictAttr):
-        for each in attribute:
-            _read(attribute[each.name])
+        for named_attribute in attribute:
+            _read(attribute[named_attribute.name])
 
 
 def remark(location: Location, message: str) -> None:
@@ -89,8 +89,8 @@ def remark_handler(handler: RemarkHandler) -> Iterator[None]:
 def file_position(location: Location) -> tuple[str, int, int] | None:
     """Return (file, line, column) of a location, or of the first file location nested in it; None if
     there is none."""
-    found = frames(location)
-    return found[0][:3] if found else None
+    chain = frames(location)
+    return chain[0][:3] if chain else None
 
 
 def format_location(location: Location) -> str:

@@ -12,14 +12,14 @@ from .irtypes import Location
 from .mlir import ir
 
 
-class Frame(NamedTuple):
-    """A position, and the function that it is in.
+class SourceFrame(NamedTuple):
+    """A call frame of a location: a position, and the function that contains it.
 
     Attributes:
         file: the file's name; "-" for a module that was parsed from text.
         line, column: from 1; 0 if they are not known.
-        function: the name around the position (a NameLoc), for example that of a Python function; ""
-            without one.
+        function: the name around the position (a NameLoc), for example of a Python function; "" without
+            one.
     """
 
     file: str
@@ -41,7 +41,7 @@ _ESCAPED = {b"\\": b"\\", b'"': b'"', b"n": b"\n", b"t": b"\t"}
 _BUILDERS = tuple(f"{Path(file).parent}/" for file in (ir.__file__, __file__))
 
 
-def frames(location: Location) -> tuple[Frame, ...]:
+def frames(location: Location) -> tuple[SourceFrame, ...]:
     """Return the positions of a location, from the innermost call to the outermost; none if it has no
     file.
 
@@ -51,47 +51,47 @@ def frames(location: Location) -> tuple[Frame, ...]:
     Args:
         location: the location, or its text.
     """
-    found = _all_frames(str(location))
-    return tuple(frame for frame in found if not frame.file.startswith(_BUILDERS)) or found
+    chain = _all_frames(str(location))
+    return tuple(frame for frame in chain if not frame.file.startswith(_BUILDERS)) or chain
 
 
-def _all_frames(text: str) -> tuple[Frame, ...]:
+def _all_frames(text: str) -> tuple[SourceFrame, ...]:
     """Return all frames. The text has them in the order of the result, so nesting needs no recursion."""
-    found: list[Frame] = []
+    chain: list[SourceFrame] = []
     # The number of frames before each fused location around the current token.
-    before: list[int] = []
+    frame_counts: list[int] = []
     # Brackets of metadata and of fused locations that do not count.
     metadata, skipped, function = 0, 0, ""
     for token in _TOKEN.finditer(text):
-        mark = token[0]
-        if mark in ("<", ">"):
-            metadata += 1 if mark == "<" else -1
-        elif metadata or mark == "->":
+        symbol = token[0]
+        if symbol in ("<", ">"):
+            metadata += 1 if symbol == "<" else -1
+        elif metadata or symbol == "->":
             continue
         elif skipped:
-            skipped += {"[": 1, "]": -1}.get(mark, 0)
+            skipped += {"[": 1, "]": -1}.get(symbol, 0)
             if not skipped:
-                before.pop()
-        elif mark == "[":
-            before.append(len(found))
-        elif mark == "]":
-            before.pop()
-        elif mark == ",":
-            skipped = int(bool(before) and len(found) > before[-1])
+                frame_counts.pop()
+        elif symbol == "[":
+            frame_counts.append(len(chain))
+        elif symbol == "]":
+            frame_counts.pop()
+        elif symbol == ",":
+            skipped = int(bool(frame_counts) and len(chain) > frame_counts[-1])
         elif token["line"]:
-            name = _unescaped(token["text"])
-            found.append(Frame(name, int(token["line"]), int(token["column"]), function))
+            name = _unescape(token["text"])
+            chain.append(SourceFrame(name, int(token["line"]), int(token["column"]), function))
             function = ""
         elif token["names"]:
-            function = _unescaped(token["text"])
-    return tuple(found)
+            function = _unescape(token["text"])
+    return tuple(chain)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     """Return a string of MLIR's text without its escapes; bytes that are not UTF-8 are replaced."""
     if "\\" not in text:
         return text
     data = _ESCAPE.sub(
-        lambda found: _ESCAPED.get(found[1]) or bytes.fromhex(found[1].decode()), text.encode()
+        lambda match: _ESCAPED.get(match[1]) or bytes.fromhex(match[1].decode()), text.encode()
     )
     return data.decode(errors="replace")

@@ -1,7 +1,7 @@
 """The MLIR Python bindings that this process uses, under one name.
 
-What differs between packages is in this file, and is told by what they define: the package `mlir` can be
-of any version.
+Differences between packages are handled in this file. They are detected by what a package defines, since
+the package `mlir` can be of any version.
 """
 
 import importlib
@@ -30,7 +30,7 @@ scf: Any = _module("dialects.scf")
 
 #: `nvvm.barrier` at the start of a line, with nothing but its operands.
 _BARRIER = re.compile(
-    r"^(?P<indent>[ \t]*)nvvm\.barrier(?P<id>[ \t]+id[ \t]*=[ \t]*(?P<of>%[\w$.#-]+))?"
+    r"^(?P<indent>[ \t]*)nvvm\.barrier(?P<id>[ \t]+id[ \t]*=[ \t]*(?P<barrier>%[\w$.#-]+))?"
     r"(?P<count>[ \t]+number_of_threads[ \t]*=[ \t]*(?P<threads>%[\w$.#-]+))?"
     r"(?![ \t]*(?:[#{=%.:]|->|(?!loc\()\w))",
     re.M,
@@ -47,12 +47,12 @@ def readable(text: str) -> str:
     return _BARRIER.sub(_generic_barrier, text) if reduces else text
 
 
-def _generic_barrier(found: re.Match[str]) -> str:
-    operands = [operand for operand in (found["of"], found["threads"]) if operand]
-    segments = f"{int(bool(found['of']))}, {int(bool(found['threads']))}, 0"
+def _generic_barrier(match: re.Match[str]) -> str:
+    operands = [operand for operand in (match["barrier"], match["threads"]) if operand]
+    segments = f"{int(bool(match['barrier']))}, {int(bool(match['threads']))}, 0"
     types = ", ".join(["i32"] * len(operands))
     return (
-        f'{found["indent"]}"nvvm.barrier"({", ".join(operands)}) '
+        f'{match["indent"]}"nvvm.barrier"({", ".join(operands)}) '
         f"<{{operandSegmentSizes = array<i32: {segments}>}}> : ({types}) -> ()"
     )
 
@@ -69,7 +69,7 @@ def is_dialect_loaded(context: Any, name: str) -> bool:
     if hasattr(context, "is_dialect_loaded"):
         return context.is_dialect_loaded(name)
     try:
-        # It looks among the loaded dialects and those of the bindings (LLVM 23).
+        # LLVM 23 finds loaded dialects, and those of the bindings.
         context.get_dialect_descriptor(name)
     except ValueError:
         return False

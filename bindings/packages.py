@@ -9,25 +9,25 @@ from typing import Any
 
 from .choice import PACKAGE
 
-#: What a package needs to hold a dialect that is defined in Python; jaxlib has neither, IREE's
+#: The modules that a package needs to hold a dialect defined in Python; jaxlib has neither, IREE's
 #: compiler has no IRDL.
 _NEEDED = ("dialects.ext", "dialects.irdl")
 
 _LIBRARIES = "._mlir_libs"
 
 
-def package_of(given: Any) -> str | None:
+def package_of(instance: Any) -> str | None:
     """Return the bindings package that defines an object's class; None if it is not of MLIR bindings."""
-    for each in type(given).__mro__:
-        package, found, _ = each.__module__.partition(_LIBRARIES)
-        if found:
+    for class_ in type(instance).__mro__:
+        package, separator, _ = class_.__module__.partition(_LIBRARIES)
+        if separator:
             return package
     return None
 
 
-def is_foreign(given: Any) -> bool:
+def is_foreign(instance: Any) -> bool:
     """Return whether an object is of another bindings package than the one in use."""
-    return package_of(given) not in (None, PACKAGE)
+    return package_of(instance) not in (None, PACKAGE)
 
 
 def can_hold_dialect(package: str) -> bool:
@@ -47,13 +47,13 @@ def mlir_version(package: str) -> str | None:
     """Return the version of LLVM that a bindings package is built with, for example "24.0.0git"; None if
     it is not known.
 
-    The bindings do not tell it, but name it as the producer of bytecode: "MLIR24.0.0git".
+    The bindings have no accessor for it, but name it as the producer of bytecode: "MLIR24.0.0git".
     """
     ir = importlib.import_module(f"{package}.ir")
-    written = BytesIO()
-    ir.Module.parse("module {}", context=ir.Context()).operation.write_bytecode(written)
-    found = re.search(rb"MLIR(\d[\w.+-]*)", written.getvalue())
-    return found[1].decode() if found else None
+    bytecode = BytesIO()
+    ir.Module.parse("module {}", context=ir.Context()).operation.write_bytecode(bytecode)
+    match = re.search(rb"MLIR(\d[\w.+-]*)", bytecode.getvalue())
+    return match[1].decode() if match else None
 
 
 def remedy(package: str) -> str:
@@ -69,8 +69,8 @@ def remedy(package: str) -> str:
 def foreign_current_context() -> str | None:
     """Return another package whose context is the current one of this thread; None if there is none."""
     for name in list(sys.modules):
-        package, found, rest = name.partition(_LIBRARIES)
-        if rest != "._mlir.ir" or not found or package == PACKAGE:
+        package, separator, module = name.partition(_LIBRARIES)
+        if module != "._mlir.ir" or not separator or package == PACKAGE:
             continue
         try:
             if sys.modules[name].Context.current is not None:

@@ -54,7 +54,9 @@ _ATOMIC = re.compile(
 )
 
 #: A position in an aggregate of more than 32 bits: the verifier reads its low 32 bits.
-_POSITION = re.compile(r"llvm\.(?:insert|extract)value\b[^\n]*?[\[,:]\s*(?P<at>\d{10,})\s*[\],>]")
+_POSITION = re.compile(
+    r"llvm\.(?:insert|extract)value\b[^\n]*?[\[,:]\s*(?P<position>\d{10,})\s*[\],>]"
+)
 
 #: The search for positions is slow, and a text without this has none of ten digits: its white space goes,
 #: and its separators and digits become these.
@@ -71,7 +73,7 @@ _COUNT = re.compile(
 #: Constants of unregistered dialects can be without one.
 _CONSTANT = re.compile(
     r'"(?P<name>tosa\.const)"\(\s*\)(?:(?!\bvalues\s*=|->).)*->'
-    r'|"(?P<other>(?:arith|complex|emitc|func|index|llvm\.mlir)\.constant|spirv\.Constant)"'
+    r'|"(?P<constant>(?:arith|complex|emitc|func|index|llvm\.mlir)\.constant|spirv\.Constant)"'
     r"\(\s*\)(?:(?!\bvalue\s*=|->).)*->",
     re.S,
 )
@@ -119,11 +121,11 @@ def parse_module(text: str | bytes) -> Module:
                 f"Unable to parse module assembly:\nerror: neither bytecode nor text in UTF-8: "
                 f"{error.reason} at byte {error.start}"
             ) from None
-    found = _problem(text)
-    if found is not None:
-        at, message = found
-        line = text.count("\n", 0, at) + 1
-        column = at - text.rfind("\n", 0, at)
+    problem = _find_problem(text)
+    if problem is not None:
+        offset, message = problem
+        line = text.count("\n", 0, offset) + 1
+        column = offset - text.rfind("\n", 0, offset)
         location = ir.Location.file("-", line, column)
         if location.context.emit_error_diagnostics:
             location.emit_error(message)
@@ -158,30 +160,30 @@ def _parse_bytecode(data: bytes) -> Module:
         ) from None
 
 
-def _problem(text: str) -> tuple[int, str] | None:
-    """The offset and the message of the first problem that would crash the parser; None if there is
-    none."""
-    if found := _MAP.search(text):
-        return found.start(), f"an affine map of more than {MAX_MAP} characters"
-    if found := next(_in_code(_ATOMIC, text), None):
-        return found.start(), (
-            f"llvm.atomicrmw of {found['type']}; expected a signless integer, a float, a pointer or a "
+def _find_problem(text: str) -> tuple[int, str] | None:
+    """Return the offset and the message of the first problem that would crash the parser; None if there
+    is none."""
+    if match := _MAP.search(text):
+        return match.start(), f"an affine map of more than {MAX_MAP} characters"
+    if match := next(_in_code(_ATOMIC, text), None):
+        return match.start(), (
+            f"llvm.atomicrmw of {match['type']}; expected a signless integer, a float, a pointer or a "
             "vector of them"
         )
     data = text.encode(errors="replace").translate(_LONG_NUMBERS, string.whitespace.encode())
-    for found in _in_code(_POSITION, text) if _SEPARATOR_AND_DIGITS in data else ():
-        if len(found["at"]) > MAX_DIGITS or int(found["at"]) >> 32:
-            return found.start("at"), "a position of more than 32 bits"
-    if found := next(_in_code(_COUNT, text), None):
-        return found.start("count"), "a count of more than 31 bits"
-    if found := next(_in_code(_CONSTANT, text), None):
-        name, value = (found["name"], "values") if found["name"] else (found["other"], "value")
-        return found.start(), f"'{name}' op requires attribute '{value}'"
-    if _ESCAPED_BYTE.search(text) and (found := next(_in_code(_NAME, text), None)):
-        return found.start("name"), "an op with a name that is not ASCII"
-    for found in _in_code(_VECTOR, text):
-        if prod(int(digits[:MAX_DIGITS]) for digits in re.findall(r"\d+", found[1])) > MAX_VECTOR:
-            return found.start(), f"a vector of more than {MAX_VECTOR} elements"
+    for match in _in_code(_POSITION, text) if _SEPARATOR_AND_DIGITS in data else ():
+        if len(match["position"]) > MAX_DIGITS or int(match["position"]) >> 32:
+            return match.start("position"), "a position of more than 32 bits"
+    if match := next(_in_code(_COUNT, text), None):
+        return match.start("count"), "a count of more than 31 bits"
+    if match := next(_in_code(_CONSTANT, text), None):
+        name, value = (match["name"], "values") if match["name"] else (match["constant"], "value")
+        return match.start(), f"'{name}' op requires attribute '{value}'"
+    if _ESCAPED_BYTE.search(text) and (match := next(_in_code(_NAME, text), None)):
+        return match.start("name"), "an op with a name that is not ASCII"
+    for match in _in_code(_VECTOR, text):
+        if prod(int(digits[:MAX_DIGITS]) for digits in re.findall(r"\d+", match[1])) > MAX_VECTOR:
+            return match.start(), f"a vector of more than {MAX_VECTOR} elements"
     return None if _is_within_limits(text) else _first_problem(text)
 
 
@@ -200,22 +202,22 @@ def _is_within_limits(text: str) -> bool:
     head, *parts = (code[start:end] for start, end in pairwise(bounds))
     depths = _depths(head, 0)
     lowest, deepest = min(depths), max(depths)
-    of_aliases: dict[str, int] = {}
+    alias_depths: dict[str, int] = {}
     deepest_alias = 0
     for definition, part in zip(definitions, parts, strict=True):
         name = definition[0].strip()
-        line, _, rest = part[len(definition[0]) :].partition("\n")
+        line, _, remainder = part[len(definition[0]) :].partition("\n")
         depths = _depths(line, depths[-1])
-        used = set(_USE.findall(line))
-        if depths[-1] != 0 or name in used or name in of_aliases:
+        aliases = set(_USE.findall(line))
+        if depths[-1] != 0 or name in aliases or name in alias_depths:
             return False  # a definition of several lines, or a wrong one
-        of_aliases[name] = max(depths) + max(
-            (of_aliases.get(alias, 0) for alias in used), default=0
+        alias_depths[name] = max(depths) + max(
+            (alias_depths.get(alias, 0) for alias in aliases), default=0
         )
-        deepest_alias = max(deepest_alias, of_aliases[name])
+        deepest_alias = max(deepest_alias, alias_depths[name])
         lowest = min(lowest, *depths)
-        if rest:
-            depths = _depths(rest, 0)
+        if remainder:
+            depths = _depths(remainder, 0)
             lowest, deepest = min(lowest, *depths), max(deepest, max(depths) + deepest_alias)
     return lowest >= 0 and max(deepest, deepest_alias) <= MAX_NESTING
 
@@ -231,9 +233,9 @@ def _depths(code: str, before: int) -> list[int]:
 
 def _in_code(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of a pattern outside of comments."""
-    for found in pattern.finditer(text):
-        if "//" not in text[text.rfind("\n", 0, found.start()) + 1 : found.start()]:
-            yield found
+    for match in pattern.finditer(text):
+        if "//" not in text[text.rfind("\n", 0, match.start()) + 1 : match.start()]:
+            yield match
 
 
 def _first_problem(text: str) -> tuple[int, str] | None:
@@ -241,25 +243,25 @@ def _first_problem(text: str) -> tuple[int, str] | None:
     # The nesting of each alias, and the alias that is being defined.
     depths: dict[str, int] = {}
     defined = None
-    for found in _MARK.finditer(text):
-        mark = found[0]
+    for match in _MARK.finditer(text):
+        mark = match[0]
         total = depth = max(0, depth + _STEP.get(mark, 0))
         if mark == '"':
-            return found.start(), "a string that does not end in its line"
+            return match.start(), "a string that does not end in its line"
         if mark == "@":
-            return found.start(), "'@' without a name"
+            return match.start(), "'@' without a name"
         if mark[0].isdigit():
-            return found.start(), f"a number of more than {MAX_DIGITS} digits"
+            return match.start(), f"a number of more than {MAX_DIGITS} digits"
         if mark[0] == "-" and len(mark) > MAX_NESTING:
-            return found.start(), f"more than {MAX_NESTING} signs in a row"
+            return match.start(), f"more than {MAX_NESTING} signs in a row"
         if mark == "\n" and depth == 0:
             defined = None
-        elif found["defined"]:
+        elif match["defined"]:
             defined = mark
         elif mark[0] in "!#":
             total += depths.get(mark, 0)
         if total > MAX_NESTING:
-            return found.start(), f"brackets nest {total} deep here; expected at most {MAX_NESTING}"
+            return match.start(), f"brackets nest {total} deep here; expected at most {MAX_NESTING}"
         if defined is not None:
             depths[defined] = max(depths.get(defined, 0), total)
     return None

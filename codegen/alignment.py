@@ -62,8 +62,8 @@ _BOUNDS = 3
 
 
 @dataclass(frozen=True)
-class Access:
-    """The widest access to a matrix.
+class MatrixAccess:
+    """An access to a matrix, or to an address derived from its address.
 
     Attributes:
         size: the alignment in bytes that the address must have.
@@ -74,9 +74,9 @@ class Access:
     op: Any = None
 
 
-def widest_access(argument: Any) -> Access:
+def widest_access(argument: Any) -> MatrixAccess:
     """Return the widest access to the matrix of a kernel's memref argument."""
-    element = Access(element_bytes(argument.type))
+    element = MatrixAccess(element_bytes(argument.type))
     return max((element, *_accesses(argument)), key=lambda access: access.size)
 
 
@@ -86,22 +86,22 @@ def element_bytes(memref: Any) -> int:
     return _bytes(memref.element_type)
 
 
-def _accesses(argument: Any) -> Iterator[Access]:
+def _accesses(argument: Any) -> Iterator[MatrixAccess]:
     """Yield the accesses to an argument's address and to the addresses derived from it."""
-    seen, waiting = {argument}, [argument]
-    while waiting:
-        address = waiting.pop()
+    visited, worklist = {argument}, [argument]
+    while worklist:
+        address = worklist.pop()
         for use in address.uses:
             op, position = use.owner.operation, use.operand_number
-            derived = _derived(op, position)
-            waiting += [value for value in derived if value not in seen]
-            seen.update(derived)
-            size = _size(op, position, address.type)
+            derived = _derived_addresses(op, position)
+            worklist += [value for value in derived if value not in visited]
+            visited.update(derived)
+            size = _needed_alignment(op, position, address.type)
             if size or not (derived or op.name in _NO_ACCESS):
-                yield Access(size or UNIT_BYTES, op)
+                yield MatrixAccess(size or UNIT_BYTES, op)
 
 
-def _derived(op: Any, position: int) -> list[Any]:
+def _derived_addresses(op: Any, position: int) -> list[Any]:
     """Return the values that are addresses because the op's operand at `position` is one."""
     name = op.name
     if name == "memref.extract_strided_metadata":
@@ -118,15 +118,15 @@ def _derived(op: Any, position: int) -> list[Any]:
     return list(op.results) if name in _DERIVING or name.startswith("arith.") else []
 
 
-def _size(op: Any, position: int, address: Any) -> int | None:
+def _needed_alignment(op: Any, position: int, address: Any) -> int | None:
     """Return the alignment in bytes that an op needs of its operand, an address of type `address`; None
     if it is unknown."""
     name, attributes = op.name, op.attributes
     if name == "nvvm.cp.async.shared.global":
         return ir.IntegerAttr(attributes["size"]).value
-    given = ir.IntegerAttr(attributes["alignment"]).value if "alignment" in attributes else None
-    if given or name == "memref.assume_alignment":
-        return given
+    alignment = ir.IntegerAttr(attributes["alignment"]).value if "alignment" in attributes else None
+    if alignment or name == "memref.assume_alignment":
+        return alignment
     if name == "llvm.load":
         return _bytes(op.results[0].type)
     if name == "llvm.store" and position == 1:

@@ -5,10 +5,10 @@ from typing import Any
 from ..bindings.diagnostics import file_position
 from ..bindings.mlir import PACKAGE, bytecode_of, ir
 from ..ir.walk import walk
-from .errors import CompileError, located
+from .errors import CompileError, error_at
 from .libdevice import PREFIX, find_libdevice
 from .llvm_process import LLVMDied, llvm_process
-from .llvm_protocol import Answer, Request
+from .llvm_protocol import AnswerKind, Request
 from .targets import Target
 
 #: Dialects whose ops and attributes MLIR's translation to LLVM IR knows.
@@ -30,7 +30,7 @@ _FAILED = "LLVM Translation failed for operation"
 _KERNEL = "nvvm.kernel"
 
 
-class _Refused(Exception):
+class _Refusal(Exception):
     """LLVM does not compile a module; the message is LLVM's.
 
     Attributes:
@@ -50,29 +50,29 @@ def to_llvm(kernels: Any, target: Target | None) -> tuple[str, str | None]:
             known.
     """
     try:
-        return _compiled(kernels, target)
-    except _Refused as refused:
-        raise _placed(kernels, target, refused) from None
+        return _compile(kernels, target)
+    except _Refusal as refusal:
+        raise _locate_refusal(kernels, target, refusal) from None
 
 
-def _compiled(kernels: Any, target: Target | None) -> tuple[str, str | None]:
+def _compile(kernels: Any, target: Target | None) -> tuple[str, str | None]:
     library = find_libdevice().absolute() if target and _calls_libdevice(kernels) else None
     request = Request(bytecode_of(kernels), PACKAGE, TRANSLATED, target, library, MAX_SECONDS)
-    answers: dict[Answer, Any] = {}
+    answers: dict[AnswerKind, Any] = {}
     errors: list[tuple[str, str]] = []
     try:
         with llvm_process() as llvm:
-            for what, value in llvm.answers(request):
-                if what is Answer.DIAGNOSTIC:
+            for kind, value in llvm.answers(request):
+                if kind is AnswerKind.DIAGNOSTIC:
                     errors.append(value)
-                answers[what] = value
+                answers[kind] = value
     except LLVMDied as died:
-        raise _Refused(f"LLVM aborts: {died}", errors) from None
-    if Answer.FAILED in answers:
-        raise CompileError(answers[Answer.FAILED])
-    if Answer.REFUSED in answers:
-        raise _Refused(answers[Answer.REFUSED], errors)
-    return answers[Answer.LLVM], answers.get(Answer.PTX)
+        raise _Refusal(f"LLVM aborts: {died}", errors) from None
+    if AnswerKind.FAILED in answers:
+        raise CompileError(answers[AnswerKind.FAILED])
+    if AnswerKind.REFUSED in answers:
+        raise _Refusal(answers[AnswerKind.REFUSED], errors)
+    return answers[AnswerKind.LLVM], answers.get(AnswerKind.PTX)
 
 
 def _calls_libdevice(kernels: Any) -> bool:
@@ -80,39 +80,39 @@ def _calls_libdevice(kernels: Any) -> bool:
     return any(name.startswith(PREFIX) for name in names)
 
 
-def _placed(kernels: Any, target: Target | None, refused: _Refused) -> CompileError:
+def _locate_refusal(kernels: Any, target: Target | None, refusal: _Refusal) -> CompileError:
     """Emit the reason of a refusal at the op, where it is known; return the error to raise."""
-    if refused.errors:
-        return _emitted(refused.errors)
-    culprit = _quoted(kernels, str(refused)) or _only_function(kernels)
-    if culprit is None:
-        culprit = _refused_alone(kernels, target)
-    if culprit is None:
-        return CompileError(str(refused))
-    return located(culprit, f"cannot be compiled; {refused}")
+    if refusal.errors:
+        return _emit_errors(refusal.errors)
+    op = _find_quoted_op(kernels, str(refusal)) or _only_function(kernels)
+    if op is None:
+        op = _find_refused_kernel(kernels, target)
+    if op is None:
+        return CompileError(str(refusal))
+    return error_at(op, f"cannot be compiled; {refusal}")
 
 
-def _emitted(errors: list[tuple[str, str]]) -> CompileError:
+def _emit_errors(errors: list[tuple[str, str]]) -> CompileError:
     """Emit errors of the LLVM process in this one; return the error to raise."""
     # An op's own error says more than the error that its translation has failed.
-    errors = [each for each in errors if not each[1].startswith(_FAILED)] or errors
+    errors = [error for error in errors if not error[1].startswith(_FAILED)] or errors
     messages = []
     for location, message in errors:
-        place = file_position(location)
-        at = ir.Location.file(*place) if place else ir.Location.unknown()
-        at.emit_error(message)
+        position = file_position(location)
+        op_location = ir.Location.file(*position) if position else ir.Location.unknown()
+        op_location.emit_error(message)
         messages.append(f"{location}: {message}")
     return CompileError("\n".join(messages))
 
 
-def _quoted(kernels: Any, problem: str) -> Any:
+def _find_quoted_op(kernels: Any, problem: str) -> Any:
     """Return the op whose text LLVM quotes; None if there is none, or more than one."""
-    found = []
+    quoted_ops = []
     for op in walk(kernels, *_QUOTED):
         texts = (ir.StringAttr(op.attributes[name]).value for name in _QUOTED[op.name])
         if any(text and text in problem for text in texts):
-            found.append(op)
-    return found[0] if len(found) == 1 else None
+            quoted_ops.append(op)
+    return quoted_ops[0] if len(quoted_ops) == 1 else None
 
 
 def _only_function(kernels: Any) -> Any:
@@ -125,16 +125,16 @@ def _functions(kernels: Any) -> list[Any]:
     return [op for op in walk(kernels, "llvm.func") if len(op.regions[0].blocks)]
 
 
-def _refused_alone(kernels: Any, target: Target | None) -> Any:
+def _find_refused_kernel(kernels: Any, target: Target | None) -> Any:
     """Return the first kernel that LLVM refuses without the others; None if it compiles each alone."""
     for index, kernel in enumerate(_kernels(kernels)):
-        alone = kernels.operation.clone()
-        for at, other in enumerate(_kernels(alone)):
-            if at != index:
+        clone = kernels.operation.clone()
+        for other_index, other in enumerate(_kernels(clone)):
+            if other_index != index:
                 other.erase()
         try:
-            _compiled(alone, target)
-        except _Refused:
+            _compile(clone, target)
+        except _Refusal:
             return kernel
     return None
 

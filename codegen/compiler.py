@@ -11,15 +11,15 @@ from ..dialect import register
 from ..dialect.arguments import wrong_argument
 from ..dialect.registration import shared_context
 from ..dialect.smem import Smem
-from ..interop.exchange import Side, exchange, is_module
+from ..interop.exchange import BindingsContext, exchange, is_module
 from ..ir.errors import OpError
-from ..ir.nesting import check_nesting
+from ..ir.module_checks import check_nesting
 from ..ir.walk import holds
 from ..layout.arch import Arch
 from ..passes import add_passes
 from ..passes.assert_bounds import erase_assertions
 from .back_end import to_llvm
-from .errors import located
+from .errors import error_at
 from .line_tables import add_line_tables
 from .llvm_dialect import device_module, lower_to_llvm_dialect
 from .llvm_process import prepare
@@ -138,9 +138,9 @@ def compile(
     texts = {"arch": arch, "emit": emit, "debug_info": debug_info}
     if source_name is not None:
         texts["source_name"] = source_name
-    for parameter, given in texts.items():
-        if not isinstance(given, str):
-            raise wrong_argument("mlir_smem.compile", parameter, given, "text")
+    for parameter, argument in texts.items():
+        if not isinstance(argument, str):
+            raise wrong_argument("mlir_smem.compile", parameter, argument, "text")
     if emit not in STAGES:
         raise ValueError(f"unknown stage '{emit}'; expected one of {', '.join(STAGES)}")
     if debug_info not in DEBUG_INFO:
@@ -148,13 +148,15 @@ def compile(
     options |= {"debug_info": debug_info, "source_name": source_name}
     if foreign or isinstance(module, str | bytes):
         with shared_context() as context:
-            ours = exchange(module, Side.ours(context)) if foreign else parse_module(module)
+            ours = (
+                exchange(module, BindingsContext.ours(context)) if foreign else parse_module(module)
+            )
             return compile_in_place(ours, arch, emit, **options)
     register(module.context)
     try:
         check_nesting(module)
     except OpError as error:
-        raise located(error.op, error.message) from None
+        raise error_at(error.op, error.message) from None
     # Printing verifies, and verifiers make types in the current context.
     with module.context, module.operation.location:
         text = module.operation.get_asm(enable_debug_info=True)
@@ -205,15 +207,15 @@ def compile_in_place(
         >>> "nvvm.wgmma.mma_async" in str(module)
         True
     """
-    to = target(arch)
+    code_target = target(arch)
     _erase_launches(module)
     if emit != "nvvm":
         prepare()
     pm = passmanager.PassManager("builtin.module")
-    # The emulator is told what the program must hold to; other stages stay what they are.
+    # The emulator checks assertions about positions in tiles; the code of other stages has none.
     for_emulator = emit == "nvvm" and "assert_bounds" not in options
     options |= {"assert_bounds": True} if for_emulator else {}
-    add_passes(pm, "smem-to-nvvm", arch=Arch.parse(to.arch), **options)
+    add_passes(pm, "smem-to-nvvm", arch=Arch.parse(code_target.arch), **options)
     pm.run(module.operation)
     kernels = device_module(module)
     lower_nvgpu(kernels)
@@ -227,8 +229,8 @@ def compile_in_place(
     lower_to_llvm_dialect(module)
     if debug_info == "lines":
         add_line_tables(kernels, source_name)
-    llvm_ir, ptx = to_llvm(kernels, None if emit == "llvm" else to)
+    llvm_ir, ptx = to_llvm(kernels, None if emit == "llvm" else code_target)
     if ptx is None or emit == "ptx":
         return Compiled(manifest, nvvm, llvm_ir, ptx)
-    cubin, report = assemble(ptx, to.arch, lines=debug_info == "lines")
+    cubin, report = assemble(ptx, code_target.arch, lines=debug_info == "lines")
     return Compiled(manifest, nvvm, llvm_ir, ptx, cubin, report)

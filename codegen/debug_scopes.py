@@ -3,7 +3,7 @@
 import os
 from contextlib import suppress
 
-from ..bindings.locations import Frame
+from ..bindings.locations import SourceFrame
 from ..bindings.mlir import ir
 
 #: Bytes of the longest path of Linux, with the final zero (PATH_MAX). ptxas 13.5 crashes on a name of
@@ -28,19 +28,19 @@ class Scopes:
         self._renamed = renamed
         self._aliases: dict[str, str] = {}
 
-    def subprogram(self, name: str, frame: Frame) -> str:
+    def subprogram(self, name: str, frame: SourceFrame) -> str:
         """Return the scope of a function that begins at a position."""
         file = self._file(frame.file)
         return self._alias(
             f"di_subprogram<id = distinct[{{}}]<>, compileUnit = {self._unit(file)}, scope = {file}, "
-            f"name = {quoted(name)}, linkageName = {quoted(name)}, file = {file}, "
+            f"name = {quote(name)}, linkageName = {quote(name)}, file = {file}, "
             f"line = {frame.line}, scopeLine = {frame.line}, "
             'subprogramFlags = "Definition|Optimized", type = #llvm.di_subroutine_type<>>'
         )
 
-    def inlined(self, frame: Frame) -> str:
+    def inlined_subprogram(self, frame: SourceFrame) -> str:
         """Return the scope of a function that was inlined."""
-        return self.subprogram(frame.function or frame.file, Frame(frame.file, 0, 0))
+        return self.subprogram(frame.function or frame.file, SourceFrame(frame.file, 0, 0))
 
     def block(self, subprogram: str, file: str) -> str:
         """Return the scope of a subprogram's ops from another file than its own."""
@@ -59,7 +59,7 @@ class Scopes:
 
     def _file(self, name: str) -> str:
         directory, name = _path(self._renamed.get(name, name))
-        return self._alias(f"di_file<{quoted(name)} in {quoted(directory)}>")
+        return self._alias(f"di_file<{quote(name)} in {quote(directory)}>")
 
     def _alias(self, definition: str, key: str | None = None) -> str:
         """Return the alias of an attribute of the LLVM dialect; `{}` in it becomes a new number."""
@@ -72,7 +72,7 @@ class Scopes:
         return self._aliases[key]
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Return text as a string of MLIR."""
     return str(ir.StringAttr.get(text))
 

@@ -22,7 +22,7 @@ def no_temporary_files(error: OSError) -> CompileError:
     )
 
 
-def located(op: Any, message: str) -> LocatedError:
+def error_at(op: Any, message: str) -> LocatedError:
     """Emit a diagnostic at an op; return the error to raise."""
     # The process that runs LLVM loads this file, and nothing of the dialect.
     from ..bindings.diagnostics import emit_op_error, format_location
@@ -31,12 +31,12 @@ def located(op: Any, message: str) -> LocatedError:
     return LocatedError(f"'{op.operation.name}' at {format_location(op.location)} {message}")
 
 
-def unreadable(op: Any, what: str) -> LocatedError | None:
+def unreadable_error(op: Any, subject: str) -> LocatedError | None:
     """Emit a diagnostic for an attribute of an op that the bindings cannot read.
 
     Args:
         op: the op.
-        what: what the message calls the op.
+        subject: the op in words, for the message.
 
     Returns:
         The error to raise; None if the bindings can read all attributes."""
@@ -44,5 +44,5 @@ def unreadable(op: Any, what: str) -> LocatedError | None:
 
     if not emit_unreadable(op):
         return None
-    place = format_location(op.location)
-    return LocatedError(f"an attribute of {what} at {place} cannot be read")
+    position = format_location(op.location)
+    return LocatedError(f"an attribute of {subject} at {position} cannot be read")

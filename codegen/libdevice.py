@@ -44,14 +44,14 @@ def find_libdevice() -> Path:
     """
     named = os.environ.get("MLIR_SMEM_LIBDEVICE")
     if named:
-        return _named(Path(named))
+        return _check_bitcode(Path(named))
     spec = importlib.util.find_spec("nvidia")
     roots = [Path(root) for root in (spec.submodule_search_locations or [])] if spec else []
-    found = [file for root in roots for file in sorted(root.glob(f"*/{_FILE}"), reverse=True)]
-    found += [Path(os.environ[name], _FILE) for name in TOOLKITS if os.environ.get(name)]
+    candidates = [file for root in roots for file in sorted(root.glob(f"*/{_FILE}"), reverse=True)]
+    candidates += [Path(os.environ[name], _FILE) for name in TOOLKITS if os.environ.get(name)]
     if ptxas := shutil.which("ptxas"):
-        found.append(Path(ptxas).resolve().parents[1] / _FILE)
-    for file in found:
+        candidates.append(Path(ptxas).resolve().parents[1] / _FILE)
+    for file in candidates:
         if file.is_file():
             return file
     raise CompileError(
@@ -60,7 +60,7 @@ def find_libdevice() -> Path:
     )
 
 
-def _named(file: Path) -> Path:
+def _check_bitcode(file: Path) -> Path:
     try:
         with file.open("rb") as opened:
             magic = opened.read(len(_MAGIC))

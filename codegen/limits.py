@@ -11,7 +11,7 @@ from typing import Any
 from ..bindings.diagnostics import UNREADABLE
 from ..bindings.mlir import ir
 from ..ir.walk import walk
-from .errors import located, unreadable
+from .errors import error_at, unreadable_error
 
 #: An identifier of PTX (PTX ISA 4.4), except those with '%', which LLVM does not write.
 _IDENTIFIER = re.compile(r"[A-Za-z][\w$]*|[_$][\w$]+", re.ASCII)
@@ -56,14 +56,14 @@ def check_limits(kernels: Any) -> None:
             if type_ not in refusals:
                 refusals[type_] = _refusal(type_)
             if refusals[type_]:
-                raise located(op, f"has a value of type {type_}; {refusals[type_]}")
+                raise error_at(op, f"has a value of type {type_}; {refusals[type_]}")
 
 
 def _apply(check: Callable[[Any], None], op: Any) -> None:
     try:
         check(op)
     except UNREADABLE:
-        if (error := unreadable(op, f"'{op.name}'")) is None:
+        if (error := unreadable_error(op, f"'{op.name}'")) is None:
             raise
         raise error from None
 
@@ -76,9 +76,9 @@ def _check_name(op: Any) -> None:
     if "linkage" in op.attributes and str(op.attributes["linkage"]) in _LOCAL:
         plain = re.sub(r"[.@]", "_", name)
     if plain in _RESERVED or name.startswith("llvm."):
-        raise located(op, f"has the name {name!r}, which is reserved in PTX or LLVM")
+        raise error_at(op, f"has the name {name!r}, which is reserved in PTX or LLVM")
     if not _IDENTIFIER.fullmatch(plain):
-        raise located(
+        raise error_at(
             op,
             f"has the name {name!r}, which PTX cannot hold; expected letters, digits, '_' and '$', a "
             "letter first (or '_' or '$' and more)",
@@ -88,7 +88,7 @@ def _check_name(op: Any) -> None:
 def _check_intrinsic(op: Any) -> None:
     name = ir.StringAttr(op.attributes["intrin"]).value
     if foreign := _FOREIGN.match(name):
-        raise located(
+        raise error_at(
             op,
             f"calls '{name}', an intrinsic of {foreign[1]}; expected one of nvvm, or of all targets",
         )
@@ -96,7 +96,7 @@ def _check_intrinsic(op: Any) -> None:
 
 def _check_ptx(op: Any) -> None:
     if not ir.StringAttr(op.attributes["ptxCode"]).value:
-        raise located(op, 'has no instructions; expected PTX, as in "bar.sync 1;"')
+        raise error_at(op, 'has no instructions; expected PTX, as in "bar.sync 1;"')
 
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
@@ -108,9 +108,9 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 
 def _refusal(type_: Any) -> str | None:
     """Return why no code can be generated for a type; None if it can."""
-    if found := _NO_TYPE.search(str(type_)):
-        scalable = found[1].startswith("vector")
-        return f"GPUs have no {'scalable vectors' if scalable else found[1]}"
+    if match := _NO_TYPE.search(str(type_)):
+        scalable = match[1].startswith("vector")
+        return f"GPUs have no {'scalable vectors' if scalable else match[1]}"
     element = type_.element_type if isinstance(type_, ir.MemRefType) else type_
     if isinstance(element, ir.VectorType) and prod(element.shape) > MAX_VECTOR:
         return f"a vector has at most {MAX_VECTOR} elements, not {prod(element.shape)}"

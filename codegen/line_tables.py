@@ -9,10 +9,10 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-from ..bindings.locations import Frame, frames
+from ..bindings.locations import SourceFrame, frames
 from ..bindings.mlir import ir
 from ..ir.walk import walk
-from .debug_scopes import Scopes, quoted
+from .debug_scopes import Scopes, quote
 
 #: The file of a module that was parsed from text, if the caller does not name it.
 TEXT = "<string>"
@@ -45,33 +45,35 @@ def add_line_tables(kernels: Any, source_name: str | None = None) -> None:
     # Scopes are distinct attributes: parsed one by one, they would not be those of each other.
     carriers = (f"module {{}} loc({location})" for location in ops)
     parsed = ir.Module.parse("\n".join((*scopes.definitions, "module {", *carriers, "}")))
-    for carrier, each in zip(parsed.body.operations, ops.values(), strict=True):
-        for op in each:
+    for carrier, located_ops in zip(parsed.body.operations, ops.values(), strict=True):
+        for op in located_ops:
             op.location = carrier.location
 
 
 def _located_ops(function: Any, scopes: Scopes) -> Iterator[tuple[Any, str]]:
     """Yield a function and those of its ops that have a file, each with its location with scopes."""
     name = ir.StringAttr(function.attributes["sym_name"]).value
-    own = frames(function.location) or (Frame(_PARSED, 0, 0),)
-    subprogram = scopes.subprogram(name, own[0])
+    function_frames = frames(function.location) or (SourceFrame(_PARSED, 0, 0),)
+    subprogram = scopes.subprogram(name, function_frames[0])
 
     @cache
-    def located(text: str) -> str:
-        chain = _within(frames(text), own)
-        return _with_scopes(chain, subprogram, own[0].file, scopes) if chain else ""
+    def scoped_location(text: str) -> str:
+        chain = _within(frames(text), function_frames)
+        return _with_scopes(chain, subprogram, function_frames[0].file, scopes) if chain else ""
 
     for op in walk(function):
         if op == function.operation:
-            yield op, _fused(own[0], subprogram)
-        elif location := located(str(op.location)):
+            yield op, _fused_location(function_frames[0], subprogram)
+        elif location := scoped_location(str(op.location)):
             yield op, location
         elif op.name == "llvm.call":
             # LLVM requires a location of a call that it could inline.
-            yield op, _fused(Frame(own[0].file, 0, 0), subprogram)
+            yield op, _fused_location(SourceFrame(function_frames[0].file, 0, 0), subprogram)
 
 
-def _within(chain: tuple[Frame, ...], function: tuple[Frame, ...]) -> tuple[Frame, ...]:
+def _within(
+    chain: tuple[SourceFrame, ...], function: tuple[SourceFrame, ...]
+) -> tuple[SourceFrame, ...]:
     """Return the calls of an op up to the first that also led to the whole function.
 
     The outermost calls may differ: the bindings record a limited number of frames.
@@ -80,15 +82,19 @@ def _within(chain: tuple[Frame, ...], function: tuple[Frame, ...]) -> tuple[Fram
     return (*chain[:1], *takewhile(lambda frame: frame not in outer, chain[1:]))
 
 
-def _with_scopes(chain: tuple[Frame, ...], subprogram: str, file: str, scopes: Scopes) -> str:
+def _with_scopes(chain: tuple[SourceFrame, ...], subprogram: str, file: str, scopes: Scopes) -> str:
     """Return a location of calls, the innermost first; the outermost is in the subprogram of a file."""
     *inlined, outermost = chain
-    same = outermost.file == file
-    location = _fused(outermost, subprogram if same else scopes.block(subprogram, outermost.file))
+    in_same_file = outermost.file == file
+    location = _fused_location(
+        outermost, subprogram if in_same_file else scopes.block(subprogram, outermost.file)
+    )
     for frame in reversed(inlined):
-        location = f"callsite({_fused(frame, scopes.inlined(frame))} at {location})"
+        location = (
+            f"callsite({_fused_location(frame, scopes.inlined_subprogram(frame))} at {location})"
+        )
     return location
 
 
-def _fused(frame: Frame, scope: str) -> str:
-    return f"fused<{scope}>[{quoted(frame.file)}:{frame.line}:{frame.column}]"
+def _fused_location(frame: SourceFrame, scope: str) -> str:
+    return f"fused<{scope}>[{quote(frame.file)}:{frame.line}:{frame.column}]"

@@ -10,7 +10,7 @@ from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.view_memory import DYNAMIC_ALIGNMENT
 from ..ir.walk import walk, walk_dialects
 from .back_end import TRANSLATED
-from .errors import CompileError, located
+from .errors import CompileError, error_at
 from .libdevice import PREFIX, find_libdevice, in_llvm, signature
 from .limits import check_limits
 from .math_ops import lower_math
@@ -46,11 +46,11 @@ def lower_to_llvm_dialect(module: Any) -> None:
     _declare_dynamic_memory(device_module(module))
     _pass_by_value(device_module(module), maps)
     # The translation to LLVM IR crashes on ops of other dialects.
-    left = walk_dialects(device_module(module), lambda dialect: dialect not in TRANSLATED)
+    unlowered = walk_dialects(device_module(module), lambda dialect: dialect not in TRANSLATED)
     # Upstream puts casts around an op that it cannot lower; the op itself is reported first.
-    left.sort(key=lambda op: op.name == "builtin.unrealized_conversion_cast")
-    if left:
-        raise located(left[0], "has no lowering to LLVM")
+    unlowered.sort(key=lambda op: op.name == "builtin.unrealized_conversion_cast")
+    if unlowered:
+        raise error_at(unlowered[0], "has no lowering to LLVM")
     _check_calls(device_module(module), declared)
 
 
@@ -70,7 +70,7 @@ def _tensor_maps(kernels: Any) -> dict[str, int]:
     counts = {}
     for function in walk(kernels, "gpu.func"):
         counts[_name(function)] = sum(
-            TENSOR_MAP in each for each in parameter_attributes(function, 0)
+            TENSOR_MAP in attributes for attributes in parameter_attributes(function, 0)
         )
     return counts
 
@@ -105,24 +105,24 @@ def _check_calls(kernels: Any, declared: set[str]) -> None:
         if callee not in declarations or callee in DRIVER_FUNCTIONS:
             continue
         if not callee.startswith(PREFIX):
-            raise located(call, f"calls '{callee}', which nothing defines")
+            raise error_at(call, f"calls '{callee}', which nothing defines")
         try:
             find_libdevice()
         except CompileError as error:
-            raise located(call, f"calls '{callee}': {error}") from None
+            raise error_at(call, f"calls '{callee}': {error}") from None
 
 
 def _check_signature(function: Any, name: str) -> None:
     try:
         actual = signature(name, nvptx_for(PACKAGE))
     except CompileError as error:
-        raise located(function, f"declares '{name}': {error}") from None
+        raise error_at(function, f"declares '{name}': {error}") from None
     if actual is None:
-        raise located(function, f"declares '{name}', which CUDA's libdevice does not have")
-    given = in_llvm(function.attributes["function_type"])
-    if given != actual:
-        raise located(
-            function, f"declares '{name}' as {given}; CUDA's libdevice has it as {actual}"
+        raise error_at(function, f"declares '{name}', which CUDA's libdevice does not have")
+    declared_type = in_llvm(function.attributes["function_type"])
+    if declared_type != actual:
+        raise error_at(
+            function, f"declares '{name}' as {declared_type}; CUDA's libdevice has it as {actual}"
         )
 
 
@@ -132,7 +132,7 @@ def device_module(module: Any) -> Any:
     Raises:
         CompileError: if there is none, or more than one.
     """
-    found = [op for op in module.body.operations if op.operation.name == "gpu.module"]
-    if len(found) != 1:
-        raise CompileError(f"expected one gpu.module that holds the kernels, found {len(found)}")
-    return found[0]
+    modules = [op for op in module.body.operations if op.operation.name == "gpu.module"]
+    if len(modules) != 1:
+        raise CompileError(f"expected one gpu.module that holds the kernels, found {len(modules)}")
+    return modules[0]

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..bindings.mlir import PACKAGE
 from .errors import CompileError, no_temporary_files
-from .llvm_protocol import LAST, Answer, Request
+from .llvm_protocol import LAST, AnswerKind, Request
 
 #: The program of the process. It finds packages where this one does, after its own `sys.path`.
 _SCRIPT = (
@@ -65,7 +65,7 @@ class LLVMProcess:
         """Whether the process is running."""
         return self._process.poll() is None
 
-    def answers(self, request: Request) -> Iterator[tuple[Answer, Any]]:
+    def answers(self, request: Request) -> Iterator[tuple[AnswerKind, Any]]:
         """Send a request and yield the answers with their values as they arrive.
 
         Raises:
@@ -75,13 +75,13 @@ class LLVMProcess:
         assert requests is not None and answers is not None
         self._stderr.seek(0)
         self._stderr.truncate()
-        what = None
+        kind = None
         try:
             pickle.dump(request, requests)
             requests.flush()
-            while what not in LAST:
-                what, value = pickle.load(answers)
-                yield what, value
+            while kind not in LAST:
+                kind, value = pickle.load(answers)
+                yield kind, value
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             code = self._process.wait()
             raise LLVMDied(self._output() or _exit_reason(code)) from None
@@ -116,7 +116,7 @@ def prepare() -> None:
 
 @contextmanager
 def llvm_process() -> Iterator[LLVMProcess]:
-    """Give a process that no other thread uses."""
+    """Provide a process that no other thread uses."""
     process = _take_idle() or LLVMProcess()
     try:
         yield process

@@ -28,9 +28,11 @@ class Request:
     seconds: int
 
 
-class Answer(Enum):
-    """The answers, each with a value. Each is sent as soon as it is known, so it arrives even if the
-    process crashes later."""
+class AnswerKind(Enum):
+    """The kinds of answers, each with a value.
+
+    An answer is sent as soon as it is known, so that it arrives even if the process crashes later.
+    """
 
     #: (location, message): an error that MLIR's translation emits.
     DIAGNOSTIC = auto()
@@ -47,4 +49,4 @@ class Answer(Enum):
 
 
 #: After these, the process waits for the next request.
-LAST = (Answer.REFUSED, Answer.FAILED, Answer.DONE)
+LAST = (AnswerKind.REFUSED, AnswerKind.FAILED, AnswerKind.DONE)

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any, BinaryIO
 
 from .errors import CompileError, LLVMRefusal
-from .llvm_protocol import Answer, Request
+from .llvm_protocol import AnswerKind, Request
 from .nvptx_choice import nvptx_for
 from .ptx import to_llvm_ir, to_ptx
 
@@ -56,29 +56,29 @@ def _answer(request: Request, answers: BinaryIO) -> None:
     end = end if hard_limit == resource.RLIM_INFINITY else min(end, hard_limit)
     resource.setrlimit(resource.RLIMIT_CPU, (end, hard_limit))
 
-    def send(what: Answer, value: Any = None) -> None:
-        pickle.dump((what, value), answers)
+    def send(kind: AnswerKind, value: Any = None) -> None:
+        pickle.dump((kind, value), answers)
         answers.flush()
 
     try:
         _compile(request, send)
     except LLVMRefusal as error:
-        send(Answer.REFUSED, str(error))
+        send(AnswerKind.REFUSED, str(error))
     except CompileError as error:
-        send(Answer.FAILED, str(error))
-    except Exception as error:
-        send(Answer.REFUSED, f"{type(error).__name__}: {error}")
+        send(AnswerKind.FAILED, str(error))
+    except Exception as error:  # of any class: the other process waits for an answer
+        send(AnswerKind.REFUSED, f"{type(error).__name__}: {error}")
     else:
-        send(Answer.DONE)
+        send(AnswerKind.DONE)
 
 
-def _compile(request: Request, send: Callable[[Answer, Any], None]) -> None:
+def _compile(request: Request, send: Callable[[AnswerKind, Any], None]) -> None:
     """Send the LLVM IR of a request, its PTX if that is wanted, and the errors of MLIR."""
     ir: Any = import_module(f"{request.bindings}.ir")
 
     def take(diagnostic: Any) -> bool:
         if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            send(Answer.DIAGNOSTIC, (str(diagnostic.location), diagnostic.message))
+            send(AnswerKind.DIAGNOSTIC, (str(diagnostic.location), diagnostic.message))
         return True
 
     with ir.Context(load_on_create_dialects=()) as context, ir.Location.unknown():
@@ -91,8 +91,8 @@ def _compile(request: Request, send: Callable[[Answer, Any], None]) -> None:
         module = ir.Module.parse(request.bytecode)
         (kernels,) = module.body.operations
         llvm_ir = to_llvm_ir(kernels.operation, request.bindings)
-        send(Answer.LLVM, llvm_ir)
+        send(AnswerKind.LLVM, llvm_ir)
         if request.target is not None:
             llvm = nvptx_for(request.bindings)
             ptx = to_ptx(kernels.operation, llvm_ir, request.target, llvm, request.library)
-            send(Answer.PTX, ptx)
+            send(AnswerKind.PTX, ptx)

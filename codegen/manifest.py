@@ -30,8 +30,8 @@ from ..layout.elements import NARROW, UNIT_BYTES
 from ..layout.lines import unaligned_dim
 from ..layout.swizzle import Swizzle
 from ..layout.tensor_box import PADDED_ALIGNMENT
-from .alignment import Access, element_bytes, widest_access
-from .errors import CompileError, LocatedError, located, unreadable
+from .alignment import MatrixAccess, element_bytes, widest_access
+from .errors import CompileError, LocatedError, error_at, unreadable_error
 
 VERSION = 1
 
@@ -109,12 +109,12 @@ def _located_kernel(function: Any) -> dict[str, Any]:
         raise
     except CompileError as error:
         function.location.emit_error(str(error))
-        place = format_location(function.location)
-        raise LocatedError(f"{place}: {error}") from None
+        position = format_location(function.location)
+        raise LocatedError(f"{position}: {error}") from None
     except OpError as error:
-        raise located(error.op, error.message) from None
+        raise error_at(error.op, error.message) from None
     except UNREADABLE:
-        if (error := unreadable(function, "the kernel")) is None:
+        if (error := unreadable_error(function, "the kernel")) is None:
             raise
         raise error from None
 
@@ -123,17 +123,17 @@ def _kernel(function: Any) -> dict[str, Any]:
     attributes = function.attributes
     inputs = ir.TypeAttr(attributes["function_type"]).value.inputs
     parameters = list(zip(inputs, parameter_attributes(function, len(inputs)), strict=True))
-    own = [(t, a) for t, a in parameters if TENSOR_MAP not in a]
-    if any(TENSOR_MAP in a for _, a in parameters[: len(own)]):
+    argument_parameters = [(t, a) for t, a in parameters if TENSOR_MAP not in a]
+    if any(TENSOR_MAP in a for _, a in parameters[: len(argument_parameters)]):
         raise CompileError(f"parameters with {TENSOR_MAP} must follow the kernel's own arguments")
     values = function.regions[0].blocks[0].arguments
-    arguments = [_argument(i, t, a, values[i]) for i, (t, a) in enumerate(own)]
-    maps = [_tensor_map(t, a, arguments) for t, a in parameters[len(own) :]]
+    arguments = [_argument(i, t, a, values[i]) for i, (t, a) in enumerate(argument_parameters)]
+    maps = [_tensor_map(t, a, arguments) for t, a in parameters[len(argument_parameters) :]]
     for tensor_map in maps:
         padded = tensor_map["element"] in NARROW and NARROW[tensor_map["element"]].padding
         matrix = next(a for a in arguments if a["name"] == tensor_map["argument"])
-        needed = PADDED_ALIGNMENT if padded else UNIT_BYTES
-        matrix["alignment"] = max(matrix["alignment"], needed)
+        needed_alignment = PADDED_ALIGNMENT if padded else UNIT_BYTES
+        matrix["alignment"] = max(matrix["alignment"], needed_alignment)
     names = [a["name"] for a in arguments]
     for name in names:
         if names.count(name) > 1:
@@ -176,25 +176,25 @@ def _argument(index: int, type_: Any, attributes: Any, value: Any) -> dict[str, 
     except Invalid as error:
         raise CompileError(f"the kernel {error}") from None
     if offset and not is_dynamic(offset):
-        raise located(
+        raise error_at(
             value.owner.owner,
             f"takes {name} of type {type_}, which begins {offset} elements after its address; hosts "
             "pass the address of the first element: expected offset: ?, or none",
         )
     names = _shape(name, type_, _attribute(attributes, "smem.shape"))
-    known = [None if is_dynamic(s) else s for s in strides]
+    static_strides = [None if is_dynamic(s) else s for s in strides]
     return {
         "name": name,
         "kind": "memref",
         "element": str(type_.element_type),
         "shape": [n if e == dynamic else e for e, n in zip(type_.shape, names, strict=True)],
         "names": names,
-        "strides": known,
-        "alignment": _alignment(name, type_, known, widest_access(value)),
+        "strides": static_strides,
+        "alignment": _alignment(name, type_, static_strides, widest_access(value)),
     }
 
 
-def _alignment(name: str, type_: Any, strides: list[int | None], widest: Access) -> int:
+def _alignment(name: str, type_: Any, strides: list[int | None], widest: MatrixAccess) -> int:
     """Return the alignment in bytes of a matrix and of its lines.
 
     Raises:
@@ -207,7 +207,7 @@ def _alignment(name: str, type_: Any, strides: list[int | None], widest: Access)
     if dim is not None:
         stride = strides[dim]
         assert stride is not None
-        raise located(
+        raise error_at(
             widest.op,
             f"accesses {widest.size} bytes of {name} at a time, but {type_} has the stride "
             f"{stride * size} bytes along dimension {dim}; expected a multiple of {widest.size}",
@@ -215,58 +215,60 @@ def _alignment(name: str, type_: Any, strides: list[int | None], widest: Access)
     return widest.size
 
 
-def _shape(name: str, type_: Any, given: Any) -> list[Any]:
+def _shape(name: str, type_: Any, names: Any) -> list[Any]:
     """Return the names of a matrix's extents; None for extents without a name."""
-    if given is None:
+    if names is None:
         return [None] * type_.rank
-    if not isinstance(given, list) or not all(
-        (isinstance(e, str) and e) or (isinstance(e, int) and e > 0) for e in given
+    if not isinstance(names, list) or not all(
+        (isinstance(e, str) and e) or (isinstance(e, int) and e > 0) for e in names
     ):
         raise CompileError(
-            f'smem.shape of {name} is an array of names or extents such as ["M", "K"], not {given!r}'
+            f'smem.shape of {name} is an array of names or extents such as ["M", "K"], not {names!r}'
         )
-    if len(given) != type_.rank:
+    if len(names) != type_.rank:
         raise CompileError(
-            f"smem.shape of {name} names {len(given)} extents, but {type_} has {type_.rank}"
+            f"smem.shape of {name} names {len(names)} extents, but {type_} has {type_.rank}"
         )
-    return given
+    return names
 
 
 def _known_extents(arguments: list[dict[str, Any]]) -> dict[str, int]:
     """Return the values of named extents that are static in the types."""
-    known: dict[str, int] = {}
+    extents: dict[str, int] = {}
     for argument in arguments:
         for extent, name in zip(argument.get("shape", ()), argument.get("names", ()), strict=True):
             if not isinstance(extent, int):
                 continue
-            value = known.setdefault(name, extent) if isinstance(name, str) else name or extent
-            if value != extent:
+            known_extent = (
+                extents.setdefault(name, extent) if isinstance(name, str) else name or extent
+            )
+            if known_extent != extent:
                 raise CompileError(
-                    f"smem.shape of {argument['name']} has {name}, which is {value}, for an extent "
-                    f"that is {extent} in its type"
+                    f"smem.shape of {argument['name']} has {name}, which is {known_extent}, for an "
+                    f"extent that is {extent} in its type"
                 )
-    return known
+    return extents
 
 
 def _tensor_map(type_: Any, attributes: Any, arguments: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a parameter's `smem.tensor_map` as data, with the name of the argument that it describes."""
     if str(type_) != "!llvm.ptr":
         raise CompileError(f"a parameter with {TENSOR_MAP} is of type !llvm.ptr, not {type_}")
-    given = _attribute(attributes, TENSOR_MAP)
-    match given:
+    tensor_map = _attribute(attributes, TENSOR_MAP)
+    match tensor_map:
         case {
             "argument": int() as index,
             "box": [*box],
             "contiguous": int() as contiguous,
             "element": str() as element,
             "swizzle": str() as swizzle,
-            **rest,
-        } if _further(rest) and swizzle in map(str, Swizzle):
+            **options,
+        } if _has_known_options(options) and swizzle in map(str, Swizzle):
             pass
         case _:
             raise CompileError(
                 f"{TENSOR_MAP} is a dictionary such as {{argument = 0 : i64, box = array<i64: 128, 64>, "
-                f'contiguous = 1 : i64, element = "bf16", swizzle = "128B"}}, not {given!r}'
+                f'contiguous = 1 : i64, element = "bf16", swizzle = "128B"}}, not {tensor_map!r}'
             )
     if not 0 <= index < len(arguments) or arguments[index]["kind"] != "memref":
         raise CompileError(
@@ -289,21 +291,21 @@ def _tensor_map(type_: Any, attributes: Any, arguments: list[dict[str, Any]]) ->
         "contiguous": contiguous,
         "element": element,
         "swizzle": swizzle,
-        **rest,
+        **options,
     }
 
 
-def _further(given: dict[str, Any]) -> bool:
+def _has_known_options(options: dict[str, Any]) -> bool:
     """Whether the values of a tensor map's optional keys are known."""
-    return all(key in FURTHER and value in FURTHER[key] for key, value in given.items())
+    return all(key in FURTHER and value in FURTHER[key] for key, value in options.items())
 
 
-def _grid(given: Any, named: set[str]) -> Any:
-    if given is None:
+def _grid(grid: Any, named: set[str]) -> Any:
+    if grid is None:
         return None
-    if not isinstance(given, list) or not 1 <= len(given) <= 3:
-        raise CompileError(f"smem.grid has an entry for each of x, y, z, not {given!r}")
-    for entry in given:
+    if not isinstance(grid, list) or not 1 <= len(grid) <= 3:
+        raise CompileError(f"smem.grid has an entry for each of x, y, z, not {grid!r}")
+    for entry in grid:
         match entry:
             case [str() as extent, int() as covered] if covered > 0:
                 _check_named("smem.grid", extent, named)
@@ -312,19 +314,21 @@ def _grid(given: Any, named: set[str]) -> Any:
                     "an entry of smem.grid is an extent and how many of its elements a block covers, "
                     f'such as ["N", 256], not {entry!r}'
                 )
-    return given
+    return grid
 
 
-def _multiples(given: Any, named: set[str]) -> Any:
-    if given is None:
+def _multiples(multiples: Any, named: set[str]) -> Any:
+    if multiples is None:
         return {}
-    if not isinstance(given, dict) or not all(isinstance(n, int) and n > 0 for n in given.values()):
+    if not isinstance(multiples, dict) or not all(
+        isinstance(n, int) and n > 0 for n in multiples.values()
+    ):
         raise CompileError(
-            f"{MULTIPLES} is a dictionary of positive numbers such as {{K = 64}}, not {given!r}"
+            f"{MULTIPLES} is a dictionary of positive numbers such as {{K = 64}}, not {multiples!r}"
         )
-    for extent in given:
+    for extent in multiples:
         _check_named(MULTIPLES, extent, named)
-    return given
+    return multiples
 
 
 def _check_named(attribute: str, extent: str, named: set[str]) -> None:
@@ -349,5 +353,5 @@ def _plain(attribute: Any) -> Any:
         return [_plain(a.maybe_downcast()) for a in attribute]
     if isinstance(attribute, ir.DictAttr):
         # Iteration's `each.attr` ends the process on attributes without a class in the bindings.
-        return {each.name: _plain(attribute[each.name].maybe_downcast()) for each in attribute}
+        return {entry.name: _plain(attribute[entry.name].maybe_downcast()) for entry in attribute}
     raise CompileError(f"expected strings, integers and arrays of them, not {attribute}")

@@ -16,7 +16,7 @@ from ..bindings.mlir import ir
 from ..ir.emit import i32, value
 from ..ir.emit import op as emit_op
 from ..ir.walk import walk
-from .errors import located
+from .errors import error_at
 
 Value = Any
 
@@ -76,27 +76,29 @@ def lower_math(module: Any) -> None:
         if not name.startswith("math.") and name not in _OF_ARITH:
             continue
         _check(op)
-        make = _instruction(op, name)
-        if make is None:
+        emit_element = _instruction(op, name)
+        if emit_element is None:
             continue
         with ir.InsertionPoint(op), op.location:
-            found = _by_elements(make, list(op.operands), [result.type for result in op.results])
-        for result, new in zip(op.results, found, strict=True):
-            result.replace_all_uses_with(new)
+            replacements = _by_elements(
+                emit_element, list(op.operands), [result.type for result in op.results]
+            )
+        for result, replacement in zip(op.results, replacements, strict=True):
+            result.replace_all_uses_with(replacement)
         op.erase()
 
 
 def _check(op: Any) -> None:
     type_, element = op.results[0].type, _element(op.operands[0].type)
     if isinstance(type_, ir.VectorType) and type_.scalable:
-        raise located(op, f"is of {type_}; a kernel has no vectors of unknown length")
-    whole = isinstance(element, ir.IntegerType | ir.IndexType)
-    if not whole and str(element) not in _ELEMENTS:
-        raise located(op, f"is of {element}; math is of {', '.join(_ELEMENTS)}")
+        raise error_at(op, f"is of {type_}; a kernel has no vectors of unknown length")
+    is_integer = isinstance(element, ir.IntegerType | ir.IndexType)
+    if not is_integer and str(element) not in _ELEMENTS:
+        raise error_at(op, f"is of {element}; math is of {', '.join(_ELEMENTS)}")
     if op.name == "math.fpowi" and (exponent := _element(op.operands[1].type)) != i32():
-        raise located(op, f"has an exponent of {exponent}; libdevice takes i32")
+        raise error_at(op, f"has an exponent of {exponent}; libdevice takes i32")
     if op.name == "math.ipowi":
-        raise located(
+        raise error_at(
             op,
             "has no lowering: neither PTX nor libdevice has powers of integers; multiply with "
             "arith.muli, or take math.fpowi of a float",
@@ -109,7 +111,7 @@ def _instruction(op: Any, name: str) -> Callable[..., Sequence[Value]] | None:
     if name in _EXACT:
         return partial(_intrinsic, _EXACT[name], "none")
     if name in _CLASSES:
-        return partial(_is, _CLASSES[name])
+        return partial(_fpclass, _CLASSES[name])
     narrow = name in _APPROXIMATE and _element(op.operands[0].type).width <= 32
     may_approximate = narrow and _flags(op) == "afn"
     if may_approximate and name in _FLUSHING:
@@ -149,7 +151,7 @@ def _intrinsic(name: str, flags: str, *operands: Value) -> Sequence[Value]:
     ).results
 
 
-def _is(classes: int, x: Value) -> Sequence[Value]:
+def _fpclass(classes: int, x: Value) -> Sequence[Value]:
     i1 = ir.IntegerType.get_signless(1)
     bits = ir.IntegerAttr.get(i32(), classes)
     return emit_op("llvm.intr.is.fpclass", (x,), [i1], bit=bits).results

@@ -16,7 +16,7 @@ _REGISTER = re.compile(r"%(rd|rs|r)\d+\b")
 
 _STORE = re.compile(
     r"^[ \t]*(?P<op>st\.[\w.:]*\.b(?P<bits>8|16|32))[ \t]+(?P<to>\[[^\]]*\]),[ \t]*"
-    r"(?P<of>\{[^}]*\}|%\w+);",
+    r"(?P<source>\{[^}]*\}|%\w+);",
     re.M,
 )
 
@@ -28,23 +28,23 @@ _OF_FLOATS = re.compile(
 
 def explicit_narrow_stores(ptx: str) -> str:
     """Return PTX in which stores of the low bits of a float take them from an untyped register."""
-    if not any(True for store in _STORE.finditer(ptx) for _ in _wider(store)):
+    if not any(True for store in _STORE.finditer(ptx) for _ in _wider_registers(store)):
         return ptx
     floats = {
         register[0] for op in _OF_FLOATS.finditer(ptx) for register in _REGISTER.finditer(op[1])
     }
-    return _STORE.sub(lambda store: _explicit(store, floats), ptx)
+    return _STORE.sub(lambda store: _explicit_store(store, floats), ptx)
 
 
-def _wider(store: re.Match[str]) -> Iterator[tuple[str, int]]:
+def _wider_registers(store: re.Match[str]) -> Iterator[tuple[str, int]]:
     """Yield the registers that are wider than a store of them, with their bits."""
-    for register in _REGISTER.finditer(store["of"]):
+    for register in _REGISTER.finditer(store["source"]):
         if (bits := _BITS[register[1]]) > int(store["bits"]):
             yield register[0], bits
 
 
-def _explicit(store: re.Match[str], floats: set[str]) -> str:
-    registers = {register: bits for register, bits in _wider(store) if register in floats}
+def _explicit_store(store: re.Match[str], floats: set[str]) -> str:
+    registers = {register: bits for register, bits in _wider_registers(store) if register in floats}
     if not registers:
         return store[0]
     names = {register: f"bits{index}" for index, register in enumerate(registers)}
@@ -52,5 +52,5 @@ def _explicit(store: re.Match[str], floats: set[str]) -> str:
         f".reg .b{bits} {names[register]}; mov.b{bits} {names[register]}, {register};"
         for register, bits in registers.items()
     )
-    of = _REGISTER.sub(lambda register: names.get(register[0], register[0]), store["of"])
-    return f"\t{{ {moves} {store['op']} {store['to']}, {of}; }}"
+    source = _REGISTER.sub(lambda register: names.get(register[0], register[0]), store["source"])
+    return f"\t{{ {moves} {store['op']} {store['to']}, {source}; }}"

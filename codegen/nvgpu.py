@@ -19,7 +19,7 @@ from ..ir.nvgpu import TensorMapType, is_tensor_map, tensor_map_type
 from ..ir.shared_memory import strided_metadata
 from ..ir.tensor_map_parameters import add_tensor_map
 from ..ir.walk import walk, walk_dialects
-from .errors import located
+from .errors import error_at
 
 _DIALECT = "nvgpu"
 
@@ -60,32 +60,32 @@ def _inputs(function: Op) -> list[Type]:
 def _check(function: Op, number: int, type_: Type) -> TensorMapType:
     """Check that a map can be encoded, and return its fields."""
     try:
-        found = tensor_map_type(type_)
+        fields = tensor_map_type(type_)
     except Invalid as error:
-        raise located(function, str(error)) from None
-    if found.interleave != "none":
-        raise located(
+        raise error_at(function, str(error)) from None
+    if fields.interleave != "none":
+        raise error_at(
             function,
-            f"takes argument {number}, a tensor map with interleave = {found.interleave}; expected none, "
-            "the format of matrices",
+            f"takes argument {number}, a tensor map with interleave = {fields.interleave}; "
+            "expected none, the format of matrices",
         )
-    return found
+    return fields
 
 
 def _pass_matrices(function: Op) -> None:
     """Replace the tensor maps among a kernel's arguments by matrices, and append the maps."""
     inputs = _inputs(function)
-    casts, described = [], []
+    casts, descriptions = [], []
     for number, type_ in enumerate(inputs):
         if not is_tensor_map(type_):
             continue
         argument, fields = function.regions[0].blocks[0].arguments[number], tensor_map_type(type_)
         casts.append(_casts(argument))
-        described.append(_description(number, fields))
+        descriptions.append(_description(number, fields))
         inputs[number] = _matrix(fields)
         argument.set_type(inputs[number])
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-    for ops, description in zip(casts, described, strict=True):
+    for ops, description in zip(casts, descriptions, strict=True):
         pointer = add_tensor_map(function, description)
         for cast in ops:
             cast.results[0].replace_all_uses_with(pointer)
@@ -101,7 +101,7 @@ def _casts(argument: Value) -> list[Op]:
     uses = [use.owner.operation for use in argument.uses]
     for op in uses:
         if op.name != _CAST:
-            raise located(
+            raise error_at(
                 op,
                 "uses a tensor map, which only the ops of nvgpu that prefetch and copy by it can",
             )

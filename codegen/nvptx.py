@@ -1,4 +1,4 @@
-"""What the code generator asks of an LLVM with the NVPTX target."""
+"""The interface of an LLVM with the NVPTX target."""
 
 from pathlib import Path
 from typing import Any, Protocol

@@ -57,7 +57,7 @@ class BindingsNvptx:
         _forget_toolkits()
         _set_options(self.bindings)
         if library is not None:
-            check_functions(library, _declared(kernels, ir), self)
+            check_functions(library, _declared_functions(kernels, ir), self)
             _check_flags(kernels, library)
         attribute = ir.Attribute.parse(_target(target, library, ir))
         kernels.attributes["targets"] = ir.ArrayAttr.get([attribute])
@@ -83,7 +83,7 @@ def _target(target: Target, library: Path | None, ir: Any) -> str:
     )
 
 
-def _declared(kernels: Any, ir: Any) -> set[str]:
+def _declared_functions(kernels: Any, ir: Any) -> set[str]:
     """Return the functions of libdevice that a gpu.module declares."""
     functions = [op for op in kernels.regions[0].blocks[0].operations if op.name == "llvm.func"]
     names = {
@@ -145,7 +145,7 @@ def _functions(llvm: Any, bitcode: bytes) -> dict[str, str]:
     llvm.LLVMGetValueName2.restype = ctypes.c_char_p
     context = ctypes.c_void_p(llvm.LLVMContextCreate())
     try:
-        module = _parsed(llvm, context, bitcode)
+        module = _parse_bitcode(llvm, context, bitcode)
         try:
             return _types(llvm, module)
         finally:
@@ -154,7 +154,7 @@ def _functions(llvm: Any, bitcode: bytes) -> dict[str, str]:
         llvm.LLVMContextDispose(context)
 
 
-def _parsed(llvm: Any, context: Any, bitcode: bytes) -> Any:
+def _parse_bitcode(llvm: Any, context: Any, bitcode: bytes) -> Any:
     buffer = llvm.LLVMCreateMemoryBufferWithMemoryRangeCopy(
         bitcode, ctypes.c_size_t(len(bitcode)), b"bitcode"
     )
@@ -173,13 +173,17 @@ def _types(llvm: Any, module: Any) -> dict[str, str]:
     types = {}
     function = llvm.LLVMGetFirstFunction(module)
     while function:
-        at = ctypes.c_void_p(function)
-        if not llvm.LLVMIsDeclaration(at):
-            name = llvm.LLVMGetValueName2(at, ctypes.byref(ctypes.c_size_t())).decode()
+        function_pointer = ctypes.c_void_p(function)
+        if not llvm.LLVMIsDeclaration(function_pointer):
+            name = llvm.LLVMGetValueName2(
+                function_pointer, ctypes.byref(ctypes.c_size_t())
+            ).decode()
             text = ctypes.c_void_p(
-                llvm.LLVMPrintTypeToString(ctypes.c_void_p(llvm.LLVMGlobalGetValueType(at)))
+                llvm.LLVMPrintTypeToString(
+                    ctypes.c_void_p(llvm.LLVMGlobalGetValueType(function_pointer))
+                )
             )
             types[name] = (ctypes.cast(text, ctypes.c_char_p).value or b"").decode()
             llvm.LLVMDisposeMessage(text)
-        function = llvm.LLVMGetNextFunction(at)
+        function = llvm.LLVMGetNextFunction(function_pointer)
     return types

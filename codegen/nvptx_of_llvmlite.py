@@ -76,7 +76,9 @@ class LlvmliteNvptx:
         target = module.triple, module.data_layout
         try:
             module.link_in(
-                llvmlite.parse_bitcode(_part(file, stamp(file), frozenset(declared), target))
+                llvmlite.parse_bitcode(
+                    _extract_functions(file, stamp(file), frozenset(declared), target)
+                )
             )
         except RuntimeError as error:
             raise CompileError(f"LLVM cannot link {file}: {error}") from error
@@ -85,7 +87,9 @@ class LlvmliteNvptx:
 
 
 @lru_cache
-def _part(file: Path, stamp: tuple[int, int], names: Set[str], target: tuple[str, str]) -> bytes:
+def _extract_functions(
+    file: Path, stamp: tuple[int, int], names: Set[str], target: tuple[str, str]
+) -> bytes:
     """Return the bitcode of some functions of the library and of their callees, for a triple and its data
     layout. To optimize the whole library would take longer than all other steps together."""
     library = llvmlite.parse_bitcode(file.read_bytes())

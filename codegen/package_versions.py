@@ -16,11 +16,13 @@ def version_of(module: str) -> str:
     from importlib import metadata
 
     top = module.partition(".")[0]
-    found = {f"{top.replace('_', '-')}", *metadata.packages_distributions().get(top, ())}
-    versions = {name.lower().replace("_", "-"): installed_version(name) for name in sorted(found)}
-    known = [version for version in versions.values() if version]
-    if known:
-        return "+".join(known)
+    packages = {f"{top.replace('_', '-')}", *metadata.packages_distributions().get(top, ())}
+    versions = {
+        name.lower().replace("_", "-"): installed_version(name) for name in sorted(packages)
+    }
+    installed = [version for version in versions.values() if version]
+    if installed:
+        return "+".join(installed)
     return str(Path(str(import_module(f"{module}.ir").__file__)).stat().st_mtime_ns)
 
 

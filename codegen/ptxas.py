@@ -45,9 +45,9 @@ def find_ptxas() -> str:
         for path in sorted(Path(root).glob("*/bin/ptxas"), reverse=True):
             if os.access(path, os.X_OK):
                 return str(path)
-    found = shutil.which("ptxas")
-    if found:
-        return found
+    on_path = shutil.which("ptxas")
+    if on_path:
+        return on_path
     raise CompileError(
         "ptxas was not found; install nvidia-cuda-nvcc, or name it in MLIR_SMEM_PTXAS "
         "(--emit=ptx does not need it)"

@@ -17,10 +17,10 @@ _FOLDERS = ("layout", "bindings", "dialect", "passes", "codegen")
 @cache
 def toolchain() -> tuple[str, ...]:
     """Return the versions of this package, its sources, the bindings, the LLVM that writes PTX, ptxas and
-        libdevice.
+    libdevice.
 
-        Raises:
-            CompileError: if there is no ptxas, or no LLVM that writes PTX.
+    Raises:
+        CompileError: if there is no ptxas, or no LLVM that writes PTX.
 
     Example:
         >>> toolchain()[0] == f"mlir-smem {mlir_smem.__version__}"

@@ -30,45 +30,47 @@ class ArgumentType:
     take: Callable[[Any], Any]
 
 
-def wrong_argument(function: str, parameter: str, given: Any, expected: str) -> TypeError:
+def wrong_argument(function: str, parameter: str, argument: Any, expected: str) -> TypeError:
     """Return the error for a wrong argument: "smem.mma: b is None; expected a tile".
 
     For an object of another bindings package, it names both packages and says how to work with it.
     """
-    if is_foreign(given):
-        advice = remedy(str(package_of(given)))
-        return TypeError(f"{function}: {parameter} is {describe(given)}; {advice}")
-    return TypeError(f"{function}: {parameter} is {describe(given)}; expected {expected}")
+    if is_foreign(argument):
+        advice = remedy(str(package_of(argument)))
+        return TypeError(f"{function}: {parameter} is {describe(argument)}; {advice}")
+    return TypeError(f"{function}: {parameter} is {describe(argument)}; expected {expected}")
 
 
-def describe(given: Any) -> str:
+def describe(argument: Any) -> str:
     """Describe an argument in one line, for a message."""
-    if given is None or isinstance(given, bool | int | float | str | bytes | PurePath):
-        return reprlib.repr(given)
-    if isinstance(given, type):
-        return f"the class {given.__name__}"
-    if isinstance(given, list | tuple):
-        return f"[{', '.join(map(describe, given[:6]))}{', ...' if len(given) > 6 else ''}]"
-    if isinstance(given, ir.Operation | ir.OpView) and len(given.operation.results) != 1:
-        return f"the op {given.operation.name}, which has {len(given.operation.results)} results"
-    value = _value_of(given)
+    if argument is None or isinstance(argument, bool | int | float | str | bytes | PurePath):
+        return reprlib.repr(argument)
+    if isinstance(argument, type):
+        return f"the class {argument.__name__}"
+    if isinstance(argument, list | tuple):
+        return f"[{', '.join(map(describe, argument[:6]))}{', ...' if len(argument) > 6 else ''}]"
+    if isinstance(argument, ir.Operation | ir.OpView) and len(argument.operation.results) != 1:
+        return (
+            f"the op {argument.operation.name}, which has {len(argument.operation.results)} results"
+        )
+    value = _value_of(argument)
     if value is not None:
         return f"a value of type {value.type}"
-    if isinstance(given, ir.Type | ir.Attribute):
-        return f"the {'type' if isinstance(given, ir.Type) else 'attribute'} {given}"
-    name = type(given).__name__
-    if is_foreign(given):
-        package = package_of(given)
+    if isinstance(argument, ir.Type | ir.Attribute):
+        return f"the {'type' if isinstance(argument, ir.Type) else 'attribute'} {argument}"
+    name = type(argument).__name__
+    if is_foreign(argument):
+        package = package_of(argument)
         return f"a {name} of the bindings package {package}, but mlir_smem uses {PACKAGE}"
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
 
 
-def _value_of(given: Any) -> Value | None:
+def _value_of(argument: Any) -> Value | None:
     """The value of an argument: a value itself, or the single result of an op; None for others."""
-    if isinstance(given, ir.Value):
-        return given
-    if isinstance(given, ir.Operation | ir.OpView):
-        results = given.operation.results
+    if isinstance(argument, ir.Value):
+        return argument
+    if isinstance(argument, ir.Operation | ir.OpView):
+        results = argument.operation.results
         return results[0] if len(results) == 1 else None
     return None
 
@@ -80,49 +82,51 @@ _VALUES = (ir.OpResult, ir.BlockArgument)
 def _values(expected: str, *types: type) -> ArgumentType:
     """Accept values whose types are instances of `types`."""
 
-    def take(given: Any) -> Any:
-        value = given if type(given) in _VALUES else _value_of(given)
+    def take(argument: Any) -> Any:
+        value = argument if type(argument) in _VALUES else _value_of(argument)
         return value if value is not None and isinstance(value.type, types) else REFUSED
 
     return ArgumentType(expected, take)
 
 
 def _instances(expected: str, *classes: type) -> ArgumentType:
-    return ArgumentType(expected, lambda given: given if isinstance(given, classes) else REFUSED)
+    return ArgumentType(
+        expected, lambda argument: argument if isinstance(argument, classes) else REFUSED
+    )
 
 
 def _integers(bits: int) -> ArgumentType:
     """Accept integers that fit a signed integer of `bits` bits."""
     end = 1 << bits - 1
 
-    def take(given: Any) -> Any:
-        if type(given) is not int:
-            if isinstance(given, bool) or not isinstance(given, Integral):
+    def take(argument: Any) -> Any:
+        if type(argument) is not int:
+            if isinstance(argument, bool) or not isinstance(argument, Integral):
                 return REFUSED
-            given = int(given)
-        return given if -end <= given < end else REFUSED
+            argument = int(argument)
+        return argument if -end <= argument < end else REFUSED
 
     return ArgumentType(f"a {bits}-bit integer", take)
 
 
-def _is_number(given: Any) -> bool:
-    return isinstance(given, Real) and not isinstance(given, bool)
+def _is_number(argument: Any) -> bool:
+    return isinstance(argument, Real) and not isinstance(argument, bool)
 
 
 _INT32, _INT64 = _integers(32), _integers(64)
 _INDEX = _values("an integer, or an MLIR value of type index", ir.IndexType)
 
 
-def _take_index(given: Any) -> Any:
-    taken = REFUSED if type(given) is int else _INDEX.take(given)
-    return _INT64.take(given) if taken is REFUSED else taken
+def _take_index(argument: Any) -> Any:
+    index = REFUSED if type(argument) is int else _INDEX.take(argument)
+    return _INT64.take(argument) if index is REFUSED else index
 
 
-def _take_scalar(given: Any) -> Any:
-    if not _is_number(given):
-        value = _value_of(given)
+def _take_scalar(argument: Any) -> Any:
+    if not _is_number(argument):
+        value = _value_of(argument)
         return REFUSED if value is None else value
-    return int(given) if isinstance(given, Integral) else float(given)
+    return int(argument) if isinstance(argument, Integral) else float(argument)
 
 
 _TILE, _FRAGMENT, _MEMREF = "!smem.tile", "!smem.fragment", "memref"
@@ -153,14 +157,14 @@ Layout = Annotated[
 
 #: The result of a function that builds a region.
 VALUE = ArgumentType(
-    "an MLIR value", lambda given: REFUSED if (v := _value_of(given)) is None else v
+    "an MLIR value", lambda argument: REFUSED if (v := _value_of(argument)) is None else v
 )
 
 _PLAIN = {
     int: _INT32,
     bool: _instances("True or False", bool),
     str: _instances("text", str),
-    NoneType: ArgumentType("None", lambda given: given if given is None else REFUSED),
+    NoneType: ArgumentType("None", lambda argument: argument if argument is None else REFUSED),
 }
 
 
@@ -173,7 +177,9 @@ def argument_type(annotation: Any) -> ArgumentType:
         return _PLAIN[annotation]
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Callable:
-        return ArgumentType("a function", lambda given: given if callable(given) else REFUSED)
+        return ArgumentType(
+            "a function", lambda argument: argument if callable(argument) else REFUSED
+        )
     inner = [argument_type(argument) for argument in arguments]
     if origin in (Union, UnionType):
         return _one_of(inner)
@@ -185,37 +191,39 @@ def argument_type(annotation: Any) -> ArgumentType:
 
 
 def _one_of(types: list[ArgumentType]) -> ArgumentType:
-    def take(given: Any) -> Any:
-        for each in types:
-            taken = each.take(given)
-            if taken is not REFUSED:
-                return taken
+    def take(argument: Any) -> Any:
+        for type_ in types:
+            converted = type_.take(argument)
+            if converted is not REFUSED:
+                return converted
         return REFUSED
 
-    return ArgumentType(" or ".join(each.expected for each in types), take)
+    return ArgumentType(" or ".join(type_.expected for type_ in types), take)
 
 
-def _sequence_of(element: ArgumentType) -> ArgumentType:
-    def take(given: Any) -> Any:
-        if type(given) not in (tuple, list) and not _is_sequence(given):
+def _sequence_of(element_type: ArgumentType) -> ArgumentType:
+    def take(argument: Any) -> Any:
+        if type(argument) not in (tuple, list) and not _is_sequence(argument):
             return REFUSED
-        taken = [element.take(each) for each in given]
-        return REFUSED if any(each is REFUSED for each in taken) else taken
+        elements = [element_type.take(element) for element in argument]
+        return REFUSED if any(element is REFUSED for element in elements) else elements
 
-    return ArgumentType(f"a sequence, each element {element.expected}", take)
+    return ArgumentType(f"a sequence, each element {element_type.expected}", take)
 
 
-def _is_sequence(given: Any) -> bool:
+def _is_sequence(argument: Any) -> bool:
     # Lists of the bindings have `__getitem__`, but no `__iter__`.
-    iterable = hasattr(given, "__iter__") or hasattr(given, "__getitem__")
-    return iterable and not isinstance(given, str | bytes | dict | type)
+    iterable = hasattr(argument, "__iter__") or hasattr(argument, "__getitem__")
+    return iterable and not isinstance(argument, str | bytes | dict | type)
 
 
 def _tuple_of(types: list[ArgumentType]) -> ArgumentType:
-    def take(given: Any) -> Any:
-        if not isinstance(given, list | tuple) or len(given) != len(types):
+    def take(argument: Any) -> Any:
+        if not isinstance(argument, list | tuple) or len(argument) != len(types):
             return REFUSED
-        taken = tuple(type_.take(each) for type_, each in zip(types, given, strict=True))
-        return REFUSED if any(each is REFUSED for each in taken) else taken
+        elements = tuple(
+            type_.take(element) for type_, element in zip(types, argument, strict=True)
+        )
+        return REFUSED if any(element is REFUSED for element in elements) else elements
 
-    return ArgumentType(f"({', '.join(each.expected for each in types)})", take)
+    return ArgumentType(f"({', '.join(type_.expected for type_ in types)})", take)

@@ -32,34 +32,38 @@ def builder(function: Function) -> Function:
     """
     name = f"{Smem.DIALECT_NAMESPACE}.{function.__name__}"
     types, positional, required = _parameters(function)
-    known = ", ".join(types)
+    parameter_names = ", ".join(types)
 
     @functools.wraps(function)
-    def build(*given: Any, **named: Any) -> Any:
+    def build(*arguments: Any, **keywords: Any) -> Any:
         if not _can_build():
             _check_can_build(name)
-        taken = []
-        for (parameter, type_), argument in zip(positional, given, strict=False):
-            found = type_.take(argument)
-            if found is REFUSED:
+        accepted_arguments = []
+        for (parameter, type_), argument in zip(positional, arguments, strict=False):
+            accepted = type_.take(argument)
+            if accepted is REFUSED:
                 raise wrong_argument(name, parameter, argument, type_.expected)
-            taken.append(found)
-        if len(taken) < len(given):
-            raise TypeError(f"{name}: has {len(given)} positional arguments; expected {known}")
-        if named:
-            for parameter, argument in named.items():
+            accepted_arguments.append(accepted)
+        if len(accepted_arguments) < len(arguments):
+            raise TypeError(
+                f"{name}: has {len(arguments)} positional arguments; expected {parameter_names}"
+            )
+        if keywords:
+            for parameter, argument in keywords.items():
                 type_ = types.get(parameter)
                 if type_ is None:
-                    raise TypeError(f"{name}: has no parameter {parameter}; expected {known}")
-                named[parameter] = found = type_.take(argument)
-                if found is REFUSED:
+                    raise TypeError(
+                        f"{name}: has no parameter {parameter}; expected {parameter_names}"
+                    )
+                keywords[parameter] = accepted = type_.take(argument)
+                if accepted is REFUSED:
                     raise wrong_argument(name, parameter, argument, type_.expected)
-        for parameter in required[len(given) :]:
-            if parameter not in named:
+        for parameter in required[len(arguments) :]:
+            if parameter not in keywords:
                 expected = types[parameter].expected
                 raise TypeError(f"{name}: {parameter} is missing; expected {expected}")
         try:
-            return function(*taken, **named)
+            return function(*accepted_arguments, **keywords)
         except NotBuilt:
             raise
         except Invalid as error:
@@ -84,20 +88,23 @@ class _Parameters(NamedTuple):
 
 def _parameters(function: Callable[..., Any]) -> _Parameters:
     types, positional, required = {}, [], []
-    rest: Iterable[tuple[str, ArgumentType]] = ()
+    variadic: Iterable[tuple[str, ArgumentType]] = ()
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
             # `**modifiers: Unpack[Modifiers]`: each key is an optional parameter.
             (modifiers,) = get_args(parameter.annotation)
-            types |= {key: argument_type(each) for key, each in get_type_hints(modifiers).items()}
+            types |= {
+                key: argument_type(annotation)
+                for key, annotation in get_type_hints(modifiers).items()
+            }
         elif parameter.kind is parameter.VAR_POSITIONAL:
-            rest = repeat(("an argument", argument_type(parameter.annotation)))
+            variadic = repeat(("an argument", argument_type(parameter.annotation)))
         else:
             types[name] = argument_type(parameter.annotation)
             positional.append((name, types[name]))
             if parameter.default is parameter.empty:
                 required.append(name)
-    return _Parameters(types, positional or rest, required)
+    return _Parameters(types, positional or variadic, required)
 
 
 def _can_build() -> bool:

@@ -19,14 +19,13 @@ def cached_in_context(function: Callable[..., Result]) -> Callable[..., Result]:
     @functools.wraps(function)
     def call(*arguments: Any) -> Result:
         nonlocal context
-        key = arguments
-        if key in results:
-            return results[key]
-        called = getattr(arguments[0], "context", arguments[0])
-        if called != context:
-            context = called
+        if arguments in results:
+            return results[arguments]
+        argument_context = getattr(arguments[0], "context", arguments[0])
+        if argument_context != context:
+            context = argument_context
             results.clear()
-        results[key] = found = function(*arguments)
-        return found
+        results[arguments] = computed = function(*arguments)
+        return computed
 
     return call

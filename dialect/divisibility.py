@@ -1,5 +1,4 @@
-"""Known divisors of index values, from which follows whether a subtile at a run-time offset cuts
-atoms."""
+"""Known divisors of index values: they tell whether a subtile at a run-time offset cuts atoms."""
 
 from math import gcd
 
@@ -41,8 +40,12 @@ def divisor(value: Value, depth: int = _DEPTH) -> int:
         case "arith.select":
             return gcd(*(divisor(v, depth - 1) for v in operands[1:]))
         case "arith.shli":
-            by = constant_of(operands[1])
-            return divisor(operands[0], depth - 1) << by if by is not None and 0 <= by < 32 else 1
+            shift = constant_of(operands[1])
+            return (
+                divisor(operands[0], depth - 1) << shift
+                if shift is not None and 0 <= shift < 32
+                else 1
+            )
         case "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui":
             return divisor(operands[0], depth - 1)
         case _:

@@ -1,5 +1,4 @@
-"""Memory effects and synchronization of ops. Each op class declares them as `effects`; passes read
-that."""
+"""Memory effects and synchronization of ops: each op class declares them as `effects`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -108,8 +107,8 @@ class Effects:
     @cached_property
     def completion(self) -> Completion:
         """The event that completes the op's accesses; that of the asynchronous ones if there are any."""
-        found = {access.completion for access in self.accesses} - {Completion.AT_ONCE}
-        return found.pop() if found else Completion.AT_ONCE
+        asynchronous = {access.completion for access in self.accesses} - {Completion.AT_ONCE}
+        return asynchronous.pop() if asynchronous else Completion.AT_ONCE
 
 
 class Accessed(NamedTuple):
@@ -119,8 +118,8 @@ class Accessed(NamedTuple):
     access: Access
 
 
-def accessed(op: Op) -> Iterator[Accessed]:
-    """Yield the values whose memory an op view accesses, in the order of its declaration; absent optional
+def declared_accesses(op: Op) -> Iterator[Accessed]:
+    """Yield the values whose memory an op view accesses, in the order of its `effects`; absent optional
     operands are skipped."""
     for access in op.effects.accesses:
         value = getattr(op, access.operand)

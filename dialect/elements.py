@@ -46,8 +46,8 @@ def element_of(type_: Type) -> Element:
     return element(name)
 
 
-def held_in_tiles(types: Iterable[str]) -> list[str]:
-    """Return the names of MLIR types that tiles can hold, of those given."""
+def tile_element_types(types: Iterable[str]) -> list[str]:
+    """Return those of the named MLIR types that tiles can hold."""
     return [type_ for type_ in types if type_ in _NAMES]
 
 

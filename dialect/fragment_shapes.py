@@ -6,7 +6,7 @@ from ..bindings.diagnostics import Invalid
 from ..layout.fragments import FRAGMENT_M, REGISTERS
 from ..layout.register_order import SLICE_STEPS
 
-#: What a slice along each dimension has one element for.
+#: By the dimension of a slice: what the slice has one element for.
 SLICE_OF = ("column", "row")
 
 

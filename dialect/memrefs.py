@@ -10,19 +10,19 @@ _GLOBAL = ("None", "1", "1 : i64", "1 : i32", "#gpu.address_space<global>")
 _WORKGROUP = ("3", "3 : i64", "3 : i32", "#gpu.address_space<workgroup>")
 
 
-def check_global(memref: Type, does: str) -> None:
+def check_global(memref: Type, verb: str) -> None:
     """Check that a memref is in global memory.
 
     Args:
         memref: the memref type.
-        does: the verb of the message, for example "copies from".
+        verb: the verb of the message, for example "copies from".
 
     Raises:
         Invalid: if it is not.
     """
     if str(memref.memory_space) not in _GLOBAL:
-        preposition = does.split()[-1]
-        raise Invalid(f"{does} global memory, not {preposition} memory space {memref.memory_space}")
+        preposition = verb.split()[-1]
+        raise Invalid(f"{verb} global memory, not {preposition} memory space {memref.memory_space}")
 
 
 def is_workgroup(memref: Type) -> bool:
@@ -78,23 +78,23 @@ def check_vectors(memref: Type, vector: int) -> None:
     check_multiples(memref, contiguous_dim(memref), vector, "copies from", "a 16-byte access")
 
 
-def check_multiples(memref: Type, contiguous: int, of: int, does: str, access: str) -> None:
+def check_multiples(memref: Type, contiguous: int, multiple: int, verb: str, access: str) -> None:
     """Check the offset of a memref, and the strides of its dimensions that are not contiguous.
 
     Args:
         memref: the memref type.
         contiguous: its contiguous dimension.
-        of: the number of elements of an access.
-        does, access: words of the message, for example "copies from" and "a 16-byte access".
+        multiple: the number of elements of an access.
+        verb, access: words of the message, for example "copies from" and "a 16-byte access".
 
     Raises:
-        Invalid: if a static one is not a multiple of `of`.
+        Invalid: if a static one is not a multiple of `multiple`.
     """
     strides, offset = strides_of(memref)
-    others = [each for dim, each in enumerate(strides) if dim != contiguous]
-    for name, number in (("offset", offset), *(("stride", each) for each in others)):
-        if not is_dynamic(number) and number % of:
+    outer_strides = [stride for dim, stride in enumerate(strides) if dim != contiguous]
+    for name, number in (("offset", offset), *(("stride", stride) for stride in outer_strides)):
+        if not is_dynamic(number) and number % multiple:
             raise Invalid(
-                f"{does} {memref}: the {name} of {number} elements is not a multiple of {of}, the "
+                f"{verb} {memref}: the {name} of {number} elements is not a multiple of {multiple}, the "
                 f"elements of {access}"
             )

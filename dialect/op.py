@@ -29,7 +29,7 @@ class SmemOp(Smem.Operation):
         if name is not None and (cls.i32 or cls.i64):
             rules = cls.verify_region_invariants
             cls.verify_region_invariants = staticmethod(
-                lambda op: _integers_have_their_types(op) and rules(op)
+                lambda op: _has_integer_types(op) and rules(op)
             )
         super().__init_subclass__(name=name, **keywords)
         if name is not None and cls._ODS_OPERAND_SEGMENTS:
@@ -52,18 +52,18 @@ def operand_names(op: Any) -> tuple[str, ...]:
     return tuple(field.name for field in op._fields if type(field).__name__ == "OperandDef")
 
 
-def _integers_have_their_types(op: Op) -> bool:
+def _has_integer_types(op: Op) -> bool:
     """Whether integer attributes have the declared types; emits an error for the first that has not."""
     attributes = op.attributes
     for names, bits in ((op.i32, 32), (op.i64, 64)):
         for name in names:
             if name not in attributes:
                 continue
-            given = attributes[name].maybe_downcast()
-            numeric = isinstance(given, ir.IntegerAttr | ir.BoolAttr)
-            if numeric and not _is_signless(given.type, bits):
-                example = f"{name} = {int(given.value)} : i{bits}"
-                emit_op_error(op, f"has {name} = {given}; expected an i{bits}, as in {example}")
+            attribute = attributes[name].maybe_downcast()
+            numeric = isinstance(attribute, ir.IntegerAttr | ir.BoolAttr)
+            if numeric and not _is_signless(attribute.type, bits):
+                example = f"{name} = {int(attribute.value)} : i{bits}"
+                emit_op_error(op, f"has {name} = {attribute}; expected an i{bits}, as in {example}")
                 return False
     return True
 
@@ -84,25 +84,25 @@ def _define_operands(cls: Any, segments: list[int]) -> None:
     after = len(segments) - special - 1
     for i, name in enumerate(operand_names(cls)):
         if i < special:
-            accessor = _counted_from_front(i)
+            accessor = _leading_operand(i)
         elif i > special:
-            accessor = _counted_from_back(len(segments) - i)
+            accessor = _trailing_operand(len(segments) - i)
         elif segments[i] == 0:
-            accessor = _optional(i, len(segments))
+            accessor = _optional_operand(i, len(segments))
         else:
-            accessor = _variadic(i, after)
+            accessor = _variadic_operand(i, after)
         setattr(cls, name, property(accessor))
 
 
-def _counted_from_front(i: int) -> Any:
+def _leading_operand(i: int) -> Any:
     return lambda op: op.operands[i]
 
 
-def _counted_from_back(i: int) -> Any:
+def _trailing_operand(i: int) -> Any:
     return lambda op: op.operands[-i]
 
 
-def _optional(i: int, count: int) -> Any:
+def _optional_operand(i: int, count: int) -> Any:
     def accessor(op: Op) -> Value | None:
         operands = op.operands
         return operands[i] if len(operands) == count else None
@@ -110,7 +110,7 @@ def _optional(i: int, count: int) -> Any:
     return accessor
 
 
-def _variadic(i: int, after: int) -> Any:
+def _variadic_operand(i: int, after: int) -> Any:
     def accessor(op: Op) -> list[Value]:
         operands = list(op.operands)
         return operands[i : len(operands) - after]

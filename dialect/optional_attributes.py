@@ -13,9 +13,9 @@ def has_unit_attribute(op: Op, name: str) -> bool:
     """
     if name not in op.attributes:
         return False
-    given = op.attributes[name].maybe_downcast()
-    if not isinstance(given, ir.UnitAttr):
-        raise Invalid(f"has {name} = {given}; expected a unit attribute, without a value")
+    attribute = op.attributes[name].maybe_downcast()
+    if not isinstance(attribute, ir.UnitAttr):
+        raise Invalid(f"has {name} = {attribute}; expected a unit attribute, without a value")
     return True
 
 
@@ -27,7 +27,9 @@ def string_attribute(op: Op, name: str, values: tuple[str, ...]) -> str | None:
     """
     if name not in op.attributes:
         return None
-    given = op.attributes[name].maybe_downcast()
-    if not isinstance(given, ir.StringAttr) or given.value not in values:
-        raise Invalid(f"has {name} = {given}; expected " + " or ".join(f'"{v}"' for v in values))
-    return given.value
+    attribute = op.attributes[name].maybe_downcast()
+    if not isinstance(attribute, ir.StringAttr) or attribute.value not in values:
+        raise Invalid(
+            f"has {name} = {attribute}; expected " + " or ".join(f'"{v}"' for v in values)
+        )
+    return attribute.value

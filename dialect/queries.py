@@ -1,4 +1,4 @@
-"""What a host compiler asks of the tiles and fragments in its kernel."""
+"""Queries of a host compiler about the tiles and fragments in its kernel."""
 
 from typing import Any
 
@@ -84,21 +84,21 @@ def coordinates_of(fragment: Value | Type, arch: str = "sm_90") -> np.ndarray:
     """
     type_ = _type_of("coordinates_of", fragment, FragmentType, "fragment")
     check_fragment(type_)
-    row, dim = Arch.parse(arch), slice_dim(type_)
+    architecture, dim = Arch.parse(arch), slice_dim(type_)
     if dim is not None:
-        return slice_coordinates(shape_of(type_)[0], dim, row)[..., None]
+        return slice_coordinates(shape_of(type_)[0], dim, architecture)[..., None]
     m, n = shape_of(type_)
     if is_accumulator(type_):
-        return accumulator_coordinates(m, n, row)
+        return accumulator_coordinates(m, n, architecture)
     if is_metadata(type_):
         raise Invalid(f"expected an accumulator or an A fragment, not {type_}")
-    return a_fragment_coordinates(m, n, element_of(tensor_of(type_).element_type), row)
+    return a_fragment_coordinates(m, n, element_of(tensor_of(type_).element_type), architecture)
 
 
-def _type_of(function: str, given: Any, expected: type, what: str) -> Type:
+def _type_of(function: str, argument: Any, expected: type, noun: str) -> Type:
     """Return the type of a value, or a type, that must be one of the dialect's."""
-    type_ = given.type if isinstance(given, ir.Value) else given
+    type_ = argument.type if isinstance(argument, ir.Value) else argument
     if isinstance(type_, expected):
         return type_
-    shown = type_ if isinstance(type_, ir.Type) else f"a {type(given).__name__}"
-    raise TypeError(f"{function} takes a {what} (!smem.{what}) or its type, not {shown}")
+    description = type_ if isinstance(type_, ir.Type) else f"a {type(argument).__name__}"
+    raise TypeError(f"{function} takes a {noun} (!smem.{noun}) or its type, not {description}")

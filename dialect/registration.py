@@ -35,18 +35,18 @@ _DEFINED = (attributes, types, ops)
 
 _LOCK = threading.RLock()
 
-#: Uses of a shared context, at most: it keeps the types, attributes and locations of all.
+#: Maximum uses of a shared context: it keeps the types, attributes and locations of all of them.
 _USES = 64
 
 
 @dataclass
 class _SharedContext:
-    """A context that one use after another enters.
+    """A context that is entered by one use after another.
 
     Attributes:
         context: the context.
         definitions: those of the dialect when it was registered.
-        uses: how often it has been used.
+        uses: the number of uses so far.
     """
 
     context: Context
@@ -54,7 +54,7 @@ class _SharedContext:
     uses: int = 0
 
 
-#: Those that nothing uses now.
+#: Shared contexts that are not in use.
 _idle: list[_SharedContext] = []
 
 #: The class of every context, also of one created in C++; `ir.Context` is its subclass in Python.
@@ -101,9 +101,10 @@ def register(context: Context) -> Context:
 
 
 def _check_has_no_ops(context: Context) -> None:
-    """Check that a context cannot hold ops of `smem` already: they would stay unregistered, and crash the
-    process when the bindings read their attributes. The bindings tell no more of a context than the
-    number of its modules.
+    """Check that a context cannot hold ops of `smem` already.
+
+    They would stay unregistered, and crash the process when the bindings read their attributes. Of the
+    modules of a context, the bindings tell the number only.
 
     Raises:
         ValueError: if it can.
@@ -137,8 +138,9 @@ def new_context() -> Iterator[Context]:
 
 @contextmanager
 def shared_context() -> Iterator[Context]:
-    """Enter a context as `new_context` does, but one that earlier uses have left, which saves 4 ms. It is
-    for modules that this package makes and frees: a host could change the context.
+    """Enter a context as `new_context` does, but reuse one of an earlier call, which saves 4 ms.
+
+    It is for modules that this package creates and frees: a host could change the context.
 
     Example:
         >>> with shared_context() as context:
@@ -179,7 +181,7 @@ def dialects() -> list[str]:
         >>> "smem" in dialects() and "nvvm" in dialects()
         True
     """
-    found = {Smem.DIALECT_NAMESPACE, "builtin"}
+    loadable = {Smem.DIALECT_NAMESPACE, "builtin"}
     folder = Path(ext.__file__).parent
     # The bindings can look up a dialect but not list all; the names are those of their generated files.
     names = {path.stem[1:].removesuffix("_ops_gen") for path in folder.glob("_*_ops_gen.py")}
@@ -187,5 +189,5 @@ def dialects() -> list[str]:
         for name in names:
             with suppress(ValueError):
                 context.get_dialect_descriptor(name)
-                found.add(name)
-    return sorted(found)
+                loadable.add(name)
+    return sorted(loadable)

@@ -56,9 +56,9 @@ class TileType(Smem.Type, name="tile"):
             Invalid: if the type is invalid; the inherited `get` skips the constraints that parsing
                 enforces.
         """
-        made = super().get(*parameters, context=context)
-        layout_of(made)
-        return made
+        type_ = super().get(*parameters, context=context)
+        layout_of(type_)
+        return type_
 
 
 class FragmentType(Smem.Type, name="fragment"):
@@ -76,9 +76,9 @@ class FragmentType(Smem.Type, name="fragment"):
             Invalid: if the type is invalid; the inherited `get` skips the constraints that parsing
                 enforces.
         """
-        made = super().get(*parameters, context=context)
-        check_fragment(made)
-        return made
+        type_ = super().get(*parameters, context=context)
+        check_fragment(type_)
+        return type_
 
 
 class PaddedType(Smem.Type, name="padded"):
@@ -99,9 +99,9 @@ class PaddedType(Smem.Type, name="padded"):
             Invalid: if it is not f4E2M1FN; the inherited `get` skips the constraints that parsing
                 enforces.
         """
-        made = super().get(*parameters, context=context)
-        element_of(made)
-        return made
+        type_ = super().get(*parameters, context=context)
+        element_of(type_)
+        return type_
 
 
 class PipelineType(Smem.Type, name="pipeline"):
@@ -168,7 +168,7 @@ def _make(
     parameter: Attribute | type,
     check: Callable[[Type], object],
 ) -> Type:
-    """Return the type of class `class_` with a tensor parameter and a layout (or the class of a state).
+    """Return the type of class `class_` for a tensor and a layout, or the class of a state.
 
     `check` raises an error for an element type that the class does not have.
     """
@@ -238,20 +238,20 @@ def layout_of(type_: Type) -> TileLayout | None:
             f"expected #smem.auto, #smem.swizzle, #smem.layout or #smem.composed_layout, not {attr}"
         )
     try:
-        found = (
-            _canonical(shape, element, attr)
+        layout = (
+            _canonical_layout(shape, element, attr)
             if isinstance(attr, SwizzleAttr)
-            else _parsed(shape, element, attr)
+            else _parse(shape, element, attr)
         )
     except LayoutError as error:
         raise Invalid(str(error)) from None
-    if found.size_bytes > WINDOW_BYTES:
+    if layout.size_bytes > WINDOW_BYTES:
         raise Invalid(
-            f"the layout {found} spans {found.size_bytes} bytes; descriptors reach {WINDOW_BYTES}"
+            f"the layout {layout} spans {layout.size_bytes} bytes; descriptors reach {WINDOW_BYTES}"
         )
-    if problem := found.overlap_problem():
+    if problem := layout.overlap_problem():
         raise Invalid(problem)
-    return found
+    return layout
 
 
 def allocation_layout_of(type_: Type) -> TileLayout | None:
@@ -260,10 +260,10 @@ def allocation_layout_of(type_: Type) -> TileLayout | None:
     Raises:
         Invalid: if only a subtile can have the layout.
     """
-    found = layout_of(type_)
-    if found and found.origin:
-        raise Invalid(f"has the layout {found}, which only a subtile can have")
-    return found
+    layout = layout_of(type_)
+    if layout and layout.origin:
+        raise Invalid(f"has the layout {layout}, which only a subtile can have")
+    return layout
 
 
 def _check_origin(subtile: TileLayout) -> None:
@@ -273,17 +273,17 @@ def _check_origin(subtile: TileLayout) -> None:
         raise Invalid(f"the subtile layout {subtile} is written {layout_attr(expected)}")
 
 
-def _parsed(shape: tuple[int, ...], element: Element, attr: Attribute) -> TileLayout:
+def _parse(shape: tuple[int, ...], element: Element, attr: Attribute) -> TileLayout:
     """The layout of `#smem.layout` or `#smem.composed_layout`."""
     text, *origins = (ir.StringAttr(p).value for p in attr.params)
     origin = parse_origin(origins[0]) if origins else ()
-    found = parse_layout(text, element, shape, origin).coalesced()
+    layout = parse_layout(text, element, shape, origin).coalesced()
     if origin:
-        _check_origin(found)
-    return found
+        _check_origin(layout)
+    return layout
 
 
-def _canonical(shape: tuple[int, ...], element: Element, attr: Attribute) -> TileLayout:
+def _canonical_layout(shape: tuple[int, ...], element: Element, attr: Attribute) -> TileLayout:
     """The layout of `#smem.swizzle`."""
     width, order = (ir.StringAttr(p).value for p in attr.params)
     widths = {str(s): s for s in Swizzle}
@@ -328,7 +328,7 @@ def check_fragment(type_: Type) -> None:
         )
     element = element_of(tensor.element_type)
     check_registers(shape, element.bits)
-    step, what = instruction_k(element), "an A fragment"
+    step, noun = instruction_k(element), "an A fragment"
     if element not in MULTIPLICANDS:
         raise Invalid(
             f"has an A fragment of {tensor.element_type}, which no instruction takes from registers"
@@ -336,10 +336,10 @@ def check_fragment(type_: Type) -> None:
     if isinstance(state, MetadataAttr):
         if element not in SPARSE:
             raise Invalid(f"has metadata of {element}, of which there is no sparse mma")
-        step, what = sparse_k(element), "metadata"
+        step, noun = sparse_k(element), "metadata"
     if not has_whole_rows(shape) or shape[1] < 1 or shape[1] % step:
         raise Invalid(
-            f"has {what} of {list(shape)}; expected (M, K) with M a multiple of {INSTRUCTION_M} and K "
+            f"has {noun} of {list(shape)}; expected (M, K) with M a multiple of {INSTRUCTION_M} and K "
             f"of {step} for {element}"
         )
 

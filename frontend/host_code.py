@@ -9,7 +9,7 @@ from typing import Any
 from ..bindings.irtypes import Module, Op, Type
 from ..bindings.mlir import ir, passmanager
 from ..codegen import Compiled, CompileError, compile
-from ..codegen.errors import located
+from ..codegen.errors import error_at
 from ..layout.arch import Arch
 from ..passes import add_passes
 from .host_fallback import run_on_host, upload_globals
@@ -201,4 +201,4 @@ def _check_lowered(module: Module) -> None:
             types = [str(value.type) for value in (*op.operands, *op.results)]
             if "function_type" in op.attributes:
                 types.append(str(op.attributes["function_type"]))
-            raise located(op, f"is of types that no CPU computes with: {', '.join(types)}")
+            raise error_at(op, f"is of types that no CPU computes with: {', '.join(types)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..bindings.irtypes import Module, Op, Value
 from ..bindings.mlir import ir
-from ..codegen.errors import located
+from ..codegen.errors import error_at
 from ..ir import emit
 from ..ir.walk import walk
 from .host_fallback import ON_HOST, copy, is_computed_on_host
@@ -53,14 +53,14 @@ def check_host_functions(module: Module, mixed: bool) -> None:
         if mixed and is_computed_on_host(op):
             continue
         if op.name.split(".")[0] not in _DIALECTS and op.name not in _OPS:
-            raise located(
+            raise error_at(
                 op,
                 "works on memory that is the GPU's, and only a CPU can run it; make a kernel of it, or "
                 "give mixed=True, which copies the memory",
             )
         for value in op.results:
             if isinstance(value.type, ir.UnrankedMemRefType):
-                raise located(op, f"is of type {value.type}; expected memrefs of known rank")
+                raise error_at(op, f"is of type {value.type}; expected memrefs of known rank")
 
 
 def move_strided(module: Module) -> None:

@@ -13,7 +13,7 @@ from ..ir.cluster import cluster_size
 from ..ir.errors import OpError
 from ..ir.kernel import block_size
 from ..ir.launch_attributes import SHARED_BYTES, TENSOR_MAP
-from ..ir.launches import LAUNCH, PLACEHOLDER, Launch, kernel_of
+from ..ir.launches import LAUNCH, PLACEHOLDER, LaunchFunc, kernel_of
 from ..ir.tensor_map_parameters import pass_by_value
 from ..ir.walk import walk
 from ..passes import Pass
@@ -40,7 +40,7 @@ class LowerLaunches(Pass):
         for op in walk(module, LAUNCH):
             kernel = kernel_of(op)
             if kernel is None:
-                if any(map(_is_placeholder, Launch.of(op).arguments)):
+                if any(map(_is_placeholder, LaunchFunc.of(op).arguments)):
                     raise OpError(
                         op,
                         f"launches {op.attributes['kernel']}, which is not in the module as MLIR; run "
@@ -66,7 +66,7 @@ def _check_lowered(op: Op, kernel: Op) -> None:
             f"launches {op.attributes['kernel']}, which has a '{unlowered.name}'; run smem-to-nvvm "
             "before smem-lower-launches",
         )
-    if kernel.name == "gpu.func" and any(map(_is_placeholder, Launch.of(op).arguments)):
+    if kernel.name == "gpu.func" and any(map(_is_placeholder, LaunchFunc.of(op).arguments)):
         raise OpError(
             op,
             f"launches {op.attributes['kernel']}, which is a gpu.func and takes tensor maps; run "
@@ -76,7 +76,7 @@ def _check_lowered(op: Op, kernel: Op) -> None:
 
 def _lower(op: Op, kernel: Op) -> int:
     """Lower a launch, and return the number of its tensor maps."""
-    launch = Launch.of(op)
+    launch = LaunchFunc.of(op)
     _check_block(op, launch, kernel)
     with ir.InsertionPoint(op), op.location:
         fields = {
@@ -95,7 +95,7 @@ def _lower(op: Op, kernel: Op) -> int:
     return len(placeholders)
 
 
-def _check_block(op: Op, launch: Launch, kernel: Op) -> None:
+def _check_block(op: Op, launch: LaunchFunc, kernel: Op) -> None:
     """Check that the CTA has the number of threads for which the kernel is lowered."""
     size, block = block_size(kernel), _constants(launch.block)
     if size is not None and None not in block and tuple(block) != size:
@@ -106,7 +106,7 @@ def _check_block(op: Op, launch: Launch, kernel: Op) -> None:
         )
 
 
-def _cluster(op: Op, launch: Launch, kernel: Op) -> Sequence[Value]:
+def _cluster(op: Op, launch: LaunchFunc, kernel: Op) -> Sequence[Value]:
     """Return the numbers of CTAs of a cluster along x, y and z."""
     size = cluster_size(kernel)
     if launch.cluster:
@@ -132,7 +132,7 @@ def _cluster(op: Op, launch: Launch, kernel: Op) -> Sequence[Value]:
     return [emit.constant(extent, launch.grid[0].type) for extent in size]
 
 
-def _shared_bytes(launch: Launch, kernel: Op) -> Sequence[Value]:
+def _shared_bytes(launch: LaunchFunc, kernel: Op) -> Sequence[Value]:
     """Return the bytes of dynamic shared memory: the launch's own, or those of tiles if they are more."""
     needed = kernel.attributes[SHARED_BYTES].value if SHARED_BYTES in kernel.attributes else 0
     if not launch.shared_bytes:

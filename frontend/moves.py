@@ -51,7 +51,7 @@ def _if_not_empty(memref: Value) -> Iterator[bool]:
     if _UNKNOWN not in shape:
         yield 0 not in shape
         return
-    with emit.guarded(emit.compare("ne", _elements(memref), 0)):
+    with emit.scf_if(emit.compare("ne", _elements(memref), 0)):
         yield True
 
 
@@ -77,7 +77,7 @@ def _each_element(memref: Value) -> Iterator[list[Value]]:
     with ir.InsertionPoint(block):
         first = emit.binary("muli", block.arguments[0], threads)
         number = emit.binary("addi", first, block.arguments[3])
-        with emit.guarded(emit.compare("ult", number, total)):
+        with emit.scf_if(emit.compare("ult", number, total)):
             indices: list[Value] = []
             for size in reversed(sizes):
                 indices.insert(0, emit.binary("remui", number, size))

@@ -36,14 +36,14 @@ class Change:
     Attributes:
         ops: a pattern for the op's name.
         since: the version that changed it.
-        found: a pattern for the property.
-        written: what stands for it at the other end; None if nothing can.
+        pattern: a pattern for the property.
+        replacement: its replacement at the other end, a template of `re`; None if there is none.
     """
 
     ops: str
     since: int
-    found: str
-    written: str | None
+    pattern: str
+    replacement: str | None
 
 
 _SCALED = r"nvvm\.tcgen05\.mma(?:\.sp)?\.block_scale"
@@ -68,9 +68,8 @@ _OLD_TO_NEW = (
     Change(_SCALED, 23, r"#nvvm\.block_scale_kind<(mx\w+)>", r"#nvvm.tcgen05_mma_kind<\1>"),
 )
 
-#: The version that made the marks of `gpu.func` properties: that it is a kernel, and the number of its
-#: workgroup attributions. Older ones have attributes for them, and drop unknown properties of this op
-#: without an error.
+#: The version in which two attributes of `gpu.func` became properties: the mark of a kernel, and the
+#: number of workgroup attributions. Older versions drop unknown properties of this op without an error.
 _FUNCTIONS_SINCE = 23
 
 
@@ -118,14 +117,14 @@ def between(text: str, writer: int, reader: int) -> str:
         for change in _OLD_TO_NEW:
             if writer < change.since <= reader:
                 lacks = f"which LLVM {writer} has; LLVM {reader}, which reads it, does not"
-                text = _changed(text, change, lacks)
+                text = _apply_change(text, change, lacks)
         crosses = writer < _FUNCTIONS_SINCE <= reader
-        return _functions(text, _new_function) if crosses else text
+        return _change_functions(text, _to_new_function) if crosses else text
     for change in _NEW_TO_OLD:
         if reader < change.since:
             lacks = f"which LLVM {change.since} introduced; LLVM {reader} does not have it"
-            text = _changed(text, change, lacks)
-    return _functions(text, _old_function) if reader < _FUNCTIONS_SINCE else text
+            text = _apply_change(text, change, lacks)
+    return _change_functions(text, _to_old_function) if reader < _FUNCTIONS_SINCE else text
 
 
 def check_version(version: int) -> None:
@@ -160,29 +159,29 @@ def bindings_version() -> int:
     return OLDEST
 
 
-def _changed(text: str, change: Change, problem: str) -> str:
+def _apply_change(text: str, change: Change, problem: str) -> str:
     """Apply a change to the properties of each op that it concerns.
 
     Raises:
-        HostVersionError: if nothing stands for a property.
+        HostVersionError: if a property has no replacement.
     """
-    made, end = [], 0
+    parts, end = [], 0
     for op in _ops(text, change.ops):
         properties = op["properties"]
-        found = re.search(change.found, properties)
-        if found is None:
+        match = re.search(change.pattern, properties)
+        if match is None:
             continue
-        if change.written is None:
+        if change.replacement is None:
             raise HostVersionError(
-                f"'{op['name']}' op has {found[0]}, {problem}", _location(text, op.end())
+                f"'{op['name']}' op has {match[0]}, {problem}", _location(text, op.end())
             )
-        left = properties[: found.start()] + found.expand(change.written)
-        items = left + properties[found.end() :]
+        head = properties[: match.start()] + match.expand(change.replacement)
+        properties = head + properties[match.end() :]
         # A removed property leaves a comma.
-        items = items.removeprefix(", ").removesuffix(", ").replace(", , ", ", ")
-        made += [text[end : op.start("dictionary")], f" <{{{items}}}>" if items else ""]
+        properties = properties.removeprefix(", ").removesuffix(", ").replace(", , ", ", ")
+        parts += [text[end : op.start("dictionary")], f" <{{{properties}}}>" if properties else ""]
         end = op.end("dictionary")
-    return "".join([*made, text[end:]])
+    return "".join([*parts, text[end:]])
 
 
 def _ops(text: str, name: str) -> Iterator[re.Match[str]]:
@@ -195,53 +194,53 @@ def _ops(text: str, name: str) -> Iterator[re.Match[str]]:
     )
 
 
-def _functions(text: str, changed: Callable[[str, str], tuple[str, str]]) -> str:
-    """Change each `gpu.func`, by a function of its properties and its attributes."""
-    made, end = [], 0
+def _change_functions(text: str, change: Callable[[str, str], tuple[str, str]]) -> str:
+    """Change the properties and the attributes of each `gpu.func` by a function of them."""
+    parts, end = [], 0
     for head in re.finditer(r'^([ \t]*)"gpu\.func"\(\) <\{(.*)\}> \(\{', text, re.M):
         tail = re.compile(rf"^{head[1]}\}}\)(?: \{{(.*)\}})? : \(\) -> \(\)", re.M).search(
             text, head.end()
         )
         if tail is None:
             continue
-        properties, attributes = changed(head[2], tail[1] or "")
-        made += [
+        properties, attributes = change(head[2], tail[1] or "")
+        parts += [
             text[end : head.start()],
             f'{head[1]}"gpu.func"() <{{{properties}}}> ({{',
             text[head.end() : tail.start()],
             f"{head[1]}}}) {{{attributes}}} : () -> ()",
         ]
         end = tail.end()
-    return "".join([*made, text[end:]])
+    return "".join([*parts, text[end:]])
 
 
-def _old_function(properties: str, attributes: str) -> tuple[str, str]:
+def _to_old_function(properties: str, attributes: str) -> tuple[str, str]:
     """Return the properties and the attributes of a `gpu.func` of LLVM 23 for LLVM 22."""
-    if found := re.search(r", workgroup_attributions = \d+ : i64$", properties):
-        properties, attributes = properties[: found.start()], attributes + found[0]
+    if match := re.search(r", workgroup_attributions = \d+ : i64$", properties):
+        properties, attributes = properties[: match.start()], attributes + match[0]
     # The properties are sorted; attributes of arguments, which may hold any word, come before the type.
-    if found := re.search(r"^.*\bfunction_type = .*?(, kernel)(?=, |$)", properties):
-        properties = properties[: found.start(1)] + properties[found.end(1) :]
+    if match := re.search(r"^.*\bfunction_type = .*?(, kernel)(?=, |$)", properties):
+        properties = properties[: match.start(1)] + properties[match.end(1) :]
         attributes = "gpu.kernel, " + re.sub(r"(^|, )gpu\.kernel, ", r"\1", attributes)
     return properties, attributes.removeprefix(", ")
 
 
-def _new_function(properties: str, attributes: str) -> tuple[str, str]:
+def _to_new_function(properties: str, attributes: str) -> tuple[str, str]:
     """Return the properties and the attributes of a `gpu.func` of LLVM 22 for LLVM 23."""
-    if found := re.search(r", workgroup_attributions = (\d+) : i64$", attributes):
-        attributes = attributes[: found.start()]
-        properties += found[0] if found[1] != "0" else ""
-    if found := re.search(r"(?:^|(?<=, ))gpu\.kernel, ", attributes):
-        attributes = attributes[: found.start()] + attributes[found.end() :]
+    if match := re.search(r", workgroup_attributions = (\d+) : i64$", attributes):
+        attributes = attributes[: match.start()]
+        properties += match[0] if match[1] != "0" else ""
+    if match := re.search(r"(?:^|(?<=, ))gpu\.kernel, ", attributes):
+        attributes = attributes[: match.start()] + attributes[match.end() :]
         properties += ", kernel"
     return properties, attributes
 
 
-def _location(text: str, at: int) -> str:
+def _location(text: str, offset: int) -> str:
     """Return the location of the op without regions whose line contains an offset, or ""."""
-    line = text[at : (text + "\n").index("\n", at)]
-    found = re.search(r"loc\((#loc\d*|.*)\)\s*$", line)
-    if found is None or not found[1].startswith("#loc"):
-        return found[1] if found else ""
-    defined = re.search(rf"^{found[1]} = loc\((.*)\)$", text, re.M)
-    return defined[1] if defined else ""
+    line = text[offset : (text + "\n").index("\n", offset)]
+    match = re.search(r"loc\((#loc\d*|.*)\)\s*$", line)
+    if match is None or not match[1].startswith("#loc"):
+        return match[1] if match else ""
+    definition = re.search(rf"^{match[1]} = loc\((.*)\)$", text, re.M)
+    return definition[1] if definition else ""

@@ -6,7 +6,7 @@ from ..dialect.arguments import wrong_argument
 from ..dialect.smem import Smem
 from ..ir.walk import walk
 from ..passes import parse_pipeline
-from .exchange import ExchangeError, Side, exchange, is_module
+from .exchange import BindingsContext, ExchangeError, exchange, is_module
 from .text import PIPELINE
 
 
@@ -44,18 +44,18 @@ def lower(module: Module, pipeline: str = PIPELINE) -> Module:
         raise wrong_argument(
             "mlir_smem.interop.lower", "module", module, "an ir.Module of any MLIR bindings package"
         )
-    theirs = Side.of(module)
+    theirs = BindingsContext.of(module)
     with new_context() as context:
         # Ops of dialects that these bindings do not have are the host's.
         context.allow_unregistered_dialects = True
         passes = parse_pipeline(pipeline)
-        ours = exchange(module, Side.ours(context))
+        ours = exchange(module, BindingsContext.ours(context))
         passes.run(ours.operation)
-        _check_what_is_left(ours, theirs)
+        _check_smem_ops(ours, theirs)
         return exchange(ours, theirs)
 
 
-def _check_what_is_left(module: Module, theirs: Side) -> None:
+def _check_smem_ops(module: Module, theirs: BindingsContext) -> None:
     if theirs.context.allow_unregistered_dialects:
         return
     for op in walk(module):

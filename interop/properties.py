@@ -14,31 +14,31 @@ _MOVED = {"gpu.func": "sym_name"}
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[()]')
 
 
-def moved_to_attributes(text: str) -> str:
+def move_to_attributes(text: str) -> str:
     """Return the text of a module in the generic form with these properties as attributes."""
     for op, name in _MOVED.items():
-        found = re.compile(
+        pattern = re.compile(
             rf'(?P<op>"{re.escape(op)}"\(\) <{{)(?P<before>[^\n]*?)'
             rf'(?:, )?(?P<moved>\b{name} = "(?:[^"\\\n]|\\.)*")(?P<rest>[^\n]*?}}> )(?=\()'
         )
-        at = 0
-        while match := found.search(text, at):
-            end = _closing(text, match.end())
-            rest = match["rest"] if match["before"] else match["rest"].removeprefix(", ")
+        position = 0
+        while match := pattern.search(text, position):
+            end = _closing_bracket_end(text, match.end())
+            suffix = match["rest"] if match["before"] else match["rest"].removeprefix(", ")
             after = text[end:]
             attributes = (
                 f" {{{match['moved']}, {after[2:]}"
                 if after.startswith(" {")
                 else f" {{{match['moved']}}}{after}"
             )
-            head = f"{match['op']}{match['before']}{rest}"
+            head = f"{match['op']}{match['before']}{suffix}"
             text = f"{text[: match.start()]}{head}{text[match.end() : end]}{attributes}"
-            at = match.start() + len(head)
+            position = match.start() + len(head)
     return text
 
 
-def _closing(text: str, start: int) -> int:
-    """The position after the bracket that closes the one at `start`."""
+def _closing_bracket_end(text: str, start: int) -> int:
+    """Return the position after the bracket that closes the one at `start`."""
     depth = 0
     for token in _TOKEN.finditer(text, start):
         depth += {"(": 1, ")": -1}.get(token[0], 0)

@@ -1,7 +1,7 @@
 """Attributes of enums, which versions of MLIR spell differently: `#gpu<dim x>` and `#gpu.dim<x>`.
 
 The version number of LLVM does not tell which spelling a parser reads, since enums changed one by one
-during the development of one version. So the parser is asked, for each spelling that a text has.
+during the development of one version. Each spelling of a text is therefore tried in the parser.
 """
 
 import re
@@ -13,7 +13,7 @@ _BRACKETED = r"#(?P<d2>\w+)\.(?P<m2>\w+)<(?P<v2>[\w.]+)>"
 _ENUM = re.compile(rf"{_STRING}|{_SPACED}|{_BRACKETED}")
 
 
-def respelled(text: str, ir: Any, context: Any) -> str:
+def respell(text: str, ir: Any, context: Any) -> str:
     """Return the text of a module, with each enum attribute in the spelling that a parser reads.
 
     Args:
@@ -23,23 +23,23 @@ def respelled(text: str, ir: Any, context: Any) -> str:
     """
     chosen: dict[str, str] = {}
 
-    def choose(found: re.Match[str]) -> str:
-        spelled = found[0]
-        if spelled[0] == '"':
-            return spelled
-        if spelled not in chosen:
-            other = _other(found)
-            wanted = not _reads(ir, context, spelled) and _reads(ir, context, other)
-            chosen[spelled] = other if wanted else spelled
-        return chosen[spelled]
+    def choose(match: re.Match[str]) -> str:
+        spelling = match[0]
+        if spelling[0] == '"':
+            return spelling
+        if spelling not in chosen:
+            alternative = _other_spelling(match)
+            is_better = not _reads(ir, context, spelling) and _reads(ir, context, alternative)
+            chosen[spelling] = alternative if is_better else spelling
+        return chosen[spelling]
 
     return _ENUM.sub(choose, text)
 
 
-def _other(found: re.Match[str]) -> str:
-    if found["d1"]:
-        return f"#{found['d1']}.{found['m1']}<{found['v1']}>"
-    return f"#{found['d2']}<{found['m2']} {found['v2']}>"
+def _other_spelling(match: re.Match[str]) -> str:
+    if match["d1"]:
+        return f"#{match['d1']}.{match['m1']}<{match['v1']}>"
+    return f"#{match['d2']}<{match['m2']} {match['v2']}>"
 
 
 def _reads(ir: Any, context: Any, text: str) -> bool:

@@ -16,23 +16,23 @@ def is_cta_barrier(op: Op) -> bool:
 def is_cluster_barrier(op: Op) -> bool:
     """Whether an op is the wait of a barrier of the cluster: `nvvm.cluster.wait`, directly after the
     arrival of the same threads, which releases what they have written."""
-    return op.name == _WAIT and _is(_neighbour(op, -1), _ARRIVE)
+    return op.name == _WAIT and _has_name(_neighbour(op, -1), _ARRIVE)
 
 
 def begins_cluster_barrier(op: Op) -> bool:
     """Whether an op is the arrival of a barrier of the cluster, directly before its wait."""
-    return op.name == _ARRIVE and _is(_neighbour(op, 1), _WAIT)
+    return op.name == _ARRIVE and _has_name(_neighbour(op, 1), _WAIT)
 
 
 _ARRIVE, _WAIT = "nvvm.cluster.arrive", "nvvm.cluster.wait"
 
 
-def _is(op: Op | None, name: str) -> bool:
+def _has_name(op: Op | None, name: str) -> bool:
     return op is not None and op.name == name
 
 
 def _neighbour(op: Op, distance: int) -> Op | None:
     """Return the op that stands so many places after another one in its block."""
-    ops = [each.operation for each in op.operation.block.operations]
-    at = ops.index(op.operation) + distance
-    return ops[at] if 0 <= at < len(ops) else None
+    ops = [inner.operation for inner in op.operation.block.operations]
+    index = ops.index(op.operation) + distance
+    return ops[index] if 0 <= index < len(ops) else None

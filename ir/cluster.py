@@ -138,8 +138,8 @@ def cluster_barrier() -> None:
 def wait_at_end(function: Op) -> None:
     """Emit a cluster barrier at the end: a CTA must not exit while others can write its shared memory."""
     for op in returns_of(function):
-        before = op.operation.block.operations
-        previous = before[len(before) - 2].operation if len(before) > 1 else None
+        ops = op.operation.block.operations
+        previous = ops[len(ops) - 2].operation if len(ops) > 1 else None
         if previous is None or previous.name != "nvvm.cluster.wait":
             with ir.InsertionPoint(op), op.location:
                 cluster_barrier()
@@ -149,11 +149,11 @@ def multicast_mask(load: Op, dim: str) -> Value:
     """Return the mask of the CTAs to which a CTA's load is multicast (i16)."""
     peers = peers_of(pipeline_of(load))
     if dim == "x":
-        row, other = (1 << peers.x) - 1, cta_rank("y") * peers.x if peers.y > 1 else None
+        bits, shift = (1 << peers.x) - 1, cta_rank("y") * peers.x if peers.y > 1 else None
     else:
-        row, other = sum(1 << i * peers.x for i in range(peers.y)), cta_rank("x")
-        other = other if peers.x > 1 else None
-    mask = emit.constant(row, emit.i32())
-    if other is not None:
-        mask = emit.binary("shli", mask, other.value)
+        bits, shift = sum(1 << i * peers.x for i in range(peers.y)), cta_rank("x")
+        shift = shift if peers.x > 1 else None
+    mask = emit.constant(bits, emit.i32())
+    if shift is not None:
+        mask = emit.binary("shli", mask, shift.value)
     return emit.value("arith.trunci", (mask,), ir.IntegerType.get_signless(16))

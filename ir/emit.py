@@ -67,10 +67,11 @@ def cast_index(index: Value, type_: Type) -> Value:
     return index if index.type == type_ else value("arith.index_cast", (index,), type_)
 
 
-def extracted(vector: Value, position: int) -> Value:
+def extract_element(vector: Value, position: int) -> Value:
     """Extract an element of a vector."""
-    at = ir.DenseI64ArrayAttr.get([position])
-    return value("vector.extract", (vector,), vector.type.element_type, static_position=at)
+    element = vector.type.element_type
+    static_position = ir.DenseI64ArrayAttr.get([position])
+    return value("vector.extract", (vector,), element, static_position=static_position)
 
 
 #: Predicates of `arith.cmpi` (MLIR, arith dialect).
@@ -87,12 +88,12 @@ def compare(predicate: str, left: Value, right: Value | int) -> Value:
 
 def select(condition: Value, yes: Value | int, no: Value | int) -> Value:
     """Create `arith.select` of two i32; numbers become constants."""
-    chosen = [constant(v, i32()) if isinstance(v, int) else v for v in (yes, no)]
-    return value("arith.select", (condition, *chosen), chosen[0].type)
+    operands = [constant(v, i32()) if isinstance(v, int) else v for v in (yes, no)]
+    return value("arith.select", (condition, *operands), operands[0].type)
 
 
 @contextmanager
-def guarded(condition: Value) -> Iterator[None]:
+def scf_if(condition: Value) -> Iterator[None]:
     """Create an `scf.if`, and build the ops of the `with` block in it."""
     branch = op("scf.if", (condition,), regions=2)
     with ir.InsertionPoint(ir.Block.create_at_start(branch.regions[0])):
@@ -105,7 +106,7 @@ def has_bit(number: Value, bit: int) -> Value:
     return compare("ne", binary("andi", number, bit), 0)
 
 
-def permuted(low: Value, high: Value, selector: Value | int) -> Value:
+def prmt(low: Value, high: Value, selector: Value | int) -> Value:
     """Create `prmt`: an i32 of four bytes of `low` and `high`, selected by the four digits of
     `selector`."""
     if isinstance(selector, int):
@@ -120,24 +121,24 @@ def to_tf32(number: Value) -> Value:
     return value("nvvm.convert.float.to.tf32", (number,), i32(), rnd=nearest)
 
 
-def position_value(values: tuple[Value, ...], constant: int, type_: Type) -> Value:
+def index_sum(values: tuple[Value, ...], constant: int, type_: Type) -> Value:
     """Compute the sum of index values (at least one) and a number, as an integer of `type_`."""
-    first, *rest = (cast_index(value, type_) for value in values)
-    for value in rest:
-        first = binary("addi", first, value)
-    return binary("addi", first, constant)
+    total, *addends = (cast_index(value, type_) for value in values)
+    for addend in addends:
+        total = binary("addi", total, addend)
+    return binary("addi", total, constant)
 
 
 def term_value(term: Any, position: Any, type_: Type, unit: int) -> Value:
-    """Compute the contribution of a run-time position to an address; see `layout.modes.Term`.
+    """Compute the contribution of a run-time start to an address; see `layout.modes.Term`.
 
     Args:
         term: the term.
-        position: index values and a constant (a `subtiles.Position`).
+        position: the start, a `subtiles.IndexSum`.
         type_: the integer type of the result.
         unit: elements per unit of the result.
     """
-    number = position_value(position.values, position.constant + term.added, type_)
+    number = index_sum(position.values, position.constant + term.added, type_)
     number = binary("divui", number, term.divisor)
     if term.modulus is not None:
         number = binary("remui", number, term.modulus)

@@ -69,18 +69,19 @@ def block_size(function: Op) -> tuple[int, int, int] | None:
 
 
 def extents_of(function: Op, *names: str) -> tuple[int, int, int] | None:
-    """Return x, y and z of the first of the named attributes that a function has, 1 where it is shorter;
-    None if it has none of them.
+    """Return (x, y, z) of the first of the named attributes that a function has; None without one.
+
+    Missing extents are 1.
 
     Raises:
         OpError: if the attribute is malformed.
     """
     for name in names:
         if name in function.attributes:
-            given = function.attributes[name]
-            if not isinstance(given, ir.DenseI32ArrayAttr) or not 1 <= len(given) <= 3:
-                raise OpError(function, f"has {name} = {given}; expected array<i32: x, y, z>")
-            x, y, z = (*list(given), 1, 1)[:3]
+            attribute = function.attributes[name]
+            if not isinstance(attribute, ir.DenseI32ArrayAttr) or not 1 <= len(attribute) <= 3:
+                raise OpError(function, f"has {name} = {attribute}; expected array<i32: x, y, z>")
+            x, y, z = (*list(attribute), 1, 1)[:3]
             return x, y, z
     return None
 
@@ -133,8 +134,8 @@ def warpgroups_of(op: Op) -> tuple[int, int]:
         if outer.name == PartitionOp.OPERATION_NAME:
             partitions = outer.parent.opview.partitions
             counts = {partition.operation: partition.warpgroups.value for partition in partitions}
-            before = list(counts).index(outer)
-            first = sum(list(counts.values())[:before])
+            position = list(counts).index(outer)
+            first = sum(list(counts.values())[:position])
             return first, first + counts[outer]
     return 0, end
 

@@ -13,24 +13,24 @@ from .walk import walk
 
 LAUNCH = "gpu.launch_func"
 
-#: The op in the place of a tensor map that the host still has to encode, with `TENSOR_MAP` as an
-#: attribute: from the memref that the map describes to the kernel's parameter.
+#: The op that stands for a tensor map until the host encodes it, with `TENSOR_MAP` as an attribute: from
+#: the memref that the map describes to the kernel's parameter.
 PLACEHOLDER = "builtin.unrealized_conversion_cast"
 
 _SEGMENTS = "operandSegmentSizes"
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchFunc:
     """The operands of a `gpu.launch_func`, in its order.
 
     Attributes:
         dependencies: async tokens that it waits for.
         grid, block: CTAs, and threads of a CTA, along x, y and z.
-        cluster: CTAs of a cluster; nothing if the launch does not say.
-        shared_bytes: its dynamic shared memory; nothing if it does not say.
-        arguments: those of the kernel.
-        stream: the object that it is enqueued on; nothing if there is none.
+        cluster: CTAs of a cluster along x, y and z; empty if absent.
+        shared_bytes: bytes of dynamic shared memory; empty if absent.
+        arguments: the arguments of the kernel.
+        stream: the object that it is enqueued on; empty if absent.
     """
 
     dependencies: Sequence[Value]
@@ -42,36 +42,36 @@ class Launch:
     stream: Sequence[Value]
 
     @staticmethod
-    def of(op: Op) -> Launch:
+    def of(op: Op) -> LaunchFunc:
         """Return the operands of an op."""
         sizes, operands = list(op.attributes[_SEGMENTS]), list(op.operands)
         dependencies, *extents, shared_bytes, arguments, stream = sizes
-        groups = [dependencies, sum(extents[:3]), sum(extents[3:6]), sum(extents[6:])]
-        found: list[list[Value]] = []
-        for size in (*groups, shared_bytes, arguments, stream):
-            found.append(operands[:size])
+        dims = [sum(extents[:3]), sum(extents[3:6]), sum(extents[6:])]
+        operand_groups: list[list[Value]] = []
+        for size in (dependencies, *dims, shared_bytes, arguments, stream):
+            operand_groups.append(operands[:size])
             operands = operands[size:]
-        return Launch(*found)
+        return LaunchFunc(*operand_groups)
 
     def replace(self, op: Op, **operands: Sequence[Value]) -> Op:
-        """Put a launch with other operands in the place of an op, and return it."""
-        made = replace(self, **operands)
-        groups = (
-            *([each] for each in (*made.grid, *made.block)),
-            *([[each] for each in made.cluster] or [[]] * 3),
+        """Replace an op by a launch with other operands, and return the launch."""
+        new = replace(self, **operands)
+        extents = (
+            *([extent] for extent in (*new.grid, *new.block)),
+            *([[extent] for extent in new.cluster] or [[]] * 3),
         )
-        every = [made.dependencies, *groups, made.shared_bytes, made.arguments, made.stream]
+        segments = [new.dependencies, *extents, new.shared_bytes, new.arguments, new.stream]
         attributes = {name: op.attributes[name] for name in op.attributes if name != _SEGMENTS}
-        attributes[_SEGMENTS] = ir.DenseI32ArrayAttr.get([len(group) for group in every])
+        attributes[_SEGMENTS] = ir.DenseI32ArrayAttr.get([len(segment) for segment in segments])
         with ir.InsertionPoint(op), op.location:
             launch = emit.op(
                 LAUNCH,
-                [value for group in every for value in group],
+                [value for segment in segments for value in segment],
                 [result.type for result in op.results],
                 **attributes,
             )
-        for old, new in zip(op.results, launch.results, strict=True):
-            old.replace_all_uses_with(new)
+        for old_result, new_result in zip(op.results, launch.results, strict=True):
+            old_result.replace_all_uses_with(new_result)
         op.erase()
         return launch
 
@@ -103,15 +103,15 @@ def kernel_of(launch: Op) -> Op | None:
     table = launch.parent
     while table is not None and table.operation.name != "builtin.module":
         table = table.operation.parent
-    found = None if table is None else table.operation
+    symbol_op = None if table is None else table.operation
     for name in names:
-        if found is None or not len(found.regions):
+        if symbol_op is None or not len(symbol_op.regions):
             return None
-        found = next((op for op in found.regions[0].blocks[0].operations if _is(op, name)), None)
-        found = None if found is None else found.operation
-    return found
+        ops = symbol_op.regions[0].blocks[0].operations
+        symbol_op = next((op.operation for op in ops if _has_name(op, name)), None)
+    return symbol_op
 
 
-def _is(op: Op, name: str) -> bool:
+def _has_name(op: Op, name: str) -> bool:
     attributes = op.operation.attributes
     return "sym_name" in attributes and ir.StringAttr(attributes["sym_name"]).value == name

@@ -24,10 +24,10 @@ class Lowerings:
         """Return a decorator that registers a function for op classes and their subclasses."""
 
         def add(function: _Function) -> _Function:
-            for each in classes:
-                if each in self._functions:
-                    raise ValueError(f"{each.__name__} is registered twice")
-                self._functions[each] = function
+            for class_ in classes:
+                if class_ in self._functions:
+                    raise ValueError(f"{class_.__name__} is registered twice")
+                self._functions[class_] = function
             return function
 
         return add

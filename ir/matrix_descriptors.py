@@ -10,12 +10,12 @@ from ..layout.elements import UNIT_BYTES
 from ..layout.swizzle import PHASE_BIT
 from . import emit
 from .shared_memory import allocation_alignment, allocation_pointer
-from .subtiles import Position, Subtile, allocation_layout, check_units
+from .subtiles import IndexSum, Subtile, allocation_layout, check_units
 
 #: Mask of the address bits that matrix-descriptor-encode keeps, after the shift by 4.
 START_MASK = 0x3FFFF >> 4
 
-_Term = tuple[Term, Position]
+_Term = tuple[Term, IndexSum]
 
 
 class Descriptors:
@@ -46,18 +46,18 @@ class Descriptors:
         key = (subtile.allocation.operation, constant, offset)
         if key not in self._bases:
             self._bases[key] = _base(subtile.allocation, constant, offset, tiles.canonical.swizzle)
-        made = []
-        for own in tiles.terms:
+        descriptors = []
+        for base_terms in tiles.terms:
             total = self._bases[key]
-            terms = [*subtile.terms, *((term, subtile.origin[term.dim]) for term in own)]
+            terms = [*subtile.terms, *((term, subtile.origin[term.dim]) for term in base_terms)]
             for term, position in _outermost_first(terms, mma):
                 value = emit.term_value(term, position, emit.i64(), unit)
                 total = emit.binary("addi", total, value)
-            made.append(total)
-        if len(made) == 1:
-            return made[0]
-        vector = ir.VectorType.get([len(made)], emit.i64())
-        return emit.value("vector.from_elements", made, vector)
+            descriptors.append(total)
+        if len(descriptors) == 1:
+            return descriptors[0]
+        vector = ir.VectorType.get([len(descriptors)], emit.i64())
+        return emit.value("vector.from_elements", descriptors, vector)
 
 
 def first_byte(subtile: Subtile, tiles: MmaTiles) -> int:
@@ -112,4 +112,4 @@ def _outermost_first(terms: list[_Term], user: Op) -> list[_Term]:
             count, op = count - 1, op.parent.operation
         return count
 
-    return sorted(terms, key=lambda item: max(map(depth, item[1].values)))
+    return sorted(terms, key=lambda term: max(map(depth, term[1].values)))

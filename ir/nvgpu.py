@@ -1,4 +1,4 @@
-"""Upstream's tensor maps: what the type `!nvgpu.tensormap.descriptor` says of a box."""
+"""Upstream's tensor maps: the fields of the type `!nvgpu.tensormap.descriptor`."""
 
 import re
 from typing import NamedTuple
@@ -54,13 +54,13 @@ def tensor_map_type(type_: Type) -> TensorMapType:
     Raises:
         Invalid: if the type's text has other fields.
     """
-    found = _FIELDS.fullmatch(str(type_))
-    if found is None or found["swizzle"] not in _SWIZZLES:
+    match = _FIELDS.fullmatch(str(type_))
+    if match is None or match["swizzle"] not in _SWIZZLES:
         raise Invalid(f"has the tensor map {type_}, whose fields are not those of upstream")
     return TensorMapType(
-        ir.MemRefType(ir.Type.parse(found["tensor"], type_.context)),
-        _SWIZZLES[found["swizzle"]],
-        found["l2"].removeprefix("l2promo_").replace("b", "B"),
-        found["oob"],
-        found["interleave"],
+        ir.MemRefType(ir.Type.parse(match["tensor"], type_.context)),
+        _SWIZZLES[match["swizzle"]],
+        match["l2"].removeprefix("l2promo_").replace("b", "B"),
+        match["oob"],
+        match["interleave"],
     )

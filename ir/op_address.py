@@ -1,4 +1,4 @@
-"""Where an op is in memory: which op it is, whatever its operands and attributes become.
+"""The identity of an op: its address in memory, which stays when its operands and attributes change.
 
 The bindings hash an op by its structure, which changes with each of them, and make a new object for each
 use of an op.
@@ -25,11 +25,11 @@ def op_address(op: Op) -> int:
 
 @dataclass(frozen=True, eq=False)
 class OpIdentity:
-    """An op as a key: equal to that of the same op, whatever its operands and attributes become.
+    """An op as a key: it stays equal when the operands and attributes of the op change.
 
     Attributes:
         op: the op.
-        address: where it is in memory.
+        address: its address in memory.
     """
 
     op: Op

@@ -1,4 +1,4 @@
-"""What a kernel's attributes say of its parameters: names, and what extents are multiples of."""
+"""Names of a kernel's parameters and extents, and divisors of extents, from its attributes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def extent_name(function: Op, number: int, dim: int) -> str:
 
 
 def extent_multiple(function: Op, number: int, dim: int) -> int:
-    """Return a number that divides an extent of a parameter, and that it is not below, by the kernel's
-    `smem.multiples`; 1 if they do not have it."""
+    """Return a divisor and lower bound of an extent of a parameter, from the kernel's `smem.multiples`; 1
+    if it has none."""
     multiples = _attribute(function.attributes, MULTIPLES)
     name = _name_in_shape(function, number, dim)
     if not isinstance(multiples, ir.DictAttr) or name is None or name not in multiples:

@@ -159,16 +159,16 @@ def _dynamic_memory(op: Op) -> Value:
     """
     module = module_of(function_of(op))
     body = module.regions[0].blocks[0]
-    named = (other for other in body.operations if "sym_name" in other.attributes)
-    found = next(
-        (o for o in named if ir.StringAttr(o.attributes["sym_name"]).value == SYMBOL), None
+    symbols = (op for op in body.operations if "sym_name" in op.attributes)
+    symbol_op = next(
+        (o for o in symbols if ir.StringAttr(o.attributes["sym_name"]).value == SYMBOL), None
     )
-    if found is None:
+    if symbol_op is None:
         declaration = ir.Operation.parse(f"{_DECLARATION} {module.location}")
         ir.InsertionPoint.at_block_begin(body).insert(declaration)
-    elif found.operation.name != "llvm.mlir.global" or _address_space(found) != 3:
+    elif symbol_op.operation.name != "llvm.mlir.global" or _address_space(symbol_op) != 3:
         raise OpError(
-            found, f"has the name of a kernel's dynamic shared memory; expected {_DECLARATION}"
+            symbol_op, f"has the name of a kernel's dynamic shared memory; expected {_DECLARATION}"
         )
     symbol = ir.FlatSymbolRefAttr.get(SYMBOL)
     return emit.value("llvm.mlir.addressof", (), emit.pointer(3), global_name=symbol)

@@ -1,4 +1,4 @@
-"""From the tile that an op uses to its allocation: the chain of stages and subtiles."""
+"""The chain of stages and subtiles between an allocation and the tile that an op uses."""
 
 from dataclasses import dataclass, replace
 
@@ -13,17 +13,17 @@ from .kernel import function_of
 
 
 @dataclass(frozen=True)
-class Position:
-    """A start along a dimension: the sum of index values and a number, in elements."""
+class IndexSum:
+    """The sum of index values and a number: a start along a dimension, in elements."""
 
     values: tuple[Value, ...] = ()
     constant: int = 0
 
-    def further(self, start: Value | int) -> "Position":
-        """Return the position advanced by `start`, a number or a value."""
-        if isinstance(start, int):
-            return replace(self, constant=self.constant + start)
-        return replace(self, values=(*self.values, start))
+    def plus(self, term: Value | int) -> "IndexSum":
+        """Return the sum with a further term, a number or an index value."""
+        if isinstance(term, int):
+            return replace(self, constant=self.constant + term)
+        return replace(self, values=(*self.values, term))
 
 
 @dataclass(frozen=True)
@@ -33,18 +33,18 @@ class Subtile:
     Attributes:
         allocation: the `smem.alloc` or `smem.view`.
         slice: the offset in the allocation's tile, and the layout.
-        starts: the position that each term of the slice is computed from.
+        starts: the start that each term of the slice is computed from.
         origin: the origin of the layout for each dimension, where it is known at run time only.
     """
 
     allocation: Op
     slice: Slice
-    starts: tuple[Position, ...]
-    origin: tuple[Position, ...]
+    starts: tuple[IndexSum, ...]
+    origin: tuple[IndexSum, ...]
 
     @property
-    def terms(self) -> list[tuple[Term, Position]]:
-        """Each run-time term with the position that it is computed from."""
+    def terms(self) -> list[tuple[Term, IndexSum]]:
+        """Each run-time term with the start that it is computed from."""
         return list(zip(self.slice.terms, self.starts, strict=True))
 
 
@@ -78,12 +78,12 @@ def chain_of(tile: Value, user: Op) -> tuple[Op, list[Op]]:
 
 def _origin(owner: Op | Block) -> str:
     """Describe the owner of a tile that is not from an allocation, and what to do instead."""
-    block = isinstance(owner, ir.Block)
-    op = (owner.owner if block else owner).operation
+    is_block = isinstance(owner, ir.Block)
+    op = (owner.owner if is_block else owner).operation
     where = f"'{op.name}' at {format_location(op.location)}"
-    if block and op == function_of(op) and owner == op.regions[0].blocks[0]:
+    if is_block and op == function_of(op) and owner == op.regions[0].blocks[0]:
         return f"an argument of {where}; make it in the kernel"
-    return f"{'a block argument in ' * block}{where}; {INSTEAD_OF_TILES}"
+    return f"{'a block argument in ' * is_block}{where}; {INSTEAD_OF_TILES}"
 
 
 def subtile_from(tile: Value, user: Op) -> Subtile:
@@ -101,7 +101,7 @@ def subtile_from(tile: Value, user: Op) -> Subtile:
     if layout is None:
         raise OpError(user, "uses a tile without a layout; run smem-assign-layouts before")
     subtile, starts = Slice(layout, 0), []
-    origin = [Position()] * len(layout.shape)
+    origin = [IndexSum()] * len(layout.shape)
     for element in chain:
         inner = element.slice_of(subtile.layout)
         begins = _begins(origin, subtile.layout, element)
@@ -110,30 +110,30 @@ def subtile_from(tile: Value, user: Op) -> Subtile:
         # A stage drops the leading dimension.
         begins = begins[len(begins) - len(subtile.layout.shape) :]
         origin = [
-            at if isinstance(known, Multiple) else Position()
-            for at, known in zip(begins, subtile.layout.origins, strict=True)
+            begin if isinstance(layout_origin, Multiple) else IndexSum()
+            for begin, layout_origin in zip(begins, subtile.layout.origins, strict=True)
         ]
     return Subtile(op, subtile, tuple(starts), tuple(origin))
 
 
-def _begins(origin: list[Position], layout: TileLayout, op: Op) -> list[Position]:
-    """The start of a stage or subtile within the modes of its tile, for each dimension."""
+def _begins(origin: list[IndexSum], layout: TileLayout, op: Op) -> list[IndexSum]:
+    """Return the start of a stage or subtile within the modes of its tile, for each dimension."""
     values = iter(op.run_time_starts)
     starts = [next(values) if isinstance(s, Multiple) else s for s in op.starts]
     starts += [0] * (len(origin) - len(starts))
     return [
-        at.further(known if isinstance(known, int) else 0).further(start)
-        for at, known, start in zip(origin, layout.origins, starts, strict=True)
+        begin.plus(layout_origin if isinstance(layout_origin, int) else 0).plus(start)
+        for begin, layout_origin, start in zip(origin, layout.origins, starts, strict=True)
     ]
 
 
-def check_units(subtile: Subtile, op: Op, does: str, needs: str) -> None:
+def check_units(subtile: Subtile, op: Op, verb: str, needs: str) -> None:
     """Check that a subtile begins at a multiple of 16 bytes for all run-time starts.
 
     Args:
         subtile: the subtile.
         op: the op that uses it, at which the error is reported.
-        does: the verb of the message: "writes".
+        verb: the verb of the message: "writes".
         needs: the reason; `{}` is replaced by the elements of 16 bytes: "16-byte accesses need multiples
             of {}".
 
@@ -144,7 +144,7 @@ def check_units(subtile: Subtile, op: Op, does: str, needs: str) -> None:
     if subtile.slice.multiple % unit:
         raise OpError(
             op,
-            f"{does} a subtile that begins {subtile.slice.multiple} elements or a multiple of that into "
+            f"{verb} a subtile that begins {subtile.slice.multiple} elements or a multiple of that into "
             f"its tile; {needs.format(unit)}",
         )
 

@@ -11,7 +11,7 @@ def add_tensor_map(function: Op, described: Attribute) -> Value:
 
     Args:
         function: the kernel.
-        described: what the map describes, the attribute `smem.tensor_map`.
+        described: the attribute `smem.tensor_map`, which describes the map.
 
     Returns:
         The parameter, a pointer.
@@ -30,10 +30,8 @@ def add_tensor_map(function: Op, described: Attribute) -> Value:
     function.attributes["function_type"] = ir.TypeAttr.get(
         ir.FunctionType.get(inputs, signature.results)
     )
-    given = function.attributes
-    own = parameter_attributes(function, count)
-    attributes = ir.DictAttr.get({TENSOR_MAP: described})
-    given["arg_attrs"] = ir.ArrayAttr.get([*own, attributes])
+    attributes = [*parameter_attributes(function, count), ir.DictAttr.get({TENSOR_MAP: described})]
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
     return added
 
 
@@ -53,5 +51,5 @@ def pass_by_value(function: Op, count: int) -> None:
         }
     )
     parameters = len(function.regions[0].blocks[0].arguments)
-    others = parameter_attributes(function, parameters)[:-count]
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get([*others, *[attributes] * count])
+    leading = parameter_attributes(function, parameters)[:-count]
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([*leading, *[attributes] * count])

@@ -1,4 +1,4 @@
-"""Per-thread addresses in a tile, swizzle included."""
+"""Per-thread offsets and addresses of elements of a tile, swizzle included."""
 
 from __future__ import annotations
 
@@ -7,12 +7,83 @@ from typing import Any
 import numpy as np
 
 from ..bindings.irtypes import Value
+from ..layout import Swizzle, TileLayout
 from ..layout.elements import UNIT_BYTES
+from ..layout.swizzle import PHASE_BIT
 from . import emit
 from .i32 import I32
 from .shared_memory import allocation_pointer, gep
 from .subtiles import Subtile
-from .tile_offset import TileOffset
+
+#: A number if it is known, else an i32 value.
+Number = I32 | int
+
+
+class TileOffset:
+    """Offsets of elements of a subtile, in elements."""
+
+    def __init__(self, subtile: Subtile) -> None:
+        self.subtile = subtile
+        self.layout: TileLayout = subtile.slice.layout
+
+    def element_offset(self, row: Number, column: Number) -> Number:
+        """Return the elements from the start of the allocation to an element.
+
+        What the start adds in whole swizzle patterns changes no phase; it is added last.
+        """
+        bits = self.layout.element.bits
+        pattern = self.layout.swizzle.pattern_bytes * 8 // bits
+        patterns, remainder = divmod(self.subtile.slice.offset, pattern)
+        outer: Number = patterns * pattern
+        inner: Number = remainder
+        for term, position in self.subtile.terms:
+            value = I32(emit.term_value(term, position, emit.i32(), 1))
+            if term.multiple % pattern == 0:
+                outer = value + outer
+            else:
+                inner = value + inner
+        return self.swizzle(self.linear(row, column) + inner, bits) + outer
+
+    def linear(self, row: Number, column: Number) -> Number:
+        """Return the elements from the start of the subtile to an element, before the swizzle."""
+        return self._along(row, 0) + self._along(column, 1)
+
+    def swizzle(self, offset: Number, bits: int) -> Number:
+        """`Swizzle.apply` in IR: the index of a 16-byte unit XOR that of the line.
+
+        Args:
+            offset: an offset before the swizzle, in units of `bits` bits.
+            bits: 8 for bytes, or the bits of an element.
+        """
+        swizzle = self.layout.swizzle
+        if swizzle is Swizzle.NONE:
+            return offset
+        unit = swizzle.unit_bytes
+        mask = (swizzle.width - unit) * 8 // bits
+        return offset ^ (offset >> (PHASE_BIT - unit.bit_length() + 1) & mask)
+
+    def _origin(self, dim: int) -> Number:
+        """The start of the subtile within the modes of a dimension."""
+        origin = self.layout.origins[dim]
+        if isinstance(origin, int):
+            return origin
+        position = self.subtile.origin[dim]
+        return I32(emit.index_sum(position.values, position.constant, emit.i32()))
+
+    def _along(self, index: Number, dim: int) -> Number:
+        """The element offset of an index along one dimension of the subtile."""
+        total: Number | None = None
+        index = index + self._origin(dim)
+        modes = self.layout.modes[dim]
+        for position, mode in enumerate(modes):
+            last = position == len(modes) - 1
+            digit = index if last else index % mode.extent
+            scaled = digit * mode.stride
+            total = scaled if total is None else total + scaled
+            if not last:
+                index = index // mode.extent
+        assert total is not None
+        return total
 
 
 class TileAddress(TileOffset):
@@ -46,20 +117,20 @@ class TileAddress(TileOffset):
     def pointer(self, within: I32) -> Value:
         """Emit the pointer to byte `within` of the subtile, counted before the swizzle."""
         if self.starts_pattern:
-            return self.at_swizzled(self.swizzled(within))
+            return self.swizzled_pointer(self.swizzle_bytes(within))
         start = self._start_bytes
         total = within + (I32(start) if not isinstance(start, int) else start)
-        return gep(self._base, self.swizzled(total).value)
+        return gep(self._base, self.swizzle_bytes(total).value)
 
-    def at_swizzled(self, swizzled: I32) -> Value:
+    def swizzled_pointer(self, swizzled: I32) -> Value:
         """Emit the pointer to a swizzled offset in a subtile that begins at a swizzle pattern."""
         return gep(gep(self._base, self._start_bytes), swizzled.value)
 
-    def swizzled(self, offset: I32) -> I32:
+    def swizzle_bytes(self, offset: I32) -> I32:
         """`Swizzle.apply` in IR, of an offset in bytes."""
-        found = self.swizzled_in(offset, 8)
-        assert isinstance(found, I32)
-        return found
+        swizzled_offset = self.swizzle(offset, 8)
+        assert isinstance(swizzled_offset, I32)
+        return swizzled_offset
 
     def _subtile_start(self) -> Value | int:
         """The bytes from the allocation to the subtile, before the swizzle (i32); a number if
@@ -98,19 +169,22 @@ class SteppedAddress:
         address = self._address
         if not address.starts_pattern or not address.layout.has_static_origin:
             return address.pointer(self._within(rows, columns))
-        return address.at_swizzled(self._swizzled(rows, columns))
+        return address.swizzled_pointer(self._swizzled_offset(rows, columns))
 
     def _within(self, rows: int, columns: int) -> I32:
         row, column = self._start
         return self._address.within(row + rows, column + columns)
 
-    def _swizzled(self, rows: int, columns: int) -> I32:
+    def _swizzled_offset(self, rows: int, columns: int) -> I32:
         layout = self._address.layout
-        here = layout.offsets_at(self._starts[0] + rows, self._starts[1] + columns)
-        for there, value in reversed(self._anchors):
-            for difference, step in ((here - there, value.__add__), (here ^ there, value.__xor__)):
+        offsets = layout.offsets_at(self._starts[0] + rows, self._starts[1] + columns)
+        for anchor, value in reversed(self._anchors):
+            for difference, step in (
+                (offsets - anchor, value.__add__),
+                (offsets ^ anchor, value.__xor__),
+            ):
                 if (difference == difference[0]).all() and difference[0] >= 0:
                     return step(int(difference[0]))
-        swizzled = self._address.swizzled(self._within(rows, columns))
-        self._anchors.append((here, swizzled))
+        swizzled = self._address.swizzle_bytes(self._within(rows, columns))
+        self._anchors.append((offsets, swizzled))
         return swizzled

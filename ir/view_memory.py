@@ -1,4 +1,4 @@
-"""The memory of an `smem.view`: its beginning and its known alignment."""
+"""The memory of an `smem.view`: where it begins, and its known alignment."""
 
 from math import gcd, prod
 from typing import NamedTuple
@@ -51,29 +51,32 @@ def memory_of(memref: Value) -> Memory:
     while not isinstance(memref.owner, ir.Block):
         op = memref.owner.operation
         if op.name == "memref.view":
-            by = constant_of(op.operands[1])
-            shift = None if shift is None or by is None else shift + by
+            offset = constant_of(op.operands[1])
+            shift = None if shift is None or offset is None else shift + offset
         elif op.name != "memref.cast":
             break
         memref = op.operands[0]
     return Memory(memref, shift)
 
 
-def declaration_of(memory: Memory, function: Op) -> "Variable | Buffer | None":
-    """Return the declaration of a memory, whose alignment can be set: a workgroup buffer of the kernel, a
-    variable of the module, or an op that allocates; None if there is none in the module."""
+def declaration_of(memory: Memory, function: Op) -> "Variable | WorkgroupBuffer | None":
+    """Return the declaration of a memory, whose alignment can be set.
+
+    It is a workgroup buffer of the kernel, a variable of the module, or an op that allocates; None if the
+    module declares none.
+    """
     op = memory.op
     if op is None:
-        buffers = list(_buffers(function))
-        return next((Buffer(function, i) for i, b in enumerate(buffers) if b == memory.base), None)
+        numbers = (i for i, buffer in enumerate(_buffers(function)) if buffer == memory.base)
+        return next((WorkgroupBuffer(function, i) for i in numbers), None)
     if op.name in ("memref.alloc", "memref.alloca"):
         return Variable(op)
     if op.name != "memref.get_global":
         return None
     name = ir.FlatSymbolRefAttr(op.attributes["name"]).value
     variables = module_of(function).regions[0].blocks[0].operations
-    found = (v.operation for v in variables if v.operation.name == "memref.global")
-    return next((Variable(v) for v in found if _symbol(v) == name), None)
+    globals_ = (op.operation for op in variables if op.operation.name == "memref.global")
+    return next((Variable(op) for op in globals_ if _symbol(op) == name), None)
 
 
 class Variable(NamedTuple):
@@ -84,15 +87,15 @@ class Variable(NamedTuple):
     @property
     def alignment(self) -> int:
         """The alignment in bytes; 1 without the attribute."""
-        given = self.op.attributes
-        return given[_VARIABLE_ALIGNMENT].value if _VARIABLE_ALIGNMENT in given else 1
+        attributes = self.op.attributes
+        return attributes[_VARIABLE_ALIGNMENT].value if _VARIABLE_ALIGNMENT in attributes else 1
 
     def align(self, alignment: int) -> None:
         """Set the alignment, in bytes."""
         self.op.attributes[_VARIABLE_ALIGNMENT] = i64(alignment)
 
 
-class Buffer(NamedTuple):
+class WorkgroupBuffer(NamedTuple):
     """A workgroup buffer of a `gpu.func`, and its number."""
 
     function: Op
@@ -105,32 +108,33 @@ class Buffer(NamedTuple):
         Raises:
             OpError: if the attribute is not a power of two within the size of shared memory.
         """
-        own = self._all()[self.number]
-        if _BUFFER_ALIGNMENT not in own:
+        attributes = self._all()[self.number]
+        if _BUFFER_ALIGNMENT not in attributes:
             return 1
-        given = own[_BUFFER_ALIGNMENT].maybe_downcast()
-        value = given.value if isinstance(given, ir.IntegerAttr) else 0
-        if not 1 <= value <= WINDOW_BYTES or value & (value - 1):
+        attribute = attributes[_BUFFER_ALIGNMENT].maybe_downcast()
+        alignment = attribute.value if isinstance(attribute, ir.IntegerAttr) else 0
+        if not 1 <= alignment <= WINDOW_BYTES or alignment & (alignment - 1):
             raise OpError(
                 self.function,
-                f"has a workgroup buffer with {_BUFFER_ALIGNMENT} = {given}; expected a power of two "
+                f"has a workgroup buffer with {_BUFFER_ALIGNMENT} = {attribute}; expected a power of two "
                 f"from 1 to {WINDOW_BYTES}",
             )
-        return value
+        return alignment
 
     def align(self, alignment: int) -> None:
         """Set the alignment, in bytes."""
         attributes = self._all()
-        own = attributes[self.number]
-        # Reading `each.attr` ends the process for attributes without a Python class.
-        kept = {each.name: own[each.name] for each in own}
-        attributes[self.number] = ir.DictAttr.get({**kept, _BUFFER_ALIGNMENT: i64(alignment)})
+        buffer_attributes = attributes[self.number]
+        # Reading `named.attr` ends the process for attributes without a Python class.
+        entries = {named.name: buffer_attributes[named.name] for named in buffer_attributes}
+        entries[_BUFFER_ALIGNMENT] = i64(alignment)
+        attributes[self.number] = ir.DictAttr.get(entries)
         self.function.attributes["workgroup_attrib_attrs"] = ir.ArrayAttr.get(attributes)
 
     def _all(self) -> list[Attribute]:
-        given = self.function.attributes
-        if "workgroup_attrib_attrs" in given:
-            return list(given["workgroup_attrib_attrs"])
+        attributes = self.function.attributes
+        if "workgroup_attrib_attrs" in attributes:
+            return list(attributes["workgroup_attrib_attrs"])
         return [ir.DictAttr.get()] * len(_buffers(self.function))
 
 
@@ -138,8 +142,10 @@ def known_alignment(memory: Memory, function: Op) -> int:
     """Return a number that is known to divide the address of a memref's first byte."""
     if memory.shift is None:
         return 1
-    declared = declaration_of(memory, function)
-    alignment = _UPSTREAM_ALIGNMENT if memory.is_dynamic else declared.alignment if declared else 1
+    declaration = declaration_of(memory, function)
+    alignment = (
+        _UPSTREAM_ALIGNMENT if memory.is_dynamic else declaration.alignment if declaration else 1
+    )
     return gcd(alignment, memory.shift) if memory.shift else alignment
 
 
@@ -152,7 +158,7 @@ def buffer_bytes(function: Op) -> int:
     """
     end = 0
     for number, buffer in enumerate(_buffers(function)):
-        alignment = Buffer(function, number).alignment
+        alignment = WorkgroupBuffer(function, number).alignment
         end = -(-end // alignment) * alignment + memref_bytes(buffer.type)
     return end
 

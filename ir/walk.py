@@ -10,7 +10,7 @@ from ..dialect.op import SmemOp, operation_names
 from ..dialect.smem import Smem
 
 #: The name of an op, or a class of ops of the dialect. Ops found by class are op views.
-Wanted = str | type[SmemOp]
+OpSelector = str | type[SmemOp]
 
 _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 
@@ -18,33 +18,33 @@ _ADVANCE, _SKIP = ir.WalkResult.ADVANCE, ir.WalkResult.SKIP
 _GLOBALS = {"func.func", "gpu.func", "llvm.func", "llvm.mlir.global"}
 
 
-def walk(root: Op, *wanted: Wanted) -> Iterator[Op]:
-    """Return the ops in `root` of the wanted names and classes (all ops by default), in pre-order.
+def walk(root: Op, *selectors: OpSelector) -> Iterator[Op]:
+    """Return the ops in `root` of some names and classes (all ops by default), in pre-order.
 
     They are collected before the first is returned, so the caller can change them.
     """
-    if not wanted:
-        found: list[Op] = []
+    if not selectors:
+        ops: list[Op] = []
 
         def visit(op: Op) -> Any:
-            found.append(op)
+            ops.append(op)
             return _ADVANCE
 
         root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-        return iter(found)
-    return iter(gather(root, wanted)[0])
+        return iter(ops)
+    return iter(gather(root, selectors)[0])
 
 
-def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
+def gather(root: Op, *groups: Iterable[OpSelector]) -> list[list[Op]]:
     """Return the ops in `root` of each group, in pre-order, collected in a single walk."""
-    found: list[list[Op]] = [[] for _ in groups]
+    gathered: list[list[Op]] = [[] for _ in groups]
     adders: dict[str, Any] = {}
-    for wanted, ops in zip(groups, found, strict=True):
-        for each in wanted:
-            if isinstance(each, str):
-                adders[each] = ops.append
+    for selectors, ops in zip(groups, gathered, strict=True):
+        for selector in selectors:
+            if isinstance(selector, str):
+                adders[selector] = ops.append
             else:
-                names = _names(each, len(Smem.operations))
+                names = _names(selector, len(Smem.operations))
                 adders |= dict.fromkeys(names, lambda op, ops=ops: ops.append(op.opview))
     adder_of = adders.get
     within_globals = not adders.keys() <= _GLOBALS
@@ -58,16 +58,16 @@ def gather(root: Op, *groups: Iterable[Wanted]) -> list[list[Op]]:
         return _ADVANCE if within_globals or name not in _GLOBALS else _SKIP
 
     root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
+    return gathered
 
 
-def walk_dialects(root: Op, chosen: Callable[[str], bool]) -> list[Op]:
-    """Return the ops in `root` of the dialects for whose names a function returns True, in pre-order."""
+def walk_dialects(root: Op, predicate: Callable[[str], bool]) -> list[Op]:
+    """Return the ops in `root` of the dialects whose names satisfy a predicate, in pre-order."""
     ops: list[Op] = []
-    is_chosen = cache(lambda name: chosen(name.partition(".")[0]))
+    is_selected = cache(lambda name: predicate(name.partition(".")[0]))
 
     def visit(op: Op) -> Any:
-        if is_chosen(op.name):
+        if is_selected(op.name):
             ops.append(op)
         return _ADVANCE
 
@@ -75,12 +75,15 @@ def walk_dialects(root: Op, chosen: Callable[[str], bool]) -> list[Op]:
     return ops
 
 
-def holds(root: Op, *wanted: Wanted) -> bool:
-    """Whether `root` contains a wanted op."""
-    return next(walk(root, *wanted), None) is not None
+def holds(root: Op, *selectors: OpSelector) -> bool:
+    """Whether `root` contains an op of some names and classes."""
+    return next(walk(root, *selectors), None) is not None
 
 
 @cache
-def _names(wanted: type[SmemOp], known: int) -> tuple[str, ...]:
-    """The names of the ops of a class; `known` (the number of defined ops) invalidates the cache."""
-    return operation_names(wanted)
+def _names(op_class: type[SmemOp], op_count: int) -> tuple[str, ...]:
+    """Return the names of the ops of a class.
+
+    `op_count`, the number of defined ops, invalidates the cache.
+    """
+    return operation_names(op_class)

@@ -12,7 +12,7 @@ from ...bindings.mlir import ir
 from ...layout.elements import UNIT_BYTES, WINDOW_BYTES
 
 #: One descriptor, or several.
-Descriptors = ir.IntegerType[64] | ir.VectorType
+DescriptorOperand = ir.IntegerType[64] | ir.VectorType
 
 
 def bases_of(op: Op, operand: str) -> list[int] | None:
@@ -42,16 +42,16 @@ def check_bases(op: Op, operand: str) -> None:
         Invalid: if it is not.
     """
     name, type_ = f"{operand}_bases", getattr(op, operand).type
-    given = op.attributes.get(name, None)
+    bases = op.attributes.get(name, None)
     if not isinstance(type_, ir.VectorType):
-        if given is not None:
+        if bases is not None:
             raise Invalid(f"has {name}, but {operand} is {type_}; expected vector<nxi64>")
         return
     tiles = len(op.attributes[f"{operand}_steps"])
-    fits = isinstance(given, ir.DenseI64ArrayAttr) and len(given) == tiles
+    fits = isinstance(bases, ir.DenseI64ArrayAttr) and len(bases) == tiles
     count = type_.shape[0] if len(type_.shape) == 1 else 0
-    if not fits or set(given) != set(range(count)) or str(type_.element_type) != "i64":
+    if not fits or set(bases) != set(range(count)) or str(type_.element_type) != "i64":
         raise Invalid(
-            f"has {name} = {given} for {operand} of {type_}; expected vector<nxi64>, and "
+            f"has {name} = {bases} for {operand} of {type_}; expected vector<nxi64>, and "
             f"array<i64: ...> with an index into it for each of {tiles} MMA tiles, every index used"
         )

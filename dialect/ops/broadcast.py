@@ -31,11 +31,14 @@ class BroadcastOp(SmemOp, name="broadcast"):
         source, result = self.slice.type, self.result.type
         dim = check_slice_type(source)
         check_readable(result)
-        kept, wanted = shape_of(source)[0], shape_of(result)[1 - dim]
-        if kept != wanted or tensor_of(source).element_type != tensor_of(result).element_type:
+        extent, result_extent = shape_of(source)[0], shape_of(result)[1 - dim]
+        if (
+            extent != result_extent
+            or tensor_of(source).element_type != tensor_of(result).element_type
+        ):
             raise Invalid(
                 f"broadcasts {tensor_of(source)} along dimension {dim} to {tensor_of(result)}; expected "
-                f"{kept} {'rows' if dim else 'columns'} of {tensor_of(source).element_type}"
+                f"{extent} {'rows' if dim else 'columns'} of {tensor_of(source).element_type}"
             )
 
 
@@ -48,9 +51,9 @@ def broadcast_type(slice_: Type, extent: int) -> Type:
     """
     shape = [shape_of(slice_)[0]] * 2
     shape[check_slice_type(slice_)] = extent
-    made = fragment(shape, tensor_of(slice_).element_type)
-    check_fragment(made)
-    return made
+    accumulator = fragment(shape, tensor_of(slice_).element_type)
+    check_fragment(accumulator)
+    return accumulator
 
 
 @builder

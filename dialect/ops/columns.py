@@ -37,13 +37,13 @@ class ColumnsOp(SmemOp, name="columns"):
         check_readable(source)
         check_fragment(result)
         first = self.first.value
-        (rows, columns), taken = shape_of(source), shape_of(result)
-        if first % STEP or not 0 <= first <= columns - taken[1] or taken[0] != rows:
+        (rows, columns), result_shape = shape_of(source), shape_of(result)
+        if first % STEP or not 0 <= first <= columns - result_shape[1] or result_shape[0] != rows:
             raise Invalid(
                 f"takes {tensor_of(result)} from column {first} of {tensor_of(source)}; expected all "
                 f"{rows} rows, from a multiple of {STEP}, within {columns} columns"
             )
-        expected = fragment(taken, tensor_of(source).element_type)
+        expected = fragment(result_shape, tensor_of(source).element_type)
         if result != expected:
             raise Invalid(f"results in {result}; expected {expected}")
 

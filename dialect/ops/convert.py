@@ -56,17 +56,19 @@ def _check(source: Type, result: Type) -> None:
     check_fragment(result)
     if not is_a_fragment(result):
         raise Invalid(f"results in {result}; expected #smem.a_fragment")
-    kept = tensor_of(result).element_type
+    element = tensor_of(result).element_type
     if is_a_fragment(source):
-        held = tensor_of(source).element_type
-        if (str(held), str(kept)) != ("f32", "tf32"):
-            raise Invalid(f"converts an A fragment of {held} to {kept}; expected f32 to tf32")
+        source_element = tensor_of(source).element_type
+        if (str(source_element), str(element)) != ("f32", "tf32"):
+            raise Invalid(
+                f"converts an A fragment of {source_element} to {element}; expected f32 to tf32"
+            )
     else:
         check_readable(source)
         expected = CONVERTED[fragment_accumulator(source).name]
-        if str(kept) not in expected:
+        if str(element) not in expected:
             raise Invalid(
-                f"converts {tensor_of(source).element_type} to {kept}; expected {', '.join(expected)}"
+                f"converts {tensor_of(source).element_type} to {element}; expected {', '.join(expected)}"
             )
     if shape_of(source) != shape_of(result):
         raise Invalid(f"converts {tensor_of(source)} to {tensor_of(result)}; the shapes differ")

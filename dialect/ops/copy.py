@@ -46,13 +46,13 @@ class AnyCopy(SmemOp):
         """
         if PERMUTATION not in self.attributes:
             return (0, 1)
-        given = self.attributes[PERMUTATION].maybe_downcast()
-        if not isinstance(given, ir.DenseI64ArrayAttr) or sorted(given) != [0, 1]:
+        attribute = self.attributes[PERMUTATION].maybe_downcast()
+        if not isinstance(attribute, ir.DenseI64ArrayAttr) or sorted(attribute) != [0, 1]:
             raise Invalid(
-                f"has permutation = {given}; expected array<i64: 1, 0> to exchange rows and columns, "
+                f"has permutation = {attribute}; expected array<i64: 1, 0> to exchange rows and columns, "
                 "or array<i64: 0, 1>"
             )
-        return tuple(given)
+        return tuple(attribute)
 
     @property
     def relayout(self) -> bool:
@@ -73,20 +73,22 @@ class AnyCopy(SmemOp):
         """Whether the source is a tile."""
         return isinstance(self.source.type, TileType)
 
-    def transfer(self, threads: int, read: TileLayout | None = None) -> Transfer | Relayout:
+    def transfer(
+        self, threads: int, source_layout: TileLayout | None = None
+    ) -> Transfer | Relayout:
         """The constraint on the layout of the destination tile.
 
         Args:
             threads: the number of threads of the CTA.
-            read: the layout of the source tile; None for global memory.
+            source_layout: the layout of the source tile; None for global memory.
 
         Raises:
             Invalid: if no dimension is contiguous in global memory.
             LayoutError: if lines are not multiples of 16 bytes, or no dimension of the tile is
                 contiguous.
         """
-        if read is not None:
-            return self._tile_copy(threads).transfer(read)
+        if source_layout is not None:
+            return self._tile_copy(threads).transfer(source_layout)
         return _transfer(self.source.type, self.tile.type, threads, self.permutation, self.relayout)
 
     def _tile_copy(self, threads: int) -> TileCopy:
@@ -95,18 +97,18 @@ class AnyCopy(SmemOp):
 
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use | None:
         """The constraint on a tile's layout; None if the copy is not to constrain it."""
-        what = f"the copy at {format_location(self.location)}"
+        label = f"the copy at {format_location(self.location)}"
         if self.reads_tile:
             reads = operand == "source"
-            end = chooser.other_end(self, self.tile if reads else self.source)
-            if end is None:
+            other_end = chooser.other_end(self, self.tile if reads else self.source)
+            if other_end is None:
                 return None
-            known = self._tile_copy(chooser.threads(self))
-            directions = tuple(self.permutation.index(dim) for dim in end.directions)
-            return TileCopyUse(what, known, reads, end.layout, directions, path)
+            tile_copy = self._tile_copy(chooser.threads(self))
+            directions = tuple(self.permutation.index(dim) for dim in other_end.directions)
+            return TileCopyUse(label, tile_copy, reads, other_end.layout, directions, path)
         if self.reads_scale_blocks:
-            return ScaleUse(what, path)
-        return TransferUse(what, self.transfer(chooser.threads(self)), path)
+            return ScaleUse(label, path)
+        return TransferUse(label, self.transfer(chooser.threads(self)), path)
 
 
 class CopyOp(AnyCopy, name="copy"):
@@ -236,68 +238,73 @@ def _check(
     expected = _source_shape(source, tile, permutation)
     if tuple(source.shape) != expected:
         raise Invalid(
-            f"copies {source} to a tile of {'x'.join(map(str, shape))}{_by(permutation)}; take a "
-            f"memref.subview of static shape {'x'.join(map(str, expected))}"
+            f"copies {source} to a tile of "
+            f"{'x'.join(map(str, shape))}{_permutation_text(permutation)}; take a memref.subview "
+            f"of static shape {'x'.join(map(str, expected))}"
         )
     layout = layout_of(tile)
     transfer = _transfer(source, tile, 128, permutation, relayout)
-    check_vectors(source, tile_element(tile).unit // packed(tile))
+    check_vectors(source, tile_element(tile).unit // packing_factor(tile))
     problem = transfer.problem(layout) if layout else None
     if problem:
         raise Invalid(problem)
 
 
-def _by(permutation: tuple[int, ...]) -> str:
+def _permutation_text(permutation: tuple[int, ...]) -> str:
     return "" if permutation == (0, 1) else f" by permutation {list(permutation)}"
 
 
 def _check_tiles(source: Type, tile: Type, permutation: tuple[int, ...], relayout: bool) -> None:
     """Check a copy from a tile to a tile (rows, columns)."""
-    given, shape = shape_of(source), shape_of(tile)
-    if len(given) != 2:
-        raise Invalid(f"copies from a tile (rows, columns), not {list(given)}; take a stage")
-    held, kept = (str(tensor_of(each).element_type) for each in (source, tile))
-    if not all(_whole_bytes(each) for each in (source, tile)):
+    source_shape, shape = shape_of(source), shape_of(tile)
+    if len(source_shape) != 2:
+        raise Invalid(f"copies from a tile (rows, columns), not {list(source_shape)}; take a stage")
+    source_element, element = (str(tensor_of(type_).element_type) for type_ in (source, tile))
+    if not all(_has_whole_bytes(type_) for type_ in (source, tile)):
         raise Invalid(
-            f"copies a tile of {held} to a tile of {kept}; expected elements of 8 bits or more"
+            f"copies a tile of {source_element} to a tile of {element}; expected elements of 8 "
+            "bits or more"
         )
-    if tile_element(source) != tile_element(tile) and not {held, kept} <= _BYTES:
-        raise Invalid(f"copies a tile of {held} to a tile of {kept}")
+    if tile_element(source) != tile_element(tile) and not {source_element, element} <= _BYTES:
+        raise Invalid(f"copies a tile of {source_element} to a tile of {element}")
     expected = tuple(shape[permutation.index(dim)] for dim in range(2))
-    if given != expected:
+    if source_shape != expected:
         raise Invalid(
-            f"copies a tile of {'x'.join(map(str, given))} to a tile of "
-            f"{'x'.join(map(str, shape))}{_by(permutation)}; take an smem.subtile of "
+            f"copies a tile of {'x'.join(map(str, source_shape))} to a tile of "
+            f"{'x'.join(map(str, shape))}{_permutation_text(permutation)}; take an smem.subtile of "
             f"{'x'.join(map(str, expected))}"
         )
-    read, written = layout_of(source), layout_of(tile)
-    if read and written:
-        problem = TileCopy(permutation, relayout, 128).transfer(read).problem(written)
+    source_layout, layout = layout_of(source), layout_of(tile)
+    if source_layout and layout:
+        problem = TileCopy(permutation, relayout, 128).transfer(source_layout).problem(layout)
         if problem:
             raise Invalid(problem)
 
 
 def _check_elements(source: Type, tile: Type, asynchronous: bool) -> None:
     """Check that the elements of a memref are those of a tile, or are converted to them by the copy."""
-    held, kept = str(source.element_type), str(tensor_of(tile).element_type)
+    source_element, element = str(source.element_type), str(tensor_of(tile).element_type)
     if tile_element(tile).padding:
         raise Invalid(
-            f"copies to a tile of {kept}, whose elements are padded; only smem.tma_load pads them"
+            f"copies to a tile of {element}, whose elements are padded; only smem.tma_load pads them"
         )
     if is_packed(tile):
-        if held not in _BYTES:
-            bits = "bit" if packed(tile) == 8 else "bits"
+        if source_element not in _BYTES:
+            bits = "bit" if packing_factor(tile) == 8 else "bits"
             raise Invalid(
-                f"copies {held} to a tile of {kept}; expected i8, whose bytes hold {packed(tile)} "
-                f"elements each, the first in the lowest {bits}"
+                f"copies {source_element} to a tile of {element}; expected i8, whose bytes hold "
+                f"{packing_factor(tile)} elements each, the first in the lowest {bits}"
             )
         return
-    if held == "tf32":
+    if source_element == "tf32":
         raise Invalid(
             "copies tf32, which no memory holds; expected f32, which the copy rounds to tf32"
         )
-    if element_of(source.element_type) != tile_element(tile) and not {held, kept} <= _BYTES:
-        raise Invalid(f"copies {held} to a tile of {kept}")
+    if (
+        element_of(source.element_type) != tile_element(tile)
+        and not {source_element, element} <= _BYTES
+    ):
+        raise Invalid(f"copies {source_element} to a tile of {element}")
     if rounds(source, tile) and asynchronous:
         raise Invalid(
             "copies f32 to a tile of tf32, which needs rounding; use smem.copy, which rounds, or a "
@@ -305,7 +312,7 @@ def _check_elements(source: Type, tile: Type, asynchronous: bool) -> None:
         )
 
 
-def _whole_bytes(tile: Type) -> bool:
+def _has_whole_bytes(tile: Type) -> bool:
     """Whether elements of a tile occupy whole bytes, without padding."""
     return not (is_packed(tile) or tile_element(tile).padding)
 
@@ -315,7 +322,7 @@ def is_packed(tile: Type) -> bool:
     return tile_element(tile).bits < 8
 
 
-def packed(tile: Type) -> int:
+def packing_factor(tile: Type) -> int:
     """The number of tile elements in an element of the memref; 1 for padded elements."""
     return 8 // tile_element(tile).bits if is_packed(tile) else 1
 
@@ -324,14 +331,14 @@ def _source_shape(source: Type, tile: Type, permutation: tuple[int, ...]) -> tup
     """The shape of the memref for a tile; elements are packed along its contiguous dimension."""
     contiguous, shape = contiguous_dim(source), shape_of(tile)
     extents = [shape[permutation.index(dim)] for dim in range(2)]
-    extents[contiguous] //= packed(tile)
+    extents[contiguous] //= packing_factor(tile)
     return tuple(extents)
 
 
 def rounds(source: Type, tile: Type) -> bool:
     """Whether a copy rounds f32 to tf32."""
-    held = tensor_of(source) if isinstance(source, TileType) else source
-    return str(held.element_type) == "f32" and str(tensor_of(tile).element_type) == "tf32"
+    shaped = tensor_of(source) if isinstance(source, TileType) else source
+    return str(shaped.element_type) == "f32" and str(tensor_of(tile).element_type) == "tf32"
 
 
 @builder

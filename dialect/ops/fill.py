@@ -77,8 +77,8 @@ def _result(shape: Sequence[int], element: Type, in_flight: bool, dim: int | Non
     if dim is None:
         return fragment(shape, element, in_flight)
     if in_flight or len(shape) != 1:
-        given = "an accumulator in flight" if in_flight else f"the shape {list(shape)}"
-        raise Invalid(f"fills a slice, but has {given}; expected one extent, and no in_flight")
+        conflict = "an accumulator in flight" if in_flight else f"the shape {list(shape)}"
+        raise Invalid(f"fills a slice, but has {conflict}; expected one extent, and no in_flight")
     return slice_fragment(shape[0], element, dim)
 
 

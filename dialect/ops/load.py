@@ -22,7 +22,7 @@ from ..builder import builder
 from ..caching import cached_in_context
 from ..divisibility import constant_of
 from ..effects import Effects, Scope, read
-from ..elements import element_of, held_in_tiles
+from ..elements import element_of, tile_element_types
 from ..memrefs import check_global, check_multiples, strides_of
 from ..op import SmemOp
 from ..slices import check_slice_type, slice_dim
@@ -138,12 +138,18 @@ def _check_tile(tile: Type, result: Type) -> None:
         raise Invalid(
             f"loads {tensor_of(result)} from {tensor_of(tile)}; take a stage or a subtile of that shape"
         )
-    held, kept = tensor_of(tile).element_type, tensor_of(result).element_type
+    source_element, element = tensor_of(tile).element_type, tensor_of(result).element_type
     if is_a_fragment(result):
-        if held != kept:
-            raise Invalid(f"loads an A fragment of {kept} from a tile of {held}; expected {kept}")
-    elif str(held) not in (fitting := held_in_tiles(LOADED[fragment_accumulator(result).name])):
-        raise Invalid(f"loads {kept} from a tile of {held}; expected {', '.join(fitting)}")
+        if source_element != element:
+            raise Invalid(
+                f"loads an A fragment of {element} from a tile of {source_element}; expected {element}"
+            )
+    elif str(source_element) not in (
+        fitting := tile_element_types(LOADED[fragment_accumulator(result).name])
+    ):
+        raise Invalid(
+            f"loads {element} from a tile of {source_element}; expected {', '.join(fitting)}"
+        )
     layout = layout_of(tile)
     if layout is not None:
         access = a_fragment_access if is_a_fragment(result) else accumulator_access
@@ -156,9 +162,9 @@ def _check_tile(tile: Type, result: Type) -> None:
 def check_matrix(
     memref: Type,
     fragment: Type,
-    does: str,
+    verb: str,
     preposition: str,
-    held: Collection[str],
+    elements: Collection[str],
     any_rows: bool = False,
 ) -> None:
     """Check that a matrix in global memory has the shape of a fragment and a fitting element type.
@@ -166,42 +172,42 @@ def check_matrix(
     Args:
         memref: the matrix type.
         fragment: the fragment type.
-        does, preposition: words of the message: "loads", "from".
-        held: names of the element types that the matrix can have.
+        verb, preposition: words of the message: "loads", "from".
+        elements: names of the element types that the matrix can have.
         any_rows: whether its number of rows may be dynamic, and rows may be in two dimensions.
 
     Raises:
         Invalid: if it has not.
     """
     if not isinstance(memref, ir.MemRefType):
-        raise Invalid(f"{does} {preposition} a tile or a memref, not {memref}")
-    check_global(memref, f"{does} {preposition}")
+        raise Invalid(f"{verb} {preposition} a tile or a memref, not {memref}")
+    check_global(memref, f"{verb} {preposition}")
     strides, _ = strides_of(memref)
     rows, columns = shape_of(fragment)
     *outer, last = memref.shape
-    if last != columns or not _hold(outer, rows, any_rows):
-        wanted = f"{rows}x{columns}"
-        some = (
+    if last != columns or not _has_count(outer, rows, any_rows):
+        shape = f"{rows}x{columns}"
+        alternatives = (
             f", of ?x{columns} for the rows that there are, or of GxRx{columns} with G * R = {rows}"
             if any_rows
             else ""
         )
         raise Invalid(
-            f"{does} a fragment of {wanted} {preposition} {memref}; take a memref.subview of static "
-            f"shape {wanted}{some}"
+            f"{verb} a fragment of {shape} {preposition} {memref}; take a memref.subview of static "
+            f"shape {shape}{alternatives}"
         )
-    check_held(memref, fragment, does, preposition, held)
+    check_memory_element(memref, fragment, verb, preposition, elements)
     if strides[-1] == 1:
-        check_multiples(memref, len(outer), 2, f"{does} {preposition}", "a pair of columns")
+        check_multiples(memref, len(outer), 2, f"{verb} {preposition}", "a pair of columns")
 
 
-def _hold(extents: Collection[int], count: int, any_count: bool) -> bool:
-    """Return whether dimensions of a memref hold so many rows or elements.
+def _has_count(extents: Collection[int], count: int, any_count: bool) -> bool:
+    """Whether dimensions of a memref have `count` rows or elements.
 
     Args:
         extents: of the dimensions.
-        count: the number.
-        any_count: whether the last extent may be dynamic, and the product of two extents is taken, too.
+        count: the number of rows or elements.
+        any_count: whether the last extent may be dynamic, and the product of two extents may be `count`.
     """
     *outer, last = extents
     if not any_count:
@@ -214,9 +220,9 @@ def _hold(extents: Collection[int], count: int, any_count: bool) -> bool:
 def check_vector(
     memref: Type,
     slice_: Type,
-    does: str,
+    verb: str,
     preposition: str,
-    held: Collection[str],
+    elements: Collection[str],
     any_extent: bool = False,
 ) -> None:
     """Check that a vector in global memory has the extent of a slice and a fitting element type.
@@ -224,8 +230,8 @@ def check_vector(
     Args:
         memref: the type of the vector.
         slice_: the type of the slice.
-        does, preposition: words of the message: "loads", "from".
-        held: names of the element types that the vector can have.
+        verb, preposition: words of the message: "loads", "from".
+        elements: names of the element types that the vector can have.
         any_extent: whether its extent may be dynamic, and elements may be in two dimensions.
 
     Raises:
@@ -233,33 +239,35 @@ def check_vector(
     """
     check_slice_type(slice_)
     extent = shape_of(slice_)[0]
-    wanted = f"memref<{extent}x{tensor_of(slice_).element_type}>"
+    expected = f"memref<{extent}x{tensor_of(slice_).element_type}>"
     if not isinstance(memref, ir.MemRefType):
-        raise Invalid(f"{does} a slice {preposition} {memref}; expected a vector, as {wanted}")
-    check_global(memref, f"{does} {preposition}")
+        raise Invalid(f"{verb} a slice {preposition} {memref}; expected a vector, as {expected}")
+    check_global(memref, f"{verb} {preposition}")
     strides_of(memref)
-    if not memref.rank or not _hold(memref.shape, extent, any_extent):
-        some = f", of a dynamic extent, or of GxR with G * R = {extent}" if any_extent else ""
-        raise Invalid(
-            f"{does} a slice of {extent} {preposition} {memref}; take a memref.subview of rank 1, as "
-            f"{wanted}{some}"
+    if not memref.rank or not _has_count(memref.shape, extent, any_extent):
+        alternatives = (
+            f", of a dynamic extent, or of GxR with G * R = {extent}" if any_extent else ""
         )
-    check_held(memref, slice_, does, preposition, held)
+        raise Invalid(
+            f"{verb} a slice of {extent} {preposition} {memref}; take a memref.subview of rank 1, as "
+            f"{expected}{alternatives}"
+        )
+    check_memory_element(memref, slice_, verb, preposition, elements)
 
 
-def check_held(
-    memref: Type, fragment: Type, does: str, preposition: str, held: Collection[str]
+def check_memory_element(
+    memref: Type, fragment: Type, verb: str, preposition: str, elements: Collection[str]
 ) -> None:
-    """Check that the element type in memory is one of `held`.
+    """Check that the element type in memory is one of `elements`.
 
     Raises:
         Invalid: if it is not.
     """
-    if str(memref.element_type) not in held:
-        kept = tensor_of(fragment).element_type
+    if str(memref.element_type) not in elements:
+        element = tensor_of(fragment).element_type
         raise Invalid(
-            f"{does} {kept} {'as' if does == 'stores' else preposition} {memref.element_type}; expected "
-            f"{', '.join(held)}"
+            f"{verb} {element} {'as' if verb == 'stores' else preposition} {memref.element_type}; "
+            f"expected {', '.join(elements)}"
         )
 
 

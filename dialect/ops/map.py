@@ -85,7 +85,7 @@ def _check_input(input_: Type, result: Type) -> None:
 
 
 def _position_names(dim: int | None) -> list[str]:
-    """The names of the indices of an element of an accumulator, or of a slice."""
+    """The names of the indices of an accumulator's or a slice's element."""
     return ["row", "column"] if dim is None else [SLICE_OF[dim]]
 
 
@@ -93,21 +93,21 @@ def _check_body(op: Op, elements: list[Type], result: Type, positions: list[str]
     blocks = list(op.regions[0].blocks)
     if len(blocks) != 1:
         raise Invalid(f"has a region of {len(blocks)} blocks; expected one")
-    have = [argument.type for argument in blocks[0].arguments]
+    arguments = [argument.type for argument in blocks[0].arguments]
     index = ir.IndexType.get()
-    if have not in (elements, [*elements, *[index] * len(positions)]):
-        named = " and ".join(f"the {name}" for name in positions)
+    if arguments not in (elements, [*elements, *[index] * len(positions)]):
+        names = " and ".join(f"the {name}" for name in positions)
         raise Invalid(
-            f"has a region with arguments ({_join(have)}); expected ({_join(elements)}), which may be "
-            f"followed by {named} as {', '.join(['index'] * len(positions))}"
+            f"has a region with arguments ({_join(arguments)}); expected ({_join(elements)}), "
+            f"which may be followed by {names} as {', '.join(['index'] * len(positions))}"
         )
     ops = [inner.operation for inner in blocks[0].operations]
     if not ops or ops[-1].name != _TERMINATOR:
         raise Invalid(f"has a region that does not end with {_TERMINATOR}")
-    given = [value.type for value in ops[-1].operands]
-    if given != [result]:
-        raise Invalid(f"yields ({_join(given)}) for elements of {result}")
-    for inner in nested(ops[:-1]):
+    yielded = [value.type for value in ops[-1].operands]
+    if yielded != [result]:
+        raise Invalid(f"yields ({_join(yielded)}) for elements of {result}")
+    for inner in walk_nested(ops[:-1]):
         if inner.name.startswith("smem."):
             raise Invalid(
                 f"holds '{inner.name}' at {format_location(inner.location)}, which a warpgroup runs "
@@ -116,13 +116,13 @@ def _check_body(op: Op, elements: list[Type], result: Type, positions: list[str]
             )
 
 
-def nested(ops: Sequence[Op]) -> Iterator[Op]:
+def walk_nested(ops: Sequence[Op]) -> Iterator[Op]:
     """Yield ops and the ops nested in their regions."""
     for op in ops:
         yield op
         for region in op.regions:
             for block in region.blocks:
-                yield from nested([inner.operation for inner in block.operations])
+                yield from walk_nested([inner.operation for inner in block.operations])
 
 
 def _join(types: list[Type]) -> str:
@@ -174,10 +174,10 @@ def map(
     temporary = ir.Operation.create("builtin.module", regions=1, ip=False)
     block = ir.Block.create_at_start(temporary.regions[0], arguments)
     with ir.InsertionPoint(block):
-        given = function(*block.arguments)
-        element = VALUE.take(given)
+        returned = function(*block.arguments)
+        element = VALUE.take(returned)
         if element is REFUSED:
-            raise wrong_argument("smem.map", "the result of the function", given, VALUE.expected)
+            raise wrong_argument("smem.map", "the result of the function", returned, VALUE.expected)
         gpu.YieldOp([element])
     shape = shape_of(like)
     result = (
@@ -185,6 +185,6 @@ def map(
         if dim is None
         else slice_fragment(shape[0], element.type, dim)
     )
-    made = create(MapOp, inputs, [result], regions=1)
-    block.append_to(made.regions[0])
-    return made.result
+    op = create(MapOp, inputs, [result], regions=1)
+    block.append_to(op.regions[0])
+    return op.result

@@ -35,11 +35,11 @@ def check_offset(op: Op, alignment: int, size: int) -> None:
     if size > WINDOW_BYTES:
         raise Invalid(f"takes {size} bytes of shared memory; a CTA has less than {WINDOW_BYTES}")
     if "offset" in op.attributes:
-        given = op.attributes["offset"].maybe_downcast()
+        attribute = op.attributes["offset"].maybe_downcast()
         last = (MAX_OFFSET - size) // alignment * alignment
-        if not isinstance(given, ir.IntegerAttr) or given.value not in range(
+        if not isinstance(attribute, ir.IntegerAttr) or attribute.value not in range(
             0, last + 1, alignment
         ):
             raise Invalid(
-                f"has offset = {given}; expected a multiple of {alignment} from 0 to {last}"
+                f"has offset = {attribute}; expected a multiple of {alignment} from 0 to {last}"
             )

@@ -63,9 +63,9 @@ class TileMma(AnyMma):
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
         """The constraint on the layout of A or B."""
         role, element = Role(operand), tile_element(getattr(self, operand).type)
-        what = f"{role.name} of the mma at {format_location(self.location)}"
+        label = f"{role.name} of the mma at {format_location(self.location)}"
         sparse = self.metadata is not None
-        return chooser.arch.use(what, role, element, path, sparse, self.ctas)
+        return chooser.arch.use(label, role, element, path, sparse, self.ctas)
 
 
 class DescriptorMma(AnyMma):

@@ -21,7 +21,7 @@ from ..types import (
     shape_of,
 )
 from ..verifier import verifier
-from .bases import Descriptors, check_bases, check_reach
+from .bases import DescriptorOperand, check_bases, check_reach
 from .mma import DescriptorMma
 from .mma_rules import (
     check_added,
@@ -47,8 +47,8 @@ class MmaDescOp(DescriptorMma, name="mma_desc"):
     or "mn". The unit attributes are those of `smem.mma`.
     """
 
-    a: ext.Operand[Descriptors | FragmentType]
-    b: ext.Operand[Descriptors]
+    a: ext.Operand[DescriptorOperand | FragmentType]
+    b: ext.Operand[DescriptorOperand]
     a_element: ir.StringAttr
     b_element: ir.StringAttr
     a_major: ir.StringAttr
@@ -67,8 +67,8 @@ class MmaDescSpOp(DescriptorMma, name="mma_desc_sp"):
     """A sparse mma on matrix descriptors. `smem-materialize-descriptors` replaces `smem.mma_sp` with it;
     see `smem.mma_desc`."""
 
-    a: ext.Operand[Descriptors | FragmentType]
-    b: ext.Operand[Descriptors]
+    a: ext.Operand[DescriptorOperand | FragmentType]
+    b: ext.Operand[DescriptorOperand]
     metadata: ext.Operand[FragmentType]
     a_element: ir.StringAttr
     b_element: ir.StringAttr
@@ -107,8 +107,8 @@ def _verify(op: Op) -> None:
 def _multiplicands(op: Op, accumulator: Accumulator) -> tuple[Element, Element]:
     """The element types of A and B, after a check that an instruction has them and the majors."""
     names = [op.a_element.value, op.b_element.value]
-    known = ELEMENTS | NARROW
-    elements = [known[name] for name in names if name in known]
+    by_name = ELEMENTS | NARROW
+    elements = [by_name[name] for name in names if name in by_name]
     if len(elements) < 2 or accumulator not in accumulators(*elements):
         raise Invalid(
             f"multiplies '{names[0]}' by '{names[1]}' into {accumulator}, which no instruction does"
@@ -130,14 +130,14 @@ def _k_blocks(op: Op, element: Element, result: Type) -> int:
     a = op.a.type
     if isinstance(a, FragmentType):
         _check_in_registers(op, a, element, m)
-        found = [shape_of(a)[1] // instruction_k(element)]
+        a_blocks = [shape_of(a)[1] // instruction_k(element)]
     else:
         # The instructions of tcgen05 have 128 rows, those of wgmma 64.
         row_tiles = [m // arch.isa.rows(m) for arch in Arch]
-        least = _steps(op, "a_steps", min(row_tiles))
-        found = [least * min(row_tiles) / each for each in row_tiles]
-    if k_blocks not in found:
-        raise Invalid(f"has steps for {found[0]:g} and {k_blocks} blocks along k")
+        steps = _steps(op, "a_steps", min(row_tiles))
+        a_blocks = [steps * min(row_tiles) / tiles for tiles in row_tiles]
+    if k_blocks not in a_blocks:
+        raise Invalid(f"has steps for {a_blocks[0]:g} and {k_blocks} blocks along k")
     return k_blocks
 
 

@@ -18,7 +18,7 @@ from ...layout.tcgen05.scales import BLOCK_FACTORS, BLOCK_ROWS
 from ...layout.wgmma import n_pieces
 from ..types import FragmentType, check_fragment, is_in_flight, shape_of, tensor_of
 from ..verifier import verifier
-from .bases import Descriptors, check_bases, check_reach
+from .bases import DescriptorOperand, check_bases, check_reach
 from .mma import DescriptorMma
 from .mma_rules import check_added, check_pair, check_single_use
 from .mma_scaled import check_scaled_modifiers
@@ -40,8 +40,8 @@ class MmaDescScaledOp(DescriptorMma, name="mma_desc_scaled"):
     is no second chunk.
     """
 
-    a: ext.Operand[Descriptors]
-    b: ext.Operand[Descriptors]
+    a: ext.Operand[DescriptorOperand]
+    b: ext.Operand[DescriptorOperand]
     a_scales: ext.Operand[I64]
     b_scales: ext.Operand[I64]
     a_element: ir.StringAttr
@@ -144,29 +144,29 @@ def _check_steps(op: Op, scaling: BlockScaling) -> None:
             )
         check_reach(name, steps)
         counts[name] = len(steps) // count
-    for what in ("steps", "scale_steps"):
-        a, b = counts[f"a_{what}"], counts[f"b_{what}"]
+    for name in ("steps", "scale_steps"):
+        a, b = counts[f"a_{name}"], counts[f"b_{name}"]
         if a != b:
-            raise Invalid(f"has {what} for {a} and {b} blocks along k")
+            raise Invalid(f"has {name} for {a} and {b} blocks along k")
     k = counts["a_scale_steps"] * BLOCK_FACTORS * scaling.block
-    fitting = [scaling.k, *([scaling.long_k] if scaling.reads_long(k, n) else [])]
-    if counts["a_steps"] not in [k // x for x in fitting]:
-        expected = " or ".join(f"{k // x} (of {x})" for x in fitting)
+    k_extents = [scaling.k, *([scaling.long_k] if scaling.reads_long(k, n) else [])]
+    if counts["a_steps"] not in [k // x for x in k_extents]:
+        expected = " or ".join(f"{k // x} (of {x})" for x in k_extents)
         raise Invalid(f"has {counts['a_steps']} steps along k for K = {k}; expected {expected}")
-    long = k_bytes_of(op, scaling, m) == LONG_K_BYTES
+    reads_long = k_bytes_of(op, scaling, m) == LONG_K_BYTES
     for name in ("a_second_chunks", "b_second_chunks"):
         seconds = op.attributes.get(name, None)
-        count = len(op.attributes[name.replace("second_chunks", "steps")]) if long else 0
-        given = len(seconds) if isinstance(seconds, ir.DenseI64ArrayAttr) else 0
-        if given != count or (seconds is not None and not long):
+        count = len(op.attributes[name.replace("second_chunks", "steps")]) if reads_long else 0
+        length = len(seconds) if isinstance(seconds, ir.DenseI64ArrayAttr) else 0
+        if length != count or (seconds is not None and not reads_long):
             raise Invalid(
                 f"has {name} = {seconds}; expected "
-                + (f"array<i64: ...> of {count}" if long else "none, for 32 bytes along k")
+                + (f"array<i64: ...> of {count}" if reads_long else "none, for 32 bytes along k")
             )
         steps = list(seconds or ())
         if min(steps, default=0) < -1:
             raise Invalid(f"has {name} = {seconds}; expected -1, or 0 and more 16-byte units")
         check_reach(name, steps)
         operand = getattr(op, name[0]).type
-        if long and isinstance(operand, ir.VectorType):
+        if reads_long and isinstance(operand, ir.VectorType):
             raise Invalid(f"has {name}, but {name[0]} is {operand}; expected i64")

@@ -65,11 +65,11 @@ def check_types(result: Type, a: Type, b: Type, optional: OptionalTypes, ctas: i
     for role, type_ in ((Role.A, a), (Role.B, b)):
         matrix_shape(role.name, type_)
     element = operand_element(a)
-    added_in = accumulators(element, tile_element(b))
-    if not added_in:
+    allowed = accumulators(element, tile_element(b))
+    if not allowed:
         if not partners(element):
-            scaled = " without scale factors; use smem.mma_scaled" if element == E2M1 else ""
-            raise Invalid(f"multiplies {element}, which no tensor core does{scaled}")
+            hint = " without scale factors; use smem.mma_scaled" if element == E2M1 else ""
+            raise Invalid(f"multiplies {element}, which no tensor core does{hint}")
         expected = " or ".join(map(str, partners(element)))
         raise Invalid(f"multiplies {element} by {tile_element(b)}; expected B of {expected}")
     sparse = optional.metadata is not None
@@ -89,15 +89,16 @@ def check_types(result: Type, a: Type, b: Type, optional: OptionalTypes, ctas: i
     if n_pieces(element, n) is None:
         raise Invalid(f"has N = {n}; expected {n_rule(n)}")
     check_fragment(result)
-    kept = tensor_of(result).element_type
-    if fragment_accumulator(result) not in added_in:
+    result_element = tensor_of(result).element_type
+    if fragment_accumulator(result) not in allowed:
         raise Invalid(
-            f"adds products of {element} and {tile_element(b)} in {kept}; expected "
-            f"{accumulator_types(added_in)}"
+            f"adds products of {element} and {tile_element(b)} in {result_element}; expected "
+            f"{accumulator_types(allowed)}"
         )
     if shape_of(result) != (m, n) or not is_accumulator(result):
         raise Invalid(
-            f"results in {result}; expected !smem.fragment<tensor<{m}x{n}x{kept}>, #smem.in_flight>"
+            f"results in {result}; expected !smem.fragment<tensor<{m}x{n}x{result_element}>, "
+            "#smem.in_flight>"
         )
     if optional.accumulator is not None:
         check_added(optional.accumulator, result)
@@ -213,9 +214,9 @@ def check_modifiers(op: Op, element: Element) -> None:
     Raises:
         Invalid: for the first that the type does not allow.
     """
-    given = [name for name in MODIFIERS if has_unit_attribute(op, name)]
+    modifiers = [name for name in MODIFIERS if has_unit_attribute(op, name)]
     integers = accumulators(element, element)[0].integer
-    for name in given:
+    for name in modifiers:
         if name.startswith("negate") and integers:
             raise Invalid(f"has {name} of {element}; only floats can be negated")
         if name == "satfinite" and element not in (S8, U8):

@@ -99,20 +99,20 @@ class MmaScaledOp(TileMma, name="mma_scaled"):
     def use_of(self, operand: str, path: Path, chooser: Chooser) -> Use:
         """The constraint on the layout of A, of B, or of their scale factors."""
         role = Role(operand[0])
-        what = f"{role.name} of the mma at {format_location(self.location)}"
+        label = f"{role.name} of the mma at {format_location(self.location)}"
         if operand.endswith("_scales"):
-            return ScaleUse(f"factors of {what}", path)
+            return ScaleUse(f"factors of {label}", path)
         scaling = scaling_of(self.a.type, self.b.type, self.a_scales.type)
         k, n = shape_of(self.b.type)
-        long = chooser.arch.has_absolute_lbo and scaling.reads_long(k, n * self.ctas)
-        return ScaledUse(what, role, scaling, long, self.ctas, path)
+        reads_long = chooser.arch.has_absolute_lbo and scaling.reads_long(k, n * self.ctas)
+        return ScaledUse(label, role, scaling, reads_long, self.ctas, path)
 
     @verifier
     def verify_region_invariants(self) -> None:
         accumulator = self.accumulator
         tiles = (value.type for value in (self.a, self.b, *self.scales))
-        given = None if accumulator is None else accumulator.type
-        problem = _problem(self.result.type, *tiles, given, self.ctas)
+        added_type = None if accumulator is None else accumulator.type
+        problem = _problem(self.result.type, *tiles, added_type, self.ctas)
         if problem:
             raise Invalid(problem)
         if accumulator is not None:
@@ -121,10 +121,10 @@ class MmaScaledOp(TileMma, name="mma_scaled"):
 
 
 @cached_in_context
-def _problem(result: Type, *given: Any) -> str | None:
+def _problem(result: Type, *arguments: Any) -> str | None:
     """The message for the first rule of the ISA that the types violate; None if there is none."""
     try:
-        _check_types(result, *given)
+        _check_types(result, *arguments)
     except Invalid as error:
         return str(error)
     return None
@@ -167,13 +167,13 @@ def _check_types(
                 f"{tensor_of(a_scales).element_type}"
             )
         layout = layout_of(type_)
-        found = scale_blocks(layout) if layout else None
-        if isinstance(found, Mismatch):
-            raise Invalid(f"cannot read the factors of {name}: {found.reason}")
+        blocks = scale_blocks(layout) if layout else None
+        if isinstance(blocks, Mismatch):
+            raise Invalid(f"cannot read the factors of {name}: {blocks.reason}")
     check_fragment(result)
     if fragment_accumulator(result) is not ACC_F32:
-        kept = tensor_of(result).element_type
-        raise Invalid(f"adds scaled products in {kept}; expected f32")
+        result_element = tensor_of(result).element_type
+        raise Invalid(f"adds scaled products in {result_element}; expected f32")
     if shape_of(result) != (m, n) or not is_accumulator(result):
         raise Invalid(
             f"results in {result}; expected !smem.fragment<tensor<{m}x{n}xf32>, #smem.in_flight>"
@@ -206,8 +206,8 @@ def scaling_of(a: Type, b: Type, a_scales: Type) -> BlockScaling:
     Raises:
         Invalid: if no kind of tcgen05 has it.
     """
-    elements, kept = (tile_element(a), tile_element(b)), tile_element(a_scales)
-    scale = next((name for name, e in SCALE_ELEMENTS.items() if e == kept), None)
+    elements, scale_element = (tile_element(a), tile_element(b)), tile_element(a_scales)
+    scale = next((name for name, e in SCALE_ELEMENTS.items() if e == scale_element), None)
     k, factors = shape_of(a)[1], shape_of(a_scales)[1]
     block = k // factors if factors and k % factors == 0 else 0
     kind = scaled_kind(*elements, scale, block) if scale else None
@@ -216,13 +216,13 @@ def scaling_of(a: Type, b: Type, a_scales: Type) -> BlockScaling:
             f"one factor for {block} elements" if block else f"{factors} factors for K = {k}"
         )
         raise Invalid(
-            f"multiplies {elements[0]} by {elements[1]} with {factors_text} of {kept}; "
-            f"{_expected(elements)}"
+            f"multiplies {elements[0]} by {elements[1]} with {factors_text} of {scale_element}; "
+            f"{_expected_factors(elements)}"
         )
     return BlockScaling(kind, *elements, scale, block)
 
 
-def _expected(elements: tuple[Element, Element]) -> str:
+def _expected_factors(elements: tuple[Element, Element]) -> str:
     """The scale factors that the kinds of tcgen05 take for element types of A and B, for a message."""
     fitting = [kind for kind in KINDS.values() if kind.scales and kind.multiplies(*elements)]
     if fitting:

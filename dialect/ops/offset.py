@@ -52,13 +52,13 @@ class OffsetOp(SmemOp, name="offset"):
         """
         if "vector" not in self.attributes:
             return 1, 1
-        given, element = self.attributes["vector"], tile_element(self.tile.type)
-        numbers = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
-        whole = len(numbers) == 2 and min(numbers) == 1
-        if not whole or element.unit % max(numbers) or max(numbers) * element.bits % 8:
+        attribute, element = self.attributes["vector"], tile_element(self.tile.type)
+        numbers = list(attribute) if isinstance(attribute, ir.DenseI64ArrayAttr) else []
+        is_line = len(numbers) == 2 and min(numbers) == 1
+        if not is_line or element.unit % max(numbers) or max(numbers) * element.bits % 8:
             raise Invalid(
-                f"has vector = {given}; expected array<i64: 1, n> or array<i64: n, 1>, where n divides "
-                f"{element.unit}, the elements of {UNIT_BYTES} bytes, and fills bytes"
+                f"has vector = {attribute}; expected array<i64: 1, n> or array<i64: n, 1>, where n "
+                f"divides {element.unit}, the elements of {UNIT_BYTES} bytes, and fills bytes"
             )
         return numbers[0], numbers[1]
 

@@ -51,51 +51,51 @@ def reject_rows(memref: Type, tile: Type) -> None:
 
 
 @cached_in_context
-def check_blocks(memref: Type, tile: Type, does: str) -> None:
+def check_blocks(memref: Type, tile: Type, verb: str) -> None:
     """Check that a memref of blocks has the bytes of a tile.
 
     Args:
         memref, tile: their types.
-        does: the verb of the message, for example "copies".
+        verb: the verb of the message, for example "copies".
 
     Raises:
         Invalid: if it has not.
     """
-    check_block_type(memref, tile, does)
+    check_block_type(memref, tile, verb)
     shape = shape_of(tile)
     expected = (shape[0] // BLOCK_ROWS, shape[1] // BLOCK_FACTORS, *_BLOCK_SHAPE)
     if tuple(memref.shape) != expected:
         raise Invalid(
-            f"{does} {memref} to a tile of {shape[0]}x{shape[1]} scale factors; take a memref.subview of "
+            f"{verb} {memref} to a tile of {shape[0]}x{shape[1]} scale factors; take a memref.subview of "
             f"static shape {_blocks_text(shape)}"
         )
 
 
 @cached_in_context
-def check_block_type(memref: Type, tile: Type, does: str) -> None:
+def check_block_type(memref: Type, tile: Type, verb: str) -> None:
     """Check the rules of `check_blocks`, except for the number of blocks."""
     rows, factors = shape_of(tile)
-    held, kept = str(memref.element_type), str(tensor_of(tile).element_type)
+    source_element, element = str(memref.element_type), str(tensor_of(tile).element_type)
     try:
         scale_layout(tile_element(tile), rows, factors)
     except LayoutError as error:
-        raise Invalid(f"{does} {memref}, which holds blocks of scale factors: {error}") from None
-    if held != kept and held not in _BYTES:
-        raise Invalid(f"{does} {held} to a tile of {kept}; expected {kept} or i8")
+        raise Invalid(f"{verb} {memref}, which holds blocks of scale factors: {error}") from None
+    if source_element != element and source_element not in _BYTES:
+        raise Invalid(f"{verb} {source_element} to a tile of {element}; expected {element} or i8")
     layout = layout_of(tile)
-    found = scale_blocks(layout) if layout else None
-    if isinstance(found, Mismatch):
-        raise Invalid(f"{does} blocks of scale factors, but {found.reason}")
+    blocks = scale_blocks(layout) if layout else None
+    if isinstance(blocks, Mismatch):
+        raise Invalid(f"{verb} blocks of scale factors, but {blocks.reason}")
     strides, offset = strides_of(memref)
     if strides[2:] != _BLOCK_STRIDES:
         raise Invalid(
-            f"{does} {memref}; the last dimensions of blocks of scale factors are "
+            f"{verb} {memref}; the last dimensions of blocks of scale factors are "
             f"{'x'.join(map(str, _BLOCK_SHAPE))} with strides {list(_BLOCK_STRIDES)}"
         )
     for name, number in (("offset", offset), *(("stride", stride) for stride in strides[:2])):
         if not is_dynamic(number) and number % _BLOCK_STRIDES[0]:
             raise Invalid(
-                f"{does} {memref}: the {name} of {number} is not a multiple of {_BLOCK_STRIDES[0]}, the "
+                f"{verb} {memref}: the {name} of {number} is not a multiple of {_BLOCK_STRIDES[0]}, the "
                 "bytes of an access"
             )
 
@@ -123,13 +123,14 @@ def check_block_load(
             f"loads blocks of scale factors at {len(coordinates)} coordinates; expected 2, the row and "
             "the factor"
         )
-    for name, value, of in zip(
+    for name, value, multiple in zip(
         ("row", "factor"), coordinates, (BLOCK_ROWS, BLOCK_FACTORS), strict=True
     ):
         number = constant_of(value)
-        if number is not None and (number < 0 or number % of):
+        if number is not None and (number < 0 or number % multiple):
             raise Invalid(
-                f"loads blocks of scale factors from {name} {number}; expected a multiple of {of} from 0"
+                f"loads blocks of scale factors from {name} {number}; expected a multiple of "
+                f"{multiple} from 0"
             )
 
 

@@ -62,8 +62,8 @@ def _check_index(index: int, memref: Type) -> None:
     """Check a constant index against the extent, as far as that is known."""
     extent = None if memref.is_dynamic_dim(0) else memref.shape[0]
     if index < 0 or (extent is not None and index >= extent):
-        most = "" if extent is None else f" to {extent - 1}"
-        raise Invalid(f"has index = {index}; expected 0{most or ' or more'}")
+        range_text = "" if extent is None else f" to {extent - 1}"
+        raise Invalid(f"has index = {index}; expected 0{range_text or ' or more'}")
 
 
 @builder

@@ -34,7 +34,9 @@ class StageOp(SubviewOp, name="stage"):
     @property
     def starts(self) -> tuple[Start, ...]:
         """The stage, if it is constant."""
-        return tuple(each if isinstance(each, int) else Multiple(1) for each in self.positions)
+        return tuple(
+            position if isinstance(position, int) else Multiple(1) for position in self.positions
+        )
 
     @verifier
     def verify_region_invariants(self) -> None:

@@ -13,7 +13,7 @@ from ..build import create
 from ..builder import builder
 from ..caching import cached_in_context
 from ..effects import Effects, Scope, write
-from ..elements import held_in_tiles
+from ..elements import tile_element_types
 from ..op import SmemOp
 from ..slices import slice_dim
 from ..types import (
@@ -78,24 +78,25 @@ class StoreOp(SmemOp, name="store"):
 def _check(source: Type, target: Type) -> None:
     if slice_dim(source) is not None:
         check_fragment(source)
-        held = STORED[fragment_accumulator(source).name]
-        check_vector(target, source, "stores", "to", held, any_extent=True)
+        elements = STORED[fragment_accumulator(source).name]
+        check_vector(target, source, "stores", "to", elements, any_extent=True)
         return
     check_readable(source)
-    stored = STORED[fragment_accumulator(source).name]
+    elements = STORED[fragment_accumulator(source).name]
     if not isinstance(target, TileType):
-        check_matrix(target, source, "stores", "to", stored, any_rows=True)
+        check_matrix(target, source, "stores", "to", elements, any_rows=True)
         return
     if shape_of(target) != shape_of(source):
         raise Invalid(
             f"stores {tensor_of(source)} to {tensor_of(target)}; take a stage or a subtile of that "
             "shape"
         )
-    held = tensor_of(target).element_type
-    fitting = held_in_tiles(stored)
-    if str(held) not in fitting:
+    element = tensor_of(target).element_type
+    fitting = tile_element_types(elements)
+    if str(element) not in fitting:
         raise Invalid(
-            f"stores {tensor_of(source).element_type} to a tile of {held}; expected {', '.join(fitting)}"
+            f"stores {tensor_of(source).element_type} to a tile of {element}; expected "
+            f"{', '.join(fitting)}"
         )
     layout = layout_of(target)
     if layout is not None:

@@ -59,12 +59,12 @@ class SubtileOp(SubviewOp, name="subtile"):
         asserted = iter(self.multiple_of)
         starts: list[Start] = []
         extents = shape_of(self.result.type), shape_of(self.tile.type)
-        for position, size, whole in zip(self.positions, *extents, strict=True):
+        for position, size, extent in zip(self.positions, *extents, strict=True):
             if isinstance(position, int):
                 starts.append(position)
                 continue
-            known = lcm(next(asserted), divisor(position))
-            starts.append(0 if size == whole else Multiple(known))
+            multiple = lcm(next(asserted), divisor(position))
+            starts.append(0 if size == extent else Multiple(multiple))
         return tuple(starts)
 
     @property
@@ -77,19 +77,19 @@ class SubtileOp(SubviewOp, name="subtile"):
         count = len(self.offsets)
         if "multiple_of" not in self.attributes:
             return [1] * count
-        given = self.attributes["multiple_of"]
-        asserted = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
+        attribute = self.attributes["multiple_of"]
+        asserted = list(attribute) if isinstance(attribute, ir.DenseI64ArrayAttr) else []
         if len(asserted) != count or any(n < 1 for n in asserted):
             raise Invalid(
                 f"takes multiple_of with a positive number for each of {count} run-time offsets, "
-                f"not {given}"
+                f"not {attribute}"
             )
         return asserted
 
     @verifier
     def verify_region_invariants(self) -> None:
         source, result = self.tile.type, self.result.type
-        shape, taken = shape_of(source), shape_of(result)
+        shape, sizes = shape_of(source), shape_of(result)
         if len(shape) != 2:
             raise Invalid(
                 f"takes a subtile of a tile (rows, columns), not {list(shape)}; take a stage"
@@ -97,13 +97,13 @@ class SubtileOp(SubviewOp, name="subtile"):
         _ = self.multiple_of
         for dim, position in enumerate(self.positions):
             start = position if isinstance(position, int) else constant_of(position)
-            if len(taken) == 2 and start is not None:
-                last = start + taken[dim] - 1
+            if len(sizes) == 2 and start is not None:
+                last = start + sizes[dim] - 1
                 if start < 0 or last >= shape[dim]:
                     raise Invalid(
                         f"takes elements {start} to {last} of dimension {dim}, which has {shape[dim]}"
                     )
-        check_subtile(self, source, result, taken if len(taken) == 2 else shape)
+        check_subtile(self, source, result, sizes if len(sizes) == 2 else shape)
 
 
 @builder

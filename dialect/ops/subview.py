@@ -38,8 +38,8 @@ class SubviewOp(SmemOp):
     @property
     def run_time_starts(self) -> Sequence[Value]:
         """The index values of the run-time starts, in order."""
-        both = zip(self.positions, self.starts, strict=True)
-        return [position for position, start in both if isinstance(start, Multiple)]
+        pairs = zip(self.positions, self.starts, strict=True)
+        return [position for position, start in pairs if isinstance(start, Multiple)]
 
     def slice_of(self, source: TileLayout) -> Slice:
         """Return the slice that the op takes of a tile of layout `source`.
@@ -63,20 +63,25 @@ def check_subtile(op: SubviewOp, source: Type, result: Type, shape: tuple[int, .
         raise Invalid(f"results in {list(shape_of(result))}, but it takes {list(shape)}")
     if tile_element(result) != tile_element(source):
         raise Invalid(f"results in {tile_element(result)}, but the tile has {tile_element(source)}")
-    given, whole = layout_of(result), layout_of(source)
-    if whole is None:
-        if given is not None:
+    layout, tile_layout = layout_of(result), layout_of(source)
+    if tile_layout is None:
+        if layout is not None:
             raise Invalid("results in a layout, but the layout of its tile is not assigned yet")
         return
-    expected = op.slice_of(whole).layout
-    if given is not None and given not in (expected, _with_weaker_divisors(op, whole, given)):
-        raise Invalid(f"results in the layout {given}, but the subtile has {expected}")
+    expected = op.slice_of(tile_layout).layout
+    if layout is not None and layout not in (
+        expected,
+        _with_weaker_divisors(op, tile_layout, layout),
+    ):
+        raise Invalid(f"results in the layout {layout}, but the subtile has {expected}")
 
 
-def _with_weaker_divisors(op: SubviewOp, whole: TileLayout, given: TileLayout) -> TileLayout | None:
-    """The subtile's layout if its run-time starts have only the divisors of the origin of `given`.
+def _with_weaker_divisors(
+    op: SubviewOp, tile_layout: TileLayout, layout: TileLayout
+) -> TileLayout | None:
+    """The subtile's layout if its run-time starts have only the divisors in the origin of `layout`.
 
-    Constant folding can reveal more divisors of a start than were known when the type was made.
+    Constant folding can reveal more divisors of a start than were known when the type was created.
     """
     if len(op.starts) == 1:
         return None
@@ -84,9 +89,9 @@ def _with_weaker_divisors(op: SubviewOp, whole: TileLayout, given: TileLayout) -
         Multiple(origin.of)
         if isinstance(start, Multiple) and isinstance(origin, Multiple) and not start.of % origin.of
         else start
-        for start, origin in zip(op.starts, given.origins, strict=True)
+        for start, origin in zip(op.starts, layout.origins, strict=True)
     ]
-    return whole.slice(starts, given.shape).layout
+    return tile_layout.slice(starts, layout.shape).layout
 
 
 def subtile_type(source: Type, shape: Sequence[int]) -> Type:

@@ -21,7 +21,7 @@ from ..optional_attributes import string_attribute
 from ..types import PipelineType, TileType, layout_of, shape_of, tensor_of, tile_element
 from ..uses import Chooser, Path
 from ..verifier import verifier
-from .copy import is_packed, packed
+from .copy import is_packed, packing_factor
 from .pipeline import pipeline_of
 from .scale_blocks import check_block_load, holds_scale_blocks, reject_rows
 
@@ -111,12 +111,12 @@ class TmaLoadOp(BulkCopyOp, name="tma_load"):
         Raises:
             Invalid: if TMA of the architecture does not load such a tile.
         """
-        what = f"the tma_load at {format_location(self.location)}"
+        label = f"the tma_load at {format_location(self.location)}"
         if holds_scale_blocks(self.source.type):
-            return ScaleUse(what, path)
+            return ScaleUse(label, path)
         _check_padding(self.tile, chooser)
         blocks = chooser.ctas_along(self, self.multicast)
-        return BulkUse(what, _contiguous_dim(self.source), blocks, path)
+        return BulkUse(label, _contiguous_dim(self.source), blocks, path)
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -165,8 +165,8 @@ class TmaStoreOp(BulkCopyOp, name="tma_store"):
             Invalid: if TMA of the architecture does not store such a tile.
         """
         _check_padding(self.tile, chooser)
-        what = f"the tma_store at {format_location(self.location)}"
-        return BulkUse(what, _contiguous_dim(self.target), 1, path, stores=True)
+        label = f"the tma_store at {format_location(self.location)}"
+        return BulkUse(label, _contiguous_dim(self.target), 1, path, stores=True)
 
     @verifier
     def verify_region_invariants(self) -> None:
@@ -181,8 +181,8 @@ class TmaStoreOp(BulkCopyOp, name="tma_store"):
 def _check_padding(tile: Value, chooser: Chooser) -> None:
     element, arch = tile_element(tile.type), chooser.arch
     if element.padding and not arch.tma_pads:
-        able = " and ".join(str(other) for other in Arch if other.tma_pads)
-        raise Invalid(f"loads {element}, which TMA of {arch} does not pad; {able} do")
+        padding_archs = " and ".join(str(a) for a in Arch if a.tma_pads)
+        raise Invalid(f"loads {element}, which TMA of {arch} does not pad; {padding_archs} do")
 
 
 def _contiguous_dim(memref: Value) -> int:
@@ -190,36 +190,36 @@ def _contiguous_dim(memref: Value) -> int:
     return matrix_contiguous(memref.type) - (memref.type.rank - 2)
 
 
-def _check_attributes(op: Op, known: tuple[str, ...]) -> None:
+def _check_attributes(op: Op, names: tuple[str, ...]) -> None:
     for name in op.attributes:
-        if name not in known and "." not in name:
-            raise Invalid(f"has the attribute {name}; expected {' or '.join(known)}")
+        if name not in names and "." not in name:
+            raise Invalid(f"has the attribute {name}; expected {' or '.join(names)}")
     _ = op.cache
 
 
 @cached_in_context
-def _check_matrix(memref: Type, coordinates: int, does: str, padded: bool) -> None:
+def _check_matrix(memref: Type, coordinates: int, verb: str, padded: bool) -> None:
     """Check that a tensor map can describe a memref; `padded`: whether it pads the elements."""
-    check_global(memref, does)
+    check_global(memref, verb)
     rank = memref.rank
     if not 2 <= rank <= 5:
-        raise Invalid(f"{does} {memref}; a tensor map has 2 to 5 dimensions, not {rank}")
+        raise Invalid(f"{verb} {memref}; a tensor map has 2 to 5 dimensions, not {rank}")
     if coordinates != rank:
-        raise Invalid(f"{does} {memref} at {coordinates} coordinates; expected {rank}")
+        raise Invalid(f"{verb} {memref} at {coordinates} coordinates; expected {rank}")
     strides, offset = strides_of(memref)
     if offset != 0:
-        raise Invalid(f"{does} {memref}, which has an offset; give the start by the coordinates")
+        raise Invalid(f"{verb} {memref}, which has an offset; give the start by the coordinates")
     contiguous = matrix_contiguous(memref)
     bits, multiple = memref.element_type.width, PADDED_ALIGNMENT if padded else GLOBAL_ALIGNMENT
     for dim, stride in enumerate(strides):
         if dim != contiguous and not is_dynamic(stride) and stride * bits % (8 * multiple):
             raise Invalid(
-                f"{does} {memref}: the stride of {stride} elements is not a multiple of "
+                f"{verb} {memref}: the stride of {stride} elements is not a multiple of "
                 f"{8 * multiple // bits} ({multiple} bytes), which TMA needs"
             )
 
 
-def _check_coordinates(memref: Type, tile: Type, coordinates: Sequence[Value], does: str) -> None:
+def _check_coordinates(memref: Type, tile: Type, coordinates: Sequence[Value], verb: str) -> None:
     """Check the constant coordinates; run-time coordinates are not checked.
 
     Raises:
@@ -227,19 +227,19 @@ def _check_coordinates(memref: Type, tile: Type, coordinates: Sequence[Value], d
     """
     contiguous = matrix_contiguous(memref)
     unit = 8 * GLOBAL_ALIGNMENT // memref.element_type.width
-    what = f"{GLOBAL_ALIGNMENT} bytes"
+    unit_text = f"{GLOBAL_ALIGNMENT} bytes"
     if tile_element(tile).padding:
-        unit, what = PADDED_BOX, "what TMA pads at a time"
+        unit, unit_text = PADDED_BOX, "what TMA pads at a time"
     for dim, value in enumerate(coordinates):
         number = constant_of(value)
         if number is None:
             continue
         if dim == contiguous and number % unit:
             raise Invalid(
-                f"{does} a box that begins at {number} along dimension {dim}, which is contiguous; "
-                f"expected a multiple of {unit} elements ({what})"
+                f"{verb} a box that begins at {number} along dimension {dim}, which is contiguous; "
+                f"expected a multiple of {unit} elements ({unit_text})"
             )
-        if does == "stores" and number < 0:
+        if verb == "stores" and number < 0:
             raise Invalid(
                 f"stores to coordinate {number} along dimension {dim}; expected 0 or more"
             )
@@ -262,30 +262,38 @@ def matrix_contiguous(memref: Type) -> int:
 
 
 @cached_in_context
-def _check_elements(memref: Type, tile: Type, does: str) -> None:
-    held, kept = str(memref.element_type), str(tensor_of(tile).element_type)
+def _check_elements(memref: Type, tile: Type, verb: str) -> None:
+    memref_element, element = str(memref.element_type), str(tensor_of(tile).element_type)
     if tile_element(tile).padding:
-        if does == "stores to":
+        if verb == "stores to":
             raise Invalid(
-                f"stores a tile of {kept}, whose elements are padded; they are loaded only"
+                f"stores a tile of {element}, whose elements are padded; they are loaded only"
             )
-        same = held == "i8"
+        fits = memref_element == "i8"
         expected = f"i8, whose bytes hold elements of {tile_element(tile).packed_bits} bits, packed"
     elif is_packed(tile):
-        same, expected = held == "i8", f"i8, whose bytes hold {packed(tile)} elements"
-    elif kept == "tf32":
-        same, expected = held == "f32", "f32"
+        fits, expected = (
+            memref_element == "i8",
+            f"i8, whose bytes hold {packing_factor(tile)} elements",
+        )
+    elif element == "tf32":
+        fits, expected = memref_element == "f32", "f32"
     else:
-        same, expected = held == kept or {held, kept} <= {"i8", "si8", "ui8"}, kept
-    if not same:
-        raise Invalid(f"{does} a memref of {held}, with a tile of {kept}; expected {expected}")
+        fits, expected = (
+            memref_element == element or {memref_element, element} <= {"i8", "si8", "ui8"},
+            element,
+        )
+    if not fits:
+        raise Invalid(
+            f"{verb} a memref of {memref_element}, with a tile of {element}; expected {expected}"
+        )
 
 
 @cached_in_context
-def _check_tile(memref: Type, tile: Type, does: str) -> None:
+def _check_tile(memref: Type, tile: Type, verb: str) -> None:
     shape = shape_of(tile)
     if len(shape) != 2:
-        raise Invalid(f"{does} a tile (rows, columns), not {list(shape)}; take a stage")
+        raise Invalid(f"{verb} a tile (rows, columns), not {list(shape)}; take a stage")
     layout = layout_of(tile)
     if layout is not None:
         check_box(tensor_box(layout), memref)
@@ -295,7 +303,7 @@ def check_box(box: TensorBox, memref: Type) -> None:
     """Check that a tile's box is contiguous along the contiguous dimension of global memory.
 
     Raises:
-        Invalid: if it does not.
+        Invalid: if it is not.
     """
     along = matrix_contiguous(memref) - (memref.rank - 2)
     if box.contiguous != along:
@@ -312,7 +320,7 @@ def map_box(memref: Type, tile: Type, box: TensorBox) -> tuple[int, ...]:
     They are in elements of the memref; for padded elements, in elements of the tile.
     """
     extents = list(box.shape)
-    extents[box.contiguous] //= packed(tile)
+    extents[box.contiguous] //= packing_factor(tile)
     return (1,) * (memref.rank - 2) + tuple(extents)
 
 

@@ -53,10 +53,10 @@ class ViewOp(AllocationOp, name="view"):
         """
         if "alignment" not in self.attributes:
             return None
-        given = self.attributes["alignment"].maybe_downcast()
-        if not isinstance(given, ir.IntegerAttr):
-            raise Invalid(f"takes alignment as a number of bytes, not {given}")
-        return int(given.value)
+        attribute = self.attributes["alignment"].maybe_downcast()
+        if not isinstance(attribute, ir.IntegerAttr):
+            raise Invalid(f"takes alignment as a number of bytes, not {attribute}")
+        return int(attribute.value)
 
     @property
     def alignment(self) -> int:
@@ -94,18 +94,20 @@ class ViewOp(AllocationOp, name="view"):
             )
         if not _is_contiguous(source):
             raise Invalid(f"views contiguous memory only, not {source}")
-        needed = layout.size_bytes if layout else -(-prod(shape_of(result)) * element.bits // 8)
+        needed_bytes = (
+            layout.size_bytes if layout else -(-prod(shape_of(result)) * element.bits // 8)
+        )
         size = self.memref_bytes
-        if size is not None and size < needed:
-            raise Invalid(f"needs {needed} bytes, but {source} has {size}")
+        if size is not None and size < needed_bytes:
+            raise Invalid(f"needs {needed_bytes} bytes, but {source} has {size}")
         alignment = self.alignment if layout else self.asserted_alignment
         swizzled = layout is not None and layout.alignment > UNIT_BYTES
-        least = 1 << PHASE_BIT if swizzled else UNIT_BYTES
-        if alignment is not None and (alignment < least or alignment & (alignment - 1)):
-            what = f"a tile with swizzle {layout.swizzle}" if layout else "a tile"
+        least_alignment = 1 << PHASE_BIT if swizzled else UNIT_BYTES
+        if alignment is not None and (alignment < least_alignment or alignment & (alignment - 1)):
+            subject = f"a tile with swizzle {layout.swizzle}" if layout else "a tile"
             raise Invalid(
-                f"has alignment {alignment}; {what} can begin at multiples of {least} bytes (a power "
-                "of two)"
+                f"has alignment {alignment}; {subject} can begin at multiples of {least_alignment} "
+                "bytes (a power of two)"
             )
 
 

@@ -53,14 +53,14 @@ class WaitOp(SmemOp, name="wait"):
 
 def mma_after(value: Value, op: Op) -> int:
     """The number of mma that are known to run between the one that makes `value` and an op."""
-    made = value.owner
-    if isinstance(made, ir.Block) or not isinstance(made.opview, AnyMma):
+    producer = value.owner
+    if isinstance(producer, ir.Block) or not isinstance(producer.opview, AnyMma):
         return 0
-    if made.operation.block != op.operation.block:
+    if producer.operation.block != op.operation.block:
         return 0
-    ops = [each.operation for each in op.operation.block.operations]
-    between = ops[ops.index(made.operation) + 1 : ops.index(op.operation)]
-    return sum(isinstance(each.opview, AnyMma) for each in between)
+    ops = [inner.operation for inner in op.operation.block.operations]
+    between = ops[ops.index(producer.operation) + 1 : ops.index(op.operation)]
+    return sum(isinstance(inner.opview, AnyMma) for inner in between)
 
 
 @builder

@@ -82,11 +82,11 @@ class PartitionOp(SmemOp, name="partition", traits=[ir.NoTerminatorTrait]):
         """
         if "registers" not in self.attributes:
             return None
-        given = self.attributes["registers"].maybe_downcast()
-        number = given.value if isinstance(given, ir.IntegerAttr) else -1
+        attribute = self.attributes["registers"].maybe_downcast()
+        number = attribute.value if isinstance(attribute, ir.IntegerAttr) else -1
         if number % REGISTER_STEP or not MIN_REGISTERS <= number <= MAX_REGISTERS:
             raise Invalid(
-                f"has registers = {given}; expected a multiple of {REGISTER_STEP} from "
+                f"has registers = {attribute}; expected a multiple of {REGISTER_STEP} from "
                 f"{MIN_REGISTERS} to {MAX_REGISTERS}"
             )
         return number
@@ -131,14 +131,14 @@ class ElectOp(SmemOp, name="elect", traits=[ir.NoTerminatorTrait]):
         """
         if "warp" not in self.attributes:
             return 0
-        given, in_warpgroup = (
+        attribute, in_warpgroup = (
             self.attributes["warp"].maybe_downcast(),
             self.scope.value == "warpgroup",
         )
-        number = given.value if isinstance(given, ir.IntegerAttr) else -1
+        number = attribute.value if isinstance(attribute, ir.IntegerAttr) else -1
         if number < 0 or (number >= WARPS and in_warpgroup):
-            most = f" to {WARPS - 1}" if in_warpgroup else ""
-            raise Invalid(f"has warp = {given}; expected a number from 0{most}")
+            range_text = f" to {WARPS - 1}" if in_warpgroup else ""
+            raise Invalid(f"has warp = {attribute}; expected a number from 0{range_text}")
         return number
 
     @verifier
@@ -207,12 +207,12 @@ def _block(op: Op) -> Block:
 
 
 @builder
-def warp_specialize(*each: tuple[int, int | None, Callable[[Value], None]]) -> None:
+def warp_specialize(*partitions: tuple[int, int | None, Callable[[Value], None]]) -> None:
     """Build an `smem.warp_specialize` with its partitions.
 
     Args:
-        each: (warpgroups, registers, build) for each partition. `registers` is per thread, None to keep
-            them; `build` builds the region, and is called with the index of the warpgroup in the
+        partitions: (warpgroups, registers, build) for each partition. `registers` is per thread, None to
+            keep them; `build` builds the region, and is called with the index of the warpgroup in the
             partition.
 
     Example:
@@ -221,9 +221,9 @@ def warp_specialize(*each: tuple[int, int | None, Callable[[Value], None]]) -> N
         ...     (2, 232, lambda warpgroup: smem.store(d, D)),
         ... )
     """
-    made = create(WarpSpecializeOp, regions=1)
-    with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
-        for warpgroups, registers, build in each:
+    op = create(WarpSpecializeOp, regions=1)
+    with ir.InsertionPoint(ir.Block.create_at_start(op.regions[0], [])):
+        for warpgroups, registers, build in partitions:
             partition = create(PartitionOp, regions=1, warpgroups=warpgroups, registers=registers)
             block = ir.Block.create_at_start(partition.regions[0], [ir.IndexType.get()])
             with ir.InsertionPoint(block):
@@ -245,8 +245,8 @@ def elect(build: Callable[[], None], scope: str = "warpgroup", warp: int = 0) ->
     Example:
         >>> smem.elect(lambda: smem.tma_store(a, A, (0, 0)))
     """
-    made = create(ElectOp, regions=1, scope=scope, warp=warp or None)
-    with ir.InsertionPoint(ir.Block.create_at_start(made.regions[0], [])):
+    op = create(ElectOp, regions=1, scope=scope, warp=warp or None)
+    with ir.InsertionPoint(ir.Block.create_at_start(op.regions[0], [])):
         build()
 
 

@@ -62,7 +62,7 @@ def launch_gemm(
     else:
         outer = (*plan.dims.m, *plan.dims.n, *(loop for group in plan.dims.batch for loop in group))
         computes = is_positive(sizes[loop] for loop in outer)
-        with nullcontext() if computes is None else emit.guarded(computes):
+        with nullcontext() if computes is None else emit.scf_if(computes):
             _launch_or_zeros(plan, kernel, types, arrays)
     tensors = [argument.access.value.type for argument in plan.arguments if argument.is_result]
     return [as_tensor(memory, type_) for memory, type_ in zip(memories, tensors, strict=False)]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ...bindings.irtypes import Attribute, Block, Op, Value
 from ...bindings.mlir import ir
 from ...dialect.divisibility import constant_of
-from ...dialect.effects import Proxy, accessed
+from ...dialect.effects import Proxy, declared_accesses
 from ...dialect.op import SmemOp
 from ...dialect.ops import PartitionOp, SemaphoreArriveOp
 from ...ir.cluster import cluster_size
@@ -369,7 +369,7 @@ class Values:
 def _is_copied_in_bulk(memref: Value, op: Op) -> bool:
     """Whether an op copies a memref in bulk, with a tensor map."""
     return isinstance(op, SmemOp) and any(
-        value == memref and access.proxy is Proxy.ASYNC for value, access in accessed(op)
+        value == memref and access.proxy is Proxy.ASYNC for value, access in declared_accesses(op)
     )
 
 

@@ -14,8 +14,7 @@ from ...bindings.packages import is_foreign, package_of, remedy
 from ...dialect.arguments import describe
 from ...ir.errors import OpError
 from ...ir.kernel import MODULES
-from ...ir.nesting import check_nesting
-from ...ir.program_order import check_in_flight
+from ...ir.module_checks import check_in_flight, check_nesting
 from ...ir.walk import walk
 from ...layout import LayoutError, Swizzle
 from ...layout.arch import Arch

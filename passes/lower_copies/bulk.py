@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ...bindings.irtypes import Op, Type, Value
 from ...bindings.mlir import ir
 from ...dialect.ops import TmaLoadOp, TmaStoreOp
-from ...dialect.ops.copy import packed
+from ...dialect.ops.copy import packing_factor
 from ...dialect.ops.pipeline import pipeline_of
 from ...dialect.ops.scale_blocks import holds_scale_blocks
 from ...ir import emit
@@ -13,7 +13,7 @@ from ...ir.cluster import cta_rank, ctas_along, multicast_mask
 from ...ir.errors import OpError
 from ...ir.i32 import I32
 from ...ir.shared_memory import allocation_multiple, gep
-from ...ir.subtiles import Position, Subtile, subtile_from
+from ...ir.subtiles import IndexSum, Subtile, subtile_from
 from ...ir.tile_address import TileAddress
 from ...layout import Slice
 from ...layout.tensor_box import TensorBox, check_start, least_alignment, share_of, tensor_box
@@ -82,7 +82,7 @@ def subtile_of_share(
         share: the share as a slice of the subtile.
         first: an i32 value.
     """
-    position = Position((first,))
+    position = IndexSum((first,))
     starts = (*subtile.starts, *(position for _ in share.terms))
     return Subtile(subtile.allocation, subtile.slice.then(share), starts, subtile.origin)
 
@@ -128,7 +128,7 @@ def _start(op: Op, subtile: Subtile) -> Value:
             f"copies a tile that begins at multiples of {multiple} bytes; TMA needs multiples of "
             f"{needed}",
         )
-    return address.at_swizzled(I32(0))
+    return address.swizzled_pointer(I32(0))
 
 
 def _coordinates(values: Iterable[Value]) -> list[Value]:
@@ -137,7 +137,7 @@ def _coordinates(values: Iterable[Value]) -> list[Value]:
 
 def _packed_elements(tile: Value, dim: int, box: TensorBox) -> int:
     """Return the elements of the tile that one element of the memref holds, along a dimension."""
-    return packed(tile.type) if dim == box.contiguous else 1
+    return packing_factor(tile.type) if dim == box.contiguous else 1
 
 
 def _box_coordinates(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...bindings.irtypes import Op, Value
 from ...dialect.memrefs import contiguous_dim
-from ...dialect.ops.copy import packed
+from ...dialect.ops.copy import packing_factor
 from ...ir import emit
 from ...ir.i32 import I32
 from ...ir.shared_memory import gep, memory_type, memref_pointer, stride_value
@@ -72,7 +72,7 @@ class GlobalSource:
         self._base = memref_pointer(source, 1)
         self._pitch = stride_value(source, 1 - contiguous_dim(source.type), emit.i64())
         self._element = memory_type(source.type.element_type)
-        self._packed = packed(copy.tile.type)
+        self._packed = packing_factor(copy.tile.type)
 
     def pointer(self, line: Value, along: Value) -> Value:
         i64 = emit.i64()

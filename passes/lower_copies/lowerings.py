@@ -11,7 +11,7 @@ from ...ir import emit
 from ...ir.i32 import I32
 from ...ir.lowerings import Lowerings
 from ...ir.subtiles import subtile_from
-from ...ir.tile_offset import Number, TileOffset
+from ...ir.tile_address import Number, TileOffset
 from ...layout.vector_use import check_vectors
 from .tensor_maps import TensorMaps
 
@@ -62,7 +62,7 @@ def lower_offset(op: OffsetOp, _: TensorMaps) -> None:
     """Replace the offset by arithmetic on i32, or by a constant where row, column and start are known."""
     subtile = subtile_from(op.tile, op)
     check_vectors(subtile.slice, op.vector)
-    offset = TileOffset(subtile).at(_number(op.row), _number(op.column))
+    offset = TileOffset(subtile).element_offset(_number(op.row), _number(op.column))
     index = ir.IndexType.get()
     if isinstance(offset, int):
         value = emit.constant(offset, index)

@@ -73,7 +73,7 @@ def lower_pipeline(pipeline: CreatePipelineOp, _: TensorMaps) -> None:
     arrivals += [WARPS * pipeline.consumers.value * peers.count] * stages
     base = allocation_pointer(pipeline)
     thread = linear_thread(required_block_size(pipeline))
-    with emit.guarded(emit.compare("eq", thread, 0)):
+    with emit.scf_if(emit.compare("eq", thread, 0)):
         for position, count in enumerate(arrivals):
             pointer = gep(base, position * MBARRIER_BYTES)
             emit.op("nvvm.mbarrier.init", (pointer, emit.constant(count, emit.i32())))
@@ -120,7 +120,7 @@ def lower_release(op: ConsumerReleaseOp, _: TensorMaps) -> None:
     peers = peers_of(state.pipeline)
     emit.op("nvvm.bar.warp.sync", (emit.constant(-1, emit.i32()),))
     empty = state.empty()
-    with emit.guarded(emit.compare("ult", lane.value, peers.count)):
+    with emit.scf_if(emit.compare("ult", lane.value, peers.count)):
         if peers.count == 1:
             emit.op("nvvm.mbarrier.arrive", (empty,))
         else:

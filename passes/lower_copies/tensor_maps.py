@@ -9,7 +9,7 @@ from ...ir import emit
 from ...ir.errors import OpError
 from ...ir.kernel import block_size, function_of, parameter_attributes
 from ...ir.launch_attributes import TENSOR_MAP
-from ...ir.launches import PLACEHOLDER, Launch, launches_of
+from ...ir.launches import PLACEHOLDER, LaunchFunc, launches_of
 from ...ir.tensor_map_parameters import add_tensor_map
 from ...ir.threads import linear_thread
 from ...layout.tensor_box import TensorBox
@@ -56,7 +56,7 @@ class TensorMaps:
             with (
                 ir.InsertionPoint.at_block_begin(entry),
                 function.location,
-                emit.guarded(emit.compare("eq", linear_thread(size), 0)),
+                emit.scf_if(emit.compare("eq", linear_thread(size), 0)),
             ):
                 for pointer, _ in _maps_of(function):
                     emit.op("nvvm.prefetch", (pointer,), tensormap=ir.UnitAttr.get())
@@ -64,7 +64,7 @@ class TensorMaps:
 
 def _add_placeholder(launch: Op, map_attribute: Attribute, type_: Type) -> None:
     """Give a launch an operand for a tensor map that the host has to encode."""
-    operands = Launch.of(launch)
+    operands = LaunchFunc.of(launch)
     memref = operands.arguments[map_attribute["argument"].value]
     with ir.InsertionPoint(launch), launch.location:
         pointer = emit.value(PLACEHOLDER, (memref,), type_, **{TENSOR_MAP: map_attribute})

@@ -40,7 +40,7 @@ class TransposingCopy:
         for round_ in range(self.plan.rounds):
             remaining = self.plan.total - round_ * self.plan.threads
             if remaining < self.plan.threads:
-                with emit.guarded(emit.compare("ult", self.thread, remaining)):
+                with emit.scf_if(emit.compare("ult", self.thread, remaining)):
                     self._move(round_)
             else:
                 self._move(round_)
@@ -76,7 +76,7 @@ class TransposingCopy:
             count = size // REGISTER_BYTES
             vector = ir.VectorType.get([count], emit.i32())
             value = emit.value("llvm.load", (source,), vector, alignment=alignment)
-            loaded = [emit.extracted(value, i) for i in range(count)]
+            loaded = [emit.extract_element(value, i) for i in range(count)]
         return [self._round(register) for register in loaded]
 
     def _round(self, register: Value) -> Value:

@@ -44,7 +44,7 @@ class VectorCopy:
             )
             remaining = self.transfer.total - round_ * self.transfer.threads
             if remaining < self.transfer.threads:
-                with emit.guarded(emit.compare("ult", self.thread, remaining)):
+                with emit.scf_if(emit.compare("ult", self.thread, remaining)):
                     self._emit_access(*pointers)
             else:
                 self._emit_access(*pointers)
@@ -74,5 +74,5 @@ class VectorCopy:
 def _round_to_tf32(loaded: Value) -> Value:
     """Return four f32, whose bits are an i32 vector, rounded to tf32."""
     floats = emit.value("llvm.bitcast", (loaded,), ir.VectorType.get([4], ir.F32Type.get()))
-    elements = [emit.to_tf32(emit.extracted(floats, i)) for i in range(4)]
+    elements = [emit.to_tf32(emit.extract_element(floats, i)) for i in range(4)]
     return emit.value("vector.from_elements", elements, loaded.type)

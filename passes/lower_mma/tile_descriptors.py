@@ -74,4 +74,4 @@ def _elements(vector: Value) -> list[Value]:
     owner = vector.owner
     if not isinstance(owner, ir.Block) and owner.operation.name == "vector.from_elements":
         return list(owner.operation.operands)
-    return [emit.extracted(vector, i) for i in range(vector.type.shape[0])]
+    return [emit.extract_element(vector, i) for i in range(vector.type.shape[0])]

@@ -1,7 +1,7 @@
 """Effects of the dialect's ops, as their classes declare them."""
 
 from ...bindings.irtypes import Op
-from ...dialect.effects import Accessed, accessed
+from ...dialect.effects import Accessed, declared_accesses
 from ...dialect.op import SmemOp
 from ...dialect.types import TileType
 
@@ -18,7 +18,7 @@ def has_effect(op: Op | type[SmemOp]) -> bool:
 
 def accessed_tiles(op: Op) -> list[Accessed]:
     """Return the tiles that an op accesses, and how, without memrefs."""
-    return [each for each in accessed(op) if isinstance(each.value.type, TileType)]
+    return [each for each in declared_accesses(op) if isinstance(each.value.type, TileType)]
 
 
 def pending_of(wait: Op) -> int:

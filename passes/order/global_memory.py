@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
-from ...dialect.effects import Completion, Scope, accessed
+from ...dialect.effects import Completion, Scope, declared_accesses
 from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 from ...ir.walk import walk
@@ -120,7 +120,7 @@ def _conflicts(accesses: list[GlobalAccess]) -> Iterator[tuple[GlobalAccess, Glo
 
 def _accesses(op: Op) -> Iterator[GlobalAccess]:
     if isinstance(op, SmemOp):
-        for value, access in accessed(op):
+        for value, access in declared_accesses(op):
             if _is_global(value):
                 completion = access.completion
                 later = completion is not Completion.AT_ONCE

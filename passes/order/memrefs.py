@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ...bindings.irtypes import Op, Value
 from ...bindings.mlir import ir
-from ...dialect.effects import accessed
+from ...dialect.effects import declared_accesses
 from ...dialect.memrefs import is_workgroup
 from ...dialect.op import SmemOp
 
@@ -102,7 +102,7 @@ def is_constant_argument(array: Value, function: Op) -> bool:
 
 def _only_reads(op: Op, memref: Value) -> bool:
     if isinstance(op.opview, SmemOp):
-        return not any(x == memref and access.writes for x, access in accessed(op.opview))
+        return not any(x == memref and access.writes for x, access in declared_accesses(op.opview))
     if op.name in ALIASES:
         return is_only_read(op.results[0])
     return is_known(op) and memref not in accessed_memrefs(op).writes

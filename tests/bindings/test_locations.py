@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mlir_smem.bindings import ir, locations
-from mlir_smem.bindings.locations import Frame, frames
+from mlir_smem.bindings.locations import SourceFrame, frames
 
-A, B, C = Frame("a.py", 1, 2), Frame("b.py", 3, 4), Frame("c.py", 5, 6)
+A, B, C = SourceFrame("a.py", 1, 2), SourceFrame("b.py", 3, 4), SourceFrame("c.py", 5, 6)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,14 +45,14 @@ def test_kinds_of_locations(text, expected):
 
 
 def test_bytes_that_are_not_utf8_are_replaced():
-    assert frames(parsed(r'"\FF\22.py":1:2')) == (Frame('\ufffd".py', 1, 2),)
+    assert frames(parsed(r'"\FF\22.py":1:2')) == (SourceFrame('\ufffd".py', 1, 2),)
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.integers(0, 2**31 - 1))
 def test_any_name_is_read_as_it_was_written(file, function, line):
     with ir.Context():
         location = ir.Location.name(function, ir.Location.file(file, line, 1))
-        assert frames(location) == (Frame(file, line, 1, function),)
+        assert frames(location) == (SourceFrame(file, line, 1, function),)
 
 
 def test_a_long_chain_of_calls():
@@ -62,7 +62,7 @@ def test_a_long_chain_of_calls():
 
 
 def test_functions_that_create_ops_for_their_callers_are_left_out():
-    builder = Frame(locations.__file__, 7, 1)
+    builder = SourceFrame(locations.__file__, 7, 1)
     text = f'callsite("{locations.__file__}":7:1 at "a.py":1:2)'
     assert frames(parsed(text)) == (A,)
     assert frames(parsed(f'"{locations.__file__}":7:1')) == (builder,)

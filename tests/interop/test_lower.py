@@ -187,7 +187,7 @@ def test_an_op_that_their_version_lacks_is_refused(package):
     # The op exists in no version; the dialect is known to both.
     text = '"builtin.module"() ({ "host.x"() : () -> () }) : () -> ()'
     theirs = parsed(package, text)
-    side = exchange.Side.of(theirs)
+    side = exchange.BindingsContext.of(theirs)
     theirs.context.allow_unregistered_dialects = False
     message = message_of(lambda: exchange.exchange(theirs, side))
     assert message.startswith(f"{package} (LLVM ")

@@ -144,6 +144,6 @@ def test_elements_of_another_width_are_refused(element, given):
 
 def test_a_compiled_module_is_not_searched_for_what_the_parser_dies_of(monkeypatch):
     compiled = doubled(4, 4, 8)
-    monkeypatch.delattr(parsing, "_problem")
+    monkeypatch.delattr(parsing, "_find_problem")
     x = np.ones((4, 4, 8), np.float32)
     assert (run_on_cpu(compiled, None, {"X": x}, ["Y"], [1])["Y"] == 2).all()

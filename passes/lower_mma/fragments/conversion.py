@@ -115,7 +115,7 @@ def _convert_8_bits(pairs: _Pairs, stored_type: Type, quad: _QuadLane) -> list[V
             )
             word = emit.value("arith.ori", (low, emit.binary("shli", high, 16)), emit.i32())
             first, second = (quad.take(word, holder + i) for i in (0, 1))
-            words.append(emit.permuted(first, second, selector))
+            words.append(emit.prmt(first, second, selector))
     return words
 
 

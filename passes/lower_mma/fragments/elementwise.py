@@ -3,7 +3,7 @@
 from ....bindings.irtypes import Op, Value
 from ....bindings.mlir import ir
 from ....dialect.ops import FillOp, MapOp
-from ....dialect.ops.map import nested
+from ....dialect.ops.map import walk_nested
 from ....dialect.slices import slice_dim
 from ....ir import emit
 from ....ir.i32 import I32
@@ -116,7 +116,7 @@ def _run(ops: list[Op], values: dict[Value, Value]) -> Value:
     *body, end = ops
     for op in body:
         copy = op.clone()
-        for inner in nested([copy]):
+        for inner in walk_nested([copy]):
             for position, operand in enumerate(inner.operands):
                 if operand in values:
                     inner.operands[position] = values[operand]

@@ -96,7 +96,7 @@ def combine_across_warps(
 
     # Other threads may still read the parts of the last execution.
     _barrier(number, threads)
-    with emit.guarded(_stores_elements(registers, thread)):
+    with emit.scf_if(_stores_elements(registers, thread)):
         part_start = gep(group_start, (part * registers.extent).value, element)
         for index, value in zip(registers.indices, partial, strict=True):
             emit.op("llvm.store", (value, gep(part_start, index, element)), alignment=alignment)

@@ -97,7 +97,7 @@ def as_register(vector: Value) -> Value:
 
 
 def _split(vector: Value) -> tuple[Value, ...]:
-    return emit.extracted(vector, 0), emit.extracted(vector, 1)
+    return emit.extract_element(vector, 0), emit.extract_element(vector, 1)
 
 
 def _pack_floats(pair: ElementPair, element: Type) -> Value:

@@ -129,4 +129,4 @@ def _combine_pair(value: Value, combine: _Combine) -> Value:
     """Combine the two elements of a pair; a value that is no pair is returned."""
     if not isinstance(value.type, ir.VectorType):
         return value
-    return combine(emit.extracted(value, 0), emit.extracted(value, 1))
+    return combine(emit.extract_element(value, 0), emit.extract_element(value, 1))

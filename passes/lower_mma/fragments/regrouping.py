@@ -57,17 +57,17 @@ def lower_from_registers(typed: TypedOp, target: MmaTarget) -> Value:
     if is_a_fragment(fragment):
         words = word_count(fragment)
         vector = _cast(vector, _vector_of(words, emit.i32()))
-        return fragment_of_words([emit.extracted(vector, i) for i in range(words)])
+        return fragment_of_words([emit.extract_element(vector, i) for i in range(words)])
     if slice_dim(fragment) is not None:
         slices = target.slice_registers(fragment)
-        return slices.join([emit.extracted(vector, i) for i in range(len(slices.indices))])
+        return slices.join([emit.extract_element(vector, i) for i in range(len(slices.indices))])
     registers = target.registers(fragment)
     counts = list(map(registers.count, range(len(registers.blocks))))
     register = ir.F32Type.get() if registers.register == "f32" else emit.i32()
     vector = _cast(vector, _vector_of(sum(counts), register))
     structs, first = [], 0
     for position, count in enumerate(counts):
-        members = [emit.extracted(vector, first + i) for i in range(count)]
+        members = [emit.extract_element(vector, first + i) for i in range(count)]
         structs.append(struct_of(registers.block_type(position), members))
         first += count
     return registers.join(structs)

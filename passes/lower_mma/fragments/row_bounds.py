@@ -71,5 +71,5 @@ class RowBounds:
         row = self._first + distance
         if self.are_stacked:
             row = row % self._rows_of_matrix
-        with emit.guarded(emit.compare("slt", row.value, self._end)):
+        with emit.scf_if(emit.compare("slt", row.value, self._end)):
             yield

@@ -29,7 +29,7 @@ def store_slice(slice_: Value, registers: SliceRegisters, target: Value, thread:
     hold an element stores it."""
     pointers = _Pointers(target, registers, thread)
     scalars = registers.scalars(slice_)
-    with emit.guarded(registers.stores(thread)):
+    with emit.scf_if(registers.stores(thread)):
         for i in range(0, len(scalars), 2):
             pair = ElementPair(elements=scalars[i : i + 2]).to_memory_elements(
                 target.type.element_type

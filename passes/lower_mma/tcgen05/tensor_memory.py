@@ -58,11 +58,11 @@ class TensorMemoryAllocation:
         count = max(LEAST_COLUMNS, 1 << (columns * warpgroups - 1).bit_length())
         slot, self._thread = allocation_pointer(op), linear_thread(size)
         in_first_warp = emit.compare("ult", self._thread, WARP)
-        with emit.guarded(in_first_warp):
+        with emit.scf_if(in_first_warp):
             number = emit.constant(count, emit.i32())
             emit.op("nvvm.tcgen05.alloc", (slot, number), group=self.group)
             emit.op("nvvm.tcgen05.relinquish_alloc_permit", group=self.group)
-        with emit.guarded(emit.compare("eq", self._thread, 0)):
+        with emit.scf_if(emit.compare("eq", self._thread, 0)):
             for number in range(warpgroups * barriers):
                 barrier = gep(slot, ADDRESS_BYTES + number * MBARRIER_BYTES)
                 arrivals = 1 if number % barriers < self._depth else PAIR_ARRIVALS
@@ -84,7 +84,7 @@ class TensorMemoryAllocation:
         for end in returns_of(function):
             with ir.InsertionPoint(end), end.location:
                 self._barrier_of_all()
-                with emit.guarded(in_first_warp):
+                with emit.scf_if(in_first_warp):
                     number = emit.constant(count, emit.i32())
                     emit.op("nvvm.tcgen05.dealloc", (pointer(base), number), group=self.group)
 
@@ -101,11 +101,11 @@ class TensorMemoryAllocation:
         fence("before")
         warpgroup_barrier()
         fence("after")
-        with emit.guarded(self.leader):
+        with emit.scf_if(self.leader):
             if self._pair:
                 self._pair.synchronize(gep(self._barriers, self._depth * MBARRIER_BYTES))
                 fence("after")
-                with emit.guarded(self._pair.is_even):
+                with emit.scf_if(self._pair.is_even):
                     yield
                     self._commit(number, self._pair.mask)
             else:
@@ -175,10 +175,10 @@ class TensorMemoryAllocation:
                 if registers.register == "f32":
                     floats = ir.VectorType.get([4 * count], ir.F32Type.get())
                     vector = emit.value("llvm.bitcast", (vector,), floats)
-                scalars += [emit.extracted(vector, i) for i in range(4 * count)]
+                scalars += [emit.extract_element(vector, i) for i in range(4 * count)]
             if registers.accumulator.per_register == 2:
                 scalars = [
-                    emit.permuted(low, high, _LOW_HALVES)
+                    emit.prmt(low, high, _LOW_HALVES)
                     for low, high in zip(scalars[::2], scalars[1::2], strict=True)
                 ]
             structs.append(struct_of(registers.block_type(position), scalars))
